@@ -57,7 +57,7 @@ def read(parse: Callable[[], Any], sentence: str, error: type[Exception] = Value
 @MANY
 @given(st.one_of(st.text(max_size=4), st.from_regex("[A-Ha-h]?[0-9]{0,2}", fullmatch=True)))
 def test_a_move_is_an_action_or_an_error(env: GameEnv, text: str) -> None:
-    action = read(lambda: env.from_text(text), rf"{re.escape(repr(text))} is no \w+( of |: expected )")
+    action = read(lambda: env.from_text(text), rf"{re.escape(repr(text))} is (no|not a) \w+( of |: expected )")
     if action is not REFUSED:
         assert 0 <= action < env.action_space
         assert env.from_text(env.to_text(action)) == action

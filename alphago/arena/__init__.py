@@ -1,1 +1,1 @@
-"""Matches between players, many games at once, and the ratings that follow from their results."""
+"""Matches between players, many games at once, and ratings computed from their results."""

@@ -1,4 +1,4 @@
-"""`Adjudicator`: an engine that counts finished games of Go, whose boards may still hold dead stones."""
+"""`Adjudicator`: let an engine score finished games of Go whose boards may still hold dead stones."""
 
 from dataclasses import replace
 
@@ -13,23 +13,23 @@ from alphago.env.games import require_go
 
 
 class Adjudicator:
-    """A referee that counts the final boards of Go with an engine's `final_score`, one process per game.
+    """A referee that scores final boards of Go with an engine's command `final_score`, one process per game.
 
-    Use it for players that pass before dead stones are captured: Tromp-Taylor rules count those as alive. Raises
-    ValueError for games other than Go and for games with fixed turns (`GoEnv.turns`), which engines do not know.
+    Use it for players that pass before dead stones are captured, since Tromp-Taylor rules count those as alive.
+    Raises ValueError for games other than Go and for games with fixed turns (`GoEnv.turns`), which GTP does not know.
     """
 
     def __init__(self, env: GameEnv, engine: Engine) -> None:
         self.env = require_go(env, engine.name)
         self.engine = engine
         if self.env.turns is not None:
-            raise ValueError(f"{engine.name} counts games that end by two passes, got games of fixed turns")
+            raise ValueError(f"{engine.name} scores games that end by two passes, got games of fixed turns")
 
     def judge(self, game: MatchGame, seed: int) -> MatchGame:
-        """Return the game with outcome and margin as the engine counts them.
+        """Return the game with the outcome and margin of the engine's score.
 
-        Where the board's result differs, `disagreement` gets both. A game that ended by resignation or forfeit (margin
-        None) is returned unchanged. Raises EngineError if the engine's reply is not a result.
+        If the Tromp-Taylor score differs, `disagreement` gets both. A game that ended by resignation or forfeit (margin
+        None) is returned unchanged. Raises EngineError if the engine's reply is not a score.
         """
         if game.margin is None:
             return game
@@ -37,7 +37,7 @@ class Adjudicator:
             text = self._ask(process, game)
         counted = read_margin(text)
         if counted is None:
-            raise EngineError(f"{self.engine.name} answered {text!r} to final_score of game {game.number}, no result")
+            raise EngineError(f"{self.engine.name} answered {text!r} to final_score of game {game.number}, not a score")
         both = f"{result_text(game.margin)} on the board, {text} counts {self.engine.name}"
         disagreement = "; ".join(filter(None, (game.disagreement, "" if counted == game.margin else both)))
         side = 1 if game.number % 2 == 0 else -1
@@ -54,9 +54,9 @@ class Adjudicator:
 
 
 def find_adjudicator(adjudicator: str | Engine | None) -> Engine | None:
-    """Return the engine named "gnugo" or "gnugo:LEVEL"; return an Engine or None as it is.
+    """Return the engine named "gnugo" or "gnugo:LEVEL"; return an Engine or None unchanged.
 
-    Raises ValueError for another name, EngineError for an engine that is not installed.
+    Raises ValueError for any other name, EngineError for an engine that is not installed.
     """
     if adjudicator is None or isinstance(adjudicator, Engine):
         return adjudicator

@@ -1,6 +1,6 @@
-"""Players of fixed strength without chance: `alphabeta:N`, alpha-beta search to a depth of N plies.
+"""Deterministic players of fixed strength: `alphabeta:N`, alpha-beta search to a depth of N plies.
 
-They play every small game of the package, by its score or by a published evaluation, and solve small boards.
+They play Oware by its score, and Reversi, Gomoku and Connect Four by published evaluations, and solve small boards.
 """
 
 import re
@@ -16,16 +16,16 @@ from alphago.env.game import GameEnv, Position
 from alphago.env.games import is_packaged
 from alphago.system.validation import check_int, checks_keywords
 
-DEPTH = 8  # for a name without a number
+DEPTH = 8  # of "alphabeta" without a number
 MOST_DEPTH = 200
-MOST_ENTRIES = 20  # the table's, as a power of two
-NODES = 1 << 19  # well below a second
+MOST_ENTRIES = 20  # log2 of the transposition table's greatest length
+NODES = 1 << 19  # nodes per call of the kernel, well below a second
 
 
 class AlphaBetaSettings(NamedTuple):
-    """How an alpha-beta player searches.
+    """Settings of an alpha-beta player.
 
-    depth: plies that it looks ahead.
+    depth: plies to look ahead.
     """
 
     depth: int
@@ -37,11 +37,11 @@ class AlphaBetaSettings(NamedTuple):
 
 
 class BestMove(NamedTuple):
-    """What alpha-beta search found.
+    """The result of an alpha-beta search.
 
-    value: from the view of the player to move: the game's evaluation, or beyond `WIN` a decided game.
-    depth: plies of the last search. nodes: positions looked at, in all searches.
-    is_exact: whether every line was followed to the end of the game, so that a deeper search finds the same.
+    value: the evaluation, from the view of the player to move; beyond +-`WIN` / 2 the winner is certain.
+    depth: plies of the last iteration. nodes: positions visited, in all iterations.
+    is_exact: whether every line was followed to the end of the game, so that a deeper search cannot change the result.
     """
 
     action: int
@@ -52,14 +52,14 @@ class BestMove(NamedTuple):
 
     @property
     def outcome(self) -> int | None:
-        """Whether the player to move wins (1), loses (-1) or draws (0) with best play; None if that is not known."""
+        """The outcome of best play for the player to move: 1 win, 0 draw, -1 loss; None if unknown."""
         if abs(self.value) > WIN // 2:
             return 1 if self.value > 0 else -1
         return 0 if self.is_exact else None
 
     @property
     def margin(self) -> int | None:
-        """The final margin with best play, for the player to move; None if it is not known."""
+        """The final margin of best play for the player to move; None if unknown."""
         if not self.is_exact:
             return None
         sign = (self.value > 0) - (self.value < 0)
@@ -67,24 +67,24 @@ class BestMove(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """The line of play that a search looks at, an entry for each ply from the root on (see the kernels)."""
+    """The current line of play of a search of depth D, one entry per ply from the root on (see the kernels)."""
 
     rows: np.ndarray  # int64 [D + 1, words]
     mask: np.ndarray  # bool [A], scratch
-    scores: np.ndarray  # int64 [D + 1, A], by which actions are tried
+    scores: np.ndarray  # int64 [D + 1, A], the order in which actions are tried, greatest first
     alpha: np.ndarray  # int64 [D + 1]
     beta: np.ndarray  # int64 [D + 1]
     best: np.ndarray  # int64 [D + 1], the best value so far
-    chosen: np.ndarray  # int64 [D + 1], the action whose value is sought
+    chosen: np.ndarray  # int64 [D + 1], the action being searched
     best_action: np.ndarray  # int64 [D + 1]
-    place: np.ndarray  # int64 [4]
+    place: np.ndarray  # int64 [4], see AT in the kernels
 
 
 class AlphaBetaSearch:
     """Alpha-beta search with iterative deepening and a transposition table, one position at a time.
 
-    A result follows from the position and the depth alone.  Raises ValueError for a game without an evaluation.
-    nodes_a_call: nodes of one call of the kernel; Ctrl-C is heeded between two calls.
+    Results depend only on the position and the depth.  Raises ValueError for a game without an evaluation.
+    nodes_a_call: nodes per call of the kernel; Ctrl-C takes effect between two calls.
     """
 
     def __init__(self, env: GameEnv, depth: int) -> None:
@@ -107,9 +107,10 @@ class AlphaBetaSearch:
         )
 
     def find(self, row: np.ndarray, *, until_decided: bool = False) -> BestMove:
-        """Return the best move of a position, a row of the game's batch that is not over.
+        """Return the best move of a position that is not over.
 
-        until_decided: end as soon as the winner is known, though another move might win by more.
+        row: int64 [words], the position as a row of the game's batch.
+        until_decided: stop as soon as the winner is certain, though another move might win by more.
         """
         self._number += 1
         self._history[:] = self._preferences
@@ -129,7 +130,7 @@ class AlphaBetaSearch:
 
 
 class AlphaBetaPlayer:
-    """A side of a match that plays what alpha-beta search finds; it uses no chance, wherever it is asked to."""
+    """A player that plays the best move of alpha-beta search; it is deterministic and ignores `by_chance`."""
 
     def __init__(self, env: GameEnv, settings: AlphaBetaSettings, games: int) -> None:
         self.search = AlphaBetaSearch(env, settings.depth)
@@ -148,10 +149,10 @@ class AlphaBetaPlayer:
 
 @checks_keywords()
 def best_move(position: Position, depth: int | None = None) -> BestMove:
-    """Search a position of Oware, Reversi, Gomoku or Connect Four by alpha-beta, and return the best move.
+    """Return the best move of a position of Oware, Reversi, Gomoku or Connect Four by alpha-beta search.
 
-    depth: plies to look ahead; None for all to the end of the game, which solves small boards: `outcome` and `margin`
-        of the result are then known.
+    depth: plies to look ahead; None to search to the end of the game, which solves small boards, so that `outcome` and
+        `margin` of the result are known.
     Raises ValueError for another game, and for a game that is over.
     """
     if position.is_over:
@@ -163,7 +164,7 @@ def best_move(position: Position, depth: int | None = None) -> BestMove:
 
 
 def alphabeta_settings(name: str) -> AlphaBetaSettings | None:
-    """Return the settings of "alphabeta:N" (N: 8 if left out), None for another name; ValueError for an N it lacks."""
+    """Return the settings of "alphabeta:N" (default N: 8), None for another name; raise ValueError for an invalid N."""
     match = re.fullmatch(r"alphabeta(?::([0-9]{1,9}))?", name)
     if match is None:
         return None
@@ -177,7 +178,7 @@ def check_game_has_evaluation(env: GameEnv) -> None:
         raise ValueError(f"env must be {', '.join(SEARCHES)} for alpha-beta search, got {env}")
 
 
-# --- which actions are tried first -------------------------------------------------------------------
+# --- the order in which actions are tried -------------------------------------------------------------
 
 
 def no_preference(env: GameEnv) -> np.ndarray:
@@ -185,20 +186,20 @@ def no_preference(env: GameEnv) -> np.ndarray:
 
 
 def near_the_middle(env: GameEnv) -> np.ndarray:
-    """Return the actions' nearness to the middle of the board, int64 [A]: points, or columns."""
+    """Return for each action (point or column) its nearness to the middle of the board, int64 [A]."""
     height, width = env.plane_shape if env.actions_are_points else (1, env.action_space)
     down, right = (np.abs(np.arange(side) * 2 - (side - 1)) for side in (height, width))
     return -np.maximum(down[:, None], right[None, :]).ravel().astype(np.int64)
 
 
 def good_squares(env: GameEnv) -> np.ndarray:
-    """Return the weights of Reversi's squares, and 0 for the pass, int64 [A]."""
+    """Return the weights of Reversi's squares, then 0 for the pass, int64 [A]."""
     side = np.minimum(np.minimum(np.arange(env.N), np.arange(env.N)[::-1]), FARTHEST)
     weights = np.array(SQUARES)[side[:, None] * (FARTHEST + 1) + side[None, :]]
     return np.append(weights.ravel(), 0).astype(np.int64)
 
 
-# The compiled search of each game, by its name, and which actions it prefers.
+# By game: the compiled search, and the preferences that order its actions at first.
 SEARCHES: dict[str, tuple[Callable[..., bool], Callable[[GameEnv], np.ndarray]]] = {
     "connect-four": (kernels.search_connect_four, near_the_middle),
     "gomoku": (kernels.search_gomoku, near_the_middle),

@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-POINTS_PER_NAT = 400 / math.log(10)  # a rating difference that is a factor e in the odds
-PRIOR_GAMES = 1.0  # drawn games added to every pair that met, so that 100 % stays finite
+POINTS_PER_NAT = 400 / math.log(10)  # a rating difference of a factor e in the odds
+PRIOR_GAMES = 1.0  # drawn games added to every pair that met, so that a score of 100 % gives a finite rating
 Z = 1.959964  # standard deviations of a two-sided 95 % interval
 
 
 class Rating(NamedTuple):
-    """A rating in Elo points with its 95 % interval; all three are nan if no chain of games leads to the anchor."""
+    """A rating in Elo points with its 95 % interval; all three are NaN for a player not connected to the anchor."""
 
     elo: float
     low: float
@@ -27,12 +27,11 @@ def elo_ratings(points: np.ndarray, *, anchor: int = 0, anchor_elo: float = 0.0)
     """Return each player's rating, by maximum likelihood in the model of Bradley and Terry (1952).
 
     points: float [P, P]; [i, j] are the points of player i against player j, half a point each for a draw.
-    anchor: index of the player whose rating is fixed at `anchor_elo`; all intervals are of the distance from it.
+    anchor: index of the player whose rating is fixed at `anchor_elo`; intervals are relative to it.
 
-    The prior is one drawn game for each pair that met: a player that won all of n games is rated 400 log10(2 n + 1)
-    points above its opponent, with a wide interval. Intervals come from the inverse Hessian of the log likelihood, as
-    if games were independent wins and losses; draws vary less, so with many draws the intervals are too wide rather
-    than too narrow.
+    The prior is one drawn game for each pair that met: a player that won all n games is rated 400 log10(2 n + 1)
+    points above its opponent, with a wide interval. Intervals come from the inverse Hessian of the log likelihood and
+    assume independent wins and losses; with many draws they are too wide.
     """
     points = np.asarray(points, np.float64)
     met = (points + points.T) > 0
@@ -48,7 +47,7 @@ def elo_ratings(points: np.ndarray, *, anchor: int = 0, anchor_elo: float = 0.0)
         weights = games * chances * (1 - chances)
         hessian = (np.diag(weights.sum(axis=1)) - weights)[np.ix_(free, free)]
         step = np.linalg.solve(hessian, gradient)
-        # Far from the maximum a whole Newton step can be too long for a logistic curve.
+        # Far from the maximum a full Newton step can overshoot, so its length is limited to 1.
         strengths[free] += step / max(1.0, float(np.abs(step).max(initial=0)))
         if np.abs(step).max(initial=0) < 1e-10:
             break
@@ -63,7 +62,7 @@ def elo_ratings(points: np.ndarray, *, anchor: int = 0, anchor_elo: float = 0.0)
 
 
 def connected_to(met: np.ndarray, anchor: int) -> np.ndarray:
-    """Return which players, bool [P], a chain of matches (met, bool [P, P]) connects with the anchor."""
+    """Return which players (bool [P]) a chain of matches connects with the anchor; `met`: bool [P, P], who met whom."""
     connected = np.zeros(len(met), np.bool_)
     connected[anchor] = True
     for _ in met:

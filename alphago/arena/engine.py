@@ -17,18 +17,18 @@ from dataclasses import dataclass
 from alphago.env.go_rules import Rules
 from alphago.system.validation import check_int, check_positive, checks_keywords
 
-COMMAND = "gtp:"  # how the name of an engine given by its command begins
-LEVELS = (0, 10)  # GNU Go's lowest and highest
-LONGEST_REPLY = 1000  # in lines
-POLL_SECONDS = 0.5  # between two checks whether a process from which a reply is awaited still runs
+COMMAND = "gtp:"  # prefix of the name of an engine given by its command
+LEVELS = (0, 10)  # GNU Go's lowest and highest level
+LONGEST_REPLY = 1000  # most lines of a reply
+POLL_SECONDS = 0.5  # while waiting for a reply: time between two checks that the process still runs
 
 
 class EngineError(RuntimeError):
-    """The error of an engine that failed; its message has the command sent, the reply, and the end of stderr."""
+    """An engine failed; the message has the command sent, the reply, and the end of stderr."""
 
 
 class EngineRefusal(EngineError):
-    """The error of a GTP failure reply ("? ..."); the engine's process keeps running."""
+    """An engine sent a GTP failure reply ("? ..."); its process keeps running."""
 
 
 @checks_keywords()
@@ -40,10 +40,10 @@ class Engine:
     start_timeout: seconds until the first reply.
     timeout: seconds until any later reply.
     at_once: how many processes one side of a match may run at the same time, at least 1.
-    rule_options: returns further arguments for a match's rules of ko and suicide; without it the program plays by its
-        own rules, whatever the match's are.
+    rule_options: returns further arguments for the match's rules of ko and suicide; None for a program that always
+        plays by its own rules.
 
-    Raises ValueError for an impossible value, such as a command in one string.
+    Raises ValueError for an invalid value, such as a command in one string.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Engine:
         check_int("at_once", self.at_once, 1)
 
     def start(self, seed: int, rules: Rules) -> "EngineProcess":
-        """Start a process for one game by these rules."""
+        """Start a process for one game under these rules."""
         command = [argument.replace("{seed}", str(seed)) for argument in self.command]
         if self.rule_options is not None:
             command += self.rule_options(rules)
@@ -72,7 +72,7 @@ class Engine:
 def gnugo(level: int = 10) -> Engine:
     """Return the Engine for GNU Go at a level.
 
-    Raises ValueError for another level than 0 to 10, EngineError where it is not installed.
+    Raises ValueError for a level outside 0 .. 10, EngineError if it is not installed.
     """
     check_int("GNU Go's level", level, *LEVELS)
     places = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/games", "/usr/local/games"])
@@ -80,7 +80,7 @@ def gnugo(level: int = 10) -> Engine:
     if path is None:
         raise EngineError(
             "GNU Go is not installed: there is no program gnugo on PATH or in /usr/games "
-            "(`apt install gnugo`, or `brew install gnu-go`, brings it)"
+            "(`apt install gnugo` or `brew install gnu-go` installs it)"
         )
     options = "--chinese-rules --capture-all-dead --play-out-aftermath --never-resign"
     command = (path, "--mode", "gtp", *options.split(), "--level", str(level), "--seed", "{seed}")
@@ -88,7 +88,10 @@ def gnugo(level: int = 10) -> Engine:
 
 
 def gnugo_rules(rules: Rules) -> tuple[str, ...]:
-    """Return GNU Go's arguments for rules of ko and suicide; both programs allow suicide of several stones only."""
+    """Return GNU Go's arguments for rules of ko and suicide.
+
+    As in `Rules`, GNU Go's suicide means the suicide of several stones, never of a single one.
+    """
     ko = "--simple-ko" if rules.ko == "simple" else f"--{rules.ko}-superko"
     return ko, "--allow-suicide" if rules.suicide else "--forbid-suicide"
 
@@ -96,7 +99,7 @@ def gnugo_rules(rules: Rules) -> tuple[str, ...]:
 def find_engine(name: str) -> Engine | None:
     """Return the engine called "gnugo", "gnugo:LEVEL" or "gtp:COMMAND", or None for another name.
 
-    Raises ValueError for an impossible level or command, EngineError for a program that does not exist.
+    Raises ValueError for an invalid level or command, EngineError for a program that does not exist.
     """
     if name.startswith(COMMAND):
         return engine_of_command(name)
@@ -105,7 +108,7 @@ def find_engine(name: str) -> Engine | None:
 
 
 def engine_of_command(name: str) -> Engine:
-    """Return the engine of "gtp:" and a command as typed into a shell, without pipes and variables."""
+    """Return the engine for "gtp:COMMAND", where COMMAND is split like a shell's, without pipes and variables."""
     try:
         program, *arguments = shlex.split(name.removeprefix(COMMAND))
     except ValueError as error:  # nothing to unpack, or an open quotation mark
@@ -122,8 +125,8 @@ def engine_of_command(name: str) -> Engine:
 class EngineProcess:
     """A running GTP engine; call `close` at the end, or use it in a `with` statement.
 
-    `send`, `receive` and `ask` raise EngineError after ending the process if the engine crashes, hangs or does not
-    speak GTP, and EngineRefusal, which leaves it running, for a failure reply.
+    `send`, `receive` and `ask` raise EngineError, and end the process, if the engine crashes, hangs or does not speak
+    GTP; they raise EngineRefusal, and leave it running, for a failure reply.
     """
 
     def __init__(
@@ -143,7 +146,7 @@ class EngineProcess:
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()  # stdout; None at its end
         self._errors: deque[str] = deque(maxlen=10)  # the last lines of stderr
         try:
-            # In its own session Ctrl-C does not reach it, and it can be ended together with its children.
+            # In a session of its own it does not get Ctrl-C, and can be killed together with its children.
             self.process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
@@ -199,7 +202,7 @@ class EngineProcess:
 
     def close(self, patience: float = 1.0) -> None:
         """End the process and its children: send `quit`, and signals after `patience` seconds. May be called twice."""
-        if self._closed:  # its process id may be another process's by now
+        if self._closed:  # the process id may have been reused
             return
         process = self.process
         if process.stdin is not None and not process.stdin.closed:
@@ -210,11 +213,11 @@ class EngineProcess:
         if not self._exits_within(patience):
             self._signal("SIGTERM")
             self._exits_within(1.0)
-        self._signal("SIGKILL")  # also to children, which may outlive it
+        self._signal("SIGKILL")  # children may outlive the process
         process.wait()
         for reader, pipe in zip(self._readers, (process.stdout, process.stderr), strict=True):
             reader.join(1.0)
-            if pipe is not None and not reader.is_alive():  # else a child holds the other end
+            if pipe is not None and not reader.is_alive():  # an alive reader: a child still holds the other end
                 pipe.close()
         self._closed = True
 
@@ -225,7 +228,7 @@ class EngineProcess:
         self.close()
 
     def _next_line(self) -> bytes | None:
-        """Return a line of stdout; None at its end, or once the process has exited and its children write nothing."""
+        """Return a line of stdout; None at its end, or when the process has exited and no more lines come."""
         while True:
             exited = self.process.poll() is not None
             with contextlib.suppress(queue.Empty):
@@ -236,7 +239,7 @@ class EngineProcess:
                 raise self._failed(f"no reply within {self._limit:g} s")
 
     def _failed(self, what: str) -> EngineError:
-        """End the process and return the EngineError for `what` went wrong, with the complete stderr."""
+        """End the process and return an EngineError that says `what` went wrong, with the end of stderr."""
         self.close(patience=0.1)
         errors = " | ".join(self._errors)
         status = self.process.returncode

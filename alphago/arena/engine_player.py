@@ -12,7 +12,7 @@ from alphago.env.game import GameBatch
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 
-RESIGN = -1  # in place of an action: the player has lost this game
+RESIGN = -1  # in place of an action: the player resigns
 COLOURS = {1: "b", -1: "w"}
 
 
@@ -21,9 +21,9 @@ class EnginePlayer:
 
     seeds: the engine's random seed in each game.
 
-    Moves follow from the engine and its seed alone: `by_chance` is ignored. Raises EngineError if an engine cannot be
-    set up for the game. Later, an engine that crashes, hangs, breaks the protocol or plays an illegal move resigns that
-    game, and `faults` says why.
+    `by_chance` is ignored, since only the seed varies an engine's moves. Raises EngineError if an engine cannot be
+    set up for the game. Later, an engine that crashes, hangs, breaks the protocol or plays an illegal move forfeits
+    that game, and `faults` says why.
     """
 
     def __init__(self, env: GoEnv, engine: Engine, seeds: Sequence[int]) -> None:
@@ -32,9 +32,9 @@ class EnginePlayer:
         self.batch: GameBatch = env.new_batch(len(seeds))
         self.moves: list[list[int]] = [[] for _ in seeds]
         self.faults: dict[int, str] = {}  # by game: why the engine forfeited it
-        self.scores: dict[int, str] = {}  # its `final_score` of finished games
-        self._broken: dict[int, str] = {}  # by game: the error for which it resigns at its next turn
-        self._own: dict[int, int] = {}  # by game: its own last move, already on its board
+        self.scores: dict[int, str] = {}  # by game: its `final_score`
+        self._broken: dict[int, str] = {}  # by game: an error, after which the engine resigns at its next turn
+        self._own: dict[int, int] = {}  # by game: the engine's last move, which is already on its board
         self.processes: list[EngineProcess] = []
         try:
             for seed in seeds:  # start all before waiting for one
@@ -46,7 +46,7 @@ class EnginePlayer:
             raise
 
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        """Return actions, int32 [n]; RESIGN where the engine failed or resigned."""
+        """Return actions, int32 [n]; RESIGN if the engine failed or resigned."""
         actions = np.full(len(games), RESIGN, np.int32)
         movers = self.batch.to_play(games, np.empty(len(games), np.int8))
         for i, (game, mover) in enumerate(zip(games.tolist(), movers.tolist(), strict=True)):
@@ -63,12 +63,12 @@ class EnginePlayer:
             self.moves[game].append(action)
         self.batch.play(games, actions)
         for game in games[self.batch.is_over(games, np.empty(len(games), np.bool_))].tolist():
-            if self.env.turns is None:  # an engine cannot score a game that ends after fixed turns
+            if self.env.turns is None:  # engines cannot score a game that ends after fixed turns
                 self._ask_score(game)
             self.processes[game].close()
 
     def disagreement(self, game: int) -> str | None:
-        """Return both results as text if the engine's `final_score` differs from Tromp-Taylor's, else None."""
+        """Return both scores as text if the engine's `final_score` differs from the Tromp-Taylor score, else None."""
         if game not in self.scores:
             return None
         ours, theirs = self._position(game).score(), self.scores[game]
@@ -80,7 +80,7 @@ class EnginePlayer:
             process.close()
 
     def _send(self, game: int, *words: str) -> None:
-        """Send a command; on failure, note the error, for which the engine resigns at its next turn."""
+        """Send a command; on failure keep the error, after which the engine resigns at its next turn."""
         if game not in self._broken:
             try:
                 self.processes[game].send(" ".join(words))
@@ -88,7 +88,7 @@ class EnginePlayer:
                 self._broken[game] = str(error)
 
     def _receive_reply(self, game: int) -> None:
-        """Receive the reply to `play`; on failure, note the error, for which the engine resigns at its next turn."""
+        """Receive the reply to `play`; on failure keep the error, after which the engine resigns at its next turn."""
         if game not in self._broken:
             try:
                 self.processes[game].receive()
@@ -96,7 +96,7 @@ class EnginePlayer:
                 self._broken[game] = str(error)
 
     def _receive_move(self, game: int) -> int:
-        """Return the action that the engine replied to `genmove`; RESIGN if it resigned or failed."""
+        """Return the engine's reply to `genmove` as an action; RESIGN if it resigned or failed."""
         try:
             if game in self._broken:
                 raise EngineError(self._broken[game])
@@ -112,7 +112,7 @@ class EnginePlayer:
         return action
 
     def _read_move(self, game: int, text: str) -> int:
-        """Return the action of a move as GTP writes it; raise EngineError if it is not a legal move."""
+        """Return the action of a move in GTP notation; raise EngineError if it is not a legal move."""
         try:
             action = self.env.from_text(text)
             if not self.batch.legal_mask(np.array([game]), np.empty((1, self.env.action_space), np.bool_))[0, action]:
@@ -128,7 +128,7 @@ class EnginePlayer:
         return position
 
     def _ask_score(self, game: int) -> None:
-        """Ask for the result of a finished game; engines that do not know `final_score` are passed over."""
+        """Get the engine's score of a finished game; engines without `final_score` are skipped."""
         if game not in self._broken:
             with contextlib.suppress(EngineError):
                 score = self.processes[game].ask("final_score")
@@ -137,18 +137,18 @@ class EnginePlayer:
 
 
 def check_engine(env: GoEnv, engine: Engine) -> None:
-    """Start an engine and end it again; raise EngineError unless it takes the game's board and komi."""
+    """Start and end an engine; raise EngineError unless it accepts the game's board size and komi."""
     EnginePlayer(env, engine, [1]).close()
 
 
 def set_up(process: EngineProcess, env: GoEnv) -> None:
-    """Set board size and komi for a new game; raise EngineError if the engine does not take them."""
+    """Set board size and komi for a new game; raise EngineError if the engine does not accept them."""
     for command in (f"boardsize {env.N}", "clear_board", f"komi {env.komi:g}"):
         process.ask(command)
 
 
 def read_margin(text: str) -> float | None:
-    """Return Black's margin from a `final_score` such as "B+3.5" or "0"; None for a text that is no score."""
+    """Return Black's margin in a `final_score` such as "B+3.5" or "0"; None if the text is not a score."""
     match = re.fullmatch(r"([BbWw])\+([0-9]+(?:\.[0-9]*)?)", text.strip())
     if match:
         return float(match[2]) * (1 if match[1] in "Bb" else -1)

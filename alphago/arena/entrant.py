@@ -1,4 +1,4 @@
-"""Entrants of a match, and their names in text: `runs/a@64,gumbel`, `rave:1000`, `alphabeta:8`, `random`."""
+"""Entrants of a match, and how they are named: `runs/a@64,gumbel`, `rave:1000`, `alphabeta:8`, `random`."""
 
 import hashlib
 import re
@@ -17,7 +17,7 @@ from alphago.nn.model_files import model_file, saved_game
 from alphago.nn.net import load_model
 from alphago.system.validation import MOST_READOUTS, check_int, checks_keywords
 
-# Options that settle differences between networks.
+# Options of `alphago evaluate` for settings in which networks may differ.
 OPTIONS = {
     "board_size": "--board-size",
     "komi": "--komi",
@@ -32,10 +32,10 @@ OPTIONS = {
 class Entrant:
     """One side of a match.
 
-    player: what `make_player` takes: an evaluator, an Engine, PlayoutSettings, AlphaBetaSettings or "random".
-    readouts: simulations per move, for an evaluator; 0 plays its policy without search.
-    search: "puct", "gumbel" or SearchSettings, for an evaluator; None is "puct".
-    name: the name in results.
+    player: an evaluator, an Engine, PlayoutSettings, AlphaBetaSettings or "random" (see `make_player`).
+    readouts: simulations per move of an evaluator; 0 plays its policy without search.
+    search: "puct", "gumbel" or SearchSettings for an evaluator; None for "puct".
+    name: shown in results.
     weights: SHA-256 of the network's file; "" for players without a network.
     """
 
@@ -47,12 +47,16 @@ class Entrant:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "readouts", check_int("readouts", self.readouts, 0, MOST_READOUTS))
-        search_settings(self.search, 1, 1)  # raises for an unknown one
+        search_settings(self.search, 1, 1)  # raises for an unknown search
 
 
 @dataclass(frozen=True)
 class EntrantText:
-    """An entrant's name in parts: what is before the @, the network's file (None without one), readouts and search."""
+    """The parts of an entrant's name.
+
+    base: the part before the @. model: the network's file; None for a player without a network. readouts, search: as in
+    `Entrant`.
+    """
 
     base: str
     model: Path | None
@@ -67,9 +71,10 @@ class EntrantText:
 
 
 def parse_entrant(text: str, readouts: int = 64, search: str = "puct") -> EntrantText:
-    """Parse an entrant's name: `MODEL`, `MODEL@64`, `MODEL@64,gumbel`, or a player without a network, see `evaluate`.
+    """Parse an entrant's name: `MODEL`, `MODEL@64`, `MODEL@64,gumbel`, or a player without a network (see `evaluate`).
 
-    MODEL is a file or a run folder; `readouts` and `search` are the defaults.  Raises ValueError for anything else.
+    MODEL is a file, a run folder or a packaged network.  readouts, search: used if the name has none.
+    Raises ValueError for anything else.
     """
     base, at, own = text.rpartition("@") if "@" in text and not text.startswith(COMMAND) else (text, "", "")
     match = re.fullmatch(r"([0-9]+)?(?:(?:^|,)(puct|gumbel))?", own)
@@ -90,7 +95,7 @@ def parse_entrant(text: str, readouts: int = 64, search: str = "puct") -> Entran
     if not at:
         return EntrantText(base, model, readouts, search)
     if match is None or not own:
-        raise ValueError(f"{text}: after @ come readouts, puct or gumbel, or both as in 64,gumbel")
+        raise ValueError(f"{text}: after @ must come readouts, puct or gumbel, or both as in 64,gumbel")
     return EntrantText(base, model, int(match[1]) if match[1] else readouts, match[2] or search)
 
 
@@ -99,10 +104,12 @@ def read_entrants(
     readouts: int = 64, search: str = "puct", game: str | None = None, rules: Rules | None = None,
     turns: int | None = None, device: str = "cpu",
 ) -> tuple[GameEnv, list[Entrant]]:  # fmt: skip
-    """Return the game and the entrants of an evaluation.
+    """Return the game of an evaluation, and its entrants.
 
-    The game is `game`; if None, that of the networks, or Go if there is no network. Board size, komi, rules and fixed
-    turns (0: two passes end a game) that are None are those of the networks, which must agree, or the game's defaults.
+    texts: names as in `parse_entrant`.  game: its name; None for the networks' game, or Go without networks.
+    board_size, komi, rules, turns: of the game (turns=0: games end after two passes); None for the networks' value, in
+        which they must agree, or the game's default without networks.
+    readouts, search: for networks whose name has none.
     device: for networks and the boards of their searches.
     Raises ValueError for a missing file, an unknown player, a player named twice, or networks whose games differ.
     """
@@ -112,7 +119,7 @@ def read_entrants(
         if sum(entry.name == name for entry in entries) > 1:
             raise ValueError(f"{name} is named twice")
     env = common_game(entries, board_size, komi, game, rules, turns)
-    players: dict[str, tuple[PlayerSource, str]] = {}  # with weights; one evaluator per network, whatever the readouts
+    players: dict[str, tuple[PlayerSource, str]] = {}  # player and hash of its weights, one evaluator per network
     for entry in entries:
         if entry.base in players:
             continue
@@ -133,7 +140,7 @@ def common_game(
     entries: Sequence[EntrantText], board_size: int | None, komi: float | None, game: str | None,
     rules: Rules | None, turns: int | None,
 ) -> GameEnv:  # fmt: skip
-    """Return the networks' common game with the given options instead of the saved ones; raise ValueError if none."""
+    """Return the networks' common game, with options that are not None replaced; raise ValueError if games differ."""
     envs = {entry.base: saved_game(entry.model, board_size, komi) for entry in entries if entry.model is not None}
     if not envs:
         return with_rules(make_game(game, board_size, komi=komi), rules, turns)
@@ -144,7 +151,7 @@ def common_game(
     envs = {base: with_rules(env, rules, turns) for base, env in envs.items()}
     first = next(iter(envs.values()))
     for key in (*OPTIONS, *first.config):
-        if key == "planes" or key not in first.config:  # each network has its own planes
+        if key == "planes" or key not in first.config:  # networks may differ in their input planes
             continue
         values = {base: env.config[key] for base, env in envs.items()}
         if len(set(values.values())) > 1:
@@ -156,7 +163,7 @@ def common_game(
 
 
 def with_rules(env: GameEnv, rules: Rules | None, turns: int | None) -> GameEnv:
-    """Return the game with these rules and turns (0: none), or None for its own; ValueError if it lacks them."""
+    """Return the game with these rules and turns (0: none; None keeps its own); raise ValueError if it lacks them."""
     given: dict[str, Any] = {} if rules is None else rules._asdict()
     given |= {} if turns is None else {"turns": turns or None}
     return with_settings(env, given)

@@ -30,16 +30,15 @@ from alphago.system.validation import check_int, checks_keywords
 
 @dataclass(frozen=True, repr=False)
 class MatchResult:
-    """The results of a match from the side of the player given as `black`; as text it is one sentence.
+    """The results of a match, from the view of the player given as `black`, which has Black in games 0, 2, …
 
-    outcomes: float32 [games], `black`'s result: 1, 0 or -1, or between in games with graded results. In games 0, 2, …
-        it had Black.
-    games: the moves of each game, as tuples of actions.
+    outcomes: float32 [games], that player's results: 1, 0 or -1, or fractions in games with graded results.
+    games: the actions of each game.
     forfeits: by game number, why an engine forfeited the game (a crash, an illegal move).
-    counted: number of games whose final board an engine counted too.
-    disagreements: by game number, both results where the engine's count differs from the board's.
-    symmetries: int64 [S, A], the actions under each symmetry of the game; None if it has none.
-    env: the game, for pictures; None if it is not known.
+    counted: number of games whose final board an engine scored too.
+    disagreements: by game number, both scores, if the engine's score differs from the Tromp-Taylor score.
+    symmetries: int64 [S, A], to which action each symmetry maps each action; None if the game has no symmetry.
+    env: the game, for pictures; None if unknown.
     """
 
     outcomes: np.ndarray
@@ -52,7 +51,7 @@ class MatchResult:
 
     @classmethod
     def of(cls, env: GameEnv, games: Sequence[MatchGame]) -> "MatchResult":
-        """Return the result of a match from all its games, in any order."""
+        """Return the result of a match, given all its games in any order."""
         games = sorted(games, key=lambda game: game.number)
         return cls(
             np.array([game.outcome for game in games], np.float32),
@@ -66,22 +65,22 @@ class MatchResult:
 
     @property
     def wins(self) -> int:
-        """Games that `black` won, with either colour."""
+        """The number of games that `black` won, with either colour."""
         return int((self.outcomes > 0).sum())
 
     @property
     def losses(self) -> int:
-        """Games that `black` lost, with either colour."""
+        """The number of games that `black` lost, with either colour."""
         return int((self.outcomes < 0).sum())
 
     @property
     def draws(self) -> int:
-        """Games without a winner."""
+        """The number of games without a winner."""
         return int((self.outcomes == 0).sum())
 
     @property
     def by_colour(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-        """(wins, draws, losses) of `black` in its games with Black, and the same in its games with White."""
+        """`black`'s (wins, draws, losses) in its games with Black, then in its games with White."""
         black, white = (
             (int((part > 0).sum()), int((part == 0).sum()), int((part < 0).sum()))
             for part in (self.outcomes[::2], self.outcomes[1::2])
@@ -90,28 +89,28 @@ class MatchResult:
 
     @property
     def distinct(self) -> int:
-        """Number of games that differ by more than a rotation or reflection of the board."""
+        """The number of distinct games; games that differ only by a rotation or reflection count once."""
         return distinct_games(self.games, self.symmetries)
 
     @property
     def win_rate(self) -> float:
-        """Share of wins, a draw counting half."""
+        """The share of wins, 0 .. 1; a draw counts half."""
         return (self.wins + self.draws / 2) / len(self.outcomes)
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the win rate (Wilson 1927), as if all games were independent."""
+        """The 95 % interval of the win rate (Wilson 1927), assuming independent games."""
         return wilson(self.win_rate, len(self.outcomes))
 
     def svg(self, *, columns: int = 4, most: int = 12) -> Svg:
-        """Return the final positions of the first `most` games on one sheet, `columns` in a row, as SVG text.
+        """Return an SVG picture of the final positions of the first `most` games, `columns` in a row.
 
-        Raises ValueError for a match without games or whose game is not known.
+        Raises ValueError if there are no games, or if `env` is None.
         """
         return match_sheet(self.env, self.games, self.outcomes, columns=columns, most=most, title=repr(self))
 
     def _repr_svg_(self) -> str | None:
-        """Return the sheet of final positions for a notebook; None, so that it shows the text, where there is none."""
+        """Return the picture of final positions for a notebook; None (the notebook shows text) if there is none."""
         return str(self.svg()) if self.env is not None and self.games else None
 
     def __repr__(self) -> str:
@@ -125,7 +124,7 @@ class MatchResult:
             f"{self.win_rate:.1%}, 95 % interval {low:.1%} to {high:.1%}"
         )
         if self.counted:
-            text += f"; an engine counted {self.counted} final boards and {len(self.disagreements)} of them otherwise"
+            text += f"; an engine scored {self.counted} final boards, {len(self.disagreements)} of them differently"
         if self.forfeits:
             number, why = min(self.forfeits.items())
             text += f"; {len(self.forfeits)} games were lost by an engine's fault, the first game {number}: {why}"
@@ -133,7 +132,7 @@ class MatchResult:
 
 
 class MatchStopped(Exception):
-    """The error of a match that was stopped before all its games were over."""
+    """A match was stopped before all its games were over."""
 
 
 def wilson(rate: float, games: int) -> tuple[float, float]:
@@ -162,34 +161,35 @@ def evaluate(
     progress: Callable[[int], Any] | None = None,
     stop: threading.Event | None = None,
 ) -> MatchResult:
-    """Play a match and return its result from the side of `black`.
+    """Play a match and return its result from the view of `black`.
 
-    black, white: a NeuralNet, its name, file or run folder ("7x7", as `load_model` takes it), an evaluator, a function
-        on positions, "random" (any legal action, the pass included), "uct:N" or "rave:N" (Go without a network, N
-        random games a move; see `alphago.arena.playout_player`), "alphabeta:N" (N plies ahead in Oware, Reversi, Gomoku
-        and Connect Four; see `alphago.arena.alphabeta`), "gnugo" (level 10; "gnugo:1" is another level) where that is
-        installed, any GTP engine by its command ("gtp:./engine --argument"), or an `Engine`.
-        `black` has Black in every other game, beginning with the first.
-    readouts: simulations per move, of both or (black's, white's); 0 plays the network's most probable
+    black, white: the players; `black` has Black in every other game, beginning with the first.  A player is
+        a NeuralNet, its name, file or run folder ("7x7", see `load_model`), an evaluator, or a function on positions;
+        "random": a uniformly random legal action, the pass included;
+        "uct:N" or "rave:N": Go with N random games a move (see `alphago.arena.playout_player`);
+        "alphabeta:N": N plies ahead in Oware, Reversi, Gomoku and Connect Four (see `alphago.arena.alphabeta`);
+        "gnugo" (level 10) or "gnugo:LEVEL": GNU Go, if installed;
+        "gtp:./engine --argument" or an `Engine`: any GTP engine.
+    readouts: simulations per move, one number or (black's, white's); 0 plays the network's most probable
         action without search.
-    search: "puct", "gumbel" (without noise) or SearchSettings, for both or (black's, white's).
+    search: "puct", "gumbel" (without noise) or SearchSettings, one or (black's, white's).
     opening_plies: plies in which a move is drawn in proportion to its visits (or probability), so that
-        games differ; None for N^2 / 12, or 0 where openings are random.  Engines vary by their seeds; "alphabeta:N"
-        always plays the same, so give it random openings.
-    random_opening: plies on random points, none of them on the edge, before the players choose.
-        Games 2k and 2k + 1 share an opening and exchange colours, so neither side profits from it.
+        games differ; None for N^2 / 12, or 0 with `random_opening`.  Engines vary by their seeds; "alphabeta:N" is
+        deterministic, so give it random openings.
+    random_opening: plies on random points off the edge before the players choose.
+        Games 2k and 2k + 1 share an opening and exchange colours, so that it favours neither player.
+    seed: of openings, drawn moves and engines; the same seed gives the same games on a CPU.
     device: for networks and the boards of their searches: "cpu", "cuda", or "auto" for the GPU if there is one that
         supports game and network.
-    adjudicator: counts final boards of Go, "gnugo", "gnugo:LEVEL" or an Engine; None for Tromp-Taylor rules.
-        Where the two differ the result reports both.
+    adjudicator: scores final boards of Go: "gnugo", "gnugo:LEVEL" or an Engine; None for Tromp-Taylor rules.
+        Games in which the engine's score differs from the Tromp-Taylor score are reported in the result.
     progress: called with the number of each finished game.
-    stop: ends the match at the next move when it is set, with MatchStopped.
+    stop: an event that ends the match at the next move, with MatchStopped.
 
-    All games are played to their end by the rules; only engines resign.  The same seed gives the same games on a CPU.
-    Networks of Go may have different input planes.  Against an engine, "uct:N" or "rave:N" the environment's
-    `first_pass` is ignored and a ply limit is raised to at least 4 N^2: engines know neither, and all these opponents
-    should be met under the same rules.  Fixed turns do apply: the game ends when they are played, the board is counted
-    as it stands, and an engine's pass uses up a turn.
+    All games are played to their end by the rules; only engines resign.  Networks of Go may have different input
+    planes.  Against an engine, "uct:N" or "rave:N" the environment's `first_pass` is ignored and a ply limit is raised
+    to at least 4 N^2, since engines know neither and these opponents should be comparable.  Fixed turns do apply: the
+    game ends when they are played, the board is scored as it is, and an engine's pass uses up a turn.
     """
     check_env(env)
     warm_up()
@@ -224,7 +224,7 @@ def evaluate(
 
 
 def pair_of(name: str, value: Any) -> tuple[Any, Any]:
-    """Return the two players' values of an option: a pair as given, or one value twice; raise ValueError for others."""
+    """Return an option's value for each player: a pair unchanged, a single value twice; raise ValueError otherwise."""
     if not isinstance(value, (tuple, list)):
         return value, value
     if len(value) != 2:
@@ -243,9 +243,10 @@ def play_match(
     adjudicator: Adjudicator | None = None,
     cores: int | None = None,
 ) -> None:
-    """Play the games with these numbers on all cores, and call `on_game` with each finished one, one call at a time.
+    """Play the games with these numbers on all cores (or `cores`), and call `on_game` with each finished game.
 
-    Setting `stop` ends the call at the next move; it is also set when a thread fails, and by Ctrl-C.
+    Calls of `on_game` never overlap. Setting `stop` ends the match at the next move; a failing thread and Ctrl-C set it
+    too.
     """
     at_once = [entrant.player.at_once for entrant in entrants if isinstance(entrant.player, Engine)]
     threads = min([cores or available_cores(), len(numbers), *at_once])
@@ -263,7 +264,7 @@ def play_match(
             play_games(games, finish, stop)
 
     def play_in_parts(numbers: Sequence[int]) -> None:
-        """Play the games in parts, as many side by side as engines may run at once."""
+        """Play the games, at most as many side by side as engines may run at once."""
         most = min(at_once) // threads if at_once else len(numbers)
         for begin in range(0, len(numbers), most):
             if not stop.is_set():
@@ -277,7 +278,7 @@ def play_match(
 def open_games(
     env: GameEnv, entrants: Sequence[Entrant], plan: MatchPlan, numbers: Sequence[int]
 ) -> ParallelGames:  # fmt: skip
-    """Begin games of a match by their numbers, to be played side by side on one thread; `close` them in the end."""
+    """Begin the games with these numbers, to be played side by side on one thread; `close` them at the end."""
     seeds = [plan.engine_seed(number) for number in numbers]
     with contextlib.ExitStack() as stack:
         players: list[Player] = []
@@ -295,7 +296,7 @@ def open_games(
 
 
 def own_view(env: GameEnv, player: PlayerSource) -> GameEnv:
-    """Return the match's game as a player sees it: for a network, with the input planes that it was trained with."""
+    """Return the match's game with a network's own input planes, and without rules that its search must not know."""
     own = getattr(player, "env", None)
     if type(own) is type(env) and "planes" in env.config:
         env = env.replace(planes=own.config["planes"])

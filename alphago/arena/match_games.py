@@ -1,4 +1,4 @@
-"""The games of a match: played side by side, then evaluated."""
+"""Play the games of a match side by side, and evaluate their final boards."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -14,17 +14,18 @@ from alphago.env.game import GameBatch, GameEnv
 from alphago.mcts.rule import choose_actions
 from alphago.records.record import GameRecord, RecordBuilder, add_moves
 
-MOST_OF_A_DRAW = 0.1  # a game that grades its results may say who was nearer to winning a drawn game (OwareEnv)
+MOST_OF_A_DRAW = 0.1  # a drawn game with graded outcomes (OwareEnv) has an outcome below this instead of 0
 
 
 @dataclass(frozen=True)
 class MatchPlan:
-    """What determines the games of a match: the same plan and players give the same games.
+    """Everything except the players that determines the games of a match.
 
     games: number of games in the match; the first player has Black in games 0, 2, 4, …
     opening_plies: plies in which a move is drawn in proportion to its visits (or probability).
-    random_opening: plies on random points before the players choose; games 2k and 2k + 1 share them.
-    leaves: `SearchSettings.leaves` for players that have no search settings of their own.
+    random_opening: plies on random points before the players choose; games 2k and 2k + 1 share an opening.
+    seed: of openings, drawn moves and engines.
+    leaves: `SearchSettings.leaves` for players without search settings of their own.
     """
 
     games: int
@@ -34,7 +35,7 @@ class MatchPlan:
     leaves: int
 
     def engine_seed(self, number: int) -> int:
-        """Return an engine's seed for a game, positive and 31 bits long."""
+        """Return an engine's seed for a game, 1 .. 2^31 - 1."""
         return 1 + (self.games * self.seed + number) % (2**31 - 1)
 
 
@@ -42,11 +43,13 @@ class MatchPlan:
 class MatchGame:
     """A finished game of a match.
 
-    outcome: -1 .. 1, the first player's result; that player had Black if `number` is even.
-    margin: Black's points on the final board, komi included; None if a side resigned or forfeited.
+    number: index of the game in the match; the first player has Black if it is even.
+    outcome: -1 .. 1, the first player's result.
+    moves: its actions.
+    margin: Black's margin in points, komi included; None if a side resigned or forfeited.
     fault: why an engine forfeited the game; "" for games that ended by resignation or by the rules.
-    counted: whether an engine counted the final board too.
-    disagreement: both results as text if the engine's count differs from the board's, else "".
+    counted: whether an engine scored the final board too.
+    disagreement: both scores as text if the engine's score differs from the Tromp-Taylor score, else "".
     """
 
     number: int
@@ -59,12 +62,12 @@ class MatchGame:
 
     @property
     def black(self) -> float:
-        """The outcome in Black's view."""
+        """The outcome from Black's view."""
         return self.outcome if self.number % 2 == 0 else -self.outcome
 
     @property
     def result(self) -> str:
-        """The result as text: 'B+2.5', 'draw', 'W+R' (by resignation) or 'W+F' (by a fault of Black's)."""
+        """The result as text: 'B+2.5', 'draw', 'W+R' (Black resigned) or 'W+F' (Black forfeited)."""
         if self.margin is not None:
             return result_text(self.margin)
         return f"{'B' if self.black > 0 else 'W'}+{'F' if self.fault else 'R'}"
@@ -73,7 +76,7 @@ class MatchGame:
 class ParallelGames:
     """Games that one thread plays side by side; each `step` plays a move in every unfinished game.
 
-    `close` them in the end.
+    numbers: of the games in the match. Call `close` at the end.
     """
 
     def __init__(self, env: GameEnv, players: Sequence[Player], numbers: Sequence[int], plan: MatchPlan) -> None:
@@ -88,7 +91,7 @@ class ParallelGames:
         self.active = np.arange(len(numbers))
 
     def close(self) -> None:
-        """End the engines that play."""
+        """End the players that are engines."""
         for player in self.players:
             if isinstance(player, EnginePlayer):
                 player.close()
@@ -122,7 +125,10 @@ class ParallelGames:
         return ended
 
     def choose(self, first_moves: np.ndarray) -> np.ndarray:
-        """Return an action for each active game, int32 [n]; `first_moves` (bool [n]): it is the first player's turn."""
+        """Return an action for each active game, int32 [n].
+
+        first_moves: bool [n], whether it is the first player's turn.
+        """
         active, plan = self.active, self.plan
         plies = np.array([len(self.moves[game]) for game in active])
         chance = np.array([self.generators[game].random() for game in active])
@@ -150,14 +156,14 @@ class ParallelGames:
 
 
 def play_games(games: ParallelGames, on_game: Callable[[MatchGame], Any], stop: threading.Event | None = None) -> None:
-    """Play games to their end, calling `on_game` with each; `stop` ends the call at the next move."""
+    """Play games to their end and call `on_game` with each; setting `stop` ends the call at the next move."""
     while len(games.active) and not (stop and stop.is_set()):
         for game in games.step():
             on_game(game)
 
 
 def random_points(board: GameBatch, games: np.ndarray, generators: list[np.random.Generator]) -> np.ndarray:
-    """Return a random legal action of `env.opening_actions` for each game, int32 [n], or of all if none is legal."""
+    """Return a random legal action of `env.opening_actions` for each game, int32 [n], or any if none is legal."""
     env = board.env
     legal = board.legal_mask(games, np.empty((len(games), env.action_space), np.bool_))
     allowed = legal & env.opening_actions
@@ -167,10 +173,10 @@ def random_points(board: GameBatch, games: np.ndarray, generators: list[np.rando
 
 
 def distinct_games(games: Sequence[tuple[int, ...]], symmetries: np.ndarray | None = None) -> int:
-    """Return the number of different games; repeated games prove nothing new.
+    """Return the number of distinct games.
 
-    symmetries: int64 [S, A], the actions under each symmetry (`env.symmetries.actions`); games that differ only by a
-        rotation or reflection then count once.
+    symmetries: int64 [S, A], `env.symmetries.actions`: games that differ only by a symmetry count once; None to compare
+        games exactly.
     """
     if symmetries is None:
         return len(set(games))
@@ -181,7 +187,7 @@ def distinct_games(games: Sequence[tuple[int, ...]], symmetries: np.ndarray | No
 class FinalBoards(NamedTuple):
     """Averages over the final boards of a match, for the player that has Black in games 0, 2, …
 
-    score: its margin in points. captures: enemy stones that it captured. captured: stones that it lost.
+    score: margin in points. captures: enemy stones captured. captured: own stones lost.
     """
 
     score: float
@@ -190,17 +196,17 @@ class FinalBoards(NamedTuple):
 
 
 def final_boards(env: GameEnv, games: Sequence[tuple[int, ...]]) -> FinalBoards:
-    """Return average score and captures at the end of these games, each given as its moves from the start position.
+    """Return average score and captures at the end of games.
 
-    env: a game with `has_captures`. Stones that a suicide removes count as captured. A game that ended by resignation
-        counts as its board stands.
+    env: a game with `has_captures`. games: the actions of each game from the start position.
+    Stones removed by suicide count as captured. If a game ended by resignation, its last board counts.
     """
     boards = [final_board(env, moves, 1 - 2 * (number % 2)) for number, moves in enumerate(games)]
     return FinalBoards(*np.mean(boards, axis=0).tolist())
 
 
 def records_of(env: GameEnv, games: Sequence[tuple[int, ...]]) -> list[GameRecord]:
-    """Return games, given as their moves from the start to the end, as records without policies and values."""
+    """Return games, given by their actions from the start position, as records without policies and values."""
     batch, builders = env.new_batch(len(games)), [RecordBuilder(env=env) for _ in games]
     lengths = np.array([len(game) for game in games])
     for ply in range(int(lengths.max(initial=0))):
@@ -220,7 +226,10 @@ def records_of(env: GameEnv, games: Sequence[tuple[int, ...]]) -> list[GameRecor
 
 
 def final_board(env: GameEnv, moves: Sequence[int], side: int) -> tuple[float, int, int]:
-    """Return the margin in points, stones captured and stones lost of one side: 1 for Black, -1 for White."""
+    """Return one side's margin in points, stones captured and stones lost after these moves.
+
+    side: 1 for Black, -1 for White.
+    """
     position: Any = env.position()  # Any: only games with captures have a `board`
     played = {1: 0, -1: 0}
     for action in moves:

@@ -1,4 +1,4 @@
-"""Pictures of matches: how their games ended."""
+"""Pictures of matches: final positions on a sheet."""
 
 from collections.abc import Sequence
 
@@ -20,10 +20,10 @@ def match_sheet(
     most: int = 12,
     title: str = "",
 ) -> Svg:
-    """Return the final positions of the first `most` games on one sheet.
+    """Return one picture of the final positions of the first `most` games, `columns` in a row.
 
-    games: the moves of each. outcomes: the first player's, who has Black in games 0, 2, …
-    Raises ValueError without games, and without their game.
+    games: the actions of each game. outcomes: the first player's results; it has Black in games 0, 2, …
+    Raises ValueError without games, or if `env` is None.
     """
     check_int("columns", columns, 1)
     if env is None or not len(games):
@@ -48,10 +48,10 @@ def final_picture(position: Position) -> Drawing:
 
 
 def result_for(position: Position, outcome: float, number: int, is_over: bool) -> str:
-    """Return how a game ended for the first player: "Black, won by 5.5", "White, lost" by resignation, "Black, a draw".
+    """Return a caption on how a game ended for the first player: "Black, won by 5.5", "White, lost", "Black, a draw".
 
-    number: of the game; the first player has Black in games 0, 2, …
-    is_over: whether it was played to its end, so that its margin is the position's.
+    number: of the game; the first player has Black if it is even.
+    is_over: whether the game ended by the rules, so that the caption has a margin.
     """
     colour, sign = ("Black", 1) if number % 2 == 0 else ("White", -1)
     margin = sign * position.score()

@@ -1,4 +1,4 @@
-"""Players: each chooses the moves of one side in many games at once."""
+"""Players, which choose the moves of one side in many games at once."""
 
 import os
 from collections.abc import Sequence
@@ -30,23 +30,23 @@ PlayerSource = Evaluator | PlayoutSettings | AlphaBetaSettings | Engine | Litera
 
 
 class Player(Protocol):
-    """One side of many games; it is told the moves of both sides."""
+    """One side of many games; `follow` passes it the moves of both sides."""
 
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         """Return actions, int32 [n], for the games (int64 [n]) in which this player is to move.
 
-        by_chance: bool [n], where the choice should vary from game to game.
-        chance: [n], in [0, 1), the random numbers for that.
+        by_chance: bool [n], whether the action should be drawn at random, so that games differ.
+        chance: [n], the random numbers for that, in [0, 1).
 
-        RESIGN (`alphago.arena.engine_player`) loses the game and ends it.
+        An action RESIGN (`alphago.arena.engine_player`) loses the game and ends it.
         """
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
-        """Play these actions, of either side, in the player's own copy of the games."""
+        """Play these actions (int32 [n]), of either side, in the player's copy of the games (int64 [n])."""
 
 
 class RandomPlayer:
-    """A player that chooses every legal action, the pass included, with the same probability."""
+    """A player that chooses uniformly among the legal actions, the pass included."""
 
     def __init__(self, env: GameEnv, games: int) -> None:
         self.batch: GameBatch = env.new_batch(games)
@@ -62,7 +62,7 @@ class RandomPlayer:
 class SearchPlayer:
     """A player that searches with `readouts` simulations a move, without noise.
 
-    Where the action is not drawn by chance, a search ends as soon as no further simulation can change its choice.
+    If the action is not drawn at random, a search ends as soon as no further simulation can change it.
     """
 
     def __init__(self, env: GameEnv, evaluator: Evaluator, games: int, readouts: int, settings: SearchSettings) -> None:
@@ -85,7 +85,7 @@ class SearchPlayer:
 
 
 class PolicyPlayer:
-    """A player without search: the policy's most probable action, except passes that would lose a won game."""
+    """A player without search: the policy's most probable action, but no pass that would lose a won game."""
 
     def __init__(self, env: GameEnv, evaluator: Evaluator, games: int) -> None:
         self.batch: GameBatch = env.new_batch(games)
@@ -103,11 +103,12 @@ class PolicyPlayer:
 
 
 def resolve_player(player: object, env: GameEnv | None = None, device: str = "cpu") -> PlayerSource:
-    """Return what `make_player` accepts for a player's name, a network, an evaluator or a function on positions.
+    """Convert a player's name, a network, an evaluator or a function on positions to a `PlayerSource`.
 
-    device: where networks are computed, see `as_evaluator`.
-    Raises ValueError for an unknown name, and for a player that does not know the game `env`; EngineError for an engine
-    that cannot be started, or one given by its command that does not take the game's board and komi.
+    env: the game, for which the player is checked; None to skip that. device: where networks are computed, see
+        `as_evaluator`.
+    Raises ValueError for an unknown name or a player that cannot play `env`; EngineError for an engine that cannot be
+    started, or one given by its command that rejects the board size or komi of `env`.
     """
     named = isinstance(player, (str, PathLike))
     if named:
@@ -128,10 +129,9 @@ def resolve_player(player: object, env: GameEnv | None = None, device: str = "cp
 
 
 def find_player(name: str) -> PlayoutSettings | AlphaBetaSettings | Engine | Path | Literal["random"]:
-    """Return the player of this name: one without a network, or the file or run folder of a network.
+    """Return the player with a name: a player without a network, or the path of a network's file or run folder.
 
-    Raises ValueError, which suggests similar names, for an unknown name, EngineError for an engine that is not
-    installed.
+    Raises ValueError, with similar names, for an unknown name, EngineError for an engine that is not installed.
     """
     if name == "random":
         return "random"
@@ -144,15 +144,17 @@ def find_player(name: str) -> PlayoutSettings | AlphaBetaSettings | Engine | Pat
     near = near_names(name, ["random", "uct", "rave", "alphabeta", "gnugo", *packaged_nets()])
     meant = f"did you mean {near[0]}? " if near else ""
     raise ValueError(
-        f"no player is called {name!r}: {meant}there is 'random', and any network "
-        "by its file, run folder or name in the package (as load_model takes it), 'uct' and 'rave' or, with their "
-        "playouts, 'rave:1000', 'alphabeta:8' with its depth in other games, GNU Go as 'gnugo' or, with its level, "
-        "'gnugo:10', and any engine by its command, as 'gtp:./engine --argument'"
+        f"no player is called {name!r}: {meant}players are 'random', a network's file, run folder or packaged name, "
+        "'uct:PLAYOUTS' and 'rave:PLAYOUTS' in Go, 'alphabeta:DEPTH' in other games, 'gnugo:LEVEL', and any engine by "
+        "its command, as 'gtp:./engine --argument'"
     )
 
 
 def search_settings(search: SearchSettings | str | None, readouts: int, leaves: int) -> SearchSettings:
-    """Return the settings of a search that is given by name ("puct", also for None, or "gumbel") or as settings."""
+    """Return search settings by name ("puct" or None, "gumbel"); given settings are returned unchanged.
+
+    readouts, leaves: as in `alphago.mcts.search.named_search`.
+    """
     if isinstance(search, SearchSettings):
         return search
     return named_search("puct" if search is None else search, readouts, leaves)
@@ -168,11 +170,11 @@ def make_player(
     search: SearchSettings | str | None = None,
     seeds: Sequence[int] | None = None,
 ) -> Player:
-    """Return a player of `games` games at once; close an EnginePlayer after use.
+    """Return a player for `games` games at once; close an EnginePlayer after use.
 
-    readouts: simulations per move, for an evaluator; 0 plays its policy without search.
+    readouts: simulations per move of an evaluator; 0 plays its policy without search.
     leaves: `SearchSettings.leaves` of an evaluator's search if `search` is a name or None.
-    seeds: one for each game, for an engine; None means 1, 2, 3, …
+    search: as in `Entrant`. seeds: an engine's seed for each game; None for 1, 2, 3, …
     """
     if source == "random":
         return RandomPlayer(env, games)

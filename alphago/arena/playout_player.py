@@ -1,4 +1,4 @@
-"""Players of fixed strength without a network, by which others are rated: `uct:N` and `rave:N`, N playouts a move."""
+"""Players of fixed strength without a network, to rate others by: `uct:N` and `rave:N`, with N playouts a move."""
 
 import re
 from typing import NamedTuple
@@ -11,18 +11,18 @@ from alphago.env.kernels.go_row import pass_ends
 from alphago.env.kernels.go_score import score
 from alphago.mcts.rule import choose_actions
 
-PLAYOUTS = 1000  # per move, for a name without a number
-MAX_NODES = 4_000_000  # per tree; a full tree is still searched, but grows no more
+PLAYOUTS = 1000  # per move, of a name without a number
+MAX_NODES = 4_000_000  # per tree; a full tree is still searched, but no longer grows
 
 
 class PlayoutSettings(NamedTuple):
-    """How a playout player searches (see `alphago.arena.kernels.playout_player`).
+    """Settings of a playout player (see `alphago.arena.kernels.playout_player`).
 
     playouts: random games per move.
     exploration: UCT's constant c.
-    equivalence: RAVE's k: after k playouts an action's own results weigh as much as those of all playouts in which the
-        same side played there at any time; 0 is UCT.
-    prior: drawn playouts with which RAVE starts each action.
+    equivalence: RAVE's k: after k playouts the results of an action's own playouts weigh as much as the results of all
+        playouts in which the same side played the action at any time; 0 for UCT.
+    prior: number of drawn playouts with which RAVE initialises each action.
     """
 
     playouts: int
@@ -37,12 +37,12 @@ class PlayoutSettings(NamedTuple):
 
 
 class PlayoutTree(NamedTuple):
-    """The nodes of a tree, int32 [nodes] per field; a node's children are neighbours, the root is node 0."""
+    """The nodes of a tree, int32 [nodes] per field; a node's children are contiguous, the root is node 0."""
 
     action: np.ndarray  # the action that leads to the node
     visits: np.ndarray
-    points: np.ndarray  # 2 for a win, 1 for a draw, of the side that chose the action
-    amaf_visits: np.ndarray  # playouts in which that side was the first to play there ("all moves as first")
+    points: np.ndarray  # sum over visits: 2 for a win, 1 for a draw of the side that chose the action
+    amaf_visits: np.ndarray  # playouts in which that side was the first to play the action ("all moves as first")
     amaf_points: np.ndarray
     first_child: np.ndarray
     children: np.ndarray  # number of children
@@ -53,16 +53,16 @@ class PlayoutGame(NamedTuple):
     """The buffers of one simulation's game."""
 
     row: np.ndarray  # int32 [words], the position
-    path: np.ndarray  # int32 [plies + 1], the nodes on the way
-    actions: np.ndarray  # int32 [plies]
-    first_side: np.ndarray  # int32 [A], the side that was first to play there: 0 the root's mover, 1 the other
+    path: np.ndarray  # int32 [plies + 1], the nodes from the root on
+    actions: np.ndarray  # int32 [plies], the actions from the root on
+    first_side: np.ndarray  # int32 [A], the side that was first to play an action: 0 the root's mover, 1 the other
     state: np.ndarray  # int64 [1], state of the random stream
 
 
 class PlayoutPlayer:
-    """UCT or RAVE with an empty tree for each move; chooses the most visited action, or one in proportion to visits.
+    """UCT or RAVE from an empty tree at each move; plays the most visited action, or draws one by visits.
 
-    It never fills its own eyes, and passes at once where that ends the game and wins it.  Its moves follow from the
+    It never fills its own eyes, and passes at once if that ends the game and wins it.  Its moves depend only on the
     position and `chance`.
     """
 
@@ -96,7 +96,7 @@ class PlayoutPlayer:
 
 
 def playout_settings(name: str) -> PlayoutSettings | None:
-    """Return the settings of "uct:N" or "rave:N" (N: 1000 if left out), None for another name; ValueError for N = 0."""
+    """Return the settings of "uct:N" or "rave:N" (default N: 1000), None for another name; ValueError for N = 0."""
     match = re.fullmatch(r"(uct|rave)(?::([0-9]{1,9}))?", name)
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""The folder of an evaluation: its settings, and every game as soon as it is over."""
+"""The folder of an evaluation: its settings, and its games, saved as they end."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from alphago.records.sgf import format_sgf
 from alphago.records.sgf.game import SgfGame
 from alphago.system.files import write_atomic
 
-Match = tuple[int, int]  # numbers of two players
+Match = tuple[int, int]  # indices of two players
 
 
 class ResultFolder:
@@ -20,18 +20,18 @@ class ResultFolder:
 
       evaluation.json   the settings, which must be the same in a later call
       games.jsonl       one line per game, in the order in which they ended
-      games/M-N-G.sgf   game G of player M against player N, all counted from 1
+      games/M-N-G.sgf   Go only: game G of player M against player N, all counted from 1
       lock              held by the process that plays
 
-    A game's line, and in Go its SGF file, is written as soon as the game is over.
+    path: the folder. names: of the players. settings: JSON data that determines the games.
     """
 
     def __init__(self, path: str | Path, env: GameEnv, names: list[str], settings: Mapping[str, Any]) -> None:
-        """Open or make a folder; raise ValueError or OSError for one with other contents."""
+        """Open or create a folder; raise ValueError for one with other contents, OSError if it cannot be created."""
         self.path = Path(path)
         self.env = env
         self.names = names
-        self.without_sgf = ""  # why no SGF files could be written
+        self.without_sgf = ""  # the reason if SGF files cannot be written
         self.games: dict[Match, dict[int, MatchGame]] = {}
         path = self.path / "evaluation.json"
         if path.exists():
@@ -47,7 +47,7 @@ class ResultFolder:
             write_atomic(path, (json.dumps(settings, indent=2) + "\n").encode())
 
     def add(self, match: Match, game: MatchGame) -> None:
-        """Save a finished game."""
+        """Save a finished game at once."""
         line = {
             "match": match,
             "game": game.number,
@@ -64,7 +64,7 @@ class ResultFolder:
         self._insert(match, game)
 
     def game_name(self, match: Match, number: int) -> str:
-        """Return the name of a game's SGF file, without its ending."""
+        """Return the name of a game's SGF file, without its suffix."""
         return f"{match[0] + 1}-{match[1] + 1}-{number + 1:04d}"
 
     @property
@@ -72,7 +72,7 @@ class ResultFolder:
         return self.path / "games.jsonl"
 
     def _compare(self, path: Path, settings: Mapping[str, Any]) -> None:
-        """Raise ValueError that names the first of `settings` that differs from the file's."""
+        """Raise ValueError, naming the first setting that differs, unless `settings` equal the settings in the file."""
         try:
             saved = json.loads(path.read_text(encoding="utf-8"))
             different = [key for key in settings if saved[key] != settings[key]]
@@ -85,7 +85,7 @@ class ResultFolder:
             raise ValueError(f"{self.path} holds another evaluation ({why}): choose another folder")
 
     def _read_games(self) -> None:
-        """Read the games of earlier calls; an incomplete last line, left by a crash, is cut off."""
+        """Read the games of earlier calls; an incomplete last line, left by a crash, is removed from the file."""
         data = self._lines.read_bytes() if self._lines.exists() else b""
         whole = data[: data.rfind(b"\n") + 1]
         if len(whole) < len(data):

@@ -1,10 +1,10 @@
 """The sequential probability ratio test: stop a match as soon as its result is significant.
 
-A match tests H1, "the first player is elo1 points stronger", against H0, "elo0 points".  The generalised
-test compares likelihoods of the whole distribution of scores, whose shape is estimated under either
-hypothesis: Liu, Li, Ying 2014, "Generalized sequential probability ratio test for separate families
-of hypotheses" (Sequential Analysis 33); for scores of games, and of pairs of games from one opening
-(five outcomes), Van den Bergh, "A practical introduction to the GSPRT", which fishtest uses too.
+A match tests H1, "the first player is elo1 points stronger than the second", against H0, "elo0 points stronger".  The
+generalised test estimates the most likely distribution of scores under each hypothesis and compares the two
+likelihoods: Liu, Li, Ying 2014, "Generalized sequential probability ratio test for separate families of hypotheses"
+(Sequential Analysis 33).  For scores of games, and of pairs of games from one opening (five outcomes), see Van den
+Bergh, "A practical introduction to the GSPRT", which fishtest uses too.
 """
 
 import math
@@ -17,7 +17,7 @@ import numpy as np
 from alphago.arena.elo import expected_score
 from alphago.system.validation import checks_keywords
 
-RARE = 1e-3  # count used for an outcome that has not occurred: with 0 it would be impossible
+RARE = 1e-3  # count of an outcome that has not occurred; with 0 it would be impossible
 
 State = Literal["accept", "reject", "continue"]
 
@@ -33,13 +33,13 @@ class Verdict(NamedTuple):
 @checks_keywords()
 @dataclass(frozen=True)
 class Sprt:
-    """A test of H1, "elo1", against H0, "elo0": Elo points of the first player above the second.
+    """A test of H1, "the first player is `elo1` Elo points above the second", against H0, "`elo0` points above".
 
-    alpha: largest chance to accept H1 although H0 holds.
-    beta: largest chance to reject H1 although it holds. (Both bounds are Wald's approximation, 1945.)
+    alpha: greatest probability of accepting H1 although H0 holds.
+    beta: greatest probability of rejecting H1 although it holds. (Both bounds are Wald's approximation, 1945.)
 
-    With elo0 = 0, accepting H1 shows a win rate above 50 % at risk alpha. The larger elo1, up to the true difference,
-    the sooner the test decides.
+    With elo0 = 0, accepting H1 shows a win rate above 50 %, with an error probability of alpha. The larger elo1, up to
+    the true difference, the sooner the test decides.
     """
 
     elo0: float
@@ -62,8 +62,8 @@ class Sprt:
     def ratio(self, counts: Sequence[float] | np.ndarray) -> float:
         """Return the log likelihood ratio of H1 over H0.
 
-        counts: how often each score occurred, from 0 to 1 in equal steps: 3 for single games (loss,
-            draw, win), 5 for pairs (0, 1/2, 1, 3/2 and 2 points).
+        counts: [3] or [5], how often each score occurred: loss, draw, win for single games; 0, 1/2, 1, 3/2 and 2 points
+            for pairs of games.
         """
         seen = np.maximum(np.asarray(counts, np.float64), RARE)
         scores = np.linspace(0, 1, len(seen))
@@ -71,10 +71,11 @@ class Sprt:
         return likelihoods[1] - likelihoods[0]
 
     def judge(self, scores: Sequence[float], outcomes: int = 5) -> Verdict:
-        """Return the verdict after testing each score (0 to 1) in order up to the first decision.
+        """Return the verdict after testing scores (0 to 1) in order, up to the first decision.
 
-        outcomes: number of possible scores: 5 for pairs of games, 3 for single games. Scores after a decision are
-            ignored, so the verdict does not depend on which of the running games ended first.
+        outcomes: number of possible scores: 5 for pairs of games, 3 for single games.
+
+        Scores after the decision are ignored, so that the verdict does not depend on which running game ended first.
         """
         low, high = self.bounds
         counts = np.zeros(outcomes)
@@ -107,10 +108,10 @@ def log_likelihood(counts: np.ndarray, scores: np.ndarray, mean: float) -> float
 
 
 def pair_scores(outcomes: Sequence[float] | np.ndarray) -> list[float]:
-    """Return the scores of the pairs of games (0, 1), (2, 3), …: 0 to 1 in steps of 1/4.
+    """Return the scores of the pairs of games (0, 1), (2, 3), …, each 0 to 1 in steps of 1/4.
 
-    outcomes: the result of each game: positive a win, negative a loss, 0 a draw. A last game without its pair is left
-        out.
+    outcomes: the result of each game: positive a win, negative a loss, 0 a draw. A last game without a partner is
+        ignored.
     """
     signs = np.sign(np.asarray(outcomes, np.float64))
     paired = signs[: len(signs) // 2 * 2].reshape(-1, 2)

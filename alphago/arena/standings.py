@@ -12,7 +12,7 @@ from alphago.arena.result_folder import Match
 from alphago.arena.tournament import Tournament
 from alphago.system.live_bar import LiveBar
 
-MAX_QUOTED = 3  # faults and disagreements of a match; all of them are in games.jsonl
+MAX_QUOTED = 3  # most faults, and most disagreements, listed for a match; games.jsonl has all of them
 
 
 class ProgressBar:
@@ -26,7 +26,7 @@ class ProgressBar:
         self.bar = LiveBar(total=games, initial=done, unit="game")
 
     def game(self, match: str, result: MatchResult) -> None:
-        """Count a finished game, and show the result of the pairs of which both games have ended."""
+        """Count a finished game; `match`: title of its match, `result`: result of the match so far, to show."""
         assert self.bar is not None
         text = f"{len(result.games) // 2} pairs: {result.wins} won, {result.draws} drawn, {result.losses} lost"
         self.bar.set_description(match, refresh=False)
@@ -39,16 +39,16 @@ class ProgressBar:
         self.bar.refresh()
 
     def close(self) -> None:
-        """End the bar, leaving its last line; do nothing before `start`."""
+        """End the bar and leave its last line visible; do nothing before `start`."""
         if self.bar is not None:
             self.bar.close()
 
 
 def read_anchor(text: str | None, names: Sequence[str]) -> tuple[int, float]:
-    """Return the anchor's player number and rating from 'gnugo:10' (rated 0) or 'gnugo:10=1800'.
+    """Return the anchor's index among `names`, and its rating, from 'gnugo:10' (rated 0) or 'gnugo:10=1800'.
 
-    For None the anchor is GNU Go, else a rave player, else a uct player, else the last player, rated 0. Raises
-    ValueError for a name that no player has.
+    text: None for an anchor rated 0: the first gnugo, else rave, else uct player, else the last player.
+    Raises ValueError for an unknown name or an invalid rating.
     """
     if text is None:
         fixed = [i for kind in ("gnugo", "rave", "uct") for i, name in enumerate(names) if name.split(":")[0] == kind]
@@ -64,9 +64,9 @@ def read_anchor(text: str | None, names: Sequence[str]) -> tuple[int, float]:
 
 
 def standings(tournament: Tournament, *, anchor: int = 0, anchor_elo: float = 0.0) -> str:
-    """Return a table of the matches, Elo ratings and notes on the results, as text.
+    """Return a text with a table of the matches, a table of Elo ratings, and notes on the results.
 
-    anchor: the number of the player whose rating is `anchor_elo`.
+    anchor: index of the player whose rating is fixed at `anchor_elo`.
     """
     results = {match: tournament.result(match) for match in tournament.matches}
     played = {match: result for match, result in results.items() if len(result.games)}
@@ -133,8 +133,8 @@ def notes(tournament: Tournament, played: dict[Match, MatchResult]) -> Iterable[
             yield from quoted(tournament, match, result.forfeits.items())
         if result.counted:
             judge = tournament.settings.adjudicator or "the board"
-            yield (f"{title}: an engine counted {result.counted} final boards too, "
-                   f"{len(result.disagreements)} of them otherwise; the win rate is by {judge}")  # fmt: skip
+            yield (f"{title}: an engine scored {result.counted} final boards too, "
+                   f"{len(result.disagreements)} of them differently; the win rate is by {judge}")  # fmt: skip
             yield from quoted(tournament, match, result.disagreements.items())
     alone = sum(len(games) for games in tournament.folder.games.values()) - sum(len(r.games) for r in played.values())
     if alone:
@@ -145,7 +145,7 @@ def notes(tournament: Tournament, played: dict[Match, MatchResult]) -> Iterable[
 
 
 def quoted(tournament: Tournament, match: Match, sentences: Iterable[tuple[int, str]]) -> Iterable[str]:
-    """Yield a line for each of the first MAX_QUOTED `sentences` (game number, text), and the number of the rest."""
+    """Yield a line for each of the first MAX_QUOTED `sentences` (game number, text), and one for the number left."""
     sentences = list(sentences)
     for number, text in sentences[:MAX_QUOTED]:
         yield f"  {tournament.folder.game_name(match, number)}: {text}"
@@ -154,7 +154,7 @@ def quoted(tournament: Tournament, match: Match, sentences: Iterable[tuple[int, 
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Return columns of text, the first flush left, the others flush right."""
+    """Return rows of cells as text, with the first column aligned left and the others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join([row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))])

@@ -1,4 +1,4 @@
-"""Evaluations that can be stopped and resumed: a match, or a round robin, saved in a folder."""
+"""A match or round robin that is saved in a folder and can be stopped and resumed."""
 
 import hashlib
 import itertools
@@ -19,21 +19,21 @@ from alphago.mcts.rule import temperature_plies
 from alphago.system.files import lock
 from alphago.system.validation import check_ranges, setting, settings
 
-BATCH_GAMES = 64  # games at once: enough for a network's batches, few enough to lose by an interruption
+BATCH_GAMES = 64  # games at once: enough to fill a network's batches, few enough to lose by an interruption
 SPRT_GAMES = 32  # games between two sequential tests
 
 
 class ProgressListener(Protocol):
-    """An object that is told the progress of an evaluation."""
+    """Callbacks for the progress of an evaluation."""
 
     def start(self, games: int, done: int) -> None:
-        """Begin; `done` of `games` games were played before."""
+        """Begin an evaluation of `games` games, `done` of which were played by earlier calls."""
 
     def game(self, match: str, result: MatchResult) -> None:
-        """Count a finished game; `result` is that of the match's games so far."""
+        """Count a finished game; `match`: the title of its match, `result`: the result of that match so far."""
 
     def skip(self, games: int) -> None:
-        """Reduce the total by `games`, which a sequential test has made unnecessary."""
+        """Reduce the total by `games`, since a sequential test has ended a match early."""
 
 
 @settings
@@ -41,28 +41,28 @@ class TournamentSettings:
     """The settings shared by all matches of a tournament."""
 
     games: int = setting(
-        "games in each match, an even number: each opening is played with both colours", default=200, least=2
+        "games in each match, an even number, since each opening is played with both colours", default=200, least=2
     )
-    random_opening: int = setting("plies on random points, the same in all matches", default=2, least=0)
+    random_opening: int = setting("first plies on random points, the same in all matches", default=2, least=0)
     opening_plies: int | None = setting(
-        "first plies, drawn in proportion to visits; None for 0 if openings are random, else N^2 / 12",
+        "first plies drawn in proportion to visits; None for 0 if openings are random, else N^2 / 12",
         default=None, least=0,
     )  # fmt: skip
-    seed: int = setting("random seed of openings and of drawn moves; each seed gives other games", default=0, least=0)
+    seed: int = setting("random seed of openings and drawn moves", default=0, least=0)
     adjudicator: str | None = setting(
-        'counts final boards of Go instead of Tromp-Taylor rules: "gnugo" or "gnugo:LEVEL"; where the two differ both '
+        'engine that scores final boards of Go instead of Tromp-Taylor rules: "gnugo" or "gnugo:LEVEL"; differences '
         "are reported",
         default=None,
     )
     sprt: tuple[float, float] | None = setting(
-        "(elo0, elo1): a match ends early when `Sprt(elo0, elo1)` decides, the first player against the second",
+        "(elo0, elo1): end a match early when `Sprt(elo0, elo1)` decides whether its first player is stronger",
         default=None,
     )
 
     def __post_init__(self) -> None:
         check_ranges(self)
         if self.games % 2:
-            raise ValueError(f"games must be an even number, for each opening with both colours, got {self.games}")
+            raise ValueError(f"games must be even, to play each opening with both colours, got {self.games}")
         if self.sprt is not None:
             Sprt(*self.sprt)
 
@@ -71,7 +71,7 @@ class Tournament:
     """A round robin of entrants, with a match for each pair.
 
     Games of Go end after two passes, or when their fixed turns are played; a ply limit of `env` below 4 N^2 is raised
-    to that. Finished games are in the folder, and `play` resumes there, in this process or in a later one with the same
+    to that. Finished games are saved in the folder. `play` resumes, in this process or in a later one with the same
     entrants, game and settings.
     """
 
@@ -82,13 +82,14 @@ class Tournament:
         settings: TournamentSettings,
         folder: str | Path | None = None,
     ) -> None:
-        """Open the folder; the default is one in `runs`, named after everything that determines the games.
+        """Open or create the folder.
 
+        folder: None for `runs/evaluate-HASH`, with a hash of everything that determines the games.
         Raises ValueError for a folder with other contents, for fewer than two entrants, and for an adjudicator that
-        does not know the game; EngineError for an adjudicator that is not installed.
+        cannot score the game; EngineError for an adjudicator that is not installed.
         """
         if len(entrants) < 2:
-            raise ValueError(f"a match needs two players, got {len(entrants)}")
+            raise ValueError(f"a match must have two players or more, got {len(entrants)}")
         self.env = env.match_variant()
         self.entrants = list(entrants)
         self.settings = settings
@@ -103,7 +104,7 @@ class Tournament:
         self.folder = ResultFolder(folder, self.env, self.names, identity)
 
     def identity(self) -> dict[str, Any]:
-        """Return everything that determines the games, as JSON."""
+        """Return everything that determines the games, as JSON data."""
         identity = {
             "players": self.names,
             "readouts": [entrant.readouts for entrant in self.entrants],
@@ -120,11 +121,11 @@ class Tournament:
         opening = self.settings.opening_plies
         if opening is None:
             opening = 0 if self.settings.random_opening else temperature_plies(self.env)
-        # With one leaf per wave, a number of readouts has the same strength however many games are played at once.
+        # With one leaf per wave, strength does not depend on how many games are played at once.
         return MatchPlan(self.settings.games, opening, self.settings.random_opening, self.settings.seed, leaves=1)
 
     def play(self, listener: ProgressListener) -> None:
-        """Play the missing games.  Ctrl-C stops unfinished games at their next move; a later call plays them anew.
+        """Play the missing games.  Ctrl-C stops unfinished games at their next move; a later call replays them.
 
         Raises BlockingIOError if another process plays in the folder.
         """
@@ -155,16 +156,15 @@ class Tournament:
                 play_match(self.env, entrants, plan, numbers, add, adjudicator=self.adjudicator)
 
     def result(self, match: Match) -> MatchResult:
-        """Return the first player's result in the games so far whose opening was played with both colours."""
+        """Return the first player's result so far, in games whose opening was played with both colours."""
         games = self.folder.games.get(match, {})
         return MatchResult.of(self.env, [game for number, game in games.items() if number ^ 1 in games])
 
     def verdict(self, match: Match, games: int | None = None) -> Verdict | None:
-        """Return the sequential test's verdict on the first `games` games (None: all).
+        """Return the sequential test's verdict on the first `games` games (None: all); None if there is no test.
 
-        The result is None if the settings have no test. Pairs of games are taken in the order of their numbers, up to
-        the first game missing, whichever ended first. Pairs in which an engine forfeited a game prove nothing and are
-        left out.
+        Pairs of games are tested in the order of their numbers, up to the first missing game, so that the order in
+        which games end does not matter. Pairs in which an engine forfeited a game are ignored.
         """
         if self.settings.sprt is None:
             return None

@@ -1,4 +1,4 @@
-"""The command `alphago`, one module for each verb, which is loaded when it is called."""
+"""The command `alphago`: each verb has a module, which is imported when the verb is called."""
 
 import argparse
 import contextlib
@@ -12,31 +12,31 @@ from alphago.cli.options import Parser
 from alphago.system.interrupts import INTERRUPTED, ended_by_interrupt
 from alphago.system.validation import near_misses
 
-USAGE_ERROR = 2  # exit code for what the user can correct: a missing file, a wrong model, a bad option
+USAGE_ERROR = 2  # exit code for errors that the user can correct: a missing file, a wrong model, a wrong option
 
-# What each verb does, and its module here, which has `add_options(parser)` and `run(options)`.
+# For each verb, its module, which has `add_options(parser)` and `run(options)`, and a description.
 VERBS = {
     "train": ("train", "train a network from games against itself"),
     "selfplay": ("selfplay_games", "play games of a network against itself and save them"),
     "play": ("play", "play against a network in this terminal"),
     "web": ("web", "play, study and watch training in a browser"),
-    "gtp": ("gtp", "play Go with any program that speaks the Go Text Protocol"),
+    "gtp": ("gtp", "play Go in any program that supports the Go Text Protocol (GTP)"),
     "analysis": ("analysis", "answer queries of KataGo's analysis protocol, in JSON"),
     "review": ("review", "comment games: win rates, best lines, mistakes, and a graph"),
     "evaluate": ("evaluate", "play matches, and rate the players"),
     "tune": ("tune", "find the strongest value of a search setting, by matches"),
     "supervised": ("supervised", "train a network on given games"),
-    "sgf": ("sgf", "read files of games of Go into a dataset"),
+    "sgf": ("sgf", "import games of Go from files into a dataset"),
     "data": ("data", "download known collections of games"),
     "plot": ("plot", "draw the curves of training runs"),
     "export": ("export", "write a network for other programs: ONNX, or raw weights"),
-    "bench": ("bench", "search fixed positions: one number that changes when the search does"),
-    "info": ("info", "what a run or a network is; versions, devices, and how fast this machine is"),
+    "bench": ("bench", "search fixed positions, and print a number that changes only if the search changes"),
+    "info": ("info", "describe a run or a network; or versions, devices and speed of this machine"),
 }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return the exit code."""
+    """Run a command and return its exit code; arguments: the command line, by default this process's."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] == ["help"]:
         words = [*words[1:2], "--help"]
@@ -65,14 +65,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parser_of(verb: str, words: Sequence[str] = ()) -> Parser:
-    """Return the parser of a verb; its parsed options have the function to call as `run`.
+    """Return the parser of a verb; the parsed options' attribute `run` is the function that runs the command.
 
-    words: the words to parse; if they name a game of the user's own, the parser gets that game's options.
+    words: the arguments to parse; if they name a custom game, the parser gets the game's options.
     """
     if any(word.startswith("--game") for word in words):
-        from alphago.cli.own_games import import_named_game  # only now: `alphago plot` needs no games
+        from alphago.cli.own_games import import_named_game  # imported late, since most commands do not need it
 
-        with contextlib.suppress(argparse.ArgumentTypeError):  # which parsing reports
+        with contextlib.suppress(argparse.ArgumentTypeError):  # the error is raised again by parsing
             import_named_game(words)
     name, purpose = VERBS[verb]
     module = importlib.import_module(f"alphago.cli.{name}")

@@ -1,4 +1,4 @@
-"""`alphago analysis`."""
+"""`alphago analysis`: answer queries of KataGo's analysis protocol."""
 
 import argparse
 import sys
@@ -9,31 +9,32 @@ from alphago.cli.options import Parser, integer
 from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 
-IGNORED = "taken and ignored, for clients that pass it to KataGo"
+IGNORED = "ignored; accepted for clients that pass it to KataGo"
 
 
 def add_options(parser: Parser) -> None:
     parser.others["--game"] = "the analysis protocol is for Go"
     parser.description = (
-        "Speaks KataGo's analysis protocol: a JSON query a line on standard input, replies on standard output."
+        "Answers queries of KataGo's analysis protocol: one JSON query per line on standard input, replies on standard "
+        "output."
     )
     add_model(parser)
-    parser.add_argument("-model", dest="katago_model", metavar="MODEL", help="the same as MODEL, as KataGo takes it")
+    parser.add_argument("-model", dest="katago_model", metavar="MODEL", help="the same as MODEL, in KataGo's notation")
     parser.add_argument("-config", metavar="FILE", help=IGNORED)
     parser.add_argument(
         "-override-config", dest="override", action="append", default=[], metavar="KEY=VALUE,…",
-        help="maxVisits and reportAnalysisWinratesAs are understood, others ignored",
+        help="sets maxVisits and reportAnalysisWinratesAs; other keys are ignored",
     )  # fmt: skip
     parser.add_argument(
-        "-quit-without-waiting", dest="quit", action="store_true", help="at the end of input, end at once"
+        "-quit-without-waiting", dest="quit", action="store_true", help="end at once when the input ends"
     )
     parser.add_argument("-analysis-threads", metavar="N", help=IGNORED)
-    parser.add_argument("--visits", type=integer, metavar="N", help="of a query that names none (500)")
+    parser.add_argument("--visits", type=integer, metavar="N", help="visits for queries without maxVisits (500)")
     parser.add_argument(
-        "--report-as", choices=("BLACK", "WHITE", "SIDETOMOVE"), help="from whose view, unless a query says (BLACK)"
+        "--report-as", choices=("BLACK", "WHITE", "SIDETOMOVE"), help="the player whose view replies take (BLACK)"
     )
-    parser.add_argument("--threads", type=integer, metavar="N", help="threads that search (all cores)")
-    parser.add_argument("--version", metavar="TEXT", help="what query_version answers (alphago's own)")
+    parser.add_argument("--threads", type=integer, metavar="N", help="number of search threads (one per core)")
+    parser.add_argument("--version", metavar="TEXT", help="reply to query_version (alphago's version)")
     add_device(parser)
 
 
@@ -69,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def overrides(texts: list[str]) -> dict[str, Any]:
-    """Return what `-override-config` sets, as far as it is understood."""
+    """Return the values that `-override-config` sets, by key; texts: the option's values, KEY=VALUE,…"""
     pairs = [pair.partition("=")[::2] for text in texts for pair in text.split(",")]
     given: dict[str, Any] = {name.strip(): value.strip() for name, value in pairs}
     if "maxVisits" in given:

@@ -1,7 +1,7 @@
-"""`alphago bench`: the signature of the search, one number for fixed searches of every game, by both rules.
+"""`alphago bench`: compute the search's signature, one number from fixed searches in every game with PUCT and Gumbel.
 
-Priors and values are hashes of positions, so that the number is the same on any machine; another number means that
-rules or search have changed (like `bench` of the chess program Stockfish).
+Priors and values are hashes of positions, so the signature is the same on any machine.  Another signature means that
+the rules of a game or the search have changed (as with `bench` of the chess program Stockfish).
 """
 
 import argparse
@@ -18,26 +18,27 @@ from alphago.env.games import GAMES, make_game
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.search import Search, SearchSettings
 
-POSITIONS, READOUTS = 32, 128  # searched side by side in each game; a move is played after half of the readouts
-OPENING_PLIES = 8  # position i is reached by i mod OPENING_PLIES random moves
+POSITIONS, READOUTS = 32, 128  # positions searched in parallel, and readouts for two moves of each
+OPENING_PLIES = 8  # position i is i mod OPENING_PLIES random moves after the start
 RULES = {"puct": SearchSettings(), "gumbel": SearchSettings(gumbel=True)}
 
 
 @dataclass(frozen=True)
 class SearchRun:
-    """The result of searching one game's positions by one rule."""
+    """The result of searching one game's positions with one search rule."""
 
     game: str
     rule: str
-    checksum: int  # checksum of all visits, 0 .. 2^32 - 1
+    checksum: int  # CRC-32 of all visits
     simulations: int
     seconds: float
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Searches fixed positions of every game by both rules, with priors and values that are hashes of positions. "
-        "The number at the end is the same on every machine, and changes only when rules or search change."
+        "Searches fixed positions of every game with PUCT and Gumbel, with priors and values that are hashes of "
+        "positions. The signature at the end is the same on every machine, and changes only if a game's rules or the "
+        "search change."
     )
 
 
@@ -51,7 +52,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def search_runs() -> Iterator[SearchRun]:
-    """Yield the searches of every game by both rules, with kernels compiled before the clock starts."""
+    """Search the positions of every game with both search rules, and yield the results.
+
+    Kernels are compiled before the time is measured.
+    """
     for name in GAMES:
         env = make_game(name)
         for rule, settings in RULES.items():
@@ -62,12 +66,12 @@ def search_runs() -> Iterator[SearchRun]:
 
 
 def signature(runs: list[SearchRun]) -> int:
-    """Return one number, 0 .. 2^32 - 1, of the runs' checksums in order."""
+    """Return the CRC-32 of the runs' checksums, in order."""
     return zlib.crc32(np.array([run.checksum for run in runs], "<u4").tobytes())
 
 
 def search_positions(env: GameEnv, settings: SearchSettings, readouts: int) -> tuple[int, int]:
-    """Return the checksum of the searches' visits, and the number of simulations."""
+    """Search the positions of a game for two moves each; return the CRC-32 of all visits, and the simulations."""
     search = Search(env, HashEvaluator(), POSITIONS, settings)
     games = np.arange(POSITIONS)
     play_openings(search.batch)
@@ -85,7 +89,7 @@ def search_positions(env: GameEnv, settings: SearchSettings, readouts: int) -> t
 
 
 def play_openings(batch: GameBatch) -> None:
-    """Play random moves from a fixed seed in slots 0 .. POSITIONS - 1, which are at the start."""
+    """Play i mod OPENING_PLIES random moves, from a fixed seed, in each slot i of a new batch."""
     generator = np.random.default_rng(1)
     for slot in range(POSITIONS):
         only = np.array([slot])

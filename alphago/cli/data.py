@@ -1,4 +1,4 @@
-"""`alphago data`: known public collections of games, fetched and made a dataset."""
+"""`alphago data`: download public collections of games and import them into a dataset."""
 
 import argparse
 from dataclasses import replace
@@ -16,17 +16,17 @@ from alphago.system.validation import near_misses
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Downloads a known public collection of games and makes it a dataset. Without a name it lists them, with "
-        "source and licence. What was fetched is kept, and the same command resumes."
+        "Downloads a public collection of games and imports it into a dataset. Without NAME it lists the collections, "
+        "with source and licence. Downloaded files are kept, and the same command resumes an interrupted one."
     )
     parser.usage = f"{parser.prog} [NAME] [OPTIONS]"
     parser.add_argument("name", nargs="?", metavar="NAME", help=f"one of {', '.join(COLLECTIONS)}")
-    parser.add_argument("--to", metavar="DATASET", help="the dataset's folder, new or not (data/NAME.dataset)")
-    parser.add_argument("--downloads", metavar="PATH", help="where what is fetched is kept (data/NAME)")
+    parser.add_argument("--to", metavar="DATASET", help="the dataset's folder, new or existing (data/NAME.dataset)")
+    parser.add_argument("--downloads", metavar="PATH", help="folder for the downloaded files (data/NAME)")
     parser.add_argument("--first", type=integer, metavar="N", help="only the first N files of the collection (all)")
-    parser.add_argument("--mirror", metavar="URL", help="fetch the files from this address instead, by their names")
-    parser.add_argument("--workers", type=integer, metavar="N", help="processes (one for each core, at most 8)")
-    add_settings(parser.add_argument_group("which games are taken"), GameFilter)
+    parser.add_argument("--mirror", metavar="URL", help="download the files from URL/FILE instead")
+    parser.add_argument("--workers", type=integer, metavar="N", help="number of processes (one per core, at most 8)")
+    add_settings(parser.add_argument_group("the games to keep"), GameFilter)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -55,7 +55,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def chosen(collection: Collection, first: int | None, mirror: str | None) -> Collection:
-    """Return the first files of a collection, from another server if a mirror is named."""
+    """Return a collection with its first files only, and with another address if a mirror is given.
+
+    first: number of files; None for all.  mirror: the address of a folder with the files; None for the original one.
+    """
     if first is not None and first < 1:
         raise ValueError(f"--first must be at least 1, got {first}")
     files, indexes = collection.files[:first], collection.indexes

@@ -1,14 +1,14 @@
-"""Errors as sentences for the command line."""
+"""Convert exceptions to messages for the command line."""
 
 import argparse
 import re
 
-SETTINGS = re.compile(r"\w+(?: (?:or|and) \w+)*(?:, in minutes,)? must ")  # how the message on a setting begins
+SETTINGS = re.compile(r"\w+(?: (?:or|and) \w+)*(?:, in minutes,)? must ")  # the beginning of a message about a setting
 TORCH_MEMORY = re.compile(r"DefaultCPUAllocator.* tried to allocate (\d+) bytes")
 
 
 def error_text(error: BaseException, parser: argparse.ArgumentParser) -> str | None:
-    """Return a sentence about an error that the user can do something about; None for a fault of the program."""
+    """Return the message for an error that the user can correct; None for a fault of the program."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename} cannot be used: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, RuntimeError):
@@ -22,7 +22,7 @@ def error_text(error: BaseException, parser: argparse.ArgumentParser) -> str | N
 
 
 def with_flags(text: str, parser: argparse.ArgumentParser) -> str:
-    """Return a message with the flags of the settings that it begins with: "--minutes must be" for `max_minutes`."""
+    """Replace settings' names at the beginning of a message by their flags: `max_minutes must` by `--minutes must`."""
     options = [action for action in parser._actions if action.option_strings]
     flags = {action.dest.rpartition(":")[2]: action.option_strings[0] for action in options}
     begin = SETTINGS.match(text)

@@ -1,4 +1,4 @@
-"""`alphago evaluate`."""
+"""`alphago evaluate`: play matches between players, and compute ratings."""
 
 import argparse
 import sys
@@ -15,40 +15,42 @@ from alphago.system.interrupts import INTERRUPTED
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Plays all players against each other and prints win rates and Elo ratings. "
-        "Games are saved in a folder, and the same command resumes where it was interrupted."
+        "Plays matches of all players against each other, and prints win rates and Elo ratings. "
+        "Games are saved in a folder, and the same command resumes an interrupted one."
     )
     parser.epilog = (
-        "A PLAYER is a network's file or run folder, or one that comes with the package (7x7), with its own "
-        "readouts and search after an @ (runs/a@64, runs/a@0 for its policy alone, runs/a@64,gumbel); "
-        "or a player without a network: gnugo:LEVEL, rave:PLAYOUTS, uct:PLAYOUTS, in other games than Go "
-        "alphabeta:DEPTH, random, or any engine that speaks GTP, by its command in quotation marks "
+        "A PLAYER is a network: a file, a run's folder, or the name of a packaged network (7x7), optionally with "
+        "readouts and search after an @ (runs/a@64; runs/a@0 for the policy alone; runs/a@64,gumbel). "
+        "Or it is a player without a network: gnugo:LEVEL, rave:PLAYOUTS, uct:PLAYOUTS, random, in games other than "
+        "Go alphabeta:DEPTH, or an engine that supports GTP, by its command in quotation marks "
         "('gtp:./engine --argument')."
     )
     parser.usage = f"{parser.prog} PLAYER PLAYER... [OPTIONS]"
     parser.add_argument("players", nargs="+", metavar="PLAYER", help="two or more; see below")
-    parser.add_argument("--readouts", type=integer, default=64, metavar="N", help="simulations a move (64)")
-    parser.add_argument("--search", choices=("puct", "gumbel"), default="puct", help="of networks (puct)")
-    add_game(parser, "the networks' own, or go without any", "the networks' own, or the game's usual one, in Go 9")
-    parser.add_argument("--komi", type=number, metavar="K", help="the networks' own, or the board's usual one")
-    parser.add_argument("--rules", metavar="NAME", help="of ko and suicide: Chinese, Tromp-Taylor, AGA, NZ, …")
+    parser.add_argument(
+        "--readouts", type=integer, default=64, metavar="N", help="a network's simulations per move (64)"
+    )
+    parser.add_argument("--search", choices=("puct", "gumbel"), default="puct", help="the networks' search (puct)")
+    add_game(parser, "the networks' game, or go", "the networks' size, or the game's default, in Go 9")
+    parser.add_argument("--komi", type=number, metavar="K", help="komi (the networks', or the board's default)")
+    parser.add_argument("--rules", metavar="NAME", help="rules of ko and suicide: Chinese, Tromp-Taylor, AGA, NZ, …")
     parser.add_argument(
         "--turns", type=integer, metavar="N",
-        help="each side plays N moves, then the board is counted; 0: two passes end the game (the networks' own)",
+        help="end games after N moves of each side; 0: two passes end a game (as in the networks' games)",
     )  # fmt: skip
     add_device(parser)
     add_settings(parser, TournamentSettings, leave=["sprt"])
     parser.add_argument(
         "--sprt", type=number, nargs=2, metavar=("ELO0", "ELO1"),
-        help="end a match when a sequential test of these Elo differences has decided; risks 5 %% each",
+        help="end a match when a sequential test between these Elo differences decides, with error rates of 5 %%",
     )  # fmt: skip
     parser.add_argument(
         "--anchor",
         metavar="PLAYER[=ELO]",
-        help="whose rating is fixed (GNU Go's, rave's, uct's, or the last player's, at 0)",
+        help="the player whose rating is fixed, and the rating (GNU Go, rave, uct, or the last player; 0)",
     )
     parser.add_argument(
-        "--folder", metavar="PATH", help="where games are saved (one in runs, named after the evaluation)"
+        "--folder", metavar="PATH", help="folder for the games (a folder in runs, named after the players and settings)"
     )
 
 

@@ -1,4 +1,4 @@
-"""`alphago gtp`."""
+"""`alphago gtp`: play Go in programs that support the Go Text Protocol."""
 
 import argparse
 from typing import Any
@@ -17,16 +17,18 @@ def add_options(parser: Parser) -> None:
     add_model(parser)
     parser.add_argument(
         "--policy", choices=("random", "net", "mcts"), default="mcts",
-        help="how moves are chosen: by chance, by the network alone, or by search (mcts)",
+        help="how moves are chosen: at random, by the network's policy alone, or by search (mcts)",
     )  # fmt: skip
-    parser.add_argument("--readouts", type=integer, metavar="N", help="simulations a move; 0: the network alone (800)")
-    parser.add_argument("--board-size", type=integer, metavar="N", help="the model's own, or 9 without a model")
-    parser.add_argument("--komi", type=number, metavar="K", help="White's points, until the controller sets them")
-    parser.add_argument("--resign", type=number, metavar="VALUE", help="resign below it, -1: never (the model's value)")
-    parser.add_argument("--seed", type=integer, metavar="S", help="of the choice among equally good moves")
-    parser.add_argument("--ponder", action="store_true", help="search on while the opponent thinks")
-    parser.add_argument("--name", metavar="TEXT", help="what the command name answers, for Lizzie KataGo (alphago)")
-    parser.add_argument("--version", metavar="TEXT", help="what the command version answers (alphago's own)")
+    parser.add_argument("--readouts", type=integer, metavar="N", help="simulations per move; 0: policy alone (800)")
+    parser.add_argument("--board-size", type=integer, metavar="N", help="size of the board (the model's, or 9)")
+    parser.add_argument("--komi", type=number, metavar="K", help="komi until the controller sets one (the model's)")
+    parser.add_argument(
+        "--resign", type=number, metavar="VALUE", help="resign if the value is below VALUE; -1: never (the model's)"
+    )
+    parser.add_argument("--seed", type=integer, metavar="S", help="seed of the choice among equal moves (random)")
+    parser.add_argument("--ponder", action="store_true", help="search also while the opponent thinks")
+    parser.add_argument("--name", metavar="TEXT", help='reply to the command "name"; Lizzie needs KataGo (alphago)')
+    parser.add_argument("--version", metavar="TEXT", help='reply to the command "version" (alphago\'s version)')
     add_device(parser)
 
 
@@ -34,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
     from alphago.ui.gtp.commands import serve
     from alphago.ui.gtp.protocol import reserved_stdout
 
-    with reserved_stdout() as output:  # before anything is loaded: libraries print
+    with reserved_stdout() as output:  # before libraries are loaded, since they may print
         readouts = chosen_readouts(options.policy, options.readouts)
         if options.resign is not None:
             check_float("--resign", options.resign, -1, 1)
@@ -53,7 +55,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def chosen_readouts(policy: str, readouts: int | None) -> int:
-    """Return the simulations per move for a policy; raise ValueError for a number that does not fit it."""
+    """Return the simulations per move for a value of --policy; raise ValueError if `readouts` does not fit it.
+
+    readouts: the value of --readouts; None for the default.
+    """
     if readouts is None:
         return 800 if policy == "mcts" else 0
     if policy != "mcts" and readouts:
@@ -62,7 +67,7 @@ def chosen_readouts(policy: str, readouts: int | None) -> int:
 
 
 def opened(options: argparse.Namespace) -> tuple[GameEnv, Any]:
-    """Return the game, and the network or "random"."""
+    """Return the game, and the network or, with --policy random, "random"."""
     if options.policy != "random":
         return load(options.model, options.board_size, options.komi, GoEnv.name)
     if options.model is not None:

@@ -1,4 +1,4 @@
-"""`alphago info`."""
+"""`alphago info`: describe a run, a network or this machine."""
 
 import argparse
 import json
@@ -21,19 +21,21 @@ from alphago.training.watch.recent import RECENT_ROWS
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Prints versions and devices, and measures how fast this machine is, in about five seconds; or, of a run, "
-        "what it trains, how far and how well, how it goes on, what its time was spent on lately, and below which "
-        "value its network may resign; or what a network is."
+        "Prints versions and devices, and measures this machine's speed for about five seconds. With RUN it prints the "
+        "run's game, network, progress and results, the command that continues it, the shares of its time, and its "
+        "resignation threshold. With MODEL it describes the network."
     )
     parser.usage = f"{parser.prog} [RUN|MODEL] [OPTIONS]"
     parser.add_argument(
         "what",
         nargs="?",
         metavar="RUN|MODEL",
-        help="a run's folder, finished or not; a network's file or name (9x9)",
+        help="the folder of a run, finished or not; or a network's file or name (9x9)",
     )
-    parser.add_argument("--seconds", type=number, metavar="S", help="time to measure; 0: do not (5; 0 with RUN|MODEL)")
-    parser.add_argument("--json", action="store_true", help="as JSON, rates unrounded")
+    parser.add_argument(
+        "--seconds", type=number, metavar="S", help="time for measuring speed; 0: none (5, or 0 with RUN|MODEL)"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON, with rates not rounded")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -60,7 +62,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def facts_of(what: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return sections of facts about a run or a network: those to print before the machine's, and those after."""
+    """Return facts about a run or a network: two dictionaries of sections, to print before and after the machine's.
+
+    what: a run's folder, or a network's file or name.
+    """
     path = Path(what)
     if not path.is_dir():
         path = model_file(what)
@@ -70,13 +75,13 @@ def facts_of(what: str) -> tuple[dict[str, Any], dict[str, Any]]:
         shares = time_shares(what)
     except (ValueError, FileNotFoundError):
         if not is_run:
-            raise  # else there are no two iterations yet
+            raise  # a run without two iterations yet has no shares
     first = {"run": {"folder": what, **run_summary(path)}} if is_run else {}
     return first, {"time": shares, "resignation": resignation_notes(path / LATEST)}
 
 
 def time_shares(folder: str) -> dict[str, float]:
-    """Return the share of each kind of work in the latest iterations, and how busy cores and GPU were."""
+    """Return the shares of a run's time in its latest iterations by kind of work, and how busy CPU and GPU were."""
     rows = read_history(folder).metrics[-RECENT_ROWS:]
     shares = sorted(mean_shares(rows).items(), key=lambda pair: -pair[1])
     described = {kind: share for kind, share in shares if share}
@@ -87,7 +92,7 @@ def time_shares(folder: str) -> dict[str, float]:
 
 
 def resignation_notes(path: Path) -> dict[str, Any]:
-    """Return the resignation threshold, on how many resignations it was measured, and their share not lost."""
+    """Return a network's resignation threshold, the number of resignations in its calibration, and the wrong share."""
     notes = read_weights(path)[1]["extra"] if path.exists() else {}
     names = {
         "mover's value below": ("resign_threshold", str), "resignations judged": ("resignations_judged", int),
@@ -97,7 +102,7 @@ def resignation_notes(path: Path) -> dict[str, Any]:
 
 
 def readable(fact: object) -> str:
-    """Return a fact as text for people."""
+    """Return a fact as text to print: a bool as yes or no, a float as a percentage, None as "not installed"."""
     if isinstance(fact, bool):
         return "yes" if fact else "no"
     if isinstance(fact, float):

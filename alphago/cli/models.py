@@ -1,4 +1,4 @@
-"""The options for game, network and device, which several verbs share."""
+"""The options for game, network and device, which several commands share."""
 
 import argparse
 from dataclasses import replace
@@ -9,35 +9,37 @@ from alphago.cli.own_games import named_game
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, USUAL_GAME, game_reference, is_packaged, make_game
 
-GAME = "game:"  # before the names of a game's keywords among the parsed options
+GAME = "game:"  # prefix of the names of a game's keywords among the parsed options
 
-# Defaults of self-play's search that depend on the other settings, as help shows them.
+# Texts for the defaults of self-play's search that depend on other settings.
 SELFPLAY_SEARCH = {"gumbel": True, "considered": "half of the readouts, 2 to 16", "leaves": "as many as fill a batch"}
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", nargs="?", metavar="MODEL", help="a network's file or run folder (the package's own)")
+    parser.add_argument(
+        "model", nargs="?", metavar="MODEL", help="a network's name, file or run folder (a packaged one)"
+    )
     parser.usage = f"{parser.prog} [MODEL] [OPTIONS]"
 
 
 def add_game(parser: argparse.ArgumentParser, usual: str, usual_size: str) -> None:
     names = ", ".join(name for name, env in GAMES.items() if is_packaged(env))
-    text = f"what is played: {names}, or MODULE:CLASS for your own ({usual})"
+    text = f"the game: {names}, or MODULE:CLASS for a custom game ({usual})"
     parser.add_argument("--game", type=named_game, metavar="GAME", help=text)
-    parser.add_argument("--board-size", type=integer, metavar="N", help=f"points along a side ({usual_size})")
+    parser.add_argument("--board-size", type=integer, metavar="N", help=f"size of the board ({usual_size})")
 
 
 def add_device(parser: argparse.ArgumentParser, default: str = "auto") -> None:
     parser.add_argument(
         "--device", choices=("cpu", "cuda", "auto"), default=default,
-        help="for boards and networks; auto: the GPU, if there is one that supports them (auto)",
+        help="the device of boards and networks; auto: the GPU if there is one that supports them (auto)",
     )  # fmt: skip
 
 
 def add_game_settings(parser: argparse.ArgumentParser) -> None:
-    """Add an option for every keyword of every game except board_size, with each game's help for it.
+    """Add an option for every keyword of every game, except board_size, with the help of each game that has it.
 
-    A keyword of a user's own game gets none if the command already has an option of that name.
+    A custom game's keyword is left out if the command already has an option of this name.
     """
     keywords: dict[str, list[tuple[str, Setting]]] = {}
     for name, env in GAMES.items():
@@ -54,7 +56,7 @@ def add_game_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def given_game_settings(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the given keywords of any game except board_size."""
+    """Return the games' keywords that were given on the command line, except board_size."""
     given: dict[str, Any] = {}
     for env in GAMES.values():
         given |= given_settings(options, env, GAME)
@@ -62,15 +64,19 @@ def given_game_settings(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def load(model: str | None, board_size: int | None, komi: float | None, game: str | None = None) -> tuple[GameEnv, Any]:
-    """Return the game and the network to play it with; raise ValueError if they do not match.
+    """Load a network; return the game and the network.
 
-    model: None for the package's own network for that board size or, if there is none, the one for the largest board.
+    model: the network's name, file or run folder; None for the packaged network for this board size, or if there is
+        none, for the largest board.
+    board_size, komi: None for the network's.
+    game: the name of the game; None for the network's.
+    Raises ValueError if the network does not play this game or board.
     """
     from alphago.mcts.warm_up import warm_up
 
     warm_up(game or USUAL_GAME)  # before torch is loaded, which takes as long as a second process needs to begin
     from alphago.nn.model_files import model_file, packaged_nets, saved_game
-    from alphago.nn.net import load_model  # only now: it loads torch
+    from alphago.nn.net import load_model  # imported late, since it loads torch
 
     if model is None:
         if game not in (None, USUAL_GAME):
@@ -87,6 +93,6 @@ def load(model: str | None, board_size: int | None, komi: float | None, game: st
 
 
 def check_named(game: str | None, env: GameEnv, path: Any) -> None:
-    """Raise ValueError if a game was named and the network in the file plays another one."""
+    """Raise ValueError if `game`, the value of --game or None, is not the game `env` of the network in the file."""
     if game not in (None, env.name):
         raise ValueError(f"{path} must hold a network for {game}, got one for {env}")

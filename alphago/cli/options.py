@@ -1,11 +1,11 @@
-"""Options of the command line, made from the settings that they set.
+"""Make options of the command line from classes of settings.
 
-`add_settings` makes a flag for each setting of a dataclass, or keyword of a class such as `GoEnv`, with its type,
-default and help; `given_settings` returns the values that were given.
+`add_settings` adds an option for each field of a settings class, or each keyword of a class such as `GoEnv`, with its
+type, default and help.  `given_settings` returns the values that were given.
 
-Values are written as in Python, except tuples: 7:0.25,9:0.25 is ((7, 0.25), (9, 0.25)); where the first of a pair is
-itself a tuple, its items are separated by +: 7:0.5+9:0.5:0.25 is (((7, 0.5), (9, 0.5)), 0.25). The word none sets an
-optional setting to None.
+Values are written as in Python, except for tuples: 7:0.25,9:0.25 is ((7, 0.25), (9, 0.25)).  If the first item of a
+pair is itself a tuple, its items are separated by +: 7:0.5+9:0.5:0.25 is (((7, 0.5), (9, 0.5)), 0.25).  The word none
+sets an optional setting to None.
 """
 
 import argparse
@@ -23,15 +23,15 @@ from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type
 from alphago.system.validation import near_misses
 
 PARAGRAPH = re.compile(r"^(?P<names>\w+(?:, \w+)*): (?P<text>.+(?:\n[ ]+.+)*)", re.MULTILINE)
-TUPLES = re.compile(r"\({2,}[\d.,\s()]*\)")  # tuples in tuples, as docstrings have them
+TUPLES = re.compile(r"\({2,}[\d.,\s()]*\)")  # nested tuples in help texts
 METAVARS = {int: "N", float: "X", str: "TEXT"}
 EXPECTED = {int: "an integer", float: "a number", str: "text"}
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one line, with suggestions for a mistyped flag.
+    """An argument parser with errors of one line and suggestions for mistyped flags.
 
-    A flag may be shortened to any beginning that no other flag has: `--board` for `--board-size`.
+    A flag may be abbreviated as long as it is unambiguous: `--board` for `--board-size`.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -43,7 +43,7 @@ class Parser(argparse.ArgumentParser):
                 **options,
             }
         )
-        self.others: dict[str, str] = {}  # flags that do not exist, and what to use instead
+        self.others: dict[str, str] = {}  # flags that do not exist, with a hint for each
 
     def parse_args(self, arguments: Sequence[str] | None = None, namespace: Any = None) -> argparse.Namespace:  # type: ignore[override]
         words = list(sys.argv[1:] if arguments is None else arguments)
@@ -68,10 +68,11 @@ class Parser(argparse.ArgumentParser):
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting: its name, types, default and help.
+    """One setting and its option on the command line.
 
-    types: the types that can be typed; NoneType for an optional setting.
-    choices: the possible values of a Literal.
+    types: the types of its values; an optional setting also has NoneType.
+    text: the help.
+    choices: the possible values if its type is a Literal.
     """
 
     name: str
@@ -81,7 +82,7 @@ class Setting:
     choices: tuple[str, ...] = ()
 
     def read(self, text: str) -> Any:
-        """Return the value of a typed text; raise ArgumentTypeError that says what is expected."""
+        """Return the value that a text of the command line stands for; raise ArgumentTypeError if it is invalid."""
         if NoneType in self.types and text.lower() == "none":
             return None
         types = [kind for kind in self.types if kind is not NoneType]
@@ -91,7 +92,7 @@ class Setting:
         raise argparse.ArgumentTypeError(f"must be {' or '.join(map(self.expected, types)) or 'none'}, got {text!r}")
 
     def expected(self, kind: Any) -> str:
-        """Return the words by which error messages describe the values of a type, with the example of its help."""
+        """Return a description of the values of a type for error messages, with the example in the help."""
         if Ellipsis not in get_args(kind):
             return EXPECTED.get(kind, "a pair such as 0:40")
         example = TUPLES.search(self.text)
@@ -99,7 +100,7 @@ class Setting:
 
     @property
     def help(self) -> str:
-        """The help text, with tuples as users type them, and the default if there is one."""
+        """The help with tuples in the command line's notation, and with the default if there is one."""
         text = TUPLES.sub(lambda match: typed(match[0]), self.text)
         nothing = self.default in (None, (), inspect.Parameter.empty)
         return text if nothing else f"{text} ({format_value(self.default)})"
@@ -110,7 +111,7 @@ class Setting:
 
 
 class Switch(argparse.BooleanOptionalAction):
-    """The flags --name, --no-name and `--name none` of an optional bool."""
+    """The action of an optional bool, with the options --name, --no-name and `--name none`."""
 
     def __init__(self, *words: Any, **options: Any) -> None:
         super().__init__(*words, **options)
@@ -126,10 +127,11 @@ number: Callable[[str], float] = Setting("", (float,)).read
 
 
 def read_value(kind: Any, text: str, separator: str = ",") -> Any:
-    """Return a text as a value of type `kind`; raise ValueError if it cannot be read as one.
+    """Convert a text of the command line to a value of type `kind`; raise ValueError if that fails.
 
-    '7:0.15,9:0.25' is ((7, 0.15), (9, 0.25)); 'none' and '()' are (). separator: between the items of a tuple of any
-    length.
+    "7:0.15,9:0.25" becomes ((7, 0.15), (9, 0.25)); "none" and "()" become ().
+
+    separator: the separator of the items of a tuple of variable length.
     """
     if get_origin(kind) in (Union, UnionType):
         for member in get_args(kind):
@@ -149,7 +151,7 @@ def read_value(kind: Any, text: str, separator: str = ",") -> Any:
 
 
 def format_value(value: Any, separator: str = ",") -> str:
-    """Return the text that `read_value` parses as the value."""
+    """Return the text that `read_value` converts to `value`."""
     if not isinstance(value, tuple):
         return str(value)
     if len(value) == 2 and not isinstance(value[1], tuple):
@@ -158,19 +160,19 @@ def format_value(value: Any, separator: str = ",") -> str:
 
 
 def metavar_of(kind: Any) -> str:
-    """Return how help shows a tuple: TEXT,… of texts, A:B of a pair, A:B,… of pairs."""
+    """Return the help's notation for a tuple type: "TEXT,…" for texts, "A:B" for a pair, "A:B,…" for pairs."""
     first, last = get_args(kind)
     item = "A:B" if first not in METAVARS or last is not Ellipsis else METAVARS[first]
     return f"{item},…" if last is Ellipsis else item
 
 
 def typed(value: str) -> str:
-    """Return the text of a tuple in Python's notation, ((7, 0.25),), in that of `read_value`, 7:0.25."""
+    """Convert a tuple from Python's notation, "((7, 0.25),)", to the command line's, "7:0.25"."""
     return format_value(ast.literal_eval(value))
 
 
 def settings_of(target: type) -> list[Setting]:
-    """Return the settings that a class takes as keywords, in order."""
+    """Return a Setting for each keyword of a class's constructor, in order."""
     hints = get_type_hints(target.__init__)  # type: ignore[misc]
     settings = []
     for name, parameter in inspect.signature(target).parameters.items():
@@ -186,12 +188,15 @@ def settings_of(target: type) -> list[Setting]:
 
 
 def is_typed(kind: Any) -> bool:
-    """Return whether a value of this type can be given on the command line; functions and nested settings cannot."""
+    """Return whether values of a type can be given on the command line, unlike functions and nested settings."""
     return kind in (*EXPECTED, bool, NoneType) or get_origin(kind) in (Literal, tuple)
 
 
 def help_of(target: type, name: str) -> str:
-    """Return a setting's help: `help` in its field's metadata, else the docstring's paragraph that begins `name: `."""
+    """Return the help of a class's setting.
+
+    It is the entry `help` of the field's metadata, or else the paragraph of the docstring that begins with `name: `.
+    """
     field = getattr(target, "__dataclass_fields__", {}).get(name)
     if field is not None and "help" in field.metadata:
         return str(field.metadata["help"])
@@ -210,11 +215,12 @@ def add_settings(
     defaults: Mapping[str, Any] | None = None,
     prefix: str = "",
 ) -> None:
-    """Add an option for every setting of the class except those named in `leave`.
+    """Add an option to `parser` for every setting of the class `target`.
 
-    flags: by setting, the names of flags that differ from the setting's. defaults: shown instead of the class's
-        defaults.
-    prefix: begins the names of all flags and of their parsed options.
+    leave: names of settings to leave out.
+    flags: for settings whose flags have other names, the flag's name.
+    defaults: values, by setting, that the help shows instead of the class's defaults.
+    prefix: the prefix of all flags and of the names of the parsed options.
     """
     for setting in settings_of(target):
         if setting.name not in leave:
@@ -224,7 +230,7 @@ def add_settings(
 
 
 def add_setting(parser: argparse._ActionsContainer, flag: str, setting: Setting) -> None:
-    """Add one option; the parsed options have the setting's name only if it was given."""
+    """Add one option to `parser`; the parsed options have the setting's name only if the option was given."""
     text = setting.help.replace("%", "%%")
     common: dict[str, Any] = {"dest": setting.name, "default": argparse.SUPPRESS, "help": text}
     if bool in setting.types:
@@ -237,7 +243,10 @@ def add_setting(parser: argparse._ActionsContainer, flag: str, setting: Setting)
 
 
 def given_settings(options: argparse.Namespace, target: type, prefix: str = "") -> dict[str, Any]:
-    """Return the settings of the class that were given, as keywords; `prefix` as in `add_settings`."""
+    """Return the settings of the class `target` that were given on the command line, by name.
+
+    options: the parsed options.  prefix: as in `add_settings`.
+    """
     given = vars(options)
     names = [setting.name for setting in settings_of(target)]
     return {name: given[prefix + name] for name in names if prefix + name in given}

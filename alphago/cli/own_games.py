@@ -1,4 +1,4 @@
-"""Games of one's own on the command line: `--game my_module:MyEnv`."""
+"""Custom games on the command line: `--game my_module:MyEnv`."""
 
 import importlib
 import os
@@ -14,9 +14,11 @@ from alphago.system.validation import near_misses, near_names
 
 
 def named_game(text: str) -> str:
-    """Return the name of a game: the package's, or that of the class MODULE:CLASS, which is in GAMES from then on.
+    """Return the name of the game that the value of --game names, and add a custom game to GAMES.
 
-    The module may be in the current folder or installed; it is imported.  Raises ArgumentTypeError.
+    text: the name of a game in GAMES; or MODULE:CLASS for a custom game, whose module is imported from the current
+        folder or from installed packages.
+    Raises ArgumentTypeError if there is no such game.
     """
     module, colon, name = text.partition(":")
     if not colon:
@@ -36,7 +38,11 @@ def named_game(text: str) -> str:
 
 
 def import_named_game(words: Sequence[str]) -> None:
-    """Import the game that the words of a command name, before its flags are made; raise ArgumentTypeError."""
+    """Import the custom game that a command line names, if any, so that the parser can have the game's options.
+
+    words: the arguments of the command line.
+    Raises ArgumentTypeError if the game cannot be imported.
+    """
     for word, after in zip(words, [*words[1:], ""], strict=True):
         given = after if word == "--game" else word.removeprefix("--game=")
         if ":" in given and word.startswith("--game"):
@@ -44,7 +50,7 @@ def import_named_game(words: Sequence[str]) -> None:
 
 
 def imported(name: str) -> ModuleType:
-    """Return a module of the current folder, or an installed one."""
+    """Import and return a module of the current folder or an installed one; raise ArgumentTypeError if that fails."""
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
@@ -54,12 +60,12 @@ def imported(name: str) -> ModuleType:
             raise ArgumentTypeError(f"{name} cannot be imported: {error}") from None
         hint = f"; write {name.removesuffix('.py')}, without .py" if name.endswith(".py") else ""
         raise ArgumentTypeError(f"there is no module {name}, neither in this folder nor installed{hint}") from None
-    except Exception as error:  # a fault in it
+    except Exception as error:  # importing runs the module's code, which may raise anything
         raise ArgumentTypeError(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
 
 
 def game_class(module: ModuleType, name: str) -> type[GameEnv]:
-    """Return the game of that name in a module."""
+    """Return the game class called `name` in a module; raise ArgumentTypeError if there is none."""
     games = [key for key, value in vars(module).items() if is_game(value) and value.__module__ == module.__name__]
     env: Any = getattr(module, name, None)
     if not is_game(env):

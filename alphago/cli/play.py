@@ -1,4 +1,4 @@
-"""`alphago play`."""
+"""`alphago play`: play against a network in the terminal."""
 
 import argparse
 
@@ -7,17 +7,20 @@ from alphago.cli.options import integer, number
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.description = "You type D4, pass, undo, hint, score, save FILE, load FILE, resign, quit or help."
+    parser.description = (
+        "Plays a game against a network. You type moves such as D4, or pass, undo, hint, score, save FILE, load FILE, "
+        "resign, quit or help."
+    )
     add_model(parser)
     add_game(parser, "the model's own, or go", "the model's own, or 9")
     parser.add_argument("--komi", type=number, metavar="K", help="White's points before a game of Go")
-    parser.add_argument("--handicap", type=integer, default=0, metavar="N", help="Black's stones before a game of Go")
-    parser.add_argument("--white", action="store_true", help="you play White")
+    parser.add_argument("--handicap", type=integer, default=0, metavar="N", help="handicap stones in a game of Go (0)")
+    parser.add_argument("--white", action="store_true", help="play White instead of Black")
     parser.add_argument(
         "--readouts", dest="num_readouts", type=integer, metavar="N",
-        help="simulations a move (200, with --seconds as many as fit); 0: none",
+        help="simulations per move (200; with --seconds, as many as fit); 0: the policy alone",
     )  # fmt: skip
-    parser.add_argument("--seconds", type=number, metavar="S", help="time a move; --readouts may end it earlier")
+    parser.add_argument("--seconds", type=number, metavar="S", help="time per move; --readouts may end a move earlier")
     add_device(parser)
 
 

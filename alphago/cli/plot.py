@@ -1,4 +1,4 @@
-"""`alphago plot`."""
+"""`alphago plot`: draw runs, games of a run, or a network."""
 
 import argparse
 from pathlib import Path
@@ -8,17 +8,20 @@ OUT = {"curves": "curves.png", "games": "games.svg", "network": "network.svg"}
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Draws losses, games, speed and matches of one or several runs, side by side, in one picture; or games of a "
-        "run from its beginning to now; or a network."
+        "Draws the curves of one or several runs in one picture: losses, games, speed and matches.  Or draws games of "
+        "a run from its beginning to now (--games), or a network (--network)."
     )
     parser.usage = f"{parser.prog} RUN... [OPTIONS]"
     parser.add_argument("runs", nargs="+", metavar="RUN", help="the folder of a run, finished or not")
     kinds = parser.add_mutually_exclusive_group()
     kinds.add_argument("--games", action="store_true", help="draw games of self-play of one RUN, from its first to now")
-    kinds.add_argument("--network", action="store_true", help="draw the network of a RUN, a file or a name (9x9)")
-    parser.add_argument(
-        "--out", metavar="FILE", help=".png, .svg or .pdf (curves.png); of --games and --network .svg (games, network)"
+    kinds.add_argument(
+        "--network", action="store_true", help="draw a network; RUN is a run's folder, a network's file or name (9x9)"
     )
+    parser.add_argument(
+        "--out", metavar="FILE",
+        help=".png, .svg or .pdf (curves.png); .svg for --games (games.svg) and --network (network.svg)",
+    )  # fmt: skip
     parser.add_argument(
         "--x", default="minutes", choices=("minutes", "processor", "games", "positions"), help="x axis (minutes)"
     )
@@ -28,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     kind = "games" if options.games else "network" if options.network else "curves"
     out = options.out or OUT[kind]
     if kind == "curves":
-        from alphago.training.watch.plots import plot  # only now: it needs matplotlib
+        from alphago.training.watch.plots import plot  # imported late, since it needs matplotlib
 
         plot(options.runs, out, options.x)
     else:
@@ -38,9 +41,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def draw(kind: str, runs: list[str], out: Path) -> None:
-    """Write the picture of one run's games or network.
+    """Write a picture of one run's games or network.
 
-    Raises ValueError for several runs and for a file that is no .svg.
+    kind: "games" or "network".  runs: the run.  out: the file to write.
+    Raises ValueError for several runs, and if the file's suffix is not .svg.
     """
     if len(runs) > 1:
         raise ValueError(f"--{kind} must have one run, got {len(runs)}")
@@ -51,6 +55,6 @@ def draw(kind: str, runs: list[str], out: Path) -> None:
 
         game_sheet(runs[0]).save(out)
     else:
-        from alphago.nn.net import load_model  # only now: `alphago plot` needs no torch
+        from alphago.nn.net import load_model  # imported late, since curves do not need torch
 
         load_model(runs[0]).svg().save(out)

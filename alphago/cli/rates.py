@@ -1,4 +1,4 @@
-"""How fast this machine is: rules, search, networks and training, each measured for a share of a given time."""
+"""Measure how fast this machine computes rules, search, networks and training."""
 
 import time
 from collections.abc import Callable
@@ -19,15 +19,17 @@ from alphago.training.precision import random_sample
 from alphago.training.recipes import RECIPES
 from alphago.training.settings import TrainingSettings
 
-BATCH = 128  # positions in a network's call
+BATCH = 128  # positions in a call of the network
 SAMPLES = 512  # positions in a gradient step
 
 
 def measure_rates(seconds: float) -> dict[str, float]:
-    """Return units per second by name; compiling and loading take extra time.
+    """Measure rates in units per second, by name, on 9x9 with the network of the 9x9 recipe.
 
-    Games are 9x9, the network is the 9x9 recipe's. Implementations of the network (`FORMS` of nn.inference.cpu) that
-    this machine cannot run are left out. Playouts and search take one core, networks and training all of them.
+    Playouts and search use one core, networks and training all cores.  Forms of the network (`FORMS` in
+    nn.inference.cpu) that this machine cannot run are left out.
+
+    seconds: time for all measurements together, without compiling and loading.
     """
     recipe = RECIPES["9x9"]
     env, cores = recipe.make_env(), available_cores()
@@ -42,7 +44,7 @@ def measure_rates(seconds: float) -> dict[str, float]:
     for form, dtype in forms:
         try:
             evaluator = NetEvaluator(env, net.base_net, net.value, net.policy, form=form, dtype=dtype)
-        except ValueError:  # such as openvino where it is not installed
+        except ValueError:  # for example, OpenVINO is not installed
             continue
         rates[f"positions of {size}, {form} {evaluator.dtype}"] = network_rate(evaluator, env, BATCH, cores, share)
     rates[f"training samples of {size}"] = training_rate(net, cores, share)
@@ -50,9 +52,11 @@ def measure_rates(seconds: float) -> dict[str, float]:
 
 
 def rate(work: Callable[[], float], seconds: float) -> float:
-    """Return units per second of `work`, which returns the number of units that a call did.
+    """Call `work` repeatedly and return the number of units per second.
 
-    It is called until the time is over. The first call, which compiles and warms up, does not count.
+    The first call, which compiles and warms up, does not count.
+
+    work: does some units of work and returns their number.  seconds: how long to measure.
     """
     work()
     done, start = 0.0, time.perf_counter()
@@ -62,7 +66,10 @@ def rate(work: Callable[[], float], seconds: float) -> float:
 
 
 def playout_rate(size: int, seconds: float, fill_eyes: bool = False) -> float:
-    """Return random games of Go a second, from the empty board."""
+    """Return the number of random games of Go per second, on one core.
+
+    size: the board's size.  seconds: how long to measure.  fill_eyes: whether the players may fill their own eyes.
+    """
     count = max(1, 16_000 // size**2)
     batch = GoEnv(size).new_batch(count)
     slots, state = np.arange(count), np.array([1], np.int64)
@@ -76,7 +83,10 @@ def playout_rate(size: int, seconds: float, fill_eyes: bool = False) -> float:
 
 
 def simulation_rate(evaluator: Evaluator, size: int, games: int, seconds: float) -> float:
-    """Return simulations of PUCT a second, 400 a move, in games side by side."""
+    """Return the number of simulations of PUCT per second in `games` games of Go searched in parallel.
+
+    size: the board's size.  seconds: how long to measure.
+    """
     env, readouts = GoEnv(size), 400
     search = Search(env, evaluator, games, SearchSettings())
     random_starts(env, search.batch, games, 10)
@@ -90,7 +100,7 @@ def simulation_rate(evaluator: Evaluator, size: int, games: int, seconds: float)
 
 
 def network_rate(evaluator: Evaluator, env: GameEnv, width: int, cores: int, seconds: float) -> float:
-    """Return positions per second of the evaluator on all cores at once, in batches of `width`."""
+    """Return the number of positions that an evaluator evaluates per second on `cores` cores, in batches of `width`."""
 
     def one_core() -> float:
         batch = env.new_batch(width)
@@ -109,7 +119,10 @@ def network_rate(evaluator: Evaluator, env: GameEnv, width: int, cores: int, sec
 
 
 def training_rate(net: NeuralNet, cores: int, seconds: float) -> float:
-    """Return positions per second of gradient steps on batches of SAMPLES; changes the network's weights."""
+    """Return the number of positions per second in gradient steps on batches of SAMPLES.
+
+    The network's weights are changed.
+    """
     sample = random_sample(net.env, SAMPLES)
     with one_torch_thread(), Workers(cores) as workers:
         learner = Learner(net, TrainingSettings(), workers)
@@ -122,7 +135,7 @@ def training_rate(net: NeuralNet, cores: int, seconds: float) -> float:
 
 
 def random_starts(env: GameEnv, batch: GameBatch, games: int, plies: int) -> None:
-    """Play random moves in slots 0 .. games - 1, a different game in each."""
+    """Play `plies` random moves in each of the slots 0 .. games - 1 of a batch."""
     state = np.array([7], np.int64)
     for slot in range(games):
         for _ in range(plies):

@@ -1,4 +1,4 @@
-"""`alphago review`."""
+"""`alphago review`: comment on games of Go."""
 
 import argparse
 import io
@@ -20,15 +20,19 @@ SUFFIX = ".reviewed"
 
 def add_options(parser: Parser) -> None:
     parser.others["--game"] = "games to review are games of Go, in SGF files"
-    parser.description = "Reviews games of Go: win rates, scores, best lines and mistakes, as SGF and as a graph."
-    parser.add_argument("games", nargs="+", metavar="PATH", help="SGF files, or folders of them")
-    parser.add_argument(
-        "--model", metavar="MODEL", help="a network's name, file or run folder (one of the package for the board)"
+    parser.description = (
+        "Reviews games of Go: writes an SGF file with win rates, scores, best lines and mistakes, and a graph."
     )
-    parser.add_argument("--readouts", type=integer, default=200, metavar="N", help="simulations for a position (200)")
-    parser.add_argument("--to", metavar="FOLDER", help="where to write (beside each game)")
-    parser.add_argument("--graph", action=argparse.BooleanOptionalAction, default=True, help="draw a picture too")
-    parser.add_argument("--symmetries", action="store_true", help="average the network over turned boards: slower")
+    parser.add_argument("games", nargs="+", metavar="PATH", help="SGF files, or folders of SGF files")
+    parser.add_argument(
+        "--model", metavar="MODEL", help="a network's name, file or run folder (the package's network for the board)"
+    )
+    parser.add_argument("--readouts", type=integer, default=200, metavar="N", help="simulations per position (200)")
+    parser.add_argument("--to", metavar="FOLDER", help="folder for the output (the folder of each game)")
+    parser.add_argument("--graph", action=argparse.BooleanOptionalAction, default=True, help="draw a graph too")
+    parser.add_argument(
+        "--symmetries", action="store_true", help="average the network over all symmetries of the board (slower)"
+    )
     add_device(parser)
 
 
@@ -65,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def write(folder: Path, name: str, review: "Review", graph: bool) -> None:
-    """Write the reviewed game, and its picture, whole or not at all."""
+    """Write a review's SGF file NAME.sgf, and with `graph` its picture NAME.png, to a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     write_atomic(folder / f"{name}.sgf", review.sgf())
     if graph:
@@ -75,7 +79,10 @@ def write(folder: Path, name: str, review: "Review", graph: bool) -> None:
 
 
 def files_of(names: list[str]) -> list[Path]:
-    """Return the SGF files that paths name, those of folders in order; reviews among them are left out."""
+    """Return the SGF files among the given files and in the given folders, without reviews in folders.
+
+    Raises FileNotFoundError if a path does not exist, ValueError if there are no SGF files.
+    """
     files: list[Path] = []
     for name in names:
         path = Path(name)

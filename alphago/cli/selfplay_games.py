@@ -1,4 +1,4 @@
-"""`alphago selfplay`: games of a network against itself, saved in a folder."""
+"""`alphago selfplay`: play games of a network against itself, and save them in a folder."""
 
 import argparse
 import contextlib
@@ -36,19 +36,21 @@ from alphago.training.watch.game_log import game_text
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Plays games of a network against itself: a folder of SGF files for Go, a file of records (games.npz, which "
-        "alphago.records.record.load_records reads) for other games and with --records."
+        "Plays games of a network against itself and saves them in a folder: as SGF files for Go; for other games, or "
+        "with --records, as one file of records (games.npz, which alphago.records.record.load_records reads)."
     )
     add_model(parser)
     add_game(parser, "the model's own, or go", "the model's own, or 9")
-    parser.add_argument("--games", type=integer, default=10, metavar="N", help="how many (10)")
-    parser.add_argument("--seed", type=integer, metavar="S", help="plays an earlier call's games again (a new one)")
-    add_device(parser)
-    parser.add_argument("--records", action="store_true", help="records instead of SGF: with policies and values")
+    parser.add_argument("--games", type=integer, default=10, metavar="N", help="number of games (10)")
     parser.add_argument(
-        "--verbose", action="store_true", help="print each game: its moves, what the search thought, the final position"
+        "--seed", type=integer, metavar="S", help="random seed; the seed of an earlier call repeats its games (random)"
     )
-    parser.add_argument("--folder", metavar="PATH", help="where the games are saved, new or empty (one in runs)")
+    add_device(parser)
+    parser.add_argument("--records", action="store_true", help="save records, with policies and values, instead of SGF")
+    parser.add_argument(
+        "--verbose", action="store_true", help="print each game: moves, the search's results, final position"
+    )
+    parser.add_argument("--folder", metavar="PATH", help="folder for the games, new or empty (a new one in runs)")
     settings = parser.add_argument_group("self-play")
     add_settings(settings, SelfPlaySettings, leave=["search"], defaults={"resign_threshold": "the model's own"})
     add_settings(parser.add_argument_group("its search"), SearchSettings, defaults=SELFPLAY_SEARCH)
@@ -72,20 +74,19 @@ def run(options: argparse.Namespace) -> int:
 
 
 class GameFolder:
-    """A context manager that saves games as they end, shows a progress bar, and prints a summary when it exits."""
+    """A context manager that saves finished games, shows a progress bar, and prints a summary on exit.
+
+    path: the folder, new or empty; None for a new one in `runs`.
+    env: the game.  games: number of games to expect.
+    as_records: whether to write one file of records instead of an SGF file for each game.
+    verbose: whether to print each game.
+    Raises FileExistsError for a folder that is not empty, ImportError for SGF without sgfmill.
+    """
 
     def __init__(self, path: str | None, env: GameEnv, games: int, as_records: bool, verbose: bool = False) -> None:
-        """Check the arguments; `__enter__` makes and locks the folder.
-
-        path: the folder, new or empty; None for a new one in `runs`.
-        as_records: whether to write one file of records instead of an SGF file for each game.
-        verbose: whether to print each game.
-
-        Raises FileExistsError for a folder that is not empty, ImportError for SGF without sgfmill.
-        """
         check_int("--games", games, 1)
         if not as_records:
-            sgf.load_grammar()  # an ImportError before anything is played
+            sgf.load_grammar()  # raises ImportError before a game is played
         self.given = path is not None
         self.path = Path(path) if path is not None else default_folder(f"selfplay-{env.name}{env.N}")
         self.expect_empty()
@@ -98,7 +99,7 @@ class GameFolder:
             raise FileExistsError(f"{self.path} must be a new or empty folder: choose another one")
 
     def __enter__(self) -> "GameFolder":
-        """Make and lock the folder; raise FileExistsError or BlockingIOError if another process uses it by now."""
+        """Create and lock the folder; raise FileExistsError or BlockingIOError if another process uses it meanwhile."""
         self.made = not self.given or not self.path.exists()
         if self.given:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -110,7 +111,7 @@ class GameFolder:
         return self
 
     def add(self, number: int, record: GameRecord) -> None:
-        """Save a finished game; called from several threads."""
+        """Save a finished game; several threads may call this at the same time."""
         with self.one_at_a_time:
             self.records[number] = record
             if not self.as_records:
@@ -121,7 +122,7 @@ class GameFolder:
             self.bar.update()
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Write the records, also after an interruption, and print the results."""
+        """Write the file of records, also after an interruption, and print the results."""
         self.bar.close()
         self.folder_lock.close()
         (self.path / LOCK).unlink(missing_ok=True)
@@ -131,7 +132,7 @@ class GameFolder:
             save_records(data, records)
             write_atomic(self.path / "games.npz", data.getvalue())
         elif self.made and not self.records:
-            with contextlib.suppress(OSError):  # something else is in it
+            with contextlib.suppress(OSError):  # the folder has other files
                 self.path.rmdir()
         if records or kind is None:
             black = sum(record.outcome > 0 for record in records)

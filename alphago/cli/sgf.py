@@ -1,4 +1,4 @@
-"""`alphago sgf`: files of games into a dataset, or what is wrong with them."""
+"""`alphago sgf`: import games of Go into a dataset, or report what is wrong with them."""
 
 import argparse
 import sys
@@ -17,30 +17,31 @@ from alphago.system.live_bar import LiveBar
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Reads games of Go from files, folders and archives into a dataset, from which alphago supervised learns. "
-        "Games that it has already, also turned or reflected, are left out. The same command resumes where it was "
-        "stopped. Without --to it only tells what is wrong with the games; of a dataset it tells what is in it."
+        "Imports games of Go from files, folders and archives into a dataset, on which alphago supervised trains. "
+        "Games that the dataset already has, also rotated or reflected ones, are left out. The same command resumes "
+        "an interrupted one. Without --to it only reports what is wrong with the games. If PATH is a dataset, it "
+        "describes the dataset."
     )
     parser.epilog = (
-        "A PATH is an SGF file, a .tar.gz or .zip, a text with a game on each line (ID, a tab, ;B[pd];W[dp]…), or a "
-        "folder of all of these."
+        "A PATH is an SGF file, a .tar.gz or .zip file, a text file with a game on each line (ID, a tab, "
+        ";B[pd];W[dp]…), or a folder of such files."
     )
     parser.usage = f"{parser.prog} PATH... [--to DATASET] [OPTIONS]"
     parser.add_argument("paths", nargs="+", metavar="PATH", help="files, folders and archives; see below")
-    parser.add_argument("--to", metavar="DATASET", help="the dataset's folder, new or not")
+    parser.add_argument("--to", metavar="DATASET", help="the dataset's folder, new or existing")
     parser.add_argument(
         "--index", action="append", metavar="FILE",
-        help="with results and komi of texts with a game on each line (those beside and above them)",
+        help="a file with results and komi of games in text files (index files beside and above the text files)",
     )  # fmt: skip
     parser.add_argument(
-        "--workers", type=integer, default=None, metavar="N", help="processes (one for each core, at most 8)"
+        "--workers", type=integer, default=None, metavar="N", help="number of processes (one per core, at most 8)"
     )
-    filters = parser.add_argument_group("which games are taken")
+    filters = parser.add_argument_group("the games to keep")
     add_settings(filters, GameFilter)
-    split = parser.add_argument_group("how they are divided, by game")
-    split.add_argument("--validation", type=number, metavar="X", help="share of games to choose the network by (0.05)")
-    split.add_argument("--test", type=number, metavar="X", help="share of games to judge it by (0.05)")
-    split.add_argument("--split-seed", type=integer, metavar="N", help="another division (0)")
+    split = parser.add_argument_group("the dataset's splits")
+    split.add_argument("--validation", type=number, metavar="X", help="share of games for choosing networks (0.05)")
+    split.add_argument("--test", type=number, metavar="X", help="share of games for testing the result (0.05)")
+    split.add_argument("--split-seed", type=integer, metavar="N", help="random seed of the splits (0)")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -72,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def given_split(options: argparse.Namespace) -> Split | None:
-    """Return the division that was asked for; None if none was.  Raises ValueError for impossible shares."""
+    """Return the splits that the options set, None for the defaults; raise ValueError for invalid shares."""
     given = {"validation": options.validation, "test": options.test, "seed": options.split_seed}
     given = {name: value for name, value in given.items() if value is not None}
     if not given:
@@ -87,7 +88,11 @@ def given_split(options: argparse.Namespace) -> Split | None:
 
 
 def check(options: argparse.Namespace, filter: GameFilter, workers: int, progress: object) -> ImportReport:
-    """Return what an import would take and leave out; duplicates are not looked for."""
+    """Return a report of the games that an import would keep and leave out; duplicates are not detected.
+
+    options: the parsed options.  workers: number of processes.
+    progress: called with the numbers of games read and kept so far.
+    """
     paths = options.paths
     indexes = [Path(one) for one in options.index] if options.index else find_indexes(paths)
     report = ImportReport(rejected=Counter())
@@ -101,13 +106,13 @@ def check(options: argparse.Namespace, filter: GameFilter, workers: int, progres
 
 
 def without_dataset(report: ImportReport) -> str:
-    """Return a report's lines without what concerns a dataset."""
+    """Return a report as text, with a first line that does not mention a dataset."""
     _, *others = str(report).splitlines()
     return "\n".join([f"{report.kept} games could be taken, {sum(report.rejected.values())} not", *others])
 
 
 def describe(path: Path) -> None:
-    """Print what is in a dataset, after comparing it with its digests."""
+    """Verify a dataset's digests, and print its contents."""
     dataset = Dataset(path)
     dataset.verify()
     print(dataset)

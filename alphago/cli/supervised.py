@@ -1,4 +1,4 @@
-"""`alphago supervised`."""
+"""`alphago supervised`: train a network on given games."""
 
 import argparse
 from pathlib import Path
@@ -9,8 +9,8 @@ from alphago.cli.options import add_settings, given_settings, integer, number
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.training.settings import TrainingSettings
 
-LOSS = "loss_"  # before the names of their settings
-# Settings of self-play, which given games have no use for.
+LOSS = "loss_"  # prefix of the losses' settings among the parsed options
+# Settings of TrainingSettings that have no effect on supervised training or are set by other options.
 LEFT_OUT = (
     "epochs", "losses", "search", "readouts", "games_in_flight", "temperature_plies", "resign_threshold",
     "no_resign_share", "opening_plies", "num_games", "memory_size", "ckp_freq", "start_training_after",
@@ -23,8 +23,8 @@ LEFT_OUT = (
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Trains a network to play the moves of given games and to foresee their results. Now and then it predicts "
-        "games held out; the network that predicts most moves is kept, plays, and is a --model for alphago train. "
+        "Trains a network to predict the moves and results of given games. At intervals the network is tested on "
+        "held-out games; the network that predicts the most moves is kept. alphago train --model can continue with it. "
         "Ctrl-C saves and stops; the same --folder resumes."
     )
     parser.usage = f"{parser.prog} DATASET [OPTIONS]"
@@ -33,26 +33,32 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="a dataset (alphago sgf FILES --to DATASET), a run of self-play, or a file or folder of games",
     )  # fmt: skip
     parser.add_argument(
-        "--board-size", type=integer, metavar="N", help="points along a side (the model's, or the data's)"
+        "--board-size", type=integer, metavar="N", help="size of the board (the model's, or the dataset's usual one)"
     )
-    parser.add_argument("--komi", type=number, metavar="K", help="of games that have none (the board's usual one)")
+    parser.add_argument("--komi", type=number, metavar="K", help="komi of games without one (the board's default)")
     parser.add_argument("--model", metavar="FILE", help="a network to start from; its file is not changed")
     parser.add_argument(
-        "--epochs", type=number, default=1.0, metavar="X", help="how often each game is learned from (1)"
+        "--epochs", type=number, default=1.0, metavar="X", help="how often each game is trained on, on average (1)"
     )
-    parser.add_argument("--minutes", dest="max_minutes", type=number, metavar="X", help="end then, if not before")
+    parser.add_argument(
+        "--minutes", dest="max_minutes", type=number, metavar="X", help="end the run after X minutes, if not before"
+    )
     parser.add_argument("--tower-height", type=integer, metavar="N", help="residual blocks (the board's recipe's)")
-    parser.add_argument("--channels", type=integer, metavar="N", help="width of the network (the board's recipe's)")
-    parser.add_argument("--checks", type=integer, default=20, metavar="N", help="examinations on games held out (20)")
-    parser.add_argument("--folder", metavar="PATH", help="where the run is saved (a new one in runs)")
-    parser.add_argument("--stop-after", type=number, metavar="MINUTES", help="stop then, as Ctrl-C does")
+    parser.add_argument("--channels", type=integer, metavar="N", help="channels of the network (the board's recipe's)")
+    parser.add_argument("--checks", type=integer, default=20, metavar="N", help="tests on held-out games (20)")
+    parser.add_argument("--folder", metavar="PATH", help="the run's folder (a new one in runs)")
+    parser.add_argument(
+        "--stop-after", type=number, metavar="MINUTES", help="save and stop after so many minutes; --folder resumes"
+    )
     add_device(parser)
     parser.add_argument("--tensorboard", action="store_true", help="write curves for TensorBoard into the run's folder")
-    training = parser.add_argument_group("learning")
+    training = parser.add_argument_group("training")
     defaults = {"batch_size": 256, "learning_rate": 0.01}
     add_settings(training, TrainingSettings, leave=[*LEFT_OUT, "max_minutes"], defaults=defaults)
-    losses = parser.add_argument_group("the losses, and how much each counts")
-    losses.add_argument("--losses", choices=list(LOSSES), default=argparse.SUPPRESS, help="all weights (default)")
+    losses = parser.add_argument_group("weights of the losses")
+    losses.add_argument(
+        "--losses", choices=list(LOSSES), default=argparse.SUPPRESS, help="a set of all weights (default)"
+    )
     add_settings(losses, LossWeights, prefix=LOSS)
 
 
@@ -77,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         found = predict_games(best, options.dataset)
     except ValueError:
-        return 0  # it has no test games
+        return 0  # the dataset has no test games
     print(
         f"on {found['positions_judged']} test positions: top-1 {found['accuracy']:.1%}, top-5 {found['top5']:.1%}, "
         f"cross-entropy {found['cross_entropy']:.3f}, value error {found['value_error']:.3f}, "
@@ -87,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def game_of(options: argparse.Namespace) -> tuple[Any, Any]:
-    """Return the game to learn, and the network to start from, if one was named."""
+    """Return the game, from the run's folder, the model, the options or the dataset, and the model or None."""
     from alphago.env.games import GAMES, make_game
     from alphago.nn.model_files import model_file, saved_game
     from alphago.nn.net import load_model
@@ -111,7 +117,7 @@ def game_of(options: argparse.Namespace) -> tuple[Any, Any]:
 
 
 def board_sizes(dataset: Any) -> tuple[list[int], list[int]]:
-    """Return the board sizes in a dataset, and how many games each has."""
+    """Return the board sizes in a dataset, and the number of games of each size."""
     import numpy as np
 
     sizes, counts = np.unique(dataset.rows["size"], return_counts=True)

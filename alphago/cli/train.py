@@ -1,4 +1,4 @@
-"""`alphago train`."""
+"""`alphago train`: train a network from games against itself."""
 
 import argparse
 import sys
@@ -31,10 +31,10 @@ LOSS, GATE, CHAMPIONS, POOL = "loss_", "gate_", "champions_", "pool_"  # before 
 
 def add_options(parser: Parser) -> None:
     parser.description = (
-        "Trains by the board's recipe, or the next larger board's, until the time is over; "
-        "Ctrl-C saves and stops, and so does SIGTERM. "
-        "With the folder of a run, it resumes that run; options then change their own settings only, "
-        "and the word none unsets a setting."
+        "Trains with the recipe of the board, or of the next larger board that has one, for the recipe's time. "
+        "Ctrl-C and SIGTERM save and stop. "
+        "If --folder is the folder of a run, the run is resumed. Options then change only the settings that they name; "
+        "the value none removes a setting."
     )
     parser.others["--max-minutes"] = "--minutes is the length of the whole run, --stop-after of this slice of it"
     add_game(parser, "go, or the model's own", "the preset's or the model's own, or the game's usual one, in Go 9")
@@ -42,31 +42,33 @@ def add_options(parser: Parser) -> None:
         "--preset", metavar="NAME", help="a recipe and its game, instead of the board's own: 9x9, cody2007, cgzero, …"
     )
     parser.add_argument("--tower-height", type=integer, metavar="N", help="residual blocks (the recipe's)")
-    parser.add_argument("--channels", type=integer, metavar="N", help="width of the network (the recipe's)")
+    parser.add_argument("--channels", type=integer, metavar="N", help="channels of the network (the recipe's)")
     parser.add_argument("--model", metavar="FILE", help="a network to start from; its file is not changed")
     parser.add_argument(
         "--until", metavar="PLAYER", default=argparse.SUPPRESS, type=Setting("until", (str, NoneType)).read,
-        help="end as soon as it is proved to be stronger, e.g. than gnugo or rave:1000",
+        help="play matches against PLAYER, such as gnugo or rave:1000, and end once the network is proved stronger",
     )  # fmt: skip
-    parser.add_argument("--folder", metavar="PATH", help="where the run is saved (a new one in runs)")
+    parser.add_argument("--folder", metavar="PATH", help="the run's folder (a new one in runs)")
     parser.add_argument(
-        "--stop-after", type=number, metavar="MINUTES", help="stop then, as Ctrl-C does; --folder resumes the run"
+        "--stop-after", type=number, metavar="MINUTES", help="save and stop after so many minutes; --folder resumes"
     )
     parser.add_argument(
         "--compact",
         action="store_true",
         default=None,
-        help="leave at most 60 MiB, 16 a file: the newest games, the latest network",
+        help="reduce the run's folder to at most 60 MiB, 16 MiB per file: the latest network and the newest games",
     )
     add_device(parser, default=argparse.SUPPRESS)
     parser.add_argument("--tensorboard", action="store_true", help="write curves for TensorBoard into the run's folder")
     parser.add_argument("--verbose", action="store_true", help="print a line for each game of self-play")
-    training = parser.add_argument_group("training", "The board's recipe comes before the values in parentheses.")
+    training = parser.add_argument_group("training", "Values in parentheses are defaults, which a recipe may replace.")
     add_settings(training, TrainingSettings, leave=["losses"], flags=SHORT)
-    losses = parser.add_argument_group("the losses, and how much each counts")
-    losses.add_argument("--losses", choices=list(LOSSES), default=argparse.SUPPRESS, help="all weights (default)")
+    losses = parser.add_argument_group("weights of the losses")
+    losses.add_argument(
+        "--losses", choices=list(LOSSES), default=argparse.SUPPRESS, help="a set of all weights (default)"
+    )
     add_settings(losses, LossWeights, prefix=LOSS)
-    gate = parser.add_argument_group("the gate", "One of these is enough to have a gate.")
+    gate = parser.add_argument_group("the gate", "Any of these options switches the gate on.")
     add_settings(gate, Gate, prefix=GATE, leave=["win_rate"])
     champions = parser.add_argument_group("the champions", "One of these is enough to have champions.")
     add_settings(champions, Champions, prefix=CHAMPIONS, leave=["win_rate"])
@@ -134,21 +136,24 @@ def given_training(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def holds_a_run(folder: str | None) -> bool:
-    """Return whether there is a run in the folder."""
+    """Return whether `folder` is the folder of a run; False for None."""
     from alphago.training.runs.config import holds_run
 
     return folder is not None and holds_run(Path(folder))
 
 
 def hint_at_runs(folder: Path) -> None:
-    """Print the runs whose names are similar to a new folder's, in case that name is mistyped."""
+    """Print the runs whose folders have names similar to `folder`, a new folder, in case its name is mistyped."""
     beside = [path.name for path in folder.parent.glob("*") if holds_a_run(str(path))]
     if near := near_names(folder.name, beside):
         print(f"there is no run in {folder}: did you mean {' or '.join(near)}?", file=sys.stderr)
 
 
 def trained_game(options: argparse.Namespace, given: dict[str, Any]) -> GameEnv:
-    """Return the game of a new network: the options' over the run folder's, the preset's or the recipe's."""
+    """Return the game to train for: the game of the run's folder, of the preset or of the recipe, with the options.
+
+    options: the parsed options.  given: keywords of the game.
+    """
     from alphago.nn.model_files import model_file, saved_game
     from alphago.training.recipes import named_recipe, recipe_for
     from alphago.training.runs.config import read_config, version_errors

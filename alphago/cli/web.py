@@ -1,4 +1,4 @@
-"""`alphago web`."""
+"""`alphago web`: serve a page to play, study and watch training."""
 
 import argparse
 import gc
@@ -16,23 +16,25 @@ LOADING_SECONDS = 20.0
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Serves a page on this machine and opens it: play any game against a network, study positions, open and save "
-        "SGF files; with the folder of a run, watch it train."
+        "Serves a page on this machine and opens it in a browser.  On the page you play any game against a network, "
+        "study positions, open and save SGF files, and watch runs train."
     )
     parser.usage = f"{parser.prog} [MODEL|RUN...] [OPTIONS]"
     parser.add_argument(
-        "what", nargs="*", metavar="MODEL|RUN", help="networks to play with, and runs to watch (the package's networks)"
-    )
+        "what", nargs="*", metavar="MODEL|RUN",
+        help="networks to play against, and folders of runs to watch (the package's networks)",
+    )  # fmt: skip
     add_game(parser, "the first model's own, or go", "the model's own, or 9")
     parser.add_argument("--komi", type=number, metavar="K", help="White's points before a game of Go")
     parser.add_argument(
-        "--port", type=integer, default=PORT, metavar="N", help=f"to serve on; 0: any free one ({PORT})"
+        "--port", type=integer, default=PORT, metavar="N", help=f"the server's port; 0 for any free one ({PORT})"
     )
-    parser.add_argument("--no-browser", action="store_true", help="print the address only")
+    parser.add_argument("--no-browser", action="store_true", help="print the page's address, and open no browser")
     parser.add_argument(
-        "--host", default="127.0.0.1", metavar="ADDRESS", help="to listen on; any but this machine's needs --token"
-    )
-    parser.add_argument("--token", metavar="TEXT", help="a password that pages from elsewhere must bring (none)")
+        "--host", default="127.0.0.1", metavar="ADDRESS",
+        help="address to listen on (127.0.0.1, this machine only); other addresses need --token",
+    )  # fmt: skip
+    parser.add_argument("--token", metavar="TEXT", help="a password for browsers on other machines (none)")
     add_device(parser)
 
 
@@ -53,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     engines = Engines(offer.choices, options.device)
     runs: Any = None
     if offer.runs:
-        from alphago.ui.web.runs import Runs  # only now: it loads torch
+        from alphago.ui.web.runs import Runs  # imported late, since it loads torch
 
         runs = Runs(offer.runs)
     app = server.make_app(engines, offer.bases, guard, runs)
@@ -62,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         server.serve(app, guard, options.host, options.port, browser=not options.no_browser)
     finally:
-        ready.join(LOADING_SECONDS)  # libraries that are loading when a process ends let it crash
+        ready.join(LOADING_SECONDS)  # a process may crash if it ends while a library is loading
     return 0
 
 

@@ -1,4 +1,4 @@
-"""A device for kernels: a CUDA GPU, or the CPU with the same source compiled by a C++ compiler.
+"""Run CUDA kernels on a GPU, or on the CPU with the same source compiled by a C++ compiler.
 
-A game hands in its program (`source.Program`); nothing here knows its rules.
+Each game supplies its kernels as a `source.Program`; this package does not know any game's rules.
 """

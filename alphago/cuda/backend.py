@@ -1,12 +1,15 @@
-"""`find_backend`: a backend by name."""
+"""`find_backend`: find a backend by its name."""
 
 from alphago.cuda.contract import Backend
 
 
 def find_backend(device: str) -> Backend:
-    """Return the backend "cuda" or "host"; raise BackendMissing if it cannot be used here, ValueError for others."""
+    """Return the backend named "cuda" or "host".
+
+    Raises BackendMissing if it cannot be used on this machine, ValueError for other names.
+    """
     if device == "cuda":
-        from alphago.cuda.device import Device  # only now: it looks for CuPy
+        from alphago.cuda.device import Device  # imported late, since it needs CuPy
 
         return Device()
     if device == "host":

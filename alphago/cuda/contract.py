@@ -1,4 +1,4 @@
-"""What a device offers: arrays, streams, and kernels by name."""
+"""The interface of a backend: arrays, streams, and kernels by name."""
 
 from typing import Any, Protocol
 
@@ -9,47 +9,53 @@ from alphago.cuda.source import Program
 
 
 class BackendMissing(OSError):
-    """The error of kernels that cannot run here; its message says in one sentence what is missing."""
+    """The error raised if kernels cannot run on this machine; the message says what is missing."""
 
 
 class Kernels(Protocol):
     """The compiled kernels of a program."""
 
     def launch(self, kernel: str, items: int, *arguments: Any) -> None:
-        """Run a kernel over `items` items.
+        """Launch a kernel.
 
-        arguments: arrays of the backend; integers, which arrive as 64 bits; floats, which arrive as double.
+        kernel: its name in the program.
+        items: number of items that the kernel's threads divide among themselves.
+        arguments: the kernel's arguments: arrays of the backend, integers (passed as 64-bit integers) and floats
+            (passed as double).
         """
 
 
 class Backend(Protocol):
-    """A CUDA device, whose arrays are CuPy's, or the CPU with the same source compiled, on NumPy's arrays."""
+    """A CUDA device with CuPy arrays, or the CPU with NumPy arrays, which run the same kernels."""
 
     name: str  # "cuda" or "host"
 
     def load(self, program: Program) -> Kernels:
-        """Compile a program, or load it from a cache.
+        """Return the kernels of a program, compiled or loaded from a cache.
 
-        Raises BackendMissing if it cannot be compiled or loaded, MemoryError if the device has no room for it.
+        Raises BackendMissing if it cannot be compiled or loaded, MemoryError if the device's memory is too small.
         """
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
-        """Return a new array of zeros; raise MemoryError if the device has no room for it."""
+        """Return a new array of zeros on the device; raise MemoryError if the device's memory is too small."""
 
     def upload(self, values: Any, dtype: DTypeLike) -> Any:
-        """Return `values` as a C-contiguous array of `dtype` on the device; no copy if they are such an array."""
+        """Return `values` as a C-contiguous array of `dtype` on the device, without a copy if they are one."""
 
     def download(self, array: Any) -> np.ndarray:
-        """Return `array` as a NumPy array; no copy if it is one already."""
+        """Return an array of the backend as a NumPy array, without a copy if it is one."""
 
     def reachable(self, out: Any) -> Any | None:
-        """Return an array of any strides over the memory of `out`, for kernels; None if they cannot reach it."""
+        """Return an array of the backend that shares the memory of `out`; None if kernels cannot access this memory.
+
+        The array has the strides of `out`.
+        """
 
     def new_stream(self) -> Any:
-        """Return a stream; inside `with stream:` this thread's calls go to it.
+        """Return a stream; inside `with stream:` this thread's calls are queued on it.
 
-        On a device it is a non-blocking CuPy stream with its address as `ptr`.
+        With the backend "cuda" it is a non-blocking CuPy stream.
         """
 
     def keep_stream(self, stream: Any) -> None:
-        """Return a stream to the backend, to be used again by a later `new_stream`."""
+        """Give back a stream that is no longer used, so that `new_stream` can return it again."""

@@ -1,4 +1,4 @@
-"""A CUDA device: kernels compiled by NVRTC through CuPy, which is imported with the first `Device`."""
+"""The backend "cuda": kernels compiled by NVRTC through CuPy, which is imported when the first `Device` is made."""
 
 from functools import cache
 from typing import Any
@@ -10,7 +10,7 @@ from alphago.cuda.contract import BackendMissing
 from alphago.cuda.source import Program
 from alphago.system.stopwatch import TRANSFER
 
-# A product and a sum stay two roundings, as in numba's kernels.
+# Without fused multiply-add: a product and a sum are rounded separately, as in numba's kernels.
 OPTIONS = ("-std=c++17", "--fmad=false")
 THREADS = 32  # per block: one warp, so that the boards of a wave spread over as many multiprocessors as possible
 BLOCKS = 65_535  # largest number; with more items a thread processes several
@@ -21,7 +21,7 @@ KEPT: list[Any] = []
 
 
 def import_cupy() -> Any:
-    """Return the module cupy; raise BackendMissing unless it can be imported and finds a GPU."""
+    """Import and return the module cupy; raise BackendMissing if it is not installed or finds no GPU."""
     try:
         import cupy
     except ImportError as error:
@@ -40,7 +40,7 @@ def import_cupy() -> Any:
 
 @cache
 def load_module(program: Program) -> Any:
-    """Return the compiled program as a `cupy.RawModule`; raises the same errors as `Backend.load`."""
+    """Return the compiled program as a `cupy.RawModule`; raises the errors of `Backend.load`."""
     cupy = import_cupy()
     module = cupy.RawModule(code=program.text, options=OPTIONS, backend="nvrtc")
     try:
@@ -52,14 +52,14 @@ def load_module(program: Program) -> Any:
     except cupy.cuda.compiler.CompileException as error:
         complaint = next((line for line in str(error).splitlines() if "error" in line), str(error))
         raise BackendMissing(f"NVRTC cannot compile the kernels: {complaint}") from error
-    except (RuntimeError, OSError, ImportError) as error:  # CuPy looks for NVRTC when it first compiles something
+    except (RuntimeError, OSError, ImportError) as error:  # CuPy searches for NVRTC at its first compilation
         reason = str(error).strip().partition("\n")[0]
         raise BackendMissing(f"NVRTC, which compiles the kernels, cannot be used: {reason}") from error
     return module
 
 
 class DeviceKernels:
-    """The kernels of a program on CuPy's current device and stream."""
+    """The kernels of a program, launched on CuPy's current device and stream; threads: number of threads per block."""
 
     def __init__(self, module: Any, threads: int) -> None:
         self._module = module
@@ -78,7 +78,10 @@ class DeviceKernels:
 
 
 class Device:
-    """The backend on CuPy's current device and stream; results do not depend on threads, those per block."""
+    """The backend for CuPy's current device and stream.
+
+    threads: threads per block; results do not depend on it.
+    """
 
     name = "cuda"
 
@@ -118,7 +121,7 @@ class Device:
     def new_stream(self) -> Any:
         try:
             return KEPT.pop()
-        except IndexError:  # not checked in advance: another thread may take the last stream
+        except IndexError:  # not checked in advance, since another thread may take the last stream
             return self._cupy.cuda.Stream(non_blocking=True)
 
     def keep_stream(self, stream: Any) -> None:
@@ -126,7 +129,7 @@ class Device:
 
 
 def as_argument(value: Any) -> Any:
-    """Return a kernel argument: arrays unchanged, numbers as NumPy's 64-bit scalars, which CuPy passes by type."""
+    """Convert a kernel argument: numbers become NumPy's 64-bit scalars; arrays are unchanged."""
     if isinstance(value, float):
         return np.float64(value)
     return np.int64(value) if isinstance(value, INTEGERS) else value

@@ -1,7 +1,7 @@
-"""The host build: a C++ compiler makes a library of the CUDA source, so that it runs, and is tested, without a GPU.
+"""The backend "host": a C++ compiler compiles the CUDA source for the CPU, so that kernels are tested without a GPU.
 
-`kernels/host.h` has what CUDA would give a kernel.  Each launch calls a kernel once per thread of a small grid, one
-after the other.
+`kernels/host.h` defines CUDA's keywords and built-in variables for a C++ compiler.  A launch calls the kernel
+sequentially for each thread of a small grid.
 """
 
 import contextlib
@@ -24,20 +24,24 @@ from alphago.cuda.source import Program
 from alphago.system.kernels.jit import CACHE_FOLDER
 
 COMPILERS = ("c++", "g++", "clang++")
-# A product and a sum stay two roundings, as in numba's kernels.
+# Without fused multiply-add: a product and a sum are rounded separately, as in numba's kernels.
 FLAGS = ("-std=c++17", "-O2", "-fPIC", "-shared", "-ffp-contract=off")
 
 
 def find_compiler() -> str | None:
-    """Return the C++ compiler that the variable CXX names, else the first of COMPILERS on the path."""
+    """Return the path of the C++ compiler that the environment variable CXX names, or else the first of COMPILERS.
+
+    Returns None if it is not found.
+    """
     named = os.environ.get("CXX")
     return next((path for path in map(shutil.which, [named] if named else COMPILERS) if path), None)
 
 
 def compile_library(text: str, path: Path, flags: Sequence[str] = ()) -> None:
-    """Compile C++ text to a shared library at `path`; after an error there is no partial file.
+    """Compile C++ source to a shared library.
 
-    Raises BackendMissing if there is no compiler, or with the compiler's first error.
+    text: the source.  path: the file of the library, written atomically.  flags: further flags of the compiler.
+    Raises BackendMissing if there is no compiler or it fails; the message then has the compiler's first error.
     """
     compiler = find_compiler()
     if compiler is None:
@@ -56,9 +60,9 @@ def compile_library(text: str, path: Path, flags: Sequence[str] = ()) -> None:
 
 @cache
 def load_library(program: Program) -> ctypes.CDLL:
-    """Return a program's library from the kernel cache, after compiling it if it is not there.
+    """Return the shared library of a program, compiled on first use and cached on disk.
 
-    The file's name contains a digest of source text and compiler flags.
+    The file's name contains a hash of source text and compiler flags.
     """
     text = program.host_text
     digest = hashlib.sha256("\n".join([*FLAGS, text]).encode()).hexdigest()
@@ -69,7 +73,10 @@ def load_library(program: Program) -> ctypes.CDLL:
 
 
 class HostKernels:
-    """The kernels of a program on the CPU; several threads may launch them at the same time."""
+    """The kernels of a program, run on the CPU; several threads may launch them at the same time.
+
+    blocks, threads: the size of the grid, and the number of threads per block.
+    """
 
     def __init__(self, library: ctypes.CDLL, blocks: int, threads: int) -> None:
         self._library = library
@@ -86,7 +93,10 @@ class HostKernels:
 
 
 class Host:
-    """The backend on the CPU; results do not depend on blocks and threads, the grid of every launch."""
+    """The backend for the CPU.
+
+    blocks, threads: the grid of every launch, blocks and threads per block; results do not depend on it.
+    """
 
     name = "host"
 
@@ -112,11 +122,11 @@ class Host:
         return contextlib.nullcontext()
 
     def keep_stream(self, stream: contextlib.AbstractContextManager[None]) -> None:
-        """Do nothing: the CPU has no streams to keep."""
+        """Do nothing, since the CPU has no streams."""
 
 
 def as_argument(value: Any) -> Any:
-    """Return an array's address, or a number as C's long long or double."""
+    """Convert a kernel argument to ctypes: an array to its address, a number to a long long or a double."""
     if isinstance(value, np.ndarray):
         return ctypes.c_void_p(value.ctypes.data)
     return ctypes.c_double(value) if isinstance(value, float) else ctypes.c_longlong(int(value))

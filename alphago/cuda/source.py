@@ -1,7 +1,7 @@
-"""Programs: CUDA source as one text, with constants that Python defines.
+"""Programs: CUDA source as a single text, with constants that Python defines.
 
-A single text, because a compiler's cache then has one thing to compare; constants from Python, so that no number is
-written twice.
+Includes are expanded to a single text, which is easy to hash for a cache.  Constants are taken from Python modules, so
+that no number is written twice.
 """
 
 import re
@@ -11,16 +11,17 @@ from types import ModuleType
 
 from alphago.system.kernels import hashing
 
-FOLDER = Path(__file__).parent / "kernels"  # with the files that the programs of all games include
-LANES = 32  # threads that copy a row together: those of a warp
+FOLDER = Path(__file__).parent / "kernels"  # files that the programs of all games include
+LANES = 32  # threads of a warp, which copy a row together
 _INCLUDE = re.compile(r'#include "(\S+)"\n')
 
 
 class Program:
-    """The kernels of one game: constants, then a `.cu` file with its includes in place.
+    """The source of one game's kernels: definitions of constants, then a `.cu` file with its includes expanded.
 
-    path: the file, whose includes are beside it or in FOLDER.
-    numbers: the game's constants (see `constants`); those of `alphago.system.kernels.hashing` and LANES are added.
+    path: the `.cu` file; its includes are in the same folder or in FOLDER.
+    numbers: the game's constants by name (see `constants`).  LANES and the constants of
+        `alphago.system.kernels.hashing` are added.
     """
 
     def __init__(self, path: Path, numbers: dict[str, int]) -> None:
@@ -29,7 +30,7 @@ class Program:
 
     @cached_property
     def text(self) -> str:
-        """The source for NVRTC and nvcc."""
+        """The source for CUDA's compilers, NVRTC and nvcc."""
         lines = []
         for name, value in self.numbers.items():
             c_type = "int" if abs(value) < 2**31 else "long long"
@@ -43,7 +44,7 @@ class Program:
 
 
 def constants(*modules: ModuleType) -> dict[str, int]:
-    """Return the upper-case integers of the modules by name; raise ValueError if two modules disagree on one."""
+    """Return all upper-case integer constants of modules, by name; raise ValueError if two modules disagree on one."""
     numbers: dict[str, int] = {}
     for module in modules:
         for name, value in vars(module).items():
@@ -53,7 +54,10 @@ def constants(*modules: ModuleType) -> dict[str, int]:
 
 
 def expand(path: Path, seen: set[str]) -> str:
-    """Return a file's text with its includes in place, each once; `#line` keeps compiler messages right."""
+    """Return a file's text with each include expanded once, and #line directives for the compiler's messages.
+
+    seen: names of the files that are already included; this file and its includes are added.
+    """
     seen.add(path.name)
     lines = []
     for number, line in enumerate(path.read_text().splitlines(keepends=True), 1):

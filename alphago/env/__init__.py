@@ -1,1 +1,1 @@
-"""Games: what they are (`GameEnv`), one position to look at (`Position`), many to search (`GameBatch`)."""
+"""Games: their description (`GameEnv`), one readable position (`Position`), many positions (`GameBatch`)."""

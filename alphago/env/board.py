@@ -1,4 +1,4 @@
-"""Boards with stones as text: names of points, a drawing, and games with stones and their positions."""
+"""Games with stones on a board: names of points, drawings as text, positions."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ def check_player(player: int | str) -> int:
 
 
 def check_board(board: Any, shape: tuple[int, int]) -> np.ndarray:
-    """Return stones as int8 [height, width] of 1, -1 and 0; raise ValueError for another shape or other numbers."""
+    """Return a board as int8 [height, width] of 1, -1 and 0; raise ValueError for another shape or other numbers."""
     try:
         stones = np.asarray(board)
     except ValueError:  # rows of different lengths
@@ -38,22 +38,25 @@ def check_board(board: Any, shape: tuple[int, int]) -> np.ndarray:
 
 
 def check_history(history: Any, shape: tuple[int, int]) -> list[np.ndarray]:
-    """Return earlier boards as `check_board` does; raise ValueError for anything but a sequence of boards."""
+    """Return earlier boards, each checked by `check_board`; raise ValueError for anything but a sequence of boards."""
     if isinstance(history, str) or not isinstance(history, Iterable):
         raise ValueError(f"history must be a sequence of boards, the oldest first, got {shown(history)}")
     return [check_board(board, shape) for board in history]
 
 
 def point_text(point: int, height: int, width: int) -> str:
-    """Return 'D4' for the point row * width + column: columns are letters without I, rows count from the bottom."""
+    """Return the name, such as 'D4', of the point row * width + column.
+
+    Columns are letters without I, rows count from the bottom.
+    """
     row, column = divmod(int(point), width)
     return f"{COLUMNS[column]}{height - row}"
 
 
 def draw_board(board: np.ndarray, last: int | None = None, marks: Mapping[int, str] | None = None) -> str:
-    """Return a drawing of `board` [height, width]: X for 1, O for -1, brackets around the point `last`.
+    """Return `board` [height, width] as text: X for 1, O for -1, brackets around the point `last`.
 
-    marks: signs for empty points, instead of a dot.
+    marks: signs of empty points by point, instead of a dot.
     """
     height, width = board.shape
     signs = [".XO"[colour] for colour in board.ravel()]
@@ -72,14 +75,16 @@ def draw_board(board: np.ndarray, last: int | None = None, marks: Mapping[int, s
 
 
 class StonesEnv(GameEnv):
-    """A game with stones: positions are drawn, and moves are written with the letters of the drawing.
+    """A game with stones: positions can be drawn, and moves are named after the coordinates of the drawing.
 
-    An action is a point, row by row from the top, written 'D4', and the pass may follow; or, in a game with as many
-    actions as columns, a column, written 'D'.  Other actions are written as numbers, unless the game has its own
-    `to_text` and `from_text`.
+    If there are as many actions as points (and perhaps a pass), an action is a point, row by row from the top, written
+    'D4'. If there are as many as columns, it is a column, written 'D'. Otherwise actions are written as numbers, unless
+    the game has its own `to_text` and `from_text`.
     """
 
-    stones_in = ""  # of pictures: "points", "cells" or "columns"; "" for columns if these are the actions, else cells
+    # How pictures draw the board: stones on "points", in "cells" or in "columns"; "" for columns if they are the
+    # actions, else cells.
+    stones_in = ""
 
     def make_position(self, batch: GameBatch, setup: Mapping[str, Any]) -> "StonesPosition":
         return StonesPosition(self, batch, setup)
@@ -87,16 +92,15 @@ class StonesEnv(GameEnv):
     def position(self, *, history: Sequence[Any] = (), **setup: Any) -> Position:
         """Return the start position, or a set-up one; a TypeError for an unknown keyword suggests similar ones.
 
-        board: the stones, [height, width] of 1 Black, -1 White, 0 empty, in games whose batch or state takes it.
+        board: the stones, [height, width] of 1 Black, -1 White, 0 empty, if the game supports it.
         to_play: "black" or "white" (or +1, -1).
-        history: the boards before `board`, the oldest first, each a legal move before the next; these moves are the
-            position's, as if they had been played.
+        history: the boards before `board`, oldest first, one legal move apart; the position's `moves` are these moves.
         """
         boards = check_history(history, self.plane_shape)
         if not boards:
             return super().position(**setup)
         if "board" not in setup:
-            raise ValueError("history must be given with the board that it leads to, got no board")
+            raise ValueError("history must be given together with the board that it leads to, got no board")
         boards.append(check_board(setup.pop("board"), self.plane_shape))
         to_play = check_player(setup.pop("to_play")) if "to_play" in setup else None
         return follow(boards, to_play, lambda board, mover: self.position(board=board, to_play=mover, **setup))
@@ -111,13 +115,13 @@ class StonesEnv(GameEnv):
         return fitting[0] if fitting else [str(action) for action in range(self.action_space)]
 
     def to_text(self, action: int) -> str:
-        """Return the action's name, 'D4', 'D' or 'pass'; columns are letters without I, rows count from the bottom."""
+        """Return an action's name, 'D4', 'D' or 'pass'; columns are letters without I, rows count from the bottom."""
         if not 0 <= action < self.action_space:
             raise ValueError(f"no action {action} in {self}: actions are 0 to {self.action_space - 1}")
         return self.action_names[action]
 
     def from_text(self, text: str) -> int:
-        """Return the action of 'D4', 'd4' or, if the game has it, 'pass'; raise ValueError for other texts."""
+        """Return the action that a text names, such as 'D4', 'd4' or 'pass'; raise ValueError for any other text."""
         names, word = self.action_names, re.sub(r"(?<=[A-Z])0(?=[1-9]$)", "", text.strip().upper())  # D04 is D4
         if word in names:
             return names.index(word)
@@ -126,14 +130,14 @@ class StonesEnv(GameEnv):
         if names[0].isdecimal():
             return super().from_text(text)
         if len(names[0]) == 1:
-            raise ValueError(f"{shown(text)} is no column of {self}: expected A to {names[-1]}")
+            raise ValueError(f"{shown(text)} is not a column of {self}: expected A to {names[-1]}")
         height, width = self.plane_shape
         expected = f"A1 to {COLUMNS[width - 1]}{height} (no column I)" + " or pass" * (names[-1] == "pass")
-        raise ValueError(f"{shown(text)} is no point of {self}: expected {expected}")
+        raise ValueError(f"{shown(text)} is not a point of {self}: expected {expected}")
 
 
 class StonesPosition(Position):
-    """A position of a game with stones, whose planes 0 and 1 are the mover's and the other side's stones."""
+    """A position of a game with stones; its planes 0 and 1 must be the mover's and the other side's stones."""
 
     @cached_property
     def board(self) -> np.ndarray:
@@ -150,7 +154,7 @@ class StonesPosition(Position):
 
     @property
     def marks(self) -> dict[int, str]:
-        """Signs of empty points for the drawing."""
+        """The signs of empty points in the drawing, by point."""
         return {}
 
     @property
@@ -161,7 +165,7 @@ class StonesPosition(Position):
 
     @cached_property
     def points_of_actions(self) -> np.ndarray:
-        """The point of each action's stone, int64 [action_space]; -1 for none. In games of columns, where it falls."""
+        """The point where each action puts its stone, int64 [action_space]; -1 for none (a pass, a full column)."""
         (height, width), actions = self.env.plane_shape, self.env.action_space
         if actions == width:
             return landing_points(self.board)
@@ -171,11 +175,11 @@ class StonesPosition(Position):
 
     @property
     def last_drawn(self) -> int | None:
-        """The point that pictures mark as the last move's; None for none."""
+        """The point of the last stone, which pictures mark; None if there is none."""
         if self.last_point is not None or not self.moves:
             return self.last_point
         (height, width), action = self.board.shape, self.moves[-1]
-        if self.env.action_space == width:  # it fell onto the others of its column
+        if self.env.action_space == width:  # the stone is the topmost of its column
             row = int(np.argmax(self.board[:, action] != 0))
             return row * width + action if self.board[row, action] else None
         return int(self.points_of_actions[action]) if 0 <= self.points_of_actions[action] < height * width else None
@@ -192,7 +196,7 @@ class StonesPosition(Position):
 
     @property
     def state_text(self) -> str:
-        """Who is to move, or how the game has ended."""
+        """The side to move, or the result of the game, as text."""
         return f"game over, {result_text(self.score())}" if self.is_over else super().state_text
 
     @property
@@ -226,10 +230,10 @@ class StonesPosition(Position):
 
 
 def follow(boards: Sequence[np.ndarray], to_play: int | None, start: Callable[[np.ndarray, int], Any]) -> Any:
-    """Return the position to which boards lead, each by a legal move from the one before.
+    """Return the position at the end of a sequence of boards, each reached by a legal move from the one before.
 
-    to_play: the side to move at the end; None for the one whose turn it then is, Black's if either is possible.
-    start: makes the position of a board with a side to move.
+    to_play: the side to move at the end; None to infer it, Black if both are possible.
+    start: returns the position for a board [height, width] and a side to move.
     """
     ends, gaps = [], []
     for mover in (1, -1):
@@ -254,7 +258,7 @@ def follow(boards: Sequence[np.ndarray], to_play: int | None, start: Callable[[n
 
 
 def play_to(position: StonesPosition, board: np.ndarray) -> StonesPosition | None:
-    """Return the position after the legal move that makes this board; None if there is none."""
+    """Return the position after the legal move that leads to this board; None if there is none."""
     legal = np.flatnonzero(position.legal_mask)[::-1]  # a pass first
     added = np.flatnonzero((board.ravel() != 0) & (position.board.ravel() == 0))
     if position.env.actions_are_points and len(added):

@@ -1,4 +1,4 @@
-"""`check_game(env)`: play a game through its whole contract and report the first breach."""
+"""`check_game(env)`: test that a game fulfils its contract, and report the first violation."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -21,11 +21,11 @@ DTYPES: dict[str, type[np.generic]] = {
     "score": np.float32,
     "ownership": np.int8,
 }
-GAME, START, COPY, TURNED, FULL, HALF = range(6)  # slots of the batch that a game is played in
+GAME, START, COPY, TURNED, FULL, HALF = range(6)  # slots of the batch in which a game is played
 
 
 class GameError(AssertionError):
-    """The error of a game that breaks its contract; its message has verb, expected and actual answer, and position."""
+    """A game violates its contract; the message has the method, its expected and actual answer, and the position."""
 
 
 @checks_keywords()
@@ -37,13 +37,16 @@ def check_game(
     seed: int = 0,
     setups: Sequence[Mapping[str, Any]] = ({},),
 ) -> None:
-    """Play random games of `env`; raise GameError at the first breach of the contract.
+    """Play random games of `env`; raise GameError at the first violation of the contract.
 
-    Checked are the description, the moves' texts, every verb of a batch at every ply, copies and replays, symmetries,
-    and the readable `Position`.
-    plain: the same game written a second time, with the same actions; both play the same moves and must agree at every
-        ply.  This is how a fast game is compared with its plain-Python twin.
-    games: number of games to play. setups: keywords for `GameBatch.reset`, one set per game, in turn.
+    It checks the description, the texts of moves, every method of a batch at every ply, copies and replays, symmetries,
+    and `Position`.
+
+    plain: a second implementation of the same game with the same actions; both play the same moves and must agree at
+        every ply.  So a fast game is compared with its plain-Python twin.
+    games: number of games to play.
+    seed: of the random moves.
+    setups: keywords for `GameBatch.reset`, used for the games in turn.
     """
     start = _Game(env, {})
     _check_description(start)
@@ -58,7 +61,7 @@ def check_game(
 
 
 class _View(NamedTuple):
-    """Every verb's answer for one slot."""
+    """The answers of all methods of a batch for one slot."""
 
     to_play: int
     is_over: bool
@@ -71,7 +74,7 @@ class _View(NamedTuple):
 
 
 class _Game:
-    """One game under examination; it keeps the moves so far for the messages of `fail`."""
+    """One game being checked, with its moves so far, which `fail` reports."""
 
     def __init__(self, env: GameEnv, setup: Mapping[str, Any]) -> None:
         self.env = env
@@ -79,7 +82,7 @@ class _Game:
         self.moves: list[int] = []
 
     def where(self) -> str:
-        """Return how to reach the present position, as text."""
+        """Return a text with the set-up and the moves that lead to the current position."""
         setup = ", ".join(f"{key}={np.asarray(value).tolist()!r}" for key, value in self.setup.items())
         start = f"{self.env!r} set up with {setup}" if setup else repr(self.env)
         if not self.moves:
@@ -100,7 +103,7 @@ class _Game:
         self.run(verb, batch.play, np.array([slot]), np.array([action], np.int32))
 
     def ask(self, batch: GameBatch, verb: str, slots: Sequence[int]) -> np.ndarray:
-        """Return a verb's answer for some slots; fail unless it fills all of `out` and a second call gives the same."""
+        """Return a method's answer for some slots; fail unless it fills all of `out` and a second call agrees."""
         index = np.array(slots, np.int64)
         answers = []
         for fill in (0, 1):
@@ -113,9 +116,9 @@ class _Game:
         return answers[0]
 
     def view(self, batch: GameBatch, slot: int) -> _View:
-        """Return every verb's answer for a slot, after checking that the answers agree with each other."""
+        """Return the answers of all methods for a slot, after checking that they are consistent."""
         for verb in ("legal_mask", "planes") if isinstance(batch, PlainBatch) else ():
-            # Arrays as the state returns them: the batch would broadcast and convert unfit ones.
+            # Ask the state itself, since the batch would broadcast and convert arrays of wrong shape or dtype.
             array = self.run(verb, getattr(batch.states[slot], verb))  # type: ignore[attr-defined]
             dtype, shape = np.dtype(DTYPES[verb]), _shape(batch.env, verb)
             if not (isinstance(array, np.ndarray) and array.shape == shape and array.dtype == dtype):
@@ -140,7 +143,10 @@ class _Game:
         return view
 
     def same(self, verb: str, why: str, expected: _View, got: _View, *fields: str) -> None:
-        """Fail at the first of `fields` (default: all) that differs between two views; `why` is the rule it breaks."""
+        """Fail at the first of `fields` (default: all) that differs between two views.
+
+        verb: the method to blame. why: the rule that is violated.
+        """
         for field in fields or _View._fields:
             values = getattr(expected, field), getattr(got, field)
             if np.array_equal(*values):
@@ -214,7 +220,7 @@ def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.
     if plain is not None:
         twin = game.run("plain new_batch", plain.new_batch, 1)
         game.run("plain reset", twin.reset, slots[:1], **game.setup)
-    # Only the game itself knows how to turn a set-up or to make it readable.
+    # A set-up cannot be rotated or made a Position in general, so those checks are skipped with one.
     position = None if game.setup else game.run("position", env.position)
     turn = 0 if game.setup else number % len(env.symmetries.points)
     views = [game.view(batch, GAME)]
@@ -242,7 +248,7 @@ def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.
             position = game.run("Position.play", position.play, action)
         game.moves.append(action)
         views.append(game.view(batch, GAME))
-        game.same("copy", "a copy stays when the original plays on", copied, game.view(batch, COPY))
+        game.same("copy", "a copy does not change when the original plays on", copied, game.view(batch, COPY))
     _check_whole_game(game, batch, views)
 
 
@@ -251,7 +257,7 @@ def _check_copy(game: _Game, batch: GameBatch, view: _View, other: int) -> _View
     game.run("copy", batch.copy, np.array([GAME]), np.array([COPY]))
     game.same("copy", "as in the original", view, game.view(batch, COPY))
     game.play(batch, COPY, other)
-    game.same("copy", "the original stays when a copy plays on", view, game.view(batch, GAME))
+    game.same("copy", "the original does not change when a copy plays on", view, game.view(batch, GAME))
     game.moves.append(other)
     copied = game.view(batch, COPY)
     game.moves.pop()
@@ -288,7 +294,7 @@ def _check_position(game: _Game, position: Position, view: _View, random: np.ran
         mask, planes, score = position.legal_mask, position.planes(), position.score() * view.to_play
         outcome = position.result * view.to_play
         if np.sign(outcome) == np.sign(view.outcome) or outcome == score == 0:
-            outcome = view.outcome  # a batch may grade a win, a loss or a draw of the position
+            outcome = view.outcome  # a batch's outcome may be graded, a fraction with the sign of the result
         return _View(position.to_play, position.is_over, mask, planes, view.hash, outcome, score, view.ownership)
 
     game.same("Position", "as in the batch", view, game.run("Position", read))
@@ -307,7 +313,7 @@ def _check_position(game: _Game, position: Position, view: _View, random: np.ran
 
 
 def _check_reach(game: _Game, batch: GameBatch, leaves: Leaves, views: list[_View]) -> None:
-    """Check that `reach` brings the slots into the same states as `replay`, and answers as the single verbs do."""
+    """Check that `reach` sets the slots to the same states as `replay`, and agrees with the single methods."""
     count = len(leaves.slots)
     out = Reached(np.empty(count, np.bool_), np.empty(count, np.int8), np.empty(count, np.float32))
     if game.run("reach", batch.reach, leaves, out) is not out:
@@ -321,7 +327,7 @@ def _check_reach(game: _Game, batch: GameBatch, leaves: Leaves, views: list[_Vie
 
 
 def _check_whole_game(game: _Game, batch: GameBatch, views: list[_View]) -> None:
-    """Check a finished game: untouched slots, replays of all and half of it, another batch, several slots at once."""
+    """Check a finished game: an untouched slot, replays of all and half of it, another batch, several slots at once."""
     game.same("reset", "a slot that was not used", views[0], game.view(batch, START))
     length = len(game.moves)
     plies = {FULL: length, HALF: length // 2}
@@ -338,9 +344,9 @@ def _check_whole_game(game: _Game, batch: GameBatch, views: list[_View]) -> None
         together = game.ask(batch, verb, [HALF, GAME, START])
         expected = [getattr(views[ply], verb) for ply in (length // 2, length, 0)]
         if not all(np.array_equal(*pair) for pair in zip(together, expected, strict=True)):
-            game.fail(verb, "the same for a slot alone and among others", "two answers that differ")
+            game.fail(verb, "the same answer for a slot alone and among others", "two answers that differ")
         game.ask(batch, verb, [])
     for verb in ("planes", "hash"):
         first = getattr(views[0], verb)
         if length and all(np.array_equal(getattr(view, verb), first) for view in views):
-            game.fail(verb, "a change from one position to another", "the same for all of the game")
+            game.fail(verb, "different answers for different positions", "the same answer in the whole game")

@@ -1,4 +1,4 @@
-"""Connect Four: `ConnectFourEnv()`, over the kernels of the same name."""
+"""Connect Four: `ConnectFourEnv()`; its rules are in kernels/connect_four.py."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -21,7 +21,7 @@ HEIGHT, WIDTH = 6, 7
 class ConnectFourEnv(StonesEnv):
     """Connect Four on 7 columns of 6 points: a stone falls down its column, four in a straight line win.
 
-    An action is a column from the left, 0 to 6, written A to G.  A full board is a draw.  A network sees two
+    An action is a column from the left, 0 to 6, written A to G.  A full board is a draw.  A network receives two
     planes: the mover's stones and the other side's.
     """
 
@@ -30,7 +30,7 @@ class ConnectFourEnv(StonesEnv):
     action_space, max_moves = WIDTH, HEIGHT * WIDTH
 
     def __init__(self) -> None:
-        """Take no options."""
+        """Make the game; it has no options."""
 
     @property
     def config(self) -> dict[str, Any]:

@@ -19,9 +19,12 @@ PLANE_DTYPES = {"float32": "float32", "float16": "float16", "uint16": "bfloat16"
 class DeviceBatch(GameBatch):
     """Base of batches on a device; a game adds `reset`, `legal_mask`, `playout` and `write_planes`.
 
-    Slots, actions and `out` may be NumPy arrays or arrays of the backend (on a GPU CuPy's, or torch's tensors). Answers
-    are written where `out` is, and on a GPU without waiting for them. NumPy arrays of another dtype or layout are
-    filled by a copy; other arrays raise ValueError unless they are C-contiguous and of the answer's dtype.
+    Slots, actions and `out` may be NumPy arrays or arrays of the backend (on a GPU, CuPy arrays or torch tensors).
+    Calls on a GPU return without waiting for the answers if `out` is on the device. An `out` in NumPy may have any
+    dtype and layout; on the device it must be C-contiguous and of the answer's dtype, else ValueError.
+
+    All positions of a call are processed in parallel, so a slot that a call writes must not occur in it again, neither
+    as a target nor as a source.
 
     All positions of a call are processed at the same time: a slot that is written must not occur twice in a call,
     neither as another target nor as a source.
@@ -50,7 +53,7 @@ class DeviceBatch(GameBatch):
 
     @property
     def rows(self) -> np.ndarray:
-        """The rows, int32 [count, words]; on a GPU a copy in the CPU's memory."""
+        """The rows, int32 [count, words]; on a GPU, a copy on the CPU."""
         return self.backend.download(self._rows)
 
     def copy(self, sources: Any, targets: Any, of: GameBatch | None = None) -> None:
@@ -78,7 +81,7 @@ class DeviceBatch(GameBatch):
         self._launch("replay_batch", slots, steps, steps.shape[1], depths)
 
     def reach(self, leaves: Leaves, out: Reached) -> Reached:
-        """Do what `GameBatch.reach` does, in two kernels, without waiting for them if `out` is on the device."""
+        """Do the same as `GameBatch.reach`, in two kernels, without waiting for them if `out` is on the device."""
         upload = self.backend.upload
         roots, slots = upload(leaves.roots, np.int64), upload(leaves.slots, np.int64)
         paths, depths = upload(leaves.paths, np.int32), upload(leaves.lengths, np.int32)
@@ -157,7 +160,7 @@ class DeviceBatch(GameBatch):
         return self.backend.download(moves)
 
     def _launch(self, kernel: str, slots: Any, *arguments: Any, threads: int = 1) -> None:
-        """Run a kernel on the slots, with `threads` threads for each."""
+        """Run a kernel on the slots, with `threads` threads per slot."""
         index = self.backend.upload(slots, np.int64)
         count = len(index)
         self._kernels.launch(kernel, count * threads, self._rows, self._words, index, count, *arguments)
@@ -177,18 +180,21 @@ class DeviceBatch(GameBatch):
         *arguments: Any,
         threads: int = 1,
     ) -> Any:
-        """Run a kernel that writes an item of `shape` and `dtype` per slot, and return `out` with these items."""
+        """Run a kernel that writes `out` [n, *shape] of `dtype`, and return `out`."""
         buffer = self._buffer(out, dtype, (len(slots), *shape))
         self._launch(kernel, slots, buffer, *arguments, threads=threads)
         return self._deliver(buffer, out)
 
     def _buffer(self, out: Any, dtype: DTypeLike, shape: tuple[int, ...]) -> Any:
-        """Return the array for a kernel to write: the memory of `out`, or a new array for `_deliver` to copy."""
+        """Return the array for a kernel to write: `out` itself, or a new array for `_deliver` to copy from."""
         reached = self._reach(out, dtype, shape)
         return self.backend.zeros(shape, dtype) if reached is None else reached
 
     def _reach(self, out: Any, dtype: DTypeLike, shape: tuple[int, ...]) -> Any | None:
-        """Return `out` as kernels can write it; None for a NumPy array to fill by copying; else raise ValueError."""
+        """Return `out` as an array that kernels can write, or None if it is a NumPy array to fill by a copy.
+
+        Raises ValueError for any other array.
+        """
         self._check_shape(out, shape)
         reached = self.backend.reachable(out)
         if reached is not None and reached.dtype == dtype and reached.flags.c_contiguous:
@@ -197,7 +203,7 @@ class DeviceBatch(GameBatch):
         return None
 
     def _check_takes_copies(self, out: Any, dtype: str) -> None:
-        """Raise ValueError unless `out` is a NumPy array: CuPy's and torch's cannot be filled from NumPy's."""
+        """Raise ValueError unless `out` is a NumPy array, the only kind that is filled by a copy."""
         if not isinstance(out, np.ndarray):
             raise ValueError(
                 f"out must be a NumPy array, or a C-contiguous {dtype} array that {self.device!r} kernels reach, "
@@ -205,12 +211,12 @@ class DeviceBatch(GameBatch):
             )
 
     def _deliver(self, buffer: Any, out: Any) -> Any:
-        """Return `out`, after copying `buffer` into it unless the kernel wrote to `out` itself."""
+        """Copy `buffer` into `out` unless they are the same array, and return `out`."""
         if isinstance(out, np.ndarray) and buffer is not out:
             out[...] = self.backend.download(buffer)
         return out
 
     def _check_shape(self, out: Any, shape: tuple[int, ...]) -> None:
-        """Raise ValueError for a wrong shape: kernels write without checking and would overrun the array."""
+        """Raise ValueError for a wrong shape, since kernels do not check bounds."""
         if tuple(out.shape) != shape:
             raise ValueError(f"out must have shape {list(shape)}, got {list(out.shape)}")

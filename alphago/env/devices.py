@@ -1,4 +1,4 @@
-"""Devices by name: where the positions of a game are."""
+"""The devices on which positions of a game can be: "cpu", "cuda", "host", and "auto"."""
 
 from alphago.cuda.contract import BackendMissing
 from alphago.env.game import GameEnv
@@ -7,7 +7,7 @@ DEVICES = ("cpu", "cuda", "auto", "host")
 
 
 def check_device(device: str) -> str:
-    """Return the name of a device; raise ValueError for an unknown name."""
+    """Return a device's name unchanged; raise ValueError for an unknown one."""
     if device not in DEVICES:
         raise ValueError(f"device must be one of {', '.join(map(repr, DEVICES))}, got {device!r}")
     return device
@@ -19,7 +19,7 @@ def choose_device(env: GameEnv, device: str = "auto") -> str:
     device: "cpu", numba's kernels; "cuda", the GPU; "host", the CUDA source compiled for the CPU, which is slower than
         numba's kernels and meant for tests; "auto", the GPU if the game has kernels for it and one can be used, else
         the CPU.
-    Raises ValueError for another name and for a device that the game has no kernels for, BackendMissing if the device
+    Raises ValueError for an unknown name or a device for which the game has no kernels, BackendMissing if the device
     cannot be used, MemoryError if it has no memory left.
     """
     check_device(device)

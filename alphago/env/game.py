@@ -1,11 +1,11 @@
 """The contract of a game.
 
-`GameEnv` describes a game, `GameBatch` holds many positions of it for search, `Position` is one position to read and
-play on.  A game in plain Python defines `GameEnv.new()`, which returns one mutable state (see `PlainState`); search,
-training, play and evaluation then work.  A fast game overrides `new_batch`.
+`GameEnv` describes a game, `GameBatch` holds many of its positions for search, `Position` is one readable position.
+A game in plain Python defines `GameEnv.new()`, which returns one mutable state (see `PlainState`); search, training,
+play and evaluation then work.  A fast game overrides `new_batch`.
 
-Two players, +1 moves first (Black in Go) and -1 second.  They need not alternate.  Inside, a value
-belongs to the player about to move; the public `Position` speaks of the first player.
+There are two players: +1 moves first (Black in Go), -1 second.  They need not alternate.  Values of states and batches
+are from the view of the player about to move; values of a `Position` are from the view of the first player.
 """
 
 import hashlib
@@ -27,56 +27,55 @@ PLAYER_NAMES = {1: "Black", -1: "White"}
 
 
 class IllegalMove(ValueError):
-    """The error of an action that the position does not allow; its message has move, reason and position."""
+    """An action is not legal in a position; the message has move, reason and position."""
 
 
 class GameEnv:
     """The description of a game: sizes, names of moves, start positions.
 
-    Immutable; two games are equal if they have the same class and the same `config`.
+    It is immutable; two games are equal if they have the same class and the same `config`.
     """
 
     name: str  # "go"
     N: int  # points along a side of the board
-    planes: int  # planes a network receives
+    planes: int  # number of planes that a network receives
     plane_shape: tuple[int, int]  # (height, width) of a plane
     action_space: int  # actions are 0 .. action_space - 1; a pass is the last
-    max_moves: int  # no game is longer, in plies
+    max_moves: int  # most plies of a game
     pass_action: int | None = None  # the action that passes, in games that have one
-    actions_are_points = False  # action i is the point i of a plane, row by row; a pass may follow
-    fixed_length = False  # whether every game has max_moves plies, so that none is cut off there
+    actions_are_points = False  # whether action i is point i of a plane, row by row; a pass may follow
+    fixed_length = False  # whether every game has exactly max_moves plies
     has_ownership = False  # whether points belong to a player at the end; if so, batches fill `ownership`
     has_captures = False  # whether stones are captured; if so, positions have a `board` [N, N] of 1, -1 and 0
-    has_sgf = False  # whether games are kept as SGF files, instead of records
-    has_device_kernels = False  # whether `new_batch` takes other devices than "cpu"
+    has_sgf = False  # whether games are saved as SGF files instead of records
+    has_device_kernels = False  # whether `new_batch` accepts devices other than "cpu"
 
-    @cached_property  # which an attribute of the class or of the object may replace
+    @cached_property  # so that a game may also define it as an attribute
     def config(self) -> dict[str, Any]:
-        """The arguments that make this game again, as plain data; saved with networks and runs."""
+        """The keyword arguments that construct this game, as JSON data; saved with networks and runs."""
         raise NotImplementedError(f"{type(self).__name__} must have a config, the arguments that make it again")
 
     @property
     def rule_options(self) -> dict[str, Any]:
-        """The part of `config` that decides who wins: all but what networks receive."""
+        """The part of `config` that concerns the rules, without the network's planes and options for training."""
         return {name: value for name, value in self.config.items() if name != "planes"}
 
     @property
     def summary(self) -> str:
-        """The game in a few words, for the results of matches."""
+        """A short text about the game, for the results of matches."""
         return str(self)
 
     @classmethod
     def from_saved(cls, config: Mapping[str, Any]) -> Self:
-        """Return the game for a network that was saved with this `config`.
+        """Return the game of a network that was saved with this `config`.
 
-        A game may leave out options that only matter in training (Go does). May raise any exception for a damaged
-        `config`.
+        A game may drop options that only matter in training (Go does). A damaged `config` may raise any exception.
         """
         return cls(**config)
 
     @property
     def usual_length(self) -> float:
-        """The plies of a typical game of self-play, by which a run estimates its time until it has measured it."""
+        """The plies of a typical game of self-play, for estimates until a run has measured them."""
         return self.max_moves if self.fixed_length else 0.7 * self.max_moves
 
     @cached_property
@@ -86,41 +85,41 @@ class GameEnv:
 
     @cached_property
     def opening_actions(self) -> np.ndarray:
-        """The actions that random openings choose from, where legal: bool [action_space]."""
+        """The actions among which random openings choose, if legal: bool [action_space]."""
         return np.ones(self.action_space, np.bool_)
 
     def new_batch(self, count: int, device: str = "cpu") -> "GameBatch":
         """Return a batch of `count` slots, each at the start position.
 
         device: "cpu"; for a game that `has_device_kernels` also "cuda" and "host", see `alphago.env.devices`.
-        Raises ValueError for another device, BackendMissing if it cannot be used here, MemoryError if it is full.
+        Raises ValueError for any other device, BackendMissing if it cannot be used, MemoryError if it is full.
         """
         self.require_cpu(device)
         return PlainBatch(self, count)
 
     def require_cpu(self, device: str) -> None:
-        """Raise ValueError unless `device` is "cpu"; for games that have no kernels for other devices."""
+        """Raise ValueError unless `device` is "cpu"; called by games without kernels for other devices."""
         if device != "cpu":
             raise ValueError(f"device must be 'cpu' or 'auto' for {self}, which has no CUDA kernels, got {device!r}")
 
     def new(self, **setup: Any) -> "PlainState":
-        """Return a start position in plain Python; needed unless `new_batch` is overridden."""
+        """Return a start position as a plain Python state; required unless `new_batch` is overridden."""
         raise NotImplementedError(f"{type(self).__name__} defines neither new() nor new_batch()")
 
     def accepts(self, other: "GameEnv") -> bool:
-        """Return whether this game's batches can hold positions of `other`, which may differ for example in komi."""
+        """Return whether this game's batches can hold positions of `other`, which may differ in komi, for example."""
         return self == other
 
     def training_variant(self) -> "GameEnv":
-        """Return the game that self-play uses to learn this one: itself, or a variant that teaches it faster."""
+        """Return the game for self-play that is to learn this game: itself, or a variant that is learned faster."""
         return self
 
     def match_variant(self) -> Self:
-        """Return the game that matches use: for the same networks, without options that only help self-play."""
+        """Return the game to play in matches: this one without options that only help self-play."""
         return self
 
     def player_view(self) -> Self:
-        """Return the game as our players search it in a match; Go with fixed turns forbids needless passes there."""
+        """Return the game for a player's search in a match (Go with fixed turns forbids needless passes there)."""
         return self
 
     def replace(self, **options: Any) -> Self:
@@ -132,11 +131,11 @@ class GameEnv:
         raise ValueError(f"{self} has only one board size, got {size}")
 
     def random_setup(self, generator: np.random.Generator) -> dict[str, Any]:
-        """Return a random set-up for a game of self-play: keywords of `GameBatch.reset` and `position`."""
+        """Return a random set-up for a self-play game, as keywords of `GameBatch.reset` and `position`."""
         return {}
 
     def position(self, **setup: Any) -> "Position":
-        """Return the start position for these set-up keywords; a TypeError for an unknown one suggests similar ones."""
+        """Return the start position, or one set up by the game's keywords; raise TypeError for an unknown keyword."""
         batch = self.new_batch(1)
         taker = self.new if isinstance(batch, PlainBatch) else batch.reset
         if not takes_any_keyword(taker):
@@ -147,26 +146,28 @@ class GameEnv:
         return self.make_position(batch, plain)
 
     def position_of(self, batch: "GameBatch", slot: int) -> "Position":
-        """Return the position in a slot as a Position, without the moves that led to it."""
+        """Return the position in a slot, without the moves that led to it."""
         return self.make_position(batch.extract(slot), {})
 
     def make_position(self, batch: "GameBatch", setup: Mapping[str, Any]) -> "Position":
         """Return the only position in `batch` as a Position.
 
-        Games that can be drawn override this to return their own subclass; `alphago.env.board.StonesPosition` draws any
-        game with stones. setup: the keywords of `position` that the game began with.
+        Games that can be drawn override this to return a subclass; `alphago.env.board.StonesPosition` draws any game
+        with stones.
+
+        setup: the keywords of `position` with which the game began.
         """
         return Position(self, batch, setup)
 
     def to_text(self, action: int) -> str:
-        """Return the action as a player writes it."""
+        """Return the text of an action, such as 'D4'."""
         return str(action)
 
     def from_text(self, text: str) -> int:
-        """Return the action that a player wrote; raise ValueError for a text that is no move."""
+        """Return the action that a text names; raise ValueError if it names none."""
         if text.isdecimal() and int(text) < self.action_space:
             return int(text)
-        raise ValueError(f"{shown(text)} is no move of {self}: expected a number from 0 to {self.action_space - 1}")
+        raise ValueError(f"{shown(text)} is not a move of {self}: expected a number from 0 to {self.action_space - 1}")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.config.items())})"
@@ -187,8 +188,8 @@ def check_env(env: Any) -> None:
 class PlainState(Protocol):
     """One position of a game in plain Python, changed in place by `play`.
 
-    A game with points may add `score() -> float`: the margin from the view of the player in `to_play`.  A game with
-    `has_ownership` adds `ownership()`: int8 [height * width], see `GameBatch.ownership`.
+    A game with points may add `score() -> float`, the margin from the view of the player in `to_play`.  A game with
+    `has_ownership` adds `ownership()`, int8 [height * width], see `GameBatch.ownership`.
     """
 
     to_play: int  # +1 or -1
@@ -204,8 +205,7 @@ class PlainState(Protocol):
     def outcome(self) -> float:
         """Return the result if the game ended here, -1 .. 1, from the view of the player in `to_play`.
 
-        Search calls it only when the game is over; `Position.result` may call it earlier, where 0 is fine if there is
-        no result yet.
+        Search calls it only when the game is over; `Position.result` may call it earlier, and 0 will do then.
         """
 
     def planes(self) -> np.ndarray:
@@ -228,15 +228,15 @@ class Reached(NamedTuple):
 
     over: np.ndarray  # bool [n]
     movers: np.ndarray  # int8 [n], +1 or -1
-    outcomes: np.ndarray  # float32 [n], valid only where a game is over
+    outcomes: np.ndarray  # float32 [n], from the mover's view; valid only if the game is over
 
 
 class GameBatch(ABC):
     """Many positions of one game, in numbered slots.
 
-    Every verb takes an int64 array of slots [n].  Verbs that answer a question write into `out`, whose first axis is n,
-    and return it.  Different threads may use different slots at the same time.  Actions are not checked: only actions
-    of `legal_mask` may be played.
+    Every method takes an int64 array of slots [n].  Methods that answer a question write into `out`, whose first axis
+    is n, and return it.  Different threads may use different slots at the same time.  Actions are not checked: play
+    only those in `legal_mask`.
     """
 
     device = "cpu"  # where the positions are: "cpu", "cuda" or "host"
@@ -247,11 +247,11 @@ class GameBatch(ABC):
 
     @abstractmethod
     def reset(self, slots: np.ndarray, **setup: Any) -> None:
-        """Set the slots to the start position; `setup`: the game's own keywords (Go: `komi`, `stones`, `to_play`)."""
+        """Set all slots to the start position, or one set up by keywords of the game (Go: komi, stones, to_play)."""
 
     @abstractmethod
     def copy(self, sources: np.ndarray, targets: np.ndarray, of: "GameBatch | None" = None) -> None:
-        """Make each target slot equal to its source slot in the batch `of`, of the same game; None is this batch."""
+        """Copy source slots of the batch `of` (the same game; None: this batch) to target slots of this batch."""
 
     def extract(self, slot: int) -> "GameBatch":
         """Return a new batch whose only slot is a copy of this slot."""
@@ -264,18 +264,21 @@ class GameBatch(ABC):
         """Play one legal action (int32 [n]) in each slot."""
 
     def replay(self, roots: np.ndarray, paths: np.ndarray, lengths: np.ndarray, targets: np.ndarray) -> None:
-        """Copy root slots to target slots and play `paths[i, :lengths[i]]` there (int32 [n, depth] and [n])."""
+        """Copy each root slot to its target slot and play the actions `paths[i, :lengths[i]]` there.
+
+        paths: int32 [n, depth]. lengths: int32 [n].
+        """
         self.copy(roots, targets)
         for ply in range(int(lengths.max(initial=0))):
             going = lengths > ply
             self.play(targets[going], np.ascontiguousarray(paths[going, ply]))
 
     def reach(self, leaves: Leaves, out: Reached) -> Reached:
-        """Do for a wave what `replay`, `is_over`, `to_play` and, in finished games, `outcome` do; return `out`."""
+        """Replay the leaves of a wave, and write `is_over`, `to_play` and, for finished games, `outcome` to `out`."""
         self.replay(*leaves)
         self.to_play(leaves.slots, out.movers)
         over = self.is_over(leaves.slots, out.over)
-        if np.count_nonzero(over):  # several times as fast as `any`, which matters in every wave
+        if np.count_nonzero(over):  # several times as fast as `over.any()`
             ended = leaves.slots[over]
             out.outcomes[over] = self.outcome(ended, np.empty(len(ended), np.float32))
         return out
@@ -286,7 +289,7 @@ class GameBatch(ABC):
 
     @abstractmethod
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Write what a network receives, float32 [n, planes, height, width], C-contiguous, from the mover's view."""
+        """Write the network's input, float32 [n, planes, height, width], C-contiguous, from the mover's view."""
 
     @abstractmethod
     def is_over(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -294,11 +297,11 @@ class GameBatch(ABC):
 
     @abstractmethod
     def to_play(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Write who is to move, int8 [n]: +1 the first player (Black), -1 the second."""
+        """Write the player to move, int8 [n]: +1 the first player (Black), -1 the second."""
 
     @abstractmethod
     def hash(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Write a hash of each position, int64 [n], equal for equal positions; games may leave out komi or history."""
+        """Write a hash of each position, int64 [n], equal for equal positions; it may ignore komi and history."""
 
     @abstractmethod
     def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -309,9 +312,9 @@ class GameBatch(ABC):
         return self.outcome(slots, out)
 
     def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Write each point's owner as the board stands: int8 [n, height * width], 1 the mover, -1 the other side.
+        """Write each point's owner if the game ended here: int8 [n, height * width], 1 the mover, -1 the other side.
 
-        All 0 in games without `has_ownership`.
+        Games without `has_ownership` write zeros.
         """
         out[:] = 0
         return out
@@ -385,13 +388,13 @@ class PlainBatch(GameBatch):
 
 
 class Position(Pictured):
-    """One position of any game, to read and play on; it never changes.
+    """One position of any game; immutable: `play` returns a new one.
 
     Values are from the first player's (Black's) view: +1 means that Black wins.
     """
 
     def __init__(self, env: GameEnv, batch: GameBatch, setup: Mapping[str, Any], moves: tuple[int, ...] = ()) -> None:
-        """Make the position that `batch` holds, reached by `moves` from `setup` (keywords of `env.position`)."""
+        """Wrap the only position in `batch`, reached by `moves` from `env.position(**setup)`."""
         self.env = env
         self.batch = batch
         self.setup = setup
@@ -399,7 +402,7 @@ class Position(Pictured):
 
     @property
     def began_empty(self) -> bool:
-        """Whether the game began without set-up or handicap; a komi of its own is allowed."""
+        """Whether the game began without set-up or handicap, whatever its komi."""
         return self.setup.keys() <= {"komi"}
 
     @cached_property
@@ -425,7 +428,7 @@ class Position(Pictured):
 
     @property
     def outcome(self) -> float:
-        """The outcome as if the game ended now, -1 .. 1, Black's view; some games grade wins by their margin."""
+        """The outcome if the game ended now, -1 .. 1, Black's view; some games grade it by the margin."""
         return self.to_play * float(self.batch.outcome(_FIRST, np.empty(1, np.float32))[0]) + 0.0
 
     @property
@@ -434,18 +437,18 @@ class Position(Pictured):
         return float(np.sign(self.outcome))
 
     def planes(self) -> np.ndarray:
-        """Return what a network receives: float32 [planes, height, width], the mover's view."""
+        """Return the network's input, float32 [planes, height, width], from the mover's view."""
         return self.batch.planes(_FIRST, np.empty((1, self.env.planes, *self.env.plane_shape), np.float32))[0]
 
     def play(self, action: int | str) -> Self:
-        """Return the position after an action or a written move ('d3'); raise IllegalMove if it is not legal."""
+        """Return the position after a move, an action or text ('d3'); raise IllegalMove if it is not legal."""
         action = self.check_action(action)
         batch = self.batch.extract(0)
         batch.play(_FIRST, np.array([action], np.int32))
         return type(self)(self.env, batch, self.setup, (*self.moves, action))
 
     def replay(self) -> Iterator[Self]:
-        """Yield the positions of the game so far, from the start or set-up to this one."""
+        """Yield all positions of the game so far, from the start or set-up to this one."""
         position = type(self)(self.env, self.env.position(**self.setup).batch, self.setup)
         yield position
         for action in self.moves:
@@ -453,14 +456,14 @@ class Position(Pictured):
             yield position
 
     def check_action(self, action: int | str) -> int:
-        """Return an action or a written move as an int; raise IllegalMove with the reason if it cannot be played."""
+        """Return a move, an action or text, as an action; raise IllegalMove with the reason if it is not legal."""
         if isinstance(action, str):
             try:
                 action = self.env.from_text(action)
             except ValueError as error:
                 raise IllegalMove(str(error)) from None
         if isinstance(action, (bool, np.bool_)) or not isinstance(action, (int, np.integer)):
-            raise IllegalMove(f"action must be an integer or a written move, got {shown(action)}")
+            raise IllegalMove(f"action must be an integer or a text, got {shown(action)}")
         action = int(action)
         if not 0 <= action < self.env.action_space:
             raise IllegalMove(f"no action {action} in {self.env}: actions are 0 to {self.env.action_space - 1}")
@@ -470,27 +473,27 @@ class Position(Pictured):
         return action
 
     def why_illegal(self, action: int) -> str:
-        """Return in a few words why an action is illegal while the game goes on."""
+        """Return a short reason why an action is illegal in a game that is not over."""
         return "not allowed"
 
     def setup_in(self, env: GameEnv) -> dict[str, Any]:
-        """Return keywords with which `env`, a game that `accepts` this one, begins at the same position."""
+        """Return the keywords of `env.position` for the start of this game, in a game `env` that accepts its own."""
         return dict(self.setup)
 
     def describe(self) -> str:
-        """Return how to reach this position, as one line of text."""
+        """Return a line of text with the set-up and the moves that lead to this position."""
         setup = ", ".join(f"{key}={value!r}" for key, value in self.setup.items())
         start = f"{self.env}.position({setup})" if setup else f"{self.env}"
         return start + (f" after {self.moves_text()}" if self.moves else "")
 
     def moves_text(self) -> str:
-        """Return the moves so far, as players write them."""
+        """Return the moves so far as text."""
         return " ".join(self.env.to_text(action) for action in self.moves)
 
     def __str__(self) -> str:
-        """Return a drawing, in games that have one; else how to reach the position."""
+        """Return a drawing of the position, or, in games without one, how to reach it."""
         return f"<{self.describe()}>"
 
     def __repr__(self) -> str:
-        """Return what `print` shows, so that a prompt or a notebook shows the board."""
+        """Return the same as `str`, so that prompts and notebooks show the board."""
         return str(self)

@@ -1,4 +1,4 @@
-"""Games by name: those that come with the package, and classes of your own that the command line was given."""
+"""Games by name: the packaged games, and classes of your own given on the command line."""
 
 import inspect
 from collections.abc import Mapping
@@ -12,16 +12,16 @@ from alphago.env.oware import OwareEnv
 from alphago.env.reversi import ReversiEnv
 
 GAMES: dict[str, type[GameEnv]] = {env.name: env for env in (GoEnv, GomokuEnv, ConnectFourEnv, ReversiEnv, OwareEnv)}
-USUAL_GAME = GoEnv.name  # if none is named; the networks of the package play it
+USUAL_GAME = GoEnv.name  # the default; packaged networks play it
 VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 FACTS = ("N", "planes", "plane_shape", "action_space", "max_moves")
-USUAL: dict[str, dict[str, Any]] = {GoEnv.name: {"board_size": 9}}  # options that are usually not the class's default
+USUAL: dict[str, dict[str, Any]] = {GoEnv.name: {"board_size": 9}}  # defaults here that differ from the class's
 
 
 def make_game(name: str | None = None, board_size: int | None = None, **options: Any) -> GameEnv:
-    """Return the game called `name` with the given options; None stands for the default of `name` or of an option.
+    """Return the game called `name` with the given options; None means the default, for the name and each option.
 
-    Raises ValueError for an unknown name, for an option that the game does not have, and without one that it needs.
+    Raises ValueError for an unknown name, an unknown option, or a required option that is missing.
     """
     name = USUAL_GAME if name is None else name
     if name not in GAMES:
@@ -41,7 +41,7 @@ def make_game(name: str | None = None, board_size: int | None = None, **options:
 
 
 def check_defined(env: GameEnv) -> None:
-    """Raise ValueError for a game that lacks what every game has."""
+    """Raise ValueError for a game that lacks a required attribute."""
     if missing := [fact for fact in FACTS if not hasattr(env, fact)]:
         raise ValueError(f"{type(env).__name__} must define {', '.join(missing)}")
     try:
@@ -58,14 +58,14 @@ def is_packaged(env: type[GameEnv]) -> bool:
 
 
 def game_reference(env: type[GameEnv]) -> str:
-    """Return what `--game` takes for a class: its name, or MODULE:CLASS of one that is not the package's."""
+    """Return the value of `--game` for a class: its name, or MODULE:CLASS if it is not in the package."""
     if is_packaged(env):
         return env.name
     return f"{'MODULE' if env.__module__ == '__main__' else env.__module__}:{env.__qualname__}"
 
 
 def with_settings(env: GameEnv, given: Mapping[str, Any]) -> GameEnv:
-    """Return the same game with some options changed; raise ValueError for an option that it does not have."""
+    """Return the same game with some options changed; raise ValueError for an unknown option."""
     for name, value in given.items():
         if name not in env.config:
             raise ValueError(f"{env.name} has no {name}, got {value!r}")
@@ -73,7 +73,10 @@ def with_settings(env: GameEnv, given: Mapping[str, Any]) -> GameEnv:
 
 
 def require_go(env: GameEnv, who: str) -> GoEnv:
-    """Return `env` as a GoEnv; raise ValueError, naming `who` needs one, for any other game."""
+    """Return `env` as a GoEnv; raise ValueError for any other game.
+
+    who: what needs a game of Go, for the message.
+    """
     if not isinstance(env, GoEnv):
         raise ValueError(f"env must be Go for {who}, got {env}")
     return env

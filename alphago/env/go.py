@@ -1,7 +1,7 @@
-"""Go: `GoEnv(9)`, the description of a game by its options; batches and positions stand beside it.
+"""Go: `GoEnv(9)`, the description of a game by its options; batches are in go_batch.py, positions in go_position.py.
 
-Rules: captures, a ko rule, suicide or none, two passes end the game, area score after Tromp and Taylor with
-komi: stones, and empty regions that touch one colour only.
+Two passes end the game. The score is Tromp and Taylor's area score with komi: stones, and empty regions that touch one
+colour only.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,34 +41,35 @@ from alphago.system.validation import check_bool, check_float, check_int, checks
 
 @checks_keywords()
 class GoEnv(StonesEnv):
-    """Go on a board of `board_size` x `board_size` points, 2 to 25; `GoEnv(9, 17)` sees 17 planes, as in AlphaGo.jl.
+    """Go on a board of `board_size` x `board_size` points, 2 to 25; `GoEnv(9, 17)` has 17 planes, as in AlphaGo.jl.
 
     An action is row * N + column with row 0 at the top; the last one, N * N, is the pass.
 
-    planes: what a network receives, from the mover's view.  The name of a set of rule planes
-        (`alphago.env.kernels.go_planes`): "rules", the default, 16 with stones, liberties, forbidden points, last
-        moves, areas, komi and score; "turns", 18, these, the points that ko forbids, and how much is left of a
-        game of fixed length; "alive", 20, these and what is pass-alive.  Or an odd number, for boards alone:
-        2 planes per remembered board (own and enemy stones), 1 for the side to move; 17 are AlphaGo Zero's
-        (Silver et al. 2017, "Neural network architecture").
+    planes: the network's input, from the mover's view: a set of rule planes (`alphago.env.kernels.go_planes`)
+        or a number of history planes.
+        "rules" (default): 16 planes with stones, liberties, forbidden points, last moves, areas, komi and score;
+        "turns": 18, also the points that ko forbids, and the plies left until `max_moves`;
+        "alive": 20, also pass-alive points;
+        an odd number: 2 planes per remembered board (own and enemy stones), 1 for the side to move; 17 as in
+        AlphaGo Zero (Silver et al. 2017, "Neural network architecture").
     komi: White's points before the game, a multiple of 0.5; by default 7.5, and 9 on 7x7 (believed to be the
         fair value there).
-    max_moves: plies after which the game is scored as it stands; by default 7 N^2 / 5 rounded down,
-        as in AlphaGo.jl; 0 for no cap (but for 65 536 plies, where memory ends).
-    ko, suicide: see `alphago.env.go_rules.Rules`.  Under simple ko a game can go in circles until its cap.
+    max_moves: plies after which the current board is scored; by default 7 N^2 / 5 rounded down,
+        as in AlphaGo.jl; 0 for no limit except 65 536 plies.
+    ko, suicide: see `alphago.env.go_rules.Rules`.  Under simple ko a game can repeat until `max_moves`.
     turns: moves of each side after which the board is scored, as in cody2007's games; a pass uses up a turn and
-        does not end the game.  None for games that two passes end.
-    margin_weight: 0 to 1, the part of an outcome that depends on the margin: outcomes become
-        (1 - w) sign + w tanh(margin / 10).  Meant for self-play, so that decided games still teach
+        does not end the game.  None for games that end after two passes.
+    margin_weight: weight w of the margin in an outcome, 0 to 1: outcomes become
+        (1 - w) sign(margin) + w tanh(margin / 10).  For self-play, so that decided games still teach something
         (KataGo's score utility: Wu 2019, "Accelerating Self-Play Learning in Go", section 4); `result` does not
         depend on it.
-    komi_spread: each game's komi in self-play: half of the games draw it around `komi`, the others, with a
-        wider spread, around a smaller one, in units of this many points (see `random_setup`); 0 always
-        plays `komi`.  One network then knows all komis, and games stay open while one side is stronger.
-    first_pass: the ply from which passing is legal; before it only if there is no other move.  Not a rule of Go:
-        for self-play, where young networks would end games before there is anything to score (as cody2007's).
+    komi_spread: in self-play, spread in points of the random komi of each game (see `random_setup`); 0 for
+        `komi` in every game.  So one network learns all komis, and games stay open while one side is stronger.
+    first_pass: the ply from which passing is legal; before it a pass is legal only if there is no other move.
+        Not a rule of Go, but for self-play, where untrained networks would end games before there is anything to
+        score (as in cody2007's games).
 
-    Raises ValueError for impossible options.
+    Raises ValueError for invalid options.
     """
 
     name = "go"
@@ -131,10 +132,9 @@ class GoEnv(StonesEnv):
         }
 
     def replace(self, **options: Any) -> Self:
-        """Return the same game with some options changed; setting `turns` removes a `max_moves`.
+        """Return the same game with some options changed; setting `turns` removes `max_moves`.
 
-        With another `board_size`, komi and max_moves that are the old board's defaults become the new board's defaults;
-        other values are kept.
+        With another `board_size`, a komi or max_moves that is the old board's default becomes the new board's default.
         """
         defaults: dict[str, Any] = {"max_moves": None} if options.get("turns") is not None else {}
         if options.get("board_size", self.N) != self.N:
@@ -153,7 +153,7 @@ class GoEnv(StonesEnv):
 
     @property
     def summary(self) -> str:
-        """The game in a few words, '9x9, komi 7', with rules and turns that are not the usual ones."""
+        """A short text, '9x9, komi 7', with rules and turns if they are not the default."""
         rules = "" if self.rules == Rules() else f", {rules_name(self.rules)} rules"
         turns = "" if self.turns is None else f", {self.turns} turns each"
         return f"{self.N}x{self.N}, komi {self.komi:g}{rules}{turns}"
@@ -165,10 +165,10 @@ class GoEnv(StonesEnv):
         return cls(**needed, **{name: config[name] for name in ("ko", "suicide", "turns") if name in config})
 
     def resized(self, size: int) -> "GoEnv":
-        """Return the game on another board, with that board's default komi.
+        """Return the game on another board size, with that board's default komi.
 
-        Fixed turns and the `first_pass` with them are kept; other games lose `first_pass`, and their `max_moves`
-        becomes the other board's default, unless it is endless.
+        Fixed turns are kept, with their `first_pass`. Without fixed turns `first_pass` becomes 0, and `max_moves` the
+        new board's default unless it is unlimited.
         """
         if self.turns is not None:
             return self.replace(board_size=size, komi=None)
@@ -180,7 +180,7 @@ class GoEnv(StonesEnv):
         return float(min(self.max_moves, 1.3 * self.N * self.N))
 
     def training_variant(self) -> "GoEnv":
-        """Return the game with margin_weight 0.3, komi_spread 1 and first_pass 0.9 N^2, unless they are set already."""
+        """Return the game with margin_weight 0.3, komi_spread 1 and first_pass 0.9 N^2, where they are not set yet."""
         return self.replace(
             margin_weight=self.margin_weight or 0.3,
             komi_spread=self.komi_spread or 1.0,
@@ -194,15 +194,14 @@ class GoEnv(StonesEnv):
         return self.replace(max_moves=max(self.max_moves, 4 * self.N * self.N), first_pass=0)
 
     def player_view(self) -> Self:
-        """Return the game; if it has fixed turns, one in which passing is illegal while there is another move."""
+        """Return this game, or, with fixed turns, one in which a pass is legal only if there is no other move."""
         return self if self.turns is None else self.replace(first_pass=self.max_moves)
 
     def random_setup(self, generator: np.random.Generator) -> dict[str, Any]:
         """Return a random komi if `komi_spread` is set.
 
-        It is near `komi` in half of the games, near half of `komi` in the others, with standard deviations of 2 and 5
-        times `komi_spread`. The smaller komis are for young networks, for which the fair komi of strong players is a
-        lost game.
+        It is normally distributed: in half of the games around `komi` with a standard deviation of 2 `komi_spread`, in
+        the others around `komi` / 2 with 5 `komi_spread`. Black needs the smaller komis while networks are weak.
         """
         if self.komi_spread == 0:
             return {}
@@ -233,7 +232,7 @@ class GoEnv(StonesEnv):
 
     @cached_property
     def start(self) -> GoStart:
-        """The data that every batch of this game starts from."""
+        """The data from which every batch of this game is created."""
         ko = KO_RULES[self.ko]
         row = np.zeros(layout.row_words(self.N, self.history, ko, self.max_moves), np.int32)
         row[layout.SIZE] = self.N
@@ -270,15 +269,17 @@ class GoEnv(StonesEnv):
     ) -> GoPosition:
         """Return the start position, or one with the given stones.
 
-        black, white: points as text ("D4 E5") or a collection of texts or actions.
+        black, white: points as text ("D4 E5"), or a collection of texts or actions.
         to_play: "black" or "white" (or +1, -1); Black by default, White after a handicap.
+        komi: None for the game's.
         board: all stones at once, [N, N] with 1 Black, -1 White, 0 empty, as `GoPosition.board`.
-        handicap: Black's stones at the usual places (see `handicap_points`), 0 for none.
-        move_number: plies so far, which count for `max_moves` and `first_pass`; None for those of `history`.
+        handicap: number of Black's handicap stones, placed as in `handicap_points`; 0 for none.
+        move_number: plies so far, which count for `max_moves` and `first_pass`; None for the number of plies in
+            `history`.
         captures: the numbers of stones that Black and White have captured.
-        ko: the point where the side to move may not recapture the stone that was just captured.
-        history: earlier boards, the oldest first, each a legal move before the next; they count for superko, for a
-            network's planes and for `moves`.
+        ko: the point where the side to move must not recapture the stone that was just captured.
+        history: earlier boards, oldest first, one legal move apart; they count for superko, for a network's planes and
+            for `moves`.
 
         move_number, captures, ko and history are AlphaGo.jl's n, caps, ko and recent.  Raises ValueError for a stone
         off the board, two on one point, a chain without liberty, and arguments that contradict each other.
@@ -301,7 +302,10 @@ class GoEnv(StonesEnv):
         return position
 
     def place(self, black: Stones, white: Stones) -> np.ndarray:
-        """Return stones as int8 [N, N]: 1 Black, -1 White, 0 empty; raise ValueError if they cannot be set up."""
+        """Return a board, int8 [N, N], with these stones: 1 Black, -1 White, 0 empty.
+
+        Raises ValueError for a stone off the board or two stones on one point.
+        """
         stones = np.zeros(self.N * self.N, np.int8)
         for colour, points in ((1, black), (-1, white)):
             for point in list_points(points):

@@ -16,11 +16,11 @@ from alphago.env.packed import PackedBatch
 
 
 class GoStart(NamedTuple):
-    """The data that every batch of a game of Go starts from."""
+    """The data from which every batch of a game of Go is created."""
 
     row: np.ndarray  # int32 [words], the empty board with the rules in its header, Black to move
-    places: np.ndarray | None  # int64 [PLANES], where the planes stand (see go_planes); None for boards alone
-    history: int  # boards that a network sees
+    places: np.ndarray | None  # int64 [PLANES], index of each rule plane (see go_planes); None for history planes
+    history: int  # number of boards in the history planes
     komi: float
     margin_weight: float
 
@@ -28,10 +28,10 @@ class GoStart(NamedTuple):
 def check_setup(
     size: int, stones: np.ndarray | None, to_play: int | str, komi: float
 ) -> tuple[np.ndarray | None, int, int]:
-    """Return a set-up as kernels take it: stones int8 [N * N], the mover's colour, and twice the komi.
+    """Return the kernels' arguments for a set-up: stones int8 [N * N], the mover's colour, and twice the komi.
 
-    The stones are None for Black's first move on an empty board.  Raises ValueError for stones of another shape, an
-    unknown player or an impossible komi.
+    The stones are None if Black begins on an empty board.  Raises ValueError for stones of another shape, an unknown
+    player or an invalid komi.
     """
     if stones is not None and np.shape(stones) != (size, size):
         raise ValueError(f"stones must have shape {[size, size]}, got {list(np.shape(stones))}")
@@ -57,7 +57,7 @@ class GoBatch(PackedBatch):
         to_play: int | str = 1,
         komi: float | None = None,
     ) -> None:
-        """Set the slots to the start position, or to one set-up.
+        """Set all slots to the start position, or to the same set-up.
 
         stones: int8 [N, N], 1 Black, -1 White, placed in every slot; None for an empty board.
         to_play: +1, -1, "black" or "white". komi: None for the game's own.
@@ -90,12 +90,12 @@ class GoBatch(PackedBatch):
     def pass_alive(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write the pass-alive points, int8 [n, N * N]: 1 the mover's, -1 the other side's, 0 all others.
 
-        Stones and points are pass-alive if they stay their side's even when that side passes for the rest of the game
-        (Benson 1976; see `alphago.env.kernels.go_alive`, also for what suicide changes).
+        Stones and points are pass-alive if their side keeps them even when it passes for the rest of the game (Benson
+        1976; `alphago.env.kernels.go_alive` says what suicide changes).
         """
         alive.pass_alive_batch(self.rows, slots, self._scratch(), out)
         return out
 
     def _scratch(self) -> np.ndarray:
-        """Return new scratch memory: threads may call at the same time, for different slots."""
+        """Return new scratch memory for each call, since threads may call at the same time."""
         return np.empty(alive.scratch_words(self._size), np.int32)

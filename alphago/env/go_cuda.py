@@ -1,4 +1,4 @@
-"""`CudaGoBatch`: positions of Go on a device, with the rows and the verbs of `GoBatch`."""
+"""`CudaGoBatch`: positions of Go on a device, with the rows and methods of `GoBatch`."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from alphago.env.kernels import go_alive as alive
 from alphago.env.kernels import go_planes
 from alphago.env.kernels import go_row as layout
 
-BOARD_PARTS = 4  # threads per board for a set of planes beside one per board row: score, its sign, alive per colour
+BOARD_PARTS = 4  # threads per board for rule planes, besides one per board row: score, its sign, two alive planes
 PROGRAM = Program(
     Path(__file__).parent / "kernels" / "go.cu",
     constants(layout, alive, go_planes) | {"BOARD_PARTS": BOARD_PARTS, "MARGIN_WEIGHT": 0},
@@ -23,7 +23,7 @@ ALIVE = [go_planes.OWN_ALIVE, go_planes.ENEMY_ALIVE]
 
 
 class CudaGoBatch(DeviceBatch):
-    """Go positions on a backend; its rows and answers are those of `GoBatch`.
+    """Go positions on a backend; rows and answers equal those of `GoBatch`.
 
     `score`, `outcome`, `ownership`, `planes` and `pass_alive` also write to the rows' scratch words.
     """
@@ -51,7 +51,7 @@ class CudaGoBatch(DeviceBatch):
         to_play: int | str = 1,
         komi: float | None = None,
     ) -> None:
-        """Set the slots to the start position, or to one set-up, as `GoBatch.reset` does."""
+        """Set all slots to the start position, or to the same set-up; see `GoBatch.reset`."""
         colours, mover, komi2 = check_setup(self._size, stones, to_play, self._komi if komi is None else komi)
         self._launch("reset_batch", slots, self._start, komi2, threads=LANES)
         if colours is None:
@@ -89,6 +89,6 @@ class CudaGoBatch(DeviceBatch):
         return self._playout(slots, states, fill_eyes)
 
     def _scratch(self, count: int) -> tuple[Any, int]:
-        """Return scratch memory for one call on `count` boards, and its number of words per board."""
+        """Return scratch memory for `count` boards, int32 [count, words], and `words`."""
         words = alive.scratch_words(self._size)
         return self.backend.zeros((count, words), np.int32), words

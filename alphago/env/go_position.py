@@ -15,8 +15,8 @@ from alphago.env.kernels import go_row as layout
 # The reason for an illegal repetition, by the ko rule.
 REPETITION = {
     layout.SIMPLE: "ko, the board would be the one before the last move",
-    layout.POSITIONAL: "superko, the board would be one that was there before",
-    layout.SITUATIONAL: "superko, the board would be one that the same side had to move on before",
+    layout.POSITIONAL: "superko, the board would repeat an earlier one",
+    layout.SITUATIONAL: "superko, the board would repeat an earlier one with the same side to move",
 }
 
 
@@ -46,14 +46,14 @@ class GoPosition(StonesPosition):
 
     @property
     def move_number(self) -> int:
-        """The plies so far, those before a set-up included."""
+        """The number of plies so far, including the plies before a set-up (`move_number` of `GoEnv.position`)."""
         return int(self.row[layout.PLY])
 
     @cached_property
     def captures(self) -> tuple[int, int]:
-        """The numbers of stones that Black and White have captured, including those that a set-up gives.
+        """The numbers of stones that Black and White have captured, including `captures` of a set-up.
 
-        Stones that a suicide removes are the other side's captures.
+        Stones removed by suicide are the other side's captures.
         """
         before = self.setup.get("captures", (0, 0))
         counts = []
@@ -65,7 +65,7 @@ class GoPosition(StonesPosition):
 
     @cached_property
     def ko_points(self) -> tuple[int, ...]:
-        """The empty points where only the ko rule forbids the side to move a stone, as actions."""
+        """The empty points, as actions, where only the ko rule forbids the side to move to play."""
         if self.is_over:
             return ()
         row, colour = self.row, int(self.row[layout.TO_PLAY])
@@ -85,7 +85,7 @@ class GoPosition(StonesPosition):
 
     @property
     def marks(self) -> dict[int, str]:
-        """Star points '+', and '*' where a ko may not be taken back."""
+        """The signs of empty points by point: star points '+', points forbidden by ko '*'."""
         return {**dict.fromkeys(star_points(self.env.N), "+"), **dict.fromkeys(self.ko_points, "*")}
 
     @cached_property
@@ -108,7 +108,7 @@ class GoPosition(StonesPosition):
             return super().why_illegal(action)
         if legal.allowed(row, layout.point_of(row, action), int(row[layout.TO_PLAY]), False):
             return REPETITION[int(row[layout.KO_RULE])]
-        return "suicide that only repeats a board" if row[layout.SUICIDE] else "suicide"
+        return "suicide that repeats a board" if row[layout.SUICIDE] else "suicide"
 
     def moves_text(self) -> str:
         players = [PLAYER_NAMES[self.to_play * (-1) ** (len(self.moves) - i)][0] for i in range(len(self.moves))]
@@ -117,7 +117,7 @@ class GoPosition(StonesPosition):
     def __str__(self) -> str:
         """Return the board with coordinates, komi and captures.
 
-        X is Black, O White, brackets are around the last stone, + is a star point, * a point that ko forbids.
+        X is Black, O White, + a star point, * a point that ko forbids; the last stone is in brackets.
         """
         passed = ", last move pass" if self.moves and self.last_point is None else ""
         black, white = self.captures

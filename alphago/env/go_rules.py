@@ -1,4 +1,4 @@
-"""The options of a game of Go and what they may be: ko, suicide, komi, handicap, planes, and names of rule sets."""
+"""The options of a game of Go and their valid values: ko, suicide, komi, handicap, planes, and names of rule sets."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from alphago.system.validation import check_float, check_int, is_finite, is_int,
 
 MIN_SIZE, MAX_SIZE = 2, 25
 KO_RULES = {"simple": layout.SIMPLE, "positional": layout.POSITIONAL, "situational": layout.SITUATIONAL}
-ENDLESS = 65_536  # plies of a game without a cap, after which it is scored as it stands: memory is limited
+ENDLESS = 65_536  # `max_moves` of a game without a limit, which memory needs
 
 
 Stones = str | Iterable[str | int]
@@ -20,17 +20,17 @@ Stones = str | Iterable[str | int]
 class Rules(NamedTuple):
     """The rules of ko and suicide.
 
-    ko: "simple", no move brings back the board before the other side's last move; "positional", no board
-        occurs twice; "situational", none occurs twice with the same side to move, passes included.
-    suicide: whether several stones may take themselves off the board.  A single one never may: the board
-        would stay as it was.
+    ko: "simple": no move restores the board before the other side's last move; "positional": no board
+        occurs twice; "situational": no board occurs twice with the same side to move, also after a pass.
+    suicide: whether a move may remove several own stones.  A single stone may never commit suicide, since the board
+        would not change.
     """
 
     ko: str = "positional"
     suicide: bool = False
 
 
-# As in SGF's RU and GTP's kgs-rules; Japanese rules set only ko and suicide, games are scored by area.
+# Names as in SGF's RU and GTP's kgs-rules. Japanese and Korean set only ko and suicide: games are scored by area.
 NAMED = {
     "Chinese": Rules("positional", False),
     "Tromp-Taylor": Rules("positional", True),
@@ -47,7 +47,7 @@ LONG_NAME = re.compile(r"ko(SIMPLE|POSITIONAL|SITUATIONAL)scoreAREA(?:tax\w+?)?s
 def read_rules(text: str) -> Rules | None:
     """Return the rules called `text` in any spelling ("new_zealand", "NZ"); None for an unknown name.
 
-    Long names, such as KataGo's koSIMPLEscoreAREAtaxNONEsui0, are read too, and its JSON, {"ko": "SIMPLE", …}.
+    KataGo's long names (koSIMPLEscoreAREAtaxNONEsui0) and JSON ({"ko": "SIMPLE", …}) are accepted too.
     """
     if text.lstrip().startswith("{"):
         return rules_of_json(text)
@@ -60,9 +60,9 @@ def read_rules(text: str) -> Rules | None:
 
 
 def rules_of_json(text: str) -> Rules | None:
-    """Return the rules that a JSON object as KataGo writes it describes; None for anything else.
+    """Return the rules in KataGo's JSON form; None for anything else.
 
-    Its `ko` and `suicide` count; what only concerns the score, such as `scoring` and `tax`, is left out.
+    Only `ko` and `suicide` count; fields about the score, such as `scoring` and `tax`, are ignored.
     """
     try:
         fields = json.loads(text)
@@ -74,7 +74,7 @@ def rules_of_json(text: str) -> Rules | None:
 
 
 def named_rules(text: str) -> Rules:
-    """Return the rules called `text`; raise ValueError, which lists the names, for an unknown one."""
+    """Return the rules called `text`; raise ValueError, with all names, for an unknown one."""
     rules = read_rules(text)
     if rules is None:
         raise ValueError(f"rules must be one of {', '.join(NAMED)}, got {shown(text)}")
@@ -82,18 +82,18 @@ def named_rules(text: str) -> Rules:
 
 
 def rules_name(rules: Rules) -> str:
-    """Return a name for the rules that `read_rules` and other programs read, a short one if there is one."""
+    """Return a name that `read_rules` and other programs understand: a short one, or else KataGo's long form."""
     names = {named: name for name, named in reversed(NAMED.items()) if named.ko != "simple"}
     return names.get(rules) or f"ko{rules.ko.upper()}scoreAREAtaxNONEsui{int(rules.suicide)}"
 
 
 def rules_json(rules: Rules) -> str:
-    """Return the rules as KataGo's `kata-get-rules` answers them."""
+    """Return the rules in the format of KataGo's `kata-get-rules`."""
     return json.dumps({"ko": rules.ko.upper(), "scoring": "AREA", "suicide": rules.suicide, "tax": "NONE"})
 
 
 def check_ko(ko: str) -> str:
-    """Return the name of a ko rule; raise ValueError for an unknown one."""
+    """Return a ko rule's name unchanged; raise ValueError for an unknown one."""
     if not isinstance(ko, str) or ko not in KO_RULES:
         raise ValueError(f"ko must be one of {', '.join(map(repr, KO_RULES))}, got {shown(ko)}")
     return ko
@@ -111,15 +111,15 @@ def check_komi(komi: float) -> float:
 
 
 def most_handicap(size: int) -> int:
-    """Return the largest number of handicap stones with fixed places: 9, on even boards and 7x7 4, below 7x7 0."""
+    """Return the most handicap stones with fixed points: 9, on 7x7 and boards of even size 4, below 7x7 0."""
     return 0 if size < 7 else 4 if size == 7 or size % 2 == 0 else 9
 
 
 def handicap_points(size: int, count: int) -> list[int]:
-    """Return the actions of `count` handicap stones, placed as by GTP's "fixed_handicap".
+    """Return the actions of `count` handicap stones, placed as GTP's "fixed_handicap" does.
 
-    They are on the third line, from 13x13 on the fourth. Raises ValueError for a count that the board has no places
-    for.
+    They are on the third line, on 13x13 and larger boards on the fourth. Raises ValueError for a count below 2 or above
+    `most_handicap(size)`.
     """
     most = most_handicap(size)
     if not 2 <= check_int("handicap", count, 0) <= most:
@@ -136,19 +136,22 @@ def handicap_points(size: int, count: int) -> list[int]:
 
 
 def star_points(size: int) -> list[int]:
-    """Return the actions of the points that a drawing marks: 5 on 9x9 and 13x13, 9 on 19x19, none on other boards."""
+    """Return the star points as actions: 5 on 9x9 and 13x13, 9 on 19x19, none on other boards."""
     return handicap_points(size, 9 if size == 19 else 5) if size in (9, 13, 19) else []
 
 
 def list_points(points: Stones) -> list[str | int]:
-    """Return points as a list, from a text or any collection; raise ValueError for anything else."""
+    """Return the points in a text or any collection as a list; raise ValueError for anything else."""
     if not isinstance(points, Iterable):
         raise ValueError(f"stones must be a text such as 'D4 E5' or a collection of points, got {shown(points)}")
     return list(points.split() if isinstance(points, str) else points)
 
 
 def check_planes(planes: int | str) -> tuple[str | None, int]:
-    """Return the name of a plane set (None for boards alone) and its number of planes; raise ValueError for others."""
+    """Return the name of a set of rule planes (None for history planes) and the number of planes.
+
+    Raises ValueError for an unknown name or a number that is not odd and >= 3.
+    """
     if isinstance(planes, str) and planes in go_planes.SETS:
         return planes, len(go_planes.SETS[planes])
     if not is_int(planes, 3) or planes % 2 == 0:

@@ -1,4 +1,4 @@
-"""Set-up positions of Go: stones, and what came before them."""
+"""Set up positions of Go, with the history before them."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -14,7 +14,7 @@ from alphago.system.validation import check_int, is_int, shown
 
 
 class Past(NamedTuple):
-    """What came before a set-up board, as `GoEnv.position` takes it."""
+    """The history of a set-up board; fields as in `GoEnv.position`."""
 
     move_number: int | None
     captures: Sequence[int] | None
@@ -23,17 +23,17 @@ class Past(NamedTuple):
 
 
 def with_past(env: GameEnv, stones: np.ndarray, to_play: int | None, komi: float | None, past: Past) -> GoPosition:
-    """Return the position of stones [N, N] with what came before; raise ValueError if that does not fit together."""
+    """Return the position with stones [N, N] and this past; raise ValueError if they contradict each other."""
     history = check_history(past.history, env.plane_shape)
     if past.ko is not None:
         if history:
-            raise ValueError(f"ko must be None with a history, which says what ko forbids, got {shown(past.ko)}")
+            raise ValueError(f"ko must be None with a history, which determines it, got {shown(past.ko)}")
         to_play = to_play or 1
         history = [board_before_ko(env, stones, to_play, past.ko)]
     plies = len(history)
     number = plies if past.move_number is None else check_int("move_number", past.move_number, 0, env.max_moves)
     if number < plies:
-        raise ValueError(f"move_number must be at least {plies}, the boards of the history, got {number}")
+        raise ValueError(f"move_number must be at least {plies}, the number of boards in history, got {number}")
     start = partial(set_up, env, komi=komi, number=number - plies)
     position = follow([*history, stones], to_play, start) if plies else start(stones, to_play or 1)
     if past.captures is None:
@@ -43,7 +43,7 @@ def with_past(env: GameEnv, stones: np.ndarray, to_play: int | None, komi: float
 
 
 def set_up(env: GameEnv, stones: np.ndarray, to_play: int, komi: float | None = None, number: int = 0) -> GoPosition:
-    """Return the position of stones [N, N] after `number` plies that are not known."""
+    """Return the position with stones [N, N], after `number` unknown plies."""
     batch = env.new_batch(1)
     placed = stones if stones.any() else None  # setting stones up is a kernel of its own, compiled where it is needed
     batch.reset(np.zeros(1, np.int64), stones=placed, to_play=to_play, komi=komi)
@@ -54,7 +54,7 @@ def set_up(env: GameEnv, stones: np.ndarray, to_play: int, komi: float | None = 
 
 
 def setup_texts(env: GameEnv, stones: np.ndarray, to_play: int) -> dict[str, Any]:
-    """Return the keywords of `position` for stones [N, N] and the side to move; defaults are left out."""
+    """Return the keywords of `GoEnv.position` for stones [N, N] and the side to move, without defaults."""
     texts = {
         colour: " ".join(env.to_text(int(action)) for action in np.flatnonzero(stones == sign))
         for colour, sign in (("black", 1), ("white", -1))
@@ -64,7 +64,7 @@ def setup_texts(env: GameEnv, stones: np.ndarray, to_play: int) -> dict[str, Any
 
 
 def board_before_ko(env: GameEnv, stones: np.ndarray, mover: int, ko: int | str) -> np.ndarray:
-    """Return the board before the other side captured the stone that the mover may not recapture at `ko`."""
+    """Return the board before the capture that the mover must not answer at `ko`; raise ValueError if there is none."""
     try:
         before = set_up(env, stones, mover).play(ko).board
     except IllegalMove:
@@ -75,9 +75,9 @@ def board_before_ko(env: GameEnv, stones: np.ndarray, mover: int, ko: int | str)
 
 
 def earlier_captures(captures: Sequence[int], later: tuple[int, int]) -> tuple[int, int]:
-    """Return the stones that Black and White had captured before the captures `later`, out of these `captures`.
+    """Return the captures of Black and White before the known moves: `captures` in all minus `later`, theirs.
 
-    Raises ValueError if either of `captures` is smaller than that of `later`.
+    Raises ValueError if either difference is negative.
     """
     if np.shape(captures) != (2,) or not all(is_int(a, b) for a, b in zip(captures, later, strict=True)):
         least = "" if later == (0, 0) else f", at least {later[0]} and {later[1]} as the boards show"

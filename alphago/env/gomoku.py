@@ -1,4 +1,4 @@
-"""Gomoku, five in a row: `GomokuEnv(15)`, over the kernels of the same name."""
+"""Gomoku, five in a row: `GomokuEnv(15)`; its rules are in kernels/gomoku.py."""
 
 from functools import cached_property
 from typing import Any
@@ -22,14 +22,14 @@ MIN_SIZE, MAX_SIZE = 2, 25
 class GomokuEnv(StonesEnv):
     """Freestyle Gomoku on `board_size` x `board_size` points, 2 to 25; or any other (m, m, k) game.
 
-    Black begins; the first `connect_row` stones or more in a straight line win, a full board is a draw. No move is
-    forbidden to either side, and there is no pass.  An action is row * N + column with row 0 at the top.
+    Black begins; the first side with `connect_row` or more stones in a straight line wins; a full board is a draw.
+    There are no forbidden moves and no passes.  An action is row * N + column with row 0 at the top.
 
     connect_row: stones in a line that win, 1 to board_size.
-    planes: an odd number from 3: 2 planes per remembered board (own and enemy stones, the newest board first), 1 for
-        the side to move.
+    planes: an odd number >= 3: 2 planes per remembered board (own and enemy stones, newest board first), 1 for the
+        side to move.
 
-    Names and defaults of the three arguments are AlphaGo.jl's.  Raises ValueError for impossible options.
+    Names and defaults of the three arguments are AlphaGo.jl's.  Raises ValueError for invalid options.
     """
 
     name = "gomoku"

@@ -1,4 +1,4 @@
-"""Oware Abapa: `OwareEnv()`, over the kernels of the same name."""
+"""Oware Abapa: `OwareEnv()`; its rules are in kernels/oware.py."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
@@ -22,7 +22,7 @@ REMAINDERS = ("own", "nobody")
 
 
 class OwareRules(NamedTuple):
-    """What differs between those who play Oware; see `OwareEnv`."""
+    """The rules in which variants of Oware differ; see `OwareEnv`."""
 
     max_moves: int
     repetition: bool
@@ -38,31 +38,30 @@ RULES = {
 
 @checks_keywords()
 class OwareEnv(GameEnv):
-    """Oware by the Abapa rules: 12 houses of 4 seeds; more than 24 of the 48 win.
+    """Oware by the Abapa rules: 12 houses of 4 seeds; whoever captures more than 24 of the 48 wins.
 
-    A player sows all seeds of an own house one by one to the right, round and round, past the house itself.  If the
-    last one makes two or three in an enemy house, these are captured, and so are twos and threes right before it; but
-    not if nothing were left to the enemy ("grand slam"): that move captures nothing.  An enemy without seeds must be
-    fed if possible.
+    A player sows all seeds of an own house one by one counterclockwise, skipping that house.  If the last seed makes
+    two or three in an enemy house, these are captured, and so are twos and threes in the enemy houses directly before
+    it.  A move that would capture all enemy seeds ("grand slam") captures nothing.  A player whose enemy has no seeds
+    must give it some if possible.
 
-    The game ends when a player has more than 24, when the player to move has no legal move, when a position occurs
-    again, and after `max_moves` plies; in the last three cases both take the seeds in their own houses.  The margin
-    is the difference of the stores, the outcome its sign.
+    The game ends when a player has captured more than 24 seeds, when the player to move has no legal move, when a
+    position occurs again, and after `max_moves` plies; in the last three cases each player takes the seeds in its own
+    houses.  The margin is the difference of captured seeds, the outcome its sign.
 
-    rules: "tournament", or "cgzero" for the game as CodinGame's contest has it and CGZero learns it: 199 plies, no end
-        by repetition, a remainder for nobody, graded results.  The options below change single rules of these.
-    max_moves: plies after which the game ends; CodinGame: 199.
-    repetition: whether a position that occurs again ends the game, as in tournaments and in OpenSpiel; in CodinGame's
-        contest and CGZero players go on in circles to the last ply.
-    remainder: who gets the seeds in the houses when `max_moves` ends the game, "own" each side those of its houses, as
-        where players agree to end, or "nobody", as in CodinGame's contest and CGZero.
-    graded: whether a win counts 0.85 + 0.0006 for each ply left + 0.0026 for each seed of the winner's store - 0.0020
-        for each of the loser's, at most 1, and a draw 0.0005 for each seed of Black's, as CGZero's search and samples
-        have it; `result` and matches do not depend on it.
-    planes: what a network receives, from the mover's view: "board", 16 planes of 2 x 6 points, or "one-hot", CGZero's
-        342 numbers (`alphago.env.kernels.oware` has both).
+    rules: "tournament", or "cgzero" for the variant of CodinGame's contest, which CGZero learns: 199 plies, no end by
+        repetition, `remainder` "nobody", graded outcomes.  The options below override single rules.
+    max_moves: plies after which the game ends.
+    repetition: whether a position that occurs again ends the game, as in tournaments and OpenSpiel.
+    remainder: who gets the seeds left in the houses when `max_moves` ends the game: "own", each player the seeds in its
+        own houses, or "nobody".
+    graded: whether outcomes are fractions, as in CGZero: a win counts 0.85 + 0.0006 for each ply left + 0.0026 for each
+        seed captured by the winner - 0.0020 for each captured by the loser, at most 1; a draw counts 0.0005 for each
+        seed captured by Black.  `result` and matches do not depend on it.
+    planes: the network's input, from the mover's view: "board", 16 planes of 2 x 6 points, or "one-hot", CGZero's
+        342 numbers (see `alphago.env.kernels.oware`).
 
-    An action is an own house from the left, 0 to 5, written A to F.  Raises ValueError for impossible options.
+    An action is an own house from the left, 0 to 5, written A to F.  Raises ValueError for invalid options.
     """
 
     name = "oware"
@@ -88,7 +87,7 @@ class OwareEnv(GameEnv):
 
     @property
     def rules(self) -> OwareRules:
-        """The rules in which players differ."""
+        """The rules in which variants differ."""
         return OwareRules(self.max_moves, self.repetition, self.remainder, self.graded)
 
     @property
@@ -96,16 +95,16 @@ class OwareEnv(GameEnv):
         return {**self.rules._asdict(), "planes": self.plane_set}
 
     def replace(self, **options: Any) -> "OwareEnv":
-        """Return the same game with some options changed; `rules` sets all those that are not given beside it."""
+        """Return the same game with some options changed; `rules` resets all rules that are not given too."""
         before = {"planes": self.plane_set} if "rules" in options else self.config
         return OwareEnv(**{**before, **options})
 
     def accepts(self, other: GameEnv) -> bool:
-        """Return whether `other` is Oware by the same rules; networks may see other planes."""
+        """Return whether `other` is Oware by the same rules, except grading and planes."""
         return isinstance(other, OwareEnv) and self.rules._replace(graded=other.graded) == other.rules
 
     def __repr__(self) -> str:
-        """Return the call that makes the game, by the named rules that are nearest to it."""
+        """Return the shortest call that constructs the game."""
         calls: list[list[str]] = []
         for name, rules in RULES.items():
             usual = {**rules._asdict(), "planes": "board"}
@@ -115,7 +114,7 @@ class OwareEnv(GameEnv):
         return f"OwareEnv({', '.join(shortest)})"
 
     def match_variant(self) -> "OwareEnv":
-        """Return the game without grades: a match counts wins."""
+        """Return the game without graded outcomes, since a match counts wins."""
         return self.replace(graded=False)
 
     def new_batch(self, count: int, device: str = "cpu") -> "OwareBatch":
@@ -132,10 +131,10 @@ class OwareEnv(GameEnv):
         return LETTERS[action]
 
     def from_text(self, text: str) -> int:
-        """Return the action of 'A' or 'a'; raise ValueError for other texts."""
+        """Return the action that a letter names, 'A' or 'a'; raise ValueError for any other text."""
         word = text.strip().upper()
         if len(word) != 1 or word not in LETTERS:
-            raise ValueError(f"{text!r} is no house of {self}: expected A to F")
+            raise ValueError(f"{text!r} is not a house of {self}: expected A to F")
         return LETTERS.index(word)
 
 
@@ -156,7 +155,7 @@ class OwareBatch(RowBatch):
         to_play: int | str = 1,
         move_number: int = 0,
     ) -> None:
-        """Set the slots to the start position, or to one set-up; raise ValueError for an impossible one.
+        """Set all slots to the start position, or to the same set-up; raise ValueError for an invalid one.
 
         houses: seeds in Black's houses from the left, then in White's; None for 4 in each.
         margin: Black's captured seeds minus White's.
@@ -194,7 +193,7 @@ class OwarePosition(Position):
 
     @property
     def houses(self) -> list[int]:
-        """The seeds in Black's six houses from the left, then in White's six from White's left."""
+        """The seeds in Black's six houses from Black's left, then in White's six from White's left."""
         row = self.batch.rows[0]  # type: ignore[attr-defined]
         return [int(seeds) for seeds in row[HEADER : HEADER + HOUSES]]
 
@@ -210,7 +209,7 @@ class OwarePosition(Position):
 
     @property
     def move_number(self) -> int:
-        """The number of moves so far, those before a set-up included."""
+        """The number of plies so far, including the plies before a set-up (`move_number` of `position`)."""
         return int(self.batch.rows[0, PLY])  # type: ignore[attr-defined]
 
     @property
@@ -223,7 +222,7 @@ class OwarePosition(Position):
 
     def drawing(self, look: Look = PLAIN) -> Drawing:
         last = None
-        if self.moves:  # the houses of the two sides lie one after the other; players alternate
+        if self.moves:  # players alternate
             mover = self.to_play * -1
             last = self.moves[-1] + (0 if mover > 0 else SIDE)
         picture = Houses(
@@ -239,7 +238,7 @@ class OwarePosition(Position):
         return houses_picture(picture, look.overlay, self.to_play)
 
     def __str__(self) -> str:
-        """Return the board as it lies on the table: White's houses reversed above Black's, stores beside them."""
+        """Return the board as Black sees it: White's houses from right to left above Black's, stores beside them."""
         black, white = self.houses[:SIDE], self.houses[SIDE:]
         state = f"{PLAYER_NAMES[self.to_play]} to play"
         if self.is_over:
@@ -255,7 +254,7 @@ class OwarePosition(Position):
 
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
-    """Return one of the choices; raise ValueError that lists them for any other value."""
+    """Return `value` if it is one of the choices; raise ValueError, with all choices, if not."""
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be {' or '.join(map(repr, choices))}, got {shown(value)}")
     return value

@@ -1,4 +1,4 @@
-"""Positions as packed rows of numbers, whose verbs are kernels: `PackedBatch`, and `RowBatch` for small games."""
+"""Batches whose positions are packed rows of integers and whose methods are kernels: `PackedBatch`, `RowBatch`."""
 
 import math
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ from alphago.env.kernels import rows as row_kernels
 
 
 class PackedBatch(GameBatch):
-    """Base of batches on kernels: each verb runs the kernel of its name with `_batch` appended.
+    """Base class of batches on kernels: each method runs the kernel with its name plus `_batch`.
 
-    rows: [count, words], one position per row.
+    rows: integers [count, words], one position per row.
     rules: the module with `play_batch`, `replay_batch` and `legal_mask_batch`.
     common: the module with `copy_batch`, `is_over_batch`, `to_play_batch`, `hash_batch` and `score_batch`.
     """

@@ -1,4 +1,4 @@
-"""Pictures of positions: what every position has for them; games with boards say how theirs look."""
+"""Pictures of positions: the interface of every position; games with boards override the drawing."""
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -13,13 +13,13 @@ from alphago.drawing.svg import Svg, to_svg
 
 
 class Look(NamedTuple):
-    """What a picture of a position shows beside the stones.
+    """What a picture of a position shows besides the stones.
 
-    numbers: the last so many moves have their numbers on their stones.
-    coordinates: whether rows and columns are named.
-    caption: the text below; None for the position's own, "" for none.
-    overlay: what a network or a search says.
-    legend: whether sentences below say what its signs mean.
+    numbers: how many of the last moves have their number on their stone.
+    coordinates: whether rows and columns are labelled.
+    caption: the text below; None for the position's `caption`, "" for none.
+    overlay: results of a network or search to draw; None for none.
+    legend: whether sentences below explain the overlay.
     """
 
     numbers: int = 0
@@ -43,12 +43,12 @@ class Pictured:
 
     @property
     def caption(self) -> str:
-        """The position in a line of text: the number of its moves, and who is to move or has won."""
+        """A line of text about the position: the number of moves, and the side to move or the result."""
         return f"after {len(self.moves)} moves: {self.state_text}"
 
     @property
     def state_text(self) -> str:
-        """Who is to move, or how the game has ended."""
+        """The side to move, or the result of the game, as text."""
         if self.is_over:
             return "game over, " + {1.0: "Black wins", -1.0: "White wins"}.get(self.result, "a draw")
         return f"{'Black' if self.to_play > 0 else 'White'} to play"
@@ -67,10 +67,10 @@ class Pictured:
         show: str | None = None,
         size: float | None = None,
     ) -> Svg:
-        """Return a picture of the position as SVG text, which a notebook shows and `.save(path)` writes to a file.
+        """Return a picture of the position as SVG, which a notebook shows and `.save(path)` writes to a file.
 
-        It reads without colours: Black's stones are filled, the last one is ringed, a square is where ko forbids.
-        Games without a board of stones are drawn as the planes that a network receives.
+        It can be read without colours: Black's stones are filled, the last stone has a ring, a square marks a point
+        that ko forbids. Games without a board of stones are drawn as the planes that a network receives.
 
         numbers: True for the numbers of all moves on their stones, n for those of the last n.
         coordinates: whether rows and columns are named.
@@ -97,14 +97,14 @@ class Pictured:
         return str(self.svg())
 
     def drawing(self, look: Look = PLAIN) -> Drawing:
-        """Return the picture that `svg` writes; a game with a board of its own overrides this."""
+        """Return the drawing that `svg` converts to text; games with a board override this."""
         texts = self.texts_below(look)
         if look.overlay is not None and look.legend:
             texts += legend(look.overlay, [None] * self.env.action_space, self.env.to_text)
         return planes_picture(self.planes(), texts, f"{self.env.name}: {self.caption}")
 
     def planes(self) -> np.ndarray:
-        """Return what a network receives."""
+        """Return the network's input, float32 [planes, height, width]."""
         raise NotImplementedError
 
     def texts_below(self, look: Look) -> list[str]:
@@ -113,7 +113,7 @@ class Pictured:
         return [text] if text else []
 
     def line_points(self, line: str | Iterable[int | str]) -> dict[int, tuple[int, int]]:
-        """Return point and colour of each of these moves from the position on, by their numbers from 1."""
+        """Return the (point, colour) of each move of a line from this position on, by number from 1."""
         position: Any = self
         points: dict[int, tuple[int, int]] = {}
         for number, action in enumerate(line.split() if isinstance(line, str) else line, 1):
@@ -126,14 +126,14 @@ class Pictured:
 
     @property
     def points_of_actions(self) -> np.ndarray:
-        """The point, row by row from the top, on which each action is drawn, int64 [action_space]; -1 for none."""
+        """The point (row * width + column) on which each action is drawn, int64 [action_space]; -1 for none."""
         return np.full(self.env.action_space, -1, np.int64)
 
 
 def move_numbers(positions: Sequence[Any], last: int) -> dict[int, int]:
-    """Return the number of the last move on each point, by point, of the `last` moves of a game.
+    """Return the numbers of the last `last` moves by point, for a drawing; of several moves on a point, the latest.
 
-    positions: of the game, from its start.
+    positions: all positions of the game, from its start.
     """
     numbers: dict[int, int] = {}
     for number, (before, after) in enumerate(pairwise(positions), 1):

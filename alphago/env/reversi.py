@@ -1,4 +1,4 @@
-"""Reversi (Othello): `ReversiEnv(8)`, over the kernels of the same name."""
+"""Reversi (Othello): `ReversiEnv(8)`; its rules are in kernels/reversi.py."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -22,14 +22,14 @@ MIN_SIZE, MAX_SIZE = 4, 16
 
 @checks_keywords()
 class ReversiEnv(StonesEnv):
-    """Reversi on an even board of 4 to 16 points along a side, from the four stones in the middle.
+    """Reversi on `board_size` x `board_size` points, an even size from 4 to 16, with four stones in the middle.
 
-    A stone has to enclose stones of the other side in straight lines, and they become the mover's.  Who cannot do so
-    passes (and may pass only then); the game is over when neither can.  The margin is the difference of the stones,
-    and empty points do not count; the outcome is its sign.
+    A stone must enclose stones of the other side in straight lines, and they become the mover's.  A player who cannot
+    do so passes (and may pass only then); the game is over when neither can.  The margin is the difference of the
+    stones, without empty points; the outcome is its sign.
 
-    An action is row * N + column with row 0 at the top; the last one, N * N, is the pass.  A network sees two planes:
-    the mover's stones and the other side's.  Raises ValueError for impossible options.
+    An action is row * N + column with row 0 at the top; the last one, N * N, is the pass.  A network receives two
+    planes: the mover's stones and the other side's.  Raises ValueError for invalid options.
     """
 
     name = "reversi"
@@ -76,7 +76,7 @@ class ReversiBatch(StonesBatch):
     def settle(self, row: np.ndarray) -> None:
         board, low = self.cells(row).reshape(self.env.N, self.env.N), self.env.N // 2 - 1
         if not board[low : low + 2, low : low + 2].all():
-            raise ValueError("board must have stones on the four points in the middle, where every game begins")
+            raise ValueError("board must have stones on the four points in the middle")
         kernels.settle(row)
 
 
@@ -85,5 +85,5 @@ class ReversiPosition(StonesPosition):
 
     def why_illegal(self, action: int) -> str:
         if action == self.env.pass_action:
-            return f"{PLAYER_NAMES[self.to_play]} can put a stone, so may not pass"
-        return super().why_illegal(action) if self.board.ravel()[action] else "it encloses nothing"
+            return f"{PLAYER_NAMES[self.to_play]} can place a stone, so must not pass"
+        return super().why_illegal(action) if self.board.ravel()[action] else "it encloses no stones"

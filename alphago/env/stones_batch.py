@@ -1,4 +1,4 @@
-"""Batches of small games with stones, whose boards can be set up."""
+"""Batches of small games with stones, with boards that can be set up."""
 
 from abc import abstractmethod
 from typing import Any
@@ -13,13 +13,13 @@ from alphago.env.packed import RowBatch
 
 
 class StonesBatch(RowBatch):
-    """Base of batches whose rows hold a board of stones (see `alphago.env.kernels.rows`)."""
+    """Base class of batches whose rows hold a board of stones (see `alphago.env.kernels.rows`)."""
 
     def reset(self, slots: np.ndarray, *, board: Any = None, to_play: int | str | None = None) -> None:
-        """Set the slots to the start position, or to one set-up; raise ValueError for a board that no game has.
+        """Set all slots to the start position, or to the same set-up; raise ValueError for an impossible board.
 
-        board: [height, width] of 1 Black, -1 White, 0 empty; None for the start's.
-        to_play: "black" or "white" (or +1, -1); None for the side whose turn it usually is on this board.
+        board: [height, width] of 1 Black, -1 White, 0 empty; None for the start position's.
+        to_play: "black" or "white" (or +1, -1); None to infer it from the board.
         """
         super().reset(slots)
         if board is None and to_play is None:
@@ -39,16 +39,16 @@ class StonesBatch(RowBatch):
         return row[HEADER : HEADER + height * width]
 
     def usual_mover(self, cells: np.ndarray) -> int:
-        """Return the side whose turn it is on a board if the set-up does not say."""
+        """Return the side to move on a board (cells: int64 [height * width]) for which a set-up names none."""
         return 1
 
     @abstractmethod
     def settle(self, row: np.ndarray) -> None:
-        """Set the words of a row that follow from board and side to move; raise ValueError for an impossible board."""
+        """Set the words of a row that depend on board and side to move; raise ValueError for an impossible board."""
 
 
 class LineBatch(StonesBatch):
-    """Base of batches of games in which the first line of `connect` stones wins and stones are never captured."""
+    """Base class for games in which the first line of `connect` stones wins and stones are never captured."""
 
     connect: int
 
@@ -59,10 +59,10 @@ class LineBatch(StonesBatch):
         cells, mover = self.cells(row), int(row[TO_PLAY])
         winners = [side for side in (1, -1) if row_kernels.has_line(row, side, self.connect)]
         if len(winners) > 1:
-            raise ValueError(f"board must have a line of {self.connect} of one side at most, got one of each")
+            raise ValueError(f"board must have a line of {self.connect} of one side only, got one of each side")
         if mover in winners:
             won, lost = PLAYER_NAMES[mover], PLAYER_NAMES[-mover].lower()
-            raise ValueError(f"to_play must be {lost!r} where {won} has won, got {won.lower()!r}")
+            raise ValueError(f"to_play must be {lost!r} after {won} has won, got {won.lower()!r}")
         row[PLY] = np.count_nonzero(cells)
         row[MARGIN] = sum(winners)
         row[OVER] = bool(winners) or bool(cells.all())

@@ -6,10 +6,10 @@ import numpy as np
 
 
 class Symmetries(NamedTuple):
-    """S ways to turn or mirror a game; the first is the identity.
+    """The S symmetries (rotations and reflections) of a game; the first is the identity.
 
-    `points[s]` turns an array with a value per point: after = before[..., points[s]].
-    `actions[s]` turns an array with a value per action: after = before[..., actions[s]].
+    `points[s]` transforms an array with one value per point: after = before[..., points[s]].
+    `actions[s]` transforms an array with one value per action: after = before[..., actions[s]].
     """
 
     points: np.ndarray  # int64 [S, H * W]
@@ -17,14 +17,14 @@ class Symmetries(NamedTuple):
 
 
 def identity(plane_points: int, action_space: int) -> Symmetries:
-    """Return the identity alone, for games without symmetries."""
+    """Return only the identity, for games without symmetries."""
     return Symmetries(np.arange(plane_points)[None], np.arange(action_space)[None])
 
 
 def square(size: int, extra_actions: int = 0) -> Symmetries:
-    """Return the 8 symmetries of a square board whose action is row * size + column.
+    """Return the 8 symmetries of a square board on which an action is row * size + column.
 
-    `extra_actions` (a pass) follow the points and stay where they are.
+    extra_actions: number of further actions (a pass), which no symmetry changes.
     """
     board = np.arange(size * size).reshape(size, size)
     turns = [np.rot90(board, k) for k in range(4)]

@@ -1,1 +1,1 @@
-"""Two games in plain Python, to read and to copy."""
+"""Two games in plain Python, as examples to copy."""

@@ -1,4 +1,4 @@
-"""Adding a game of your own, in plain Python: a state plays it, an env describes it, the rest follows."""
+"""Tic-tac-toe in plain Python, as an example of a new game: a class for positions, and one that describes the game."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4
 
 
 class TicTacToe:
-    """One position; `play` changes it."""
+    """A position, which `play` changes."""
 
     def __init__(self) -> None:
         self.board = np.zeros(9, np.int8)  # 1 and -1: the players' stones
@@ -21,7 +21,7 @@ class TicTacToe:
         self.to_play = -self.to_play
 
     def winner(self) -> int:
-        """1 or -1 for the player with three in a line, else 0."""
+        """Return the player with three in a line, 1 or -1, or 0 if there is none."""
         threes = [int(self.board[list(line)].sum()) for line in LINES]
         return 1 if 3 in threes else -1 if -3 in threes else 0
 

@@ -1,1 +1,1 @@
-"""Search: a tree over slots, actions, priors and values.  It knows no game rules and no torch."""
+"""Tree search over slots, actions, priors and values; independent of game rules and of torch."""

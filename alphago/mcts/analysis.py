@@ -1,4 +1,4 @@
-"""`analyze`: what a network, and a search with it, say of one position or of thousands."""
+"""`analyze`: evaluate one position or thousands with a network, alone or with a search."""
 
 import math
 import threading
@@ -24,8 +24,8 @@ from alphago.system.validation import (
     shown,
 )
 
-TREE_BYTES = 2**27  # of the trees that one thread searches side by side
-MOST_GAMES = 256  # of these trees: larger batches are not faster
+TREE_BYTES = 2**27  # memory for the trees that one thread searches side by side
+MOST_GAMES = 256  # most trees that one thread searches side by side: larger batches are not faster
 
 Moves = Iterable[int | str]
 
@@ -47,22 +47,22 @@ def analyze(
     threads: int | None = None,
     stop: threading.Event | None = None,
 ) -> Analysis:
-    """Return what a network, and a search with it, say of positions.
+    """Evaluate positions with a network, and with a search that uses it.
 
-    positions: one, or any number of one game, which are evaluated together; their komi may differ.
-    net: as `MCTSPlayer` takes it.  Scores and ownership come from networks that forecast them.
-    readouts: simulations for each position; 0 evaluates the network alone.
-    avoid, allow: moves, as actions or text, that the side to move does not try, or the only ones that it tries.
-    depth: how many plies, from the position on, `avoid` and `allow` hold for that side's moves.
-    symmetries: whether the network sees each position in all symmetries of the board, and the mean counts.
-    plies: the greatest length of a line of play.
-    move_ownership: whether to add up ownership below each action too.
-    settings: how the search chooses; None for PUCT's defaults, with as many leaves a wave as fill the network's batch.
-    device: where the network is computed, as in `MCTSPlayer`; the boards are on the CPU.
-    threads: that search parts of the positions; None for all cores.
-    stop: an event that ends the search; the result has the readouts so far, of each position at least its evaluation.
+    positions: one, or any number of the same game, evaluated together; their komi may differ.
+    net: as in `MCTSPlayer`.  Scores and ownership are known only if the network forecasts them.
+    readouts: simulations for each position; 0 for the network alone.
+    avoid: moves, as actions or text, that the player to move must not play.  allow: the only moves it may play.
+    depth: for how many plies, counted from the position, `avoid` and `allow` hold for that player's moves.
+    symmetries: whether to average the network's evaluation over all symmetries of the board.
+    plies: most plies of a line of play.
+    move_ownership: whether to average ownership below each action too.
+    settings: of the search; None for PUCT's defaults, with enough leaves per wave to fill the network's batch.
+    device: where the network is computed, as in `MCTSPlayer`; boards stay on the CPU.
+    threads: number of threads, among which the positions are divided; None for all cores.
+    stop: an event that ends the search early; every position has at least its own evaluation.
 
-    Raises ValueError for positions of different games, and where no legal move is left to search.
+    Raises ValueError for positions of different games, or if no legal move is left to search.
     """
     maker = GroupMaker(positions, net, readouts, settings, symmetries, device)
     maker.forbid(avoid, allow, depth)
@@ -103,11 +103,11 @@ def iter_analysis(
     threads: int | None = None,
     stop: threading.Event | None = None,
 ) -> Iterator[Analysis]:
-    """Yield what `analyze` returns as it grows, all positions side by side; the last one is the whole result.
+    """Yield intermediate results of `analyze` for all positions; the last one is the complete result.
 
-    every: seconds between two results.  The first follows at once, with the evaluations alone.
-    stop: an event after which one last result follows.
-    The other arguments, and what is raised, are as in `analyze`.
+    every: seconds between two results.  The first comes at once, with the network's evaluations only.
+    stop: an event that ends the search early; one last result follows.
+    Other arguments and exceptions are those of `analyze`.
     """
     maker = GroupMaker(positions, net, readouts, settings, symmetries, device)
     maker.forbid(avoid, allow, depth)
@@ -115,13 +115,13 @@ def iter_analysis(
     check_int("plies", plies, 1)
     check_bool("move_ownership", move_ownership)
     cores = available_cores() if threads is None else check_int("threads", threads, 1)
-    return growing(maker, maker.parts(cores), every, (plies, move_ownership), stop or threading.Event())
+    return yield_analyses(maker, maker.parts(cores), every, (plies, move_ownership), stop or threading.Event())
 
 
-def growing(
+def yield_analyses(
     maker: "GroupMaker", parts: Sequence[range], every: float, reading: tuple[int, bool], stop: threading.Event
 ) -> Iterator[Analysis]:
-    """Yield the analyses of `iter_analysis`; reading: plies and move_ownership."""
+    """Yield the analyses of `iter_analysis`; `reading`: its arguments (plies, move_ownership)."""
     with ThreadPoolExecutor(len(parts)) as pool:
         groups = list(pool.map(maker.group, parts))
         while True:
@@ -133,7 +133,7 @@ def growing(
 
 
 class GroupMaker:
-    """The positions of an analysis, checked, and what is needed to search parts of them; arguments as in `analyze`."""
+    """Checks the arguments of `analyze`, and makes searches of parts of the positions."""
 
     def __init__(
         self,
@@ -153,7 +153,7 @@ class GroupMaker:
         self.rules: list[tuple[Forbidden, ...]] = [()] * len(self.positions)
 
     def forbid(self, avoid: Moves, allow: Moves, depth: int) -> None:
-        """Leave moves out of the search, as `analyze` describes it."""
+        """Exclude moves from the search; see `analyze`."""
         check_int("depth", depth, 1)
         avoided, allowed = actions_of("avoid", avoid, self.env), actions_of("allow", allow, self.env)
         if avoided and allowed:
@@ -164,18 +164,18 @@ class GroupMaker:
             self.rules = [(Forbidden(position.to_play, avoided, depth),) for position in self.positions]
 
     def most_games(self) -> int:
-        """Return how many trees of this many readouts fit into the memory that one thread may use."""
+        """Return how many trees of `readouts` simulations fit into TREE_BYTES."""
         node = self.env.action_space * 4 + self.env.plane_shape[0] * self.env.plane_shape[1]
         return max(1, min(MOST_GAMES, TREE_BYTES // ((self.readouts + 2) * node)))
 
     def parts(self, threads: int, most: int | None = None) -> list[range]:
-        """Return ranges of the positions: one for each thread, or more if none may have more than `most`."""
+        """Return ranges of the positions: one for each thread, or more so that none has more than `most`."""
         count = len(self.positions)
         size = max(1, min(math.ceil(count / threads), most or count))
         return [range(begin, min(begin + size, count)) for begin in range(0, count, size)]
 
     def group(self, rows: range) -> PositionGroup:
-        """Return the search of some of the positions, with their roots evaluated."""
+        """Return a search of some of the positions, with their roots evaluated."""
         return PositionGroup(
             self.env, self.evaluator, self.settings, [self.positions[i] for i in rows], self.readouts,
             [self.rules[i] for i in rows], self.symmetries,
@@ -183,7 +183,7 @@ class GroupMaker:
 
 
 def game_of(positions: Sequence[Any]) -> GameEnv:
-    """Return the game of positions; raise ValueError if there are none, or for those of several games."""
+    """Return the game of the positions; raise ValueError if there are none or their games differ."""
     if not positions:
         raise ValueError("positions must be one or more, got none")
     for position in positions:
@@ -196,7 +196,7 @@ def game_of(positions: Sequence[Any]) -> GameEnv:
 
 
 def actions_of(name: str, moves: Moves, env: GameEnv) -> frozenset[int]:
-    """Return moves as actions; raise ValueError, which names the argument, for what is no move of the game."""
+    """Return moves as actions; raise ValueError, naming the argument `name`, for one that is not in the game."""
     if isinstance(moves, str):
         moves = moves.replace(",", " ").split()
     actions = set()

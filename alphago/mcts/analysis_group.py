@@ -1,4 +1,4 @@
-"""`PositionGroup`: the search of some positions side by side, and their analysis, ended games included."""
+"""`PositionGroup`: search and analysis of several positions side by side, finished games included."""
 
 import math
 import threading
@@ -24,7 +24,7 @@ CHUNK = 256  # positions that are evaluated together
 def evaluate_alone(
     env: GameEnv, evaluator: Evaluator, positions: Sequence[Position], symmetries: bool, threads: int
 ) -> Analysis:
-    """Return the analysis of positions without a search, whose lines have no plies."""
+    """Return the analysis of positions by the network alone; its lines of play have no plies."""
     count, actions, shape = len(positions), env.action_space, env.plane_shape
     forecaster = evaluator if isinstance(evaluator, ForecastEvaluator) else None
     known = forecaster is not None and forecaster.makes_forecasts
@@ -55,7 +55,7 @@ def evaluate_alone(
                 array[part][live] = found
 
     if evaluator.device != "cpu":
-        raise ValueError(f"positions alone are evaluated on the CPU, got an evaluator for {evaluator.device!r}")
+        raise ValueError(f"the evaluator must be for the CPU, got one for {evaluator.device!r}")
     begins = range(0, count, CHUNK)
     if len(begins) == 1 or threads == 1:
         for begin in begins:
@@ -77,9 +77,9 @@ def evaluate_alone(
 
 
 class PositionGroup:
-    """A search of positions of one game, whose roots are evaluated when it is made.
+    """A search of several positions of one game; the constructor evaluates the roots.
 
-    readouts: simulations for each position. rules: what is forbidden in each of them.
+    readouts: simulations for each position. rules: the forbidden moves of each position.
     """
 
     def __init__(
@@ -106,17 +106,17 @@ class PositionGroup:
 
     @property
     def readouts_left(self) -> int:
-        """The simulations that are still to be made, of all positions together."""
+        """The number of simulations left, over all positions."""
         return int(self.budget.sum())
 
     def run(self, stop: threading.Event, until: float = math.inf) -> None:
-        """Search until the end, until the event is set, or until a time of `time.monotonic`."""
+        """Search until no readouts are left, `stop` is set, or `time.monotonic()` reaches `until`."""
         while self.readouts_left and not stop.is_set() and time.monotonic() < until:
             if not self.search.wave(self.budget):
                 break
 
     def analysis(self, plies: int, move_ownership: bool = False) -> Analysis:
-        """Return the analysis of all positions, as the search stands."""
+        """Return the analysis of all positions by the search so far."""
         found = read_analysis(self.search, self.games, plies=plies, move_ownership=move_ownership)
         if len(self.games) != len(self.positions):
             found = with_ended(found, self.positions, self.live)
@@ -124,7 +124,10 @@ class PositionGroup:
 
 
 def with_ended(found: Analysis, positions: Sequence[Position], live: np.ndarray) -> Analysis:
-    """Return the analysis of all positions, given that of the `live` ones; the others' games are over."""
+    """Return the analysis of all positions, given the analysis `found` of the positions `live` (int64 indices).
+
+    The games of the other positions are over.
+    """
     arrays: dict[str, Any] = {}
     for name in ARRAYS:
         part = getattr(found, name)
@@ -140,7 +143,7 @@ def with_ended(found: Analysis, positions: Sequence[Position], live: np.ndarray)
 
 
 def tell_ended(analysis: Analysis, i: int, position: Position) -> None:
-    """Write the outcome of a position whose game is over, and its board's score and owners, into row i."""
+    """Write the outcome, score and ownership of a finished game into row i."""
     mover = position.to_play
     analysis.to_play[i], analysis.prior[i] = mover, 0
     analysis.value[i] = analysis.raw_value[i] = mover * position.outcome

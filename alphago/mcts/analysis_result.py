@@ -1,4 +1,4 @@
-"""`Analysis`: what a search or a network says of positions, as arrays."""
+"""`Analysis`: evaluations of positions by a search or by a network alone, as arrays."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -9,36 +9,36 @@ import numpy as np
 from alphago.drawing.svg import Svg
 from alphago.env.game import PLAYER_NAMES, GameEnv, Position
 
-DEVIATIONS = 5.0  # standard errors by which the lower bound of a win rate is below it, as in KataGo's default
-PLIES = 15  # of a line of play
+DEVIATIONS = 5.0  # standard errors between a win rate and its lower bound (KataGo's default)
+PLIES = 15  # most plies of a line of play
 
 
 class MoveAnalysis(NamedTuple):
-    """What a search says of one move; see `Analysis` for views and units."""
+    """The evaluation of one move; `Analysis` explains points of view and units."""
 
     action: int
     order: int  # 0 for the best move
     visits: int
     prior: float
-    q: float  # NaN without visits, and so are the next four
+    q: float  # NaN without visits, like the next four
     win_rate: float
     lower_bound: float
-    score: float  # NaN too without forecasts
+    score: float  # NaN also if the network forecasts no scores
     score_stdev: float
-    line: tuple[int, ...]  # actions, this one first; without visits this one alone
+    line: tuple[int, ...]  # actions, this one first; only this one without visits
     line_visits: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Analysis:
-    """Analyses of n positions of a game with A actions and a board of H x W points, as arrays.
+    """Evaluations of n positions of a game with A actions and a board of H x W points, as arrays.
 
-    Values, scores and ownership are from the view of the player to move; `as_black` turns them to Black's.  Values are
-    -1 .. 1, win rates and their bounds 0 .. 1 with a draw counting half, scores are margins in points with komi, and
-    ownership is 1 where a point becomes the player's and -1 where it becomes the other side's.  What is unknown is NaN:
-    numbers of actions without visits, and scores where the network forecasts none; ownership is then None.
+    Values, scores and ownership are from the view of the player to move; `as_black` converts them to Black's.  Values
+    are -1 .. 1. Win rates and their bounds are 0 .. 1, a draw counts half. Scores are margins in points, komi included.
+    Ownership is 1 for a point that becomes the player's, -1 for one that becomes the other side's.  NaN means unknown:
+    numbers of actions without visits, and all scores if the network forecasts none; ownership is then None.
 
-    In a position whose game is over nothing is searched: its value is the outcome, and the score the board's.
+    For a finished game the value is the outcome, score and ownership are the board's, and there are no visits.
     """
 
     env: GameEnv
@@ -47,24 +47,24 @@ class Analysis:
     prior: np.ndarray  # float32 [n, A], the network's probabilities; 0 for illegal actions
     q: np.ndarray  # float32 [n, A], the mean value of the simulations through an action
     lower_bound: np.ndarray  # float32 [n, A], of the win rate, DEVIATIONS standard errors below it; may be below 0
-    score: np.ndarray  # float32 [n, A], the mean of the scores below an action
-    score_stdev: np.ndarray  # float32 [n, A], the standard deviation of the scores that the network gives below it
-    lines: np.ndarray  # int32 [n, A, plies], the most visited line of play from each action on; -1 beyond its end, and
-    # no plies without a search
+    score: np.ndarray  # float32 [n, A], the mean score of the simulations through an action
+    score_stdev: np.ndarray  # float32 [n, A], standard deviation of the network's scores of these simulations
+    lines: np.ndarray  # int32 [n, A, plies], the most visited line of play from each action on, -1 beyond its end;
+    # without a search plies = 0
     line_visits: np.ndarray  # int32 [n, A, plies], the visits of these moves; 0 beyond the line's end
     root_visits: np.ndarray  # int32 [n], simulations, the position's own evaluation included
     value: np.ndarray  # float32 [n], the mean value of all simulations
-    raw_value: np.ndarray  # float32 [n], the network's own
+    raw_value: np.ndarray  # float32 [n], the network's value of the position
     root_score: np.ndarray  # float32 [n], the mean score of all simulations
     root_score_stdev: np.ndarray  # float32 [n]
-    raw_score: np.ndarray  # float32 [n], the network's own
+    raw_score: np.ndarray  # float32 [n], the network's score of the position
     ownership: np.ndarray | None  # float32 [n, H, W], the mean over all simulations; row 0 is the top
     ownership_stdev: np.ndarray | None  # float32 [n, H, W], the standard deviation of the network's forecasts
-    raw_ownership: np.ndarray | None  # float32 [n, H, W], the network's own
-    move_ownership: np.ndarray | None = None  # float32 [n, A, H, W], below each action, if it was asked for
+    raw_ownership: np.ndarray | None  # float32 [n, H, W], the network's ownership of the position
+    move_ownership: np.ndarray | None = None  # float32 [n, A, H, W], the mean below each action; None by default
     move_ownership_stdev: np.ndarray | None = None  # float32 [n, A, H, W]
-    positions: tuple[Position, ...] = ()  # for pictures; empty where they are not known
-    views: np.ndarray | None = None  # int8 [n], -1 where numbers are the other side's; None for none
+    positions: tuple[Position, ...] = ()  # for pictures; empty if unknown
+    views: np.ndarray | None = None  # int8 [n], -1: this row is from the other side's view; None: no row is
 
     def __len__(self) -> int:
         return len(self.to_play)
@@ -89,15 +89,15 @@ class Analysis:
         return self.ownership is not None
 
     def as_black(self) -> "Analysis":
-        """Return the same analyses from Black's view; a lower bound becomes an upper one where White is to move."""
+        """Return the analyses from Black's view; where White is to move, lower bounds become upper bounds."""
         return self.turned(self.to_play)
 
     def as_white(self) -> "Analysis":
-        """Return the same analyses from White's view; a lower bound becomes an upper one where Black is to move."""
+        """Return the analyses from White's view; where Black is to move, lower bounds become upper bounds."""
         return self.turned(-self.to_play)
 
     def turned(self, signs: np.ndarray) -> "Analysis":
-        """Return the analyses from the other side's view where signs (int8 [n]) are -1."""
+        """Return the analyses with the rows turned to the other side's view whose sign (int8 [n]) is -1."""
         turned: dict[str, Any] = {}
         for name in TURNED:
             array = getattr(self, name)
@@ -110,14 +110,14 @@ class Analysis:
         self, i: int = 0, *, show: str | None = None, ownership: bool = True, line: bool = False,
         size: float | None = None,
     ) -> Svg:  # fmt: skip
-        """Return position i with what the search says of it as an SVG picture, which a notebook shows.
+        """Return an SVG picture of position i and its evaluation, which a notebook displays.
 
-        On the moves stand win rates and visits, or what `show` names (see `Position.svg`).
+        Candidate moves are labelled with win rates and visits, or with what `show` names (see `Position.svg`).
 
-        ownership: whether squares show whose the points become, where that is known.
-        line: whether the expected line of play is drawn instead of the moves' numbers.
-        size: the width in pixels.
-        Raises ValueError for an analysis that does not know its positions.
+        ownership: whether to draw the ownership, if known, as squares.
+        line: whether to draw the expected line of play instead of the moves' labels.
+        size: width in pixels.
+        Raises ValueError if the analysis has no positions.
         """
         if not self.positions:
             raise ValueError("positions must be known for a picture, as they are in what analyze() returns")
@@ -131,13 +131,13 @@ class Analysis:
         )  # fmt: skip
 
     def _repr_svg_(self) -> str | None:
-        """Return the picture of the first position for a notebook; None, so that it shows the text, without one."""
+        """Return the picture of the first position for a notebook; None (the notebook shows text) without positions."""
         return str(self.svg()) if self.positions else None
 
     def order(self, i: int = 0) -> np.ndarray:
-        """Return the actions of position i, int64, with visits or, without a search, a prior, the best first.
+        """Return the actions of position i that have visits, int64, best first; without a search, those with a prior.
 
-        The most visited is the best, of equals the one with the greatest prior.
+        The best action has the most visits; the prior breaks ties.
         """
         known = self.visits[i] if self.visits[i].any() else self.prior[i]
         ranked = np.lexsort((-self.prior[i], -self.visits[i]))
@@ -151,9 +151,10 @@ class Analysis:
         return int(order[0])
 
     def moves(self, i: int = 0, least: int = 0) -> list[MoveAnalysis]:
-        """Return the moves of position i that have visits, the best first.
+        """Return the moves of position i that have visits, best first.
 
-        least: the number of moves to return at least; those without visits follow by their prior.
+        least: return at least `least` moves, if there are enough legal ones, by adding moves without visits in the
+            order of their priors.
         """
         searched = self.order(i) if self.visits[i].any() else np.zeros(0, np.int64)
         if least > len(searched):
@@ -163,7 +164,7 @@ class Analysis:
         return [self.move(i, int(action), order) for order, action in enumerate(searched)]
 
     def move(self, i: int, action: int, order: int) -> MoveAnalysis:
-        """Return the numbers of one move of position i."""
+        """Return the evaluation of one move of position i."""
         line = self.lines[i, action]
         plies = int((line >= 0).sum())
         q = float(self.q[i, action])
@@ -178,9 +179,9 @@ class Analysis:
         return " ".join(map(self.env.to_text, self.move(i, action, 0).line))
 
     def describe(self, i: int = 0, lines: int = 5, plies: int = 6) -> str:
-        """Return the best moves of position i as text, a line each: visits, mean value, prior, and the expected line.
+        """Return a table of the best moves of position i: visits, mean value, prior, and the expected line.
 
-        Values are from the view of the player to move, whom the head line names.
+        Values are from the view of the player to move, which the first line names.
         """
         mover, value = PLAYER_NAMES[int(self.to_play[i])], self.value[i]
         head = f"{mover} to play, {self.root_visits[i]} visits, value {value:+.3f} for {mover}"
@@ -206,7 +207,7 @@ TURNED = (
 
 
 def join_analyses(parts: Sequence[Analysis]) -> Analysis:
-    """Return one analysis of the positions of all parts, which are of one game, in order."""
+    """Return the concatenation of analyses of the same game."""
     columns = {name: [getattr(part, name) for part in parts] for name in ARRAYS}
     joined: dict[str, Any] = {name: np.concatenate(arrays) for name, arrays in columns.items() if arrays[0] is not None}
     return replace(parts[0], **joined, positions=tuple(position for part in parts for position in part.positions))

@@ -1,4 +1,4 @@
-"""`AnalysisSearch`: a search that also keeps score and ownership of its nodes, and can leave moves out."""
+"""`AnalysisSearch`: a search that also stores score and ownership for each node, and can exclude moves."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -19,7 +19,7 @@ _FIRST = np.zeros(1, np.int64)
 
 
 class Forbidden(NamedTuple):
-    """Moves that a search does not try: actions of a player (+1 or -1) in the first `plies` plies from the root on."""
+    """Actions that a search must not try for a player (+1 or -1) within `plies` plies of the root."""
 
     player: int
     actions: frozenset[int]
@@ -27,22 +27,22 @@ class Forbidden(NamedTuple):
 
 
 def usable(rules: Sequence[Forbidden]) -> tuple[Forbidden, ...]:
-    """Return those of the rules that forbid something."""
+    """Return the rules that forbid anything at all."""
     return tuple(rule for rule in rules if rule.actions and rule.plies > 0)
 
 
 def check_symmetries(env: GameEnv, evaluator: Evaluator, symmetries: bool) -> tuple[int, ...]:
-    """Return the symmetries in which positions are evaluated; raise ValueError if the evaluator cannot turn them."""
+    """Return the symmetries to average over: all, or the identity; raise ValueError if `evaluator` supports none."""
     if symmetries and not isinstance(evaluator, ForecastEvaluator):
-        raise ValueError(f"symmetries needs a network, got {type(evaluator).__name__}")
+        raise ValueError(f"symmetries must be False without a network, got {type(evaluator).__name__}")
     return tuple(range(len(env.symmetries.points))) if symmetries else (0,)
 
 
 class AnalysisSearch(Search):
-    """A `Search` whose nodes also have the scores and ownership of a `ForecastEvaluator`; of others there are none.
+    """A `Search` that also stores scores and ownership for each node, if the evaluator is a `ForecastEvaluator`.
 
-    symmetries: whether the network sees each position in all symmetries of the board, and the mean counts, which takes
-        as many times as long; needs a ForecastEvaluator.
+    symmetries: whether to average evaluations over all symmetries of the board, which takes that many times as long;
+        needs a ForecastEvaluator.
     """
 
     def __init__(
@@ -61,12 +61,12 @@ class AnalysisSearch(Search):
         self.has_forecasts = self.forecaster is not None and self.forecaster.makes_forecasts
         points = env.plane_shape[0] * env.plane_shape[1] if self.has_forecasts else 0
         self.scores = np.zeros((games, nodes), np.float32)  # of each node, from its mover's view
-        self.owners = np.zeros((games, nodes, points), np.int8)  # the same, in units of 1 / OWNERS
-        self.root_priors = np.zeros((games, env.action_space), np.float32)  # where moves are forbidden
+        self.owners = np.zeros((games, nodes, points), np.int8)  # from its mover's view, in units of 1 / OWNERS
+        self.root_priors = np.zeros((games, env.action_space), np.float32)  # of games with forbidden moves: all priors
         self._forbidden: dict[int, tuple[Forbidden, ...]] = {}
 
     def start(self, game: int, position: Position, forbidden: Sequence[Forbidden] = ()) -> None:
-        """Set a game's root, with an empty tree; raise ValueError if no legal move is left there."""
+        """Set a game's root and empty its tree; raise ValueError if all legal moves are forbidden."""
         own = usable(forbidden)
         legal = [int(action) for action in np.flatnonzero(position.legal_mask)]
         if own and not any(self._may_play(own, position.to_play, action, 0) for action in legal):
@@ -78,25 +78,25 @@ class AnalysisSearch(Search):
 
     @TREE
     def forget(self, games: np.ndarray) -> None:
-        """Clear the trees of games (int64 [n]), in which nothing is forbidden from then on."""
+        """Clear the trees of games (int64 [n]) and lift their forbidden moves."""
         super().forget(games)
         for game in games.tolist():
             self._forbidden.pop(game, None)
 
     def forbidden(self, game: int) -> tuple[Forbidden, ...]:
-        """Return what is forbidden in a game."""
+        """Return the forbidden moves of a game."""
         return self._forbidden.get(game, ())
 
     def prepare(self, games: np.ndarray, readouts: np.ndarray) -> None:
-        """Evaluate the roots of games (int64 [n]) and make room, so that `wave` can add `readouts` simulations."""
+        """Evaluate the roots of games (int64 [n]), and allocate nodes for `readouts` (int32 [n]) simulations."""
         self.expand_roots(games)
         self._make_room(int((self.tree.used[games] + readouts).max(initial=0)) + self.rule.room + 1)
         self.rule.prepare(self.tree, games, readouts.astype(np.int32))
 
     def wave(self, budget: np.ndarray, leaves: int | None = None) -> int:
-        """Run one wave, as `Search.wave`.
+        """Run one wave; see `Search.wave`.
 
-        leaves: at most the settings' number; fewer suffice where many games share a batch.
+        leaves: per game, at most `SearchSettings.leaves`; None for that number.
         """
         self._make_room(int(self.tree.used.max()) + self.settings.leaves + 1)
         if leaves is None or leaves == self.settings.leaves:
@@ -109,7 +109,7 @@ class AnalysisSearch(Search):
         return found
 
     def priors(self, games: np.ndarray) -> np.ndarray:
-        """Return the evaluator's priors of the roots' actions, float32 [n, A], those of forbidden ones too."""
+        """Return the evaluator's priors at the roots, float32 [n, A], including those of forbidden actions."""
         out = super().priors(games)
         for i, game in enumerate(games):
             if int(game) in self._forbidden:
@@ -160,13 +160,13 @@ class AnalysisSearch(Search):
         return priors, values
 
     def _keep(self, wave: Wave, rows: np.ndarray, scores: np.ndarray, ownership: np.ndarray) -> None:
-        """Keep the forecasts of the wave's leaves in these rows."""
+        """Store the forecasts of some rows of the wave in the nodes of their leaves."""
         games, nodes = wave.game[rows], wave.leaf[rows]
         self.scores[games, nodes] = scores
         self.owners[games, nodes] = np.rint(ownership * OWNERS)
 
     def _keep_ends(self, wave: Wave, leaves: Leaves, over: np.ndarray) -> None:
-        """Keep score and owners of the boards of finished games, in these rows of the wave."""
+        """Store score and ownership of the final boards in some rows of the wave, whose games are over."""
         if len(over):
             slots = leaves.slots[over]
             scores = self.batch.score(slots, np.empty(len(over), np.float32))
@@ -174,7 +174,10 @@ class AnalysisSearch(Search):
             self._keep(wave, over, scores, owners.astype(np.float32))
 
     def _leave_out(self, wave: Wave, leaves: Leaves, reached: Reached, priors: np.ndarray) -> None:
-        """Set the priors of forbidden actions to 0 (priors: [m, A] of the m leaves not over), unless none is left."""
+        """Set the priors of forbidden actions to 0 and renormalise, unless no action would be left.
+
+        priors: [m, A], of all leaves or of the m leaves whose game is not over.
+        """
         if not self._forbidden:
             return
         rows = np.flatnonzero(~reached.over) if len(priors) < len(reached.over) else np.arange(len(priors))

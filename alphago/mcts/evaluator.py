@@ -1,7 +1,6 @@
-"""Evaluators, which give a search its priors and values.
+"""Evaluators, which compute priors and values for a search.
 
-An evaluator is a network's snapshot, one of the two here, or, through `as_evaluator`, any object with `evaluate` or
-any plain function on positions.
+Networks provide evaluators; `as_evaluator` makes one of any object with `evaluate`, or of a function on positions.
 """
 
 import inspect
@@ -17,13 +16,13 @@ from alphago.env.devices import check_device
 from alphago.env.game import GameBatch, GameEnv, Leaves, Position, Reached
 from alphago.mcts.kernels.evaluator import hash_evaluation
 
-ROUNDING = 1e-3  # by which a value may be beyond -1 .. 1
+ROUNDING = 1e-3  # how far a value may be outside -1 .. 1
 
 
 class Evaluator(Protocol):
     """An evaluator of positions; several threads may call it at once.
 
-    device: where the boards of a search should be. An evaluator for another device than "cpu" is a `WaveEvaluator`.
+    device: where it needs the boards of a search to be. An evaluator for any device but "cpu" is a `WaveEvaluator`.
     """
 
     device: str = "cpu"
@@ -38,23 +37,23 @@ class Evaluator(Protocol):
 
 
 class WaveEvaluator(Evaluator, Protocol):
-    """An evaluator for positions on its own device: a whole wave takes one upload and one download."""
+    """An evaluator whose boards are on its own device, so that a wave needs one upload and one download."""
 
     @abstractmethod
     def evaluate_leaves(self, batch: GameBatch, leaves: Leaves) -> tuple[Reached, np.ndarray, np.ndarray]:
-        """Bring the leaves into the batch (as `GameBatch.reach` does) and evaluate them.
+        """Play the moves that lead to the leaves (as `GameBatch.reach` does) and evaluate them.
 
         Returns the state of the leaves, priors float32 [n, A] and values float32 [n], -1 .. 1 from the view of the
-        player about to move at the leaf. Where a game is over the priors are undefined and the value is the outcome.
+        player about to move at the leaf. If a game is over, its priors are undefined and its value is the outcome.
         The arrays are valid until the same thread's next call.
         """
 
 
 @runtime_checkable
 class ForecastEvaluator(Evaluator, Protocol):
-    """An evaluator, for positions on the CPU, that can also say score and ownership.
+    """An evaluator for boards on the CPU that may also forecast score and ownership.
 
-    makes_forecasts: whether this one does.
+    makes_forecasts: whether it does.
     """
 
     makes_forecasts: bool
@@ -69,10 +68,11 @@ class ForecastEvaluator(Evaluator, Protocol):
         forecasts: tuple[np.ndarray, np.ndarray] | None,
         symmetries: Sequence[int] = (0,),
     ) -> None:
-        """Write priors and values as `evaluate`, and forecasts: scores float32 [n] and ownership float32 [n, H W].
+        """Write priors and values as `evaluate` does, and `forecasts` unless None.
 
-        Scores are the mover's margin in points, ownership is 1 where a point becomes the mover's; None for neither.
-        symmetries: rows of `env.symmetries`; the results are means over the position turned by each.
+        forecasts: scores, float32 [n], the mover's margin in points; and ownership, float32 [n, H W], 1 for a point
+            that becomes the mover's, -1 for the other side's.
+        symmetries: indices into `env.symmetries`; results are means over these symmetries of the position.
         """
 
 
@@ -86,7 +86,7 @@ class UniformEvaluator(Evaluator):
 
 
 class HashEvaluator(Evaluator):
-    """An evaluator whose priors and values are drawn from the position's hash, for tests and timings."""
+    """An evaluator with pseudo-random priors and values, computed from the position's hash; for tests and timings."""
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
         mask = batch.legal_mask(slots, np.empty(priors.shape, np.bool_))
@@ -94,7 +94,7 @@ class HashEvaluator(Evaluator):
 
 
 class FunctionEvaluator(Evaluator):
-    """An evaluator on a function from a position to (policy [A], value), where +1 is a Black win as in AlphaGo.jl."""
+    """An evaluator that calls a function from a position to (policy [A], value), +1 for a Black win (AlphaGo.jl)."""
 
     def __init__(self, function: Callable[[Position], tuple[Any, Any]]) -> None:
         self.function = function
@@ -103,17 +103,17 @@ class FunctionEvaluator(Evaluator):
         for i, slot in enumerate(slots):
             position = batch.env.position_of(batch, int(slot))
             policy, value = read_answer(self.function(position), batch.env)
-            # A legal action is never impossible: the search must be able to find what the policy misses.
+            # No legal action gets prior 0: the search must be able to find what the policy misses.
             masked = np.where(position.legal_mask, np.maximum(policy, 1e-8), 0)
             priors[i] = masked / masked.sum()
             values[i] = position.to_play * value
 
 
 def read_answer(answer: Any, env: GameEnv) -> tuple[np.ndarray, float]:
-    """Return the policy, float32 [A], and the value, -1 .. 1, that a function returned for a position.
+    """Return the policy, float32 [A], and the value, -1 .. 1, in the answer of a user's function.
 
-    Raises TypeError for anything but a pair, ValueError for a policy whose weights are not one for each action, finite,
-    at least 0 and not all 0, and for a value that is no number from -1 to 1.
+    Raises TypeError for anything but a pair; ValueError for a policy that is not one finite number >= 0 for each
+    action, at least one of them > 0, and for a value that is not a number from -1 to 1.
     """
     if not isinstance(answer, (tuple, list)) or len(answer) != 2:
         raise TypeError(f"the network's function must return (policy, value), got {reprlib.repr(answer)}")
@@ -135,7 +135,7 @@ def read_answer(answer: Any, env: GameEnv) -> tuple[np.ndarray, float]:
 
 
 class CpuEvaluator(Evaluator):
-    """An evaluator on any object with `evaluate`, for boards in the CPU's memory."""
+    """An evaluator that calls the `evaluate` of any object, for boards on the CPU."""
 
     def __init__(self, inner: Any) -> None:
         self.inner = inner
@@ -145,10 +145,7 @@ class CpuEvaluator(Evaluator):
 
 
 def as_network(network: Any, env: GameEnv | None = None) -> Any:
-    """Return the network that a name or path stands for, loaded by `load_model`; any other object unchanged.
-
-    So a packaged network's name ("7x7"), a file or a run folder may be given wherever a network is taken.
-    """
+    """Load a network given as a name ("7x7"), file or run folder with `load_model`; return other objects unchanged."""
     if not isinstance(network, (str, PathLike)):
         return network
     from alphago.nn.net import load_model  # only now: it loads torch
@@ -157,24 +154,23 @@ def as_network(network: Any, env: GameEnv | None = None) -> Any:
 
 
 def fitting_network(network: Any, env: GameEnv | None) -> Any:
-    """Return what `as_network` does; a size-free network for another board comes resized."""
+    """Return a network as `as_network` does; a size-free one is resized to the board of `env`."""
     network = as_network(network, env)
     if env is None or not hasattr(network, "resized") or network.env.plane_shape == env.plane_shape:
         return network
-    return network if network.env.accepts(env) else network.resized(env)  # the first: that board in other planes
+    return network if network.env.accepts(env) else network.resized(env)  # accepted: the same board, other planes
 
 
 def as_evaluator(network: Any, env: GameEnv | None = None, device: str = "cpu") -> Evaluator:
-    """Return the evaluator of a network (its `evaluator()`), of an evaluator (itself), or of a function on positions.
+    """Return an evaluator for a network, an evaluator, or a function on positions.
 
-    A name or path stands for a network, as in `as_network`.  An object with `evaluate` that declares no `device` is one
-    for boards on the CPU.
-
+    network: a network (its `evaluator()` is returned), its name, file or run folder; an object with `evaluate`, for
+        boards on the CPU unless it has an attribute `device`; or a function as in `FunctionEvaluator`.
     env: the game to evaluate; a size-free network for another board is resized.
     device: where a network is computed and the boards of its searches are: "cpu", "cuda", or "auto" for the GPU if
         there is one that supports game and network. Ignored for evaluators, functions, and networks whose `evaluator`
         has no argument `device`.
-    Raises ValueError for an unknown device, TypeError for an object that is none of these.
+    Raises ValueError for an unknown device, TypeError for any other object.
     """
     check_device(device)
     network = fitting_network(network, env)
@@ -192,9 +188,9 @@ def as_evaluator(network: Any, env: GameEnv | None = None, device: str = "cpu") 
 
 
 def as_forecast_evaluator(network: Any, env: GameEnv | None = None, device: str = "cpu") -> Evaluator:
-    """Return a network's `ForecastEvaluator`, or what `as_evaluator` returns where there is none.
+    """Return a network's `ForecastEvaluator` if it has one, else the result of `as_evaluator`.
 
-    network, env: as in `as_evaluator`. device: where the network is computed; the boards are then on the CPU.
+    network, env: as in `as_evaluator`. device: where the network is computed; boards stay on the CPU.
     """
     check_device(device)
     network = fitting_network(network, env)

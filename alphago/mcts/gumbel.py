@@ -14,7 +14,7 @@ from alphago.mcts.tree import Tree
 
 
 class GumbelParameters(NamedTuple):
-    """What Gumbel search's `choose` reads."""
+    """The parameters that the kernel `choose` of Gumbel search reads."""
 
     c_visit: float
     c_scale: float
@@ -24,7 +24,7 @@ class GumbelParameters(NamedTuple):
 
 
 class Gumbel(SearchRule):
-    """Search that begins each move anew, with sequential halving among the root's `considered` best candidates.
+    """Gumbel search: starts every move from an empty tree, with sequential halving among `considered` root actions.
 
     noise: float32 [games, actions], added to the roots' logits; 0 until `add_noise`.
     """
@@ -64,14 +64,14 @@ class Gumbel(SearchRule):
         return self._improved(tree, games)[0]
 
     def choose(self, tree: Tree, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        """Return the actions that sequential halving ends with, or, where `by_chance`, draws from improved policies."""
+        """Return the winners of sequential halving; where `by_chance` is set, draws from the improved policies."""
         policies, actions = self._improved(tree, games)
         return np.where(by_chance, choose_actions(policies, by_chance, chance), actions)
 
     def selfplay_moves(
         self, tree: Tree, games: np.ndarray, early: np.ndarray, generators: Sequence[np.random.Generator]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return improved policies and the actions that halving ends with; noise varies them, so `early` is ignored."""
+        """Return improved policies and the winners of sequential halving, varied by noise; `early` is ignored."""
         return self._improved(tree, games)
 
     def _improved(self, tree: Tree, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -85,9 +85,9 @@ class Gumbel(SearchRule):
 def halving_schedule(considered: int, readouts: int) -> np.ndarray:
     """Return the schedule of sequential halving, int32 [considered + 1, readouts].
 
-    With k candidates, simulation i goes to a candidate that has had [k, i] visits. Phases have equal numbers of
-    simulations: in the first all candidates are visited equally often, in the next the better half of them, and so on
-    down to two (Danihelka et al. 2022, section 3; Karnin et al. 2013).
+    Entry [k, i]: with k candidates, simulation i goes to one that has had this number of visits. Phases have equal
+    numbers of simulations: in the first all candidates are visited equally often, in the next the better half of them,
+    and so on down to two (Danihelka et al. 2022, section 3; Karnin et al. 2013).
     """
     table = np.zeros((considered + 1, readouts), np.int32)
     for candidates in range(1, considered + 1):
@@ -110,5 +110,5 @@ def halving_schedules(considered: int, budgets: tuple[int, ...]) -> np.ndarray:
     for table, readouts in zip(stacked, budgets, strict=True):
         few = min(considered, readouts)
         table[: few + 1, :readouts] = halving_schedule(few, readouts)
-        table[:, readouts:] = table.shape[1]  # more visits than a candidate can have: the least visited is next
+        table[:, readouts:] = table.shape[1]  # unreachable: `choose_candidate` then takes the least visited one
     return stacked

@@ -1,4 +1,4 @@
-"""`MCTSPlayer`: the search of one game, with AlphaGo.jl's verbs."""
+"""`MCTSPlayer`: play one game with a search; methods are named as in AlphaGo.jl."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ from alphago.mcts.tree_reading import read_analysis
 from alphago.records.record import GameRecord, RecordBuilder
 from alphago.system.validation import MOST_READOUTS, check_bool, check_float, check_int, checks_keywords, make_settings
 
-USUAL_LEAVES = 8  # `SearchSettings.leaves` if neither settings nor leaves are given
+USUAL_LEAVES = 8  # `SearchSettings.leaves` if neither `settings` nor `leaves` is given
 
 _GAME = np.zeros(1, np.int64)
 
@@ -26,22 +26,22 @@ _GAME = np.zeros(1, np.int64)
 class MCTSPlayer:
     """The search and the moves of one game.
 
-    network: a NeuralNet, its name, file or run folder ("7x7", as `load_model` takes it), an evaluator, or any function
-        of a position that returns (policy [A], value) with +1 for a Black win, as AlphaGo.jl's networks do.
-    num_readouts: simulations that `suggest_move` adds to the tree it kept from the move before.
-    two_player_mode: whether to play the search's best move from the first ply on, without chance; `suggest_move`
+    network: a NeuralNet; its name, file or run folder ("7x7", see `load_model`); an evaluator; or a function from a
+        position to (policy [A], value), +1 for a Black win, as in AlphaGo.jl.
+    num_readouts: simulations that `suggest_move` adds to the tree kept from the previous move.
+    two_player_mode: whether to play the search's best move from the first ply on, without randomness; `suggest_move`
         then stops as soon as that move is certain.
-    resign_threshold: `should_resign` is true when the mover's root value is below it; -1 for never.  None for what the
-        network's run has measured in games that began on the empty board (`NeuralNet.resign_threshold`), as long as
-        this one did, else never.
-    seed: of the random choices among early moves.
-    settings: how the search chooses, PUCT's defaults where it is None; a dictionary changes some of them.
-    leaves: positions evaluated together, held apart by virtual loss; None for those of the settings, or
-        USUAL_LEAVES where there are none.
-    device: where a NeuralNet is computed and the boards of its search are: "cpu", "cuda", or "auto" for the GPU where
-        there is one that suits game and network.
-    forecasts: whether the search also collects score and ownership for `analysis`, where the network forecasts them;
-        the boards are then on the CPU.
+    resign_threshold: `should_resign` is true when the mover's root value is below it; -1 for never.  None for the
+        threshold that the network's run has measured (`NeuralNet.resign_threshold`) if the game began on the empty
+        board, else never.
+    settings: of the search; None for PUCT's defaults, a dictionary to change some of them.
+    leaves: positions of a wave, evaluated together and kept apart by virtual loss; None for `settings.leaves`, or
+        USUAL_LEAVES without settings.
+    seed: of the random choice among early moves.
+    device: where a NeuralNet is computed and the boards of its search are: "cpu", "cuda", or "auto" for the GPU if
+        there is one that supports game and network.
+    forecasts: whether the search also collects score and ownership for `analysis`, if the network forecasts them;
+        boards are then on the CPU.
     """
 
     def __init__(
@@ -83,14 +83,14 @@ class MCTSPlayer:
     def initialize_game(self, position: Position | None = None, forbidden: Sequence[Forbidden] = ()) -> None:
         """Start a game at `position` (None: the start position) with an empty tree.
 
-        forbidden: moves that the search of this position leaves out, until one is played; needs `forecasts`.
-        Raises ValueError, and changes nothing, for a position of another game, and if no legal move is left.
+        forbidden: moves that the search must not try until a move is played; needs `forecasts`.
+        Raises ValueError, and changes nothing, for a position of another game or if all legal moves are forbidden.
         """
         position = position if position is not None else self.env.position()
         if not self.env.accepts(position.env):
             raise ValueError(f"position must be of {self.env}, got one of {position.env}")
         record = RecordBuilder(position.setup_in(self.env), env=self.env)
-        before = position.env.position(**position.setup)  # its own game: the player's may differ in when one may pass
+        before = position.env.position(**position.setup)  # not self.env, whose rule about passes may differ
         for action in position.moves:
             note(record, before, action, 0, before.legal_mask.astype(np.int32), 0.0)
             before = before.play(action)
@@ -104,7 +104,7 @@ class MCTSPlayer:
         self._was_resign = False
 
     def tree_search(self, parallel_readouts: int | None = None) -> int:
-        """Add simulations (None: those of one wave) to the tree and return how many; 0 once the game is over."""
+        """Add simulations (None: one wave) to the tree and return how many were added; 0 once the game is over."""
         if self.is_done():
             return 0
         readouts = self.search.settings.leaves if parallel_readouts is None else parallel_readouts
@@ -115,12 +115,12 @@ class MCTSPlayer:
 
     @property
     def forbidden(self) -> tuple[Forbidden, ...]:
-        """The moves that the search leaves out."""
+        """The moves that the search must not try."""
         return self.search.forbidden(0) if isinstance(self.search, AnalysisSearch) else ()
 
     @property
     def root_visits(self) -> int:
-        """The number of evaluations backed up to the root, its own included; 0 before the first search."""
+        """The visits of the root, its own evaluation included; 0 before the first search."""
         return int(self.search.tree.visits[0, ROOT])
 
     @property
@@ -133,13 +133,13 @@ class MCTSPlayer:
         return self.search.visits(_GAME)[0]
 
     def analysis(self, plies: int = PLIES, move_ownership: bool = False) -> Analysis:
-        """Return what the search so far says of the position, as arrays over all actions.
+        """Return the evaluation of the position by the search so far.
 
-        Without a search the position is evaluated: priors and value are then the network's, in the precision in which
-        searches compute, and there are no visits.  Scores and ownership are known with `forecasts`.  Raises ValueError
-        once the game is over.
+        Before any search it has the network's priors and value, in the precision of searches, and no visits.  Scores
+        and ownership need `forecasts`.
 
         plies, move_ownership: see `alphago.analyze`.
+        Raises ValueError once the game is over.
         """
         if self.is_done():
             raise ValueError(f"there is no analysis of a game that is over ({self.result_string})")
@@ -148,10 +148,10 @@ class MCTSPlayer:
         return replace(found, positions=(self.position,))
 
     def pick_move(self) -> int:
-        """Return a move by the search so far: drawn in proportion to visits in the first plies, later the most visited.
+        """Return a move by the search so far: in the first plies drawn in proportion to visits, then the most visited.
 
-        Gumbel search draws from its improved policy in the first plies, and later returns the action that sequential
-        halving ends with.
+        Gumbel search draws from its improved policy in the first plies, then returns the winner of sequential halving.
+        Raises ValueError once the game is over.
         """
         if self.is_done():
             raise ValueError(f"no move to pick: the game is over ({self.result_string})")
@@ -161,9 +161,9 @@ class MCTSPlayer:
         return int(self.search.choose(_GAME, by_chance, self.generator.random(1))[0])
 
     def suggest_move(self) -> int:
-        """Add `num_readouts` simulations to the tree and return a move, without playing it.
+        """Add `num_readouts` simulations to the tree and return a move, without playing it; see `pick_move`.
 
-        Gumbel search begins with an empty tree, since sequential halving divides the simulations of one search.
+        Gumbel search starts from an empty tree, since sequential halving divides the simulations of one search.
         """
         if not self.is_done():
             self.search.begin_move(_GAME, np.array([len(self.position.moves)], np.int32))
@@ -171,9 +171,9 @@ class MCTSPlayer:
         return self.pick_move()
 
     def policy_move(self) -> int:
-        """Return the most probable action by the network's priors, except passes that would lose a won game.
+        """Return the action with the greatest prior, but no pass that would lose a won game.
 
-        Call it before any search of the position.
+        Call it before any search of the position.  Raises ValueError once the game is over.
         """
         if self.is_done():
             raise ValueError(f"no move to pick: the game is over ({self.result_string})")
@@ -183,7 +183,7 @@ class MCTSPlayer:
         return int(without_rash_passes(self.env, priors, values, outcomes)[0].argmax())
 
     def play_move(self, action: int | str) -> None:
-        """Play a move of either side, also a written one ('d4'), or raise IllegalMove.
+        """Play a move of either side, an action or text ('d4'); raise IllegalMove if it is not legal.
 
         The tree below it is kept, except in Gumbel search.
         """
@@ -201,7 +201,7 @@ class MCTSPlayer:
     def should_resign(self, value: float | None = None) -> bool:
         """Return whether the player to move should resign.
 
-        value: the game's value from its view, -1 .. 1; None for that of the search, and False before any search.
+        value: the game's value from that player's view, -1 .. 1; None for `root_value` (before any search: False).
         """
         if value is None:
             value = self.root_value if self.root_visits else 1.0
@@ -222,7 +222,7 @@ class MCTSPlayer:
 
     @property
     def result(self) -> float:
-        """The result: +1 Black wins, -1 White wins, 0 a draw; for an unfinished game, by the board as it stands."""
+        """The result: +1 Black wins, -1 White wins, 0 a draw; of an unfinished game, by the current board."""
         return self._winner if self._winner is not None else self.position.result
 
     @property
@@ -231,10 +231,7 @@ class MCTSPlayer:
         return self.game_record().result_string
 
     def extract_data(self) -> tuple[list[Position], list[np.ndarray], list[float]]:
-        """Return the game's searched positions, their policies [A] and Black's outcome at each, as three lists.
-
-        They are what AlphaGo.jl's loop learns from; see `GameRecord.training_data`.
-        """
+        """Return the searched positions, their policies and Black's outcome; see `GameRecord.training_data`."""
         return self.game_record().training_data(self.env)
 
     def game_record(self) -> GameRecord:
@@ -250,5 +247,8 @@ class MCTSPlayer:
 def note(
     record: RecordBuilder, position: Position, action: int, value: float, shares: np.ndarray, weight: float
 ) -> None:
-    """Add a move to a record; `shares` [A] are visits or probabilities, `weight` is 0 if the move was not searched."""
+    """Add a move to a record.
+
+    shares: [A], visits or probabilities of the actions. weight: 1, or 0 for a move without a search.
+    """
     record.add(action, shares / shares.sum(), value, int(position.legal_mask.sum()), position.to_play, weight)

@@ -1,6 +1,6 @@
-"""`PlayoutEvaluator`: the search's values without a network, from games that chance plays to their end.
+"""`PlayoutEvaluator`: values from random games instead of a network.
 
-With it the search is the classic one, UCT (Coulom 2006, Kocsis and Szepesvari 2006), in any game.
+With it the search is classic UCT (Coulom 2006, Kocsis and Szepesvari 2006), for any game.
 """
 
 import threading
@@ -10,16 +10,16 @@ import numpy as np
 from alphago.env.game import GameBatch, GameEnv
 from alphago.mcts.evaluator import Evaluator
 
-MOST_PLIES = 400  # of a playout; the board is then counted as it stands
+MOST_PLIES = 400  # of a playout; then the current board is scored
 
 
 class PlayoutEvaluator(Evaluator):
-    """An evaluator with equal priors for all legal actions, and the result of random games as value.
+    """An evaluator with equal priors for all legal actions, and the mean result of random games as value.
 
-    Passes are drawn only where there is no other move, so that games in which one may pass are played to their end.
+    Random games pass only if there is no other legal move, so that the board is filled before they end.
 
-    playouts: games that are played from each position.
-    seed: of the moves drawn.
+    playouts: random games from each position.
+    seed: of the random moves.
     """
 
     def __init__(self, env: GameEnv, playouts: int = 1, seed: int | None = None) -> None:
@@ -30,13 +30,13 @@ class PlayoutEvaluator(Evaluator):
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
         mask = batch.legal_mask(slots, np.empty(priors.shape, np.bool_))
         np.divide(mask, mask.sum(axis=1, keepdims=True), out=priors, casting="unsafe")
-        with self.lock:  # a generator is not for several threads
+        with self.lock:  # a generator is not thread-safe
             seeds = self.generator.integers(2**63, size=self.playouts)
         results = [self.play_out(batch, slots, np.random.default_rng(seed)) for seed in seeds]
         values[:] = np.mean(results, axis=0)
 
     def play_out(self, batch: GameBatch, slots: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-        """Return the results of one random game from each slot, float32 [n], -1 .. 1, the mover's view."""
+        """Return the result of one random game from each slot, float32 [n], -1 .. 1, from its mover's view."""
         count = len(slots)
         movers = batch.to_play(slots, np.empty(count, np.int8))
         games = batch.env.new_batch(count)
@@ -53,7 +53,7 @@ class PlayoutEvaluator(Evaluator):
         return games.outcome(everyone, np.empty(count, np.float32)) * last * movers
 
     def draw(self, legal: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-        """Return a random legal action for each row of bool [n, A], int32 [n]; a pass only where it is the only one."""
+        """Return a random legal action for each row of bool [n, A], int32 [n]; a pass only if it is the only one."""
         if self.env.pass_action is not None:
             others = legal.sum(axis=1) > 1
             legal[others, self.env.pass_action] = False

@@ -43,7 +43,7 @@ class ByPly(NamedTuple):
 
 
 class Puct(SearchRule):
-    """Search that keeps its trees, with Dirichlet noise at the roots; policies and moves come from visits.
+    """PUCT search: keeps its trees, Dirichlet noise at the roots, policies and moves from visits.
 
     c_puct: by ply; None for the parameters' in all of a game.
     dirichlet_weight: a number, or by ply.

@@ -1,7 +1,6 @@
-"""A wave's kernels over ranges of games on several threads, which is possible because kernels release the GIL.
+"""Run the kernels of a wave on several threads, each with a range of the games; the kernels release the GIL.
 
-The result is bit-identical to that of one thread: games are independent, and each game's search takes the same steps in
-the same order.
+The result is bit-identical to that of one thread: games are independent, and each game's steps keep their order.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +14,7 @@ from alphago.env.game import Reached
 from alphago.mcts.kernels import waves
 from alphago.mcts.tree import Tree, Wave
 
-LEAST = 64  # games of a range: waking a thread takes as long as searching fewer
+LEAST = 64  # fewest games of a range: waking a thread takes as long as searching fewer
 
 
 class Ranges:
@@ -33,7 +32,7 @@ class Ranges:
         return join(wave, bounds, counts, len(wave.game) // len(budget))
 
     def expand(self, tree: Tree, wave: Wave, reached: Reached, priors: np.ndarray, values: np.ndarray) -> int:
-        """Write evaluations into the tree and back them up, as `waves.expand`; a game's rows must be neighbours."""
+        """Write evaluations into the tree and back them up, as `waves.expand`; a game's rows must be contiguous."""
         bounds = self.bounds(len(wave.game))
         if len(bounds) == 2:
             return waves.expand(tree, wave, reached, priors, values)
@@ -69,10 +68,10 @@ class Ranges:
 
 
 def join(wave: Wave, bounds: Sequence[int], counts: Sequence[tuple[int, int]], leaves: int) -> tuple[int, int]:
-    """Close the gaps between the rows that `select` wrote for each range; return the number of leaves and collisions.
+    """Move the rows that `select` wrote for each range together; return the total numbers of leaves and collisions.
 
-    bounds: the first game of each range. counts: leaves and collisions of each range.
-    leaves: rows of `wave` per game, of which `wave.collisions` has twice as many.
+    bounds: the first game of each range. counts: the numbers of leaves and collisions of each range.
+    leaves: rows per game of the arrays in `wave`; `wave.collisions` has 2 * leaves rows per game.
     """
     rows = collided = 0
     for begin, (found, met) in zip(bounds, counts, strict=False):

@@ -1,4 +1,4 @@
-"""`SearchRule`, the steps in which searches differ, and how the end of a search becomes a move or a resignation."""
+"""`SearchRule`: the steps in which PUCT and Gumbel search differ; and how to choose a move or resign after a search."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -11,16 +11,16 @@ from alphago.mcts.kernels import nodes
 from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.tree import Tree
 
-CLEARLY = 0.5  # a value above it says that the mover wins; in drawn games values of 0.2 are common
+CLEARLY = 0.5  # a value above it counts as a won game; in drawn games values of 0.2 are common
 
 
 class SearchRule(ABC):
-    """The rule by which the trees of one search begin a move, choose children, and end with a policy and an action.
+    """How a search prepares a move, chooses children, and derives a policy and an action from its visits.
 
-    `games` are int64 [n] throughout and their roots are evaluated; A is the number of actions, B that of all games.
+    In all methods `games` are int64 [n], with evaluated roots; A is the number of actions, B the number of all games.
     keeps_trees: whether a search continues in the previous search's tree, below the move played.
-    select: `alphago.mcts.kernels.waves.select`, compiled with the rule's `choose` by `select_by`.
-    parameters: what `choose` reads, a NamedTuple of numbers and arrays; values may change from one search to the next,
+    select: `alphago.mcts.kernels.waves.select`, compiled with the rule's kernel `choose` by `select_by`.
+    parameters: a NamedTuple of numbers and arrays that the kernel reads; values may change from search to search,
         types may not.
     room: number of nodes that `prepare` may add to a game's tree.
     """
@@ -50,20 +50,20 @@ class SearchRule(ABC):
 
     @abstractmethod
     def policies(self, tree: Tree, games: np.ndarray) -> np.ndarray:
-        """Return the policies that a network should learn from the searches, [n, A], each row of sum 1."""
+        """Return the policy targets that the searches give, [n, A]; each row sums to 1."""
 
     @abstractmethod
     def choose(self, tree: Tree, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        """Return the actions to play, int32 [n]: the best ones, or drawn where `by_chance` (bool [n]) is set.
+        """Return the actions to play, int32 [n]: the best ones, or random ones where `by_chance` (bool [n]) is set.
 
-        chance: [n], in [0, 1), the random numbers to use.
+        chance: [n], the random numbers to use, in [0, 1).
         """
 
     @abstractmethod
     def selfplay_moves(
         self, tree: Tree, games: np.ndarray, early: np.ndarray, generators: Sequence[np.random.Generator]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return `policies` and the actions that self-play plays, int32 [n], after a search with noise.
+        """Return the policy targets and the actions for self-play, int32 [n], after a search with noise.
 
         early: bool [n], whether a game is in its first plies, whose moves should vary.
         """
@@ -76,22 +76,22 @@ def only_child(tree: Tree) -> np.ndarray:
 
 
 def root_visits(tree: Tree, games: np.ndarray) -> np.ndarray:
-    """Return the visits of the roots' actions, int32 [n, A]."""
+    """Return the number of visits of each action at each root, int32 [n, A]."""
     out = np.empty((len(games), tree.waiting.shape[2]), np.int32)
     nodes.root_visits(tree, games, out)
     return out
 
 
 def temperature_plies(env: GameEnv) -> int:
-    """Return how many first moves of a game are drawn in proportion to visits: N^2 / 12, made even (AlphaGo.jl)."""
+    """Return for how many plies moves are drawn in proportion to visits: N^2 / 12, made even (AlphaGo.jl)."""
     return env.N * env.N // 12 // 2 * 2
 
 
 def choose_actions(visits: np.ndarray, by_visits: np.ndarray, chance: np.ndarray) -> np.ndarray:
     """Return one action for each row of `visits` [n, A] (or of other weights), int32 [n].
 
-    Where `by_visits` (bool [n]) is set the action is drawn in proportion to its visits; elsewhere it is the most
-    visited one, drawn among equals. chance: [n], in [0, 1), the random numbers to use.
+    Where `by_visits` (bool [n]) is set, the action is drawn in proportion to its visits; elsewhere it is the most
+    visited one, ties broken at random. chance: [n], the random numbers to use, in [0, 1).
     """
     most = visits == visits.max(axis=1, keepdims=True)
     sums = np.cumsum(np.where(by_visits[:, None], visits, most), axis=1)
@@ -99,11 +99,13 @@ def choose_actions(visits: np.ndarray, by_visits: np.ndarray, chance: np.ndarray
 
 
 def without_rash_passes(env: GameEnv, priors: np.ndarray, values: np.ndarray, outcomes: np.ndarray) -> np.ndarray:
-    """Return the priors [n, A] with 0 for passes that might end a game which the mover's value says it wins.
+    """Return the priors [n, A] with 0 for passes that might lose a game the mover is winning.
 
-    Under area scoring dead stones left on the board count as alive, so that a pass can lose a won game. outcomes: [n],
-    the mover's result of the board as it stands. On a lost board any value ([n], mover's view) above 0 forbids the
-    pass, on a drawn one only values above CLEARLY. A pass with no alternative is kept.
+    Area scoring counts dead stones left on the board as alive, so a pass can lose a won game. The pass is excluded if
+    the current board would be lost and the value is above 0, or drawn and the value above CLEARLY; never if it is the
+    only legal action.
+
+    values: [n], of the search, mover's view. outcomes: [n], of the current board, mover's view.
     """
     if env.pass_action is None:
         return priors
@@ -114,8 +116,8 @@ def without_rash_passes(env: GameEnv, priors: np.ndarray, values: np.ndarray, ou
 
 
 def resigns(values: Any, threshold: float | None) -> Any:
-    """Return whether players resign: where their root value, -1 .. 1 from their own view, is below the threshold.
+    """Return whether players resign: whether their root value is below the threshold.
 
-    values: a number or an array, and the result likewise. threshold: None for never.
+    values: -1 .. 1, a number or an array, from the view of the player who may resign. threshold: None for never.
     """
     return values < (-1.0 if threshold is None else threshold)

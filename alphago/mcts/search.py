@@ -1,8 +1,8 @@
-"""The search of many games at once, in waves.
+"""Search many games at once, in waves.
 
-One wave chooses new leaves in every game, brings them up in the games' batch, evaluates them
-together, and backs them up.  The search reaches the game through `GameBatch` and the network through
-an `Evaluator` only; what is PUCT's or Gumbel's is a `SearchRule`.
+A wave chooses new leaves in every game, plays the moves that lead to them, evaluates them in one batch, and backs the
+values up.  The search knows the game only as a `GameBatch` and the network only as an `Evaluator`; PUCT and Gumbel are
+two `SearchRule`s.
 """
 
 from collections.abc import Sequence
@@ -38,9 +38,9 @@ SEEDS = 2**63  # of a move's value noise
 @checks_keywords()
 @dataclass(frozen=True)
 class SearchSettings:
-    """Settings of a search's choices; the defaults are AlphaGo.jl's constants in AlphaGo Zero's formula, except one.
+    """Settings of PUCT and Gumbel search; defaults are AlphaGo.jl's except `first_play_reduction`.
 
-    `new_rule` returns the rule that they select: PUCT, or Gumbel where `gumbel` is set.
+    `new_rule` returns the rule that they select: PUCT, or Gumbel if `gumbel` is set.
 
     c_puct: weight of prior against value.
     c_puct_growth: what c_puct gains with each ply of the game; may be negative (CGZero: 0.0034).
@@ -51,7 +51,7 @@ class SearchSettings:
     first_play_reduction: how much less than the node's own value an untried action is worth once nearly all are
         tried; it grows with the square root of the tried priors' sum (Leela Zero, KataGo).  0 is AlphaGo.jl's and
         AlphaGo Zero's; 0.2, KataGo's, won 65 % of its games against 0 on 9x9 (docs/results.md).
-    virtual_loss: losses that a simulation counts for in the nodes it passed, until its leaf is evaluated.
+    virtual_loss: losses that a simulation adds to the nodes on its path until its leaf is evaluated.
     leaves: new leaves that a wave (a set of simulations evaluated together) chooses in one game; more than 1 fills
         the network's batch when there are few games, at some cost in quality.
     dirichlet_weight, dirichlet_alpha: root noise (0.25 in the paper); None for alpha means
@@ -64,10 +64,9 @@ class SearchSettings:
         alone.
     gumbel: search as Danihelka et al. 2022 ("Policy improvement by planning with Gumbel") instead: at the
         root, sequential halving among the `considered` actions with the greatest logit plus Gumbel
-        noise; below it, visits follow the improved policy, in which values weigh
-        (c_visit + max N) c_scale.
+        noise; below it, visits follow the improved policy, softmax(logits + (c_visit + max N) c_scale q).
     considered: actions that a Gumbel search begins with at the root.
-    c_visit, c_scale: how much values count against logits in a Gumbel search, see `gumbel`.
+    c_visit, c_scale: weight of values against logits in a Gumbel search, see `gumbel`.
     """
 
     c_puct: float = 0.96
@@ -106,7 +105,7 @@ class SearchSettings:
         as_plain_numbers(self)
 
     def new_rule(self, games: int, actions: int) -> SearchRule:
-        """Return the rule for a search of `games` games; a subclass with another rule overrides this."""
+        """Return the rule for a search of `games` games with `actions` actions; override it for another rule."""
         if self.gumbel:
             return Gumbel(games, actions, considered=self.considered, c_visit=self.c_visit, c_scale=self.c_scale)
         least = 0.0 if self.c_puct_growth < 0 else None
@@ -134,9 +133,9 @@ class ValueNoise(NamedTuple):
 
 
 def leaves_for(games: int, readouts: int) -> int:
-    """Return the `leaves` setting with which few games still fill a network's batches.
+    """Return a `leaves` setting that fills a network's batches although there are few games.
 
-    games: all games side by side, on all threads, so that a seed's games are the same on any machine.
+    games: number of all games played at once, on all threads, so that results do not depend on the number of cores.
     """
     return max(1, min(8, 128 // max(games, 1), readouts // 16))
 
@@ -144,7 +143,7 @@ def leaves_for(games: int, readouts: int) -> int:
 def named_search(name: str, readouts: int, leaves: int) -> SearchSettings:
     """Return a player's settings for the search "puct" or "gumbel"; raise ValueError for another name.
 
-    readouts: simulations per move, not part of the settings: a Gumbel search considers at most half as many actions.
+    readouts: simulations per move: a Gumbel search considers at most half as many actions.
     leaves: as in SearchSettings.
     """
     if name not in ("puct", "gumbel"):
@@ -157,8 +156,8 @@ class Search:
 
     A search must not be used by two threads at once; several searches may share an evaluator.
 
-    threads: how many threads work on the trees of many games; the result does not depend on it.
-    nodes: for how many nodes a game there is room at first; trees grow.
+    threads: number of threads that work on the trees; the result does not depend on it.
+    nodes: initial capacity of each tree, which grows as needed.
     """
 
     def __init__(
@@ -193,15 +192,15 @@ class Search:
 
     @TREE
     def forget(self, games: np.ndarray) -> None:
-        """Clear the trees of games (int64 [n]); needed after another root position was set."""
+        """Clear the trees of games (int64 [n]); needed after changing a root position."""
         subtrees.clear_all(self.tree, games)
 
     @TREE
     def restart(self, games: np.ndarray) -> None:
-        """Begin anew in games (int64 [n]): as with empty trees, but positions evaluated before are not evaluated again.
+        """Restart the search of games (int64 [n]) as from empty trees, but keep evaluations as a cache.
 
-        Valid only while the root position is the same; else call `forget`. With several leaves per wave the trees are
-        cleared: an evaluation known early would change which other leaves the wave chooses.
+        The root positions must not have changed, else call `forget`. With several leaves per wave the trees are
+        cleared instead, since a cached evaluation would change which other leaves a wave chooses.
         """
         if self.settings.leaves == 1:
             subtrees.restart_all(self.tree, games)
@@ -220,7 +219,7 @@ class Search:
 
     @TREE
     def expand_roots(self, games: np.ndarray) -> None:
-        """Evaluate the roots of `games` (int64 [n]) that are not evaluated yet; the games must not be over."""
+        """Evaluate those roots of `games` (int64 [n]) that are not evaluated yet; the games must not be over."""
         wave = self._wave
         for begin in range(0, len(games), len(wave.game)):
             chunk = games[begin : begin + len(wave.game)]
@@ -248,8 +247,8 @@ class Search:
     def run(self, readouts: np.ndarray, best_only: np.ndarray | None = None) -> None:
         """Add simulations to the trees.
 
-        readouts: int32 [games], how many in each game; 0 leaves a game alone.
-        best_only: bool [games], games of which only the best action is needed: their search ends as soon as the
+        readouts: int32 [games], how many in each game; 0 skips a game.
+        best_only: bool [games], games for which only the best action matters: their search ends as soon as the
             simulations left cannot change it.
         """
         searched = np.flatnonzero(readouts)
@@ -264,7 +263,7 @@ class Search:
             leaves = self.wave(budget)
 
     def wave(self, budget: np.ndarray) -> int:
-        """Run one wave, and lower `budget` (int32 [games], simulations left); return the number of leaves evaluated."""
+        """Run one wave and reduce `budget` (int32 [games], simulations left); return the number of leaves evaluated."""
         leaves, collisions = self._select(self.tree, budget, self.rule.parameters, self._wave, self._all_games)
         if leaves:
             self._evaluate(leaves, collisions)
@@ -273,8 +272,8 @@ class Search:
     def _evaluate(self, n: int, collisions: int) -> None:
         """Evaluate the first `n` leaves of the wave and back them up.
 
-        After any error (a broken network, Ctrl-C) the trees of the games concerned are cleared rather than left half
-        changed.
+        After any exception (a broken network, Ctrl-C) the trees of these games are cleared, since they may be
+        inconsistent.
         """
         if (
             n,
@@ -303,9 +302,9 @@ class Search:
             raise
 
     def _reach_and_evaluate(self, wave: Wave, leaves: Leaves, out: Reached) -> tuple[np.ndarray, np.ndarray]:
-        """Write the leaves' states to `out`; return priors [m, A] of the m leaves not over, and values [n] of all.
+        """Write the leaves' states to `out`; return priors [m, A] of the m leaves not over, and values [n] of all n.
 
-        wave: the leaves' games and nodes, for a search that keeps more about them.
+        wave: games and nodes of the leaves, for subclasses.
         """
         with BOARDS:
             self.batch.reach(leaves, out)
@@ -321,18 +320,18 @@ class Search:
         return priors, values
 
     def visits(self, games: np.ndarray) -> np.ndarray:
-        """Return the visits of the roots' actions, int32 [n, A]."""
+        """Return the number of visits of each action at each root, int32 [n, A]."""
         return root_visits(self.tree, games)
 
     def priors(self, games: np.ndarray) -> np.ndarray:
-        """Return the evaluated roots' priors, float32 [n, A]."""
+        """Return the priors of each action at each root (which must be evaluated), float32 [n, A]."""
         out = np.empty((len(games), self.env.action_space), np.float32)
         nodes.root_priors(self.tree, np.asarray(games), out)
         return out
 
     @TREE
     def policies(self, games: np.ndarray) -> np.ndarray:
-        """Return the policies that a network should learn from the searches, [n, A], each row of sum 1."""
+        """Return the policy targets that the searches give, [n, A]; each row sums to 1."""
         return self.rule.policies(self.tree, games)
 
     @TREE
@@ -344,7 +343,7 @@ class Search:
     def selfplay_moves(
         self, games: np.ndarray, early: np.ndarray, generators: Sequence[np.random.Generator]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return self-play's policies, [n, A], and actions, int32 [n]; see `SearchRule.selfplay_moves`."""
+        """Return policy targets, [n, A], and actions, int32 [n], for self-play; see `SearchRule.selfplay_moves`."""
         return self.rule.selfplay_moves(self.tree, games, early, generators)
 
     def root_values(self, games: np.ndarray) -> np.ndarray:

@@ -1,17 +1,16 @@
-"""The search tree of many games, as arrays.
+"""The search trees of many games, as arrays.
 
 B games, N nodes each, A actions. A node exists once a simulation has reached it. The children of a node are a linked
-list of the actions tried so far. `waiting` has the priors of all other actions, the untried or waiting ones, and
-`next_action` is the one among them with the greatest prior. That suffices: untried actions differ only in their prior,
-so any rule that chooses an untried action takes that one. A simulation looks only at the children, not at all A actions
-of every node on its way.
+list of the actions tried so far. `waiting` has the priors of the untried actions, and `next_action` is the one among
+them with the greatest prior. That suffices: untried actions differ only in their prior, so any rule that chooses an
+untried action takes that one. Thus a simulation looks at the children only, not at all A actions of every node.
 
-A search that begins anew in the tree of an earlier one (`restart_all`) has no children and no visits, but nodes that
-were evaluated stay in their parents' `cached` lists. Their actions count as untried; when one is tried, it gets its
-node and evaluation back.
+A search restarted in the tree of an earlier one (`restart_all`) has no children and no visits, but evaluated nodes stay
+in their parents' `cached` lists. Their actions count as untried; when one is tried, it gets its node and evaluation
+back.
 
-A wave is a set of simulations whose leaves are evaluated together; nodes that they pass have virtual visits meanwhile.
-A node's parent has a smaller index than the node.
+A wave is a set of simulations whose leaves are evaluated together; until then the nodes on their paths have virtual
+visits. A node's parent has a smaller index than the node.
 """
 
 from typing import NamedTuple
@@ -33,7 +32,7 @@ class Tree(NamedTuple):
     state: np.ndarray  # int8 [B, N], NEW and so on, see kernels/nodes.py
     mover: np.ndarray  # int8 [B, N], +1 or -1, the player to move
     visits: np.ndarray  # int32 [B, N]
-    virtual: np.ndarray  # int32 [B, N], simulations of the present wave that passed here
+    virtual: np.ndarray  # int32 [B, N], simulations of the current wave that passed here
     prior: np.ndarray  # float32 [B, N], of the action that leads here
     value: np.ndarray  # float32 [B, N], the evaluation, from the view of `mover`
     value_sum: np.ndarray  # float32 [B, N], sum of the values backed up (at the root from the view of `mover`)
@@ -56,7 +55,7 @@ class Wave(NamedTuple):
 
 
 def new_tree(games: int, nodes: int, actions: int) -> Tree:
-    """Return trees of one unevaluated root each, with room for `nodes` nodes a game."""
+    """Return trees of one unevaluated root each, with a capacity of `nodes` nodes."""
     integers = {name: np.zeros((games, nodes), np.int32) for name in ("action", "next_action", "visits", "virtual")}
     links = {
         name: np.full((games, nodes), NONE, np.int32) for name in ("parent", "first_child", "next_sibling", "cached")
@@ -68,7 +67,7 @@ def new_tree(games: int, nodes: int, actions: int) -> Tree:
 
 
 def grown(tree: Tree, nodes: int) -> Tree:
-    """Return a copy of the trees with room for `nodes` nodes a game."""
+    """Return a copy of the trees with a capacity of `nodes` nodes."""
     games, before, actions = tree.waiting.shape
     larger = new_tree(games, nodes, actions)
     for old, new in zip(tree[:-1], larger[:-1], strict=True):

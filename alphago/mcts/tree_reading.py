@@ -1,4 +1,4 @@
-"""`read_analysis`: the analysis that the trees of a search hold."""
+"""`read_analysis`: compute an `Analysis` from the trees of a search."""
 
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from alphago.mcts.search import Search
 
 
 class Sums(NamedTuple):
-    """Sums over the simulations of a search, weighted by their number; see `alphago.mcts.kernels.summary.add_up`."""
+    """Sums over the simulations of a search; index A is the whole tree, see `alphago.mcts.kernels.summary.add_up`."""
 
     weight: np.ndarray  # float64 [n, A + 1]
     squared_value: np.ndarray
@@ -27,9 +27,10 @@ class Sums(NamedTuple):
 def read_analysis(
     search: Search, games: np.ndarray | None = None, *, plies: int = PLIES, move_ownership: bool = False
 ) -> Analysis:
-    """Return the analysis of some games of a search, whose roots are evaluated, as it stands.
+    """Return the analysis of some games by a search so far; their roots must be evaluated.
 
-    games: int64 [n]; None for all. plies: of the lines. move_ownership: whether to add up ownership below each action.
+    games: int64 [n]; None for all. plies: most plies of a line. move_ownership: whether to average ownership below
+        each action too.
     """
     games = np.arange(search.games) if games is None else np.asarray(games, np.int64)
     env, tree, shape = search.env, search.tree, (len(games), search.env.action_space)
@@ -62,7 +63,10 @@ def forecasts_of(search: Search) -> tuple[np.ndarray, np.ndarray]:
 
 
 def add_up(search: Search, games: np.ndarray, scores: np.ndarray, owners: np.ndarray, every_move: bool) -> Sums:
-    """Return the sums of some games' trees; every_move: those of ownership below each action too."""
+    """Return the sums over the trees of some games.
+
+    scores, owners: from `forecasts_of`. every_move: whether to sum ownership below each action too.
+    """
     actions = search.env.action_space
     numbers = np.zeros((4, len(games), actions + 1))
     owned = np.zeros((2, len(games), actions + 1 if every_move else 1, owners.shape[2]), np.float32)
@@ -72,7 +76,7 @@ def add_up(search: Search, games: np.ndarray, scores: np.ndarray, owners: np.nda
 
 
 def mean_and_stdev(total: np.ndarray, squared: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return means and standard deviations, float32, of weighted sums; NaN without weight."""
+    """Return means and standard deviations, float32, from weighted sums; NaN where the weight is 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = total / weight
         variance = np.maximum(squared / weight - mean * mean, 0)
@@ -80,7 +84,7 @@ def mean_and_stdev(total: np.ndarray, squared: np.ndarray, weight: np.ndarray) -
 
 
 def ownership_of(sums: Sums, env: GameEnv, every_move: bool) -> dict[str, np.ndarray]:
-    """Return the ownership fields of an analysis: the whole tree's and, if asked for, those below each action."""
+    """Return the ownership fields of an analysis: of the whole tree and, with `every_move`, below each action."""
     weight = sums.weight if every_move else sums.weight[:, -1:]
     pair = mean_and_stdev(sums.ownership, sums.squared_ownership, weight[:, :, None])
     mean, stdev = (array.reshape(*array.shape[:2], *env.plane_shape) for array in pair)
@@ -92,8 +96,8 @@ def ownership_of(sums: Sums, env: GameEnv, every_move: bool) -> dict[str, np.nda
 def lower_bounds(q: np.ndarray, visits: np.ndarray, squared: np.ndarray) -> np.ndarray:
     """Return lower bounds of the win rates, float32 [n, A]: DEVIATIONS standard errors below them; NaN without visits.
 
-    squared: [n, A], the sums of squared values.  With few visits their spread says little, so the largest possible
-    variance is mixed in with the weight 1 / N^2 of N visits, as KataGo does (`Search::getSelfUtilityLCBAndRadius`).
+    squared: [n, A], sums of squared values.  The sample variance of few visits is unreliable, so the largest possible
+    variance is mixed in with weight 1 / N^2 for N visits, as in KataGo (`Search::getSelfUtilityLCBAndRadius`).
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         count = visits.astype(np.float64)

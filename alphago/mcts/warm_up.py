@@ -1,4 +1,4 @@
-"""Compilation of the tree search's kernels in a second process, while this one compiles the game's.
+"""Compile the search's kernels in a second process, while this one compiles the game's.
 
 Kernels are compiled at their first call, one after the other, since numba's compiler admits one thread, and are then
 kept on disk. If those of the search are not there yet, a command that is about to play starts a second process,
@@ -52,20 +52,20 @@ def warm_up(game: str = "") -> "subprocess.Popen[bytes] | None":
 
 
 def end(process: "subprocess.Popen[bytes]") -> None:
-    """End the process if it still runs; the kernels that it has compiled so far are on disk."""
+    """Kill the process if it still runs; the kernels compiled so far stay cached."""
     if process.poll() is None:
         process.kill()
         process.wait()
 
 
 def is_compiled(kernel: Any) -> bool:
-    """Return whether the kernel is on disk."""
+    """Return whether the compiled kernel is cached on disk."""
     module = kernel.__module__.rpartition(".")[2]
     return any(Path(kernel.stats.cache_path).glob(f"{module}.{kernel.py_func.__name__}-*.kernel"))
 
 
 class Blank:
-    """A game without rules that is its own batch and compiles nothing: every action is legal, no game ends."""
+    """A game without rules or kernels, and its own batch: every action is legal, no game ends."""
 
     device = "cpu"
     action_space, max_moves = 2, 8

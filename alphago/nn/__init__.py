@@ -1,1 +1,1 @@
-"""Networks: `NeuralNet` with its exchangeable parts, and `inference`, its frozen copies for search."""
+"""Networks: `NeuralNet` with its exchangeable parts, and `inference`, fast frozen copies of networks for search."""

@@ -1,4 +1,4 @@
-"""Bases of a NeuralNet: the tower of blocks, which is the default, and dense layers."""
+"""Bases of a NeuralNet: a tower of blocks, which is the default, and dense layers."""
 
 from collections.abc import Collection, Sequence
 from itertools import pairwise
@@ -14,12 +14,14 @@ from alphago.system.validation import check_bool, check_int
 
 @register_part
 class ResidualTower(nn.Module):
-    """A 3x3 convolution and `height` blocks; every second block is pooled if `pooled` (see alphago.nn.blocks.Block).
+    """A 3x3 convolution followed by `height` blocks: [B, planes, H, W] -> [B, channels, H, W], for any board size.
 
-    [B, planes, H, W] -> [B, channels, H, W], any board size.  Without `pooled` it is AlphaGo Zero's tower (Silver et
-    al. 2017, Methods, "Neural network architecture": 19 or 39 blocks of 256 channels).
-    block: "residual"; "preactivation", where a last norm and activation follow the blocks; or "plain", one convolution
-        without a residual connection.  See alphago.nn.blocks.
+    With the defaults it is AlphaGo Zero's tower (Silver et al. 2017, Methods, "Neural network architecture", which has
+    19 or 39 blocks of 256 channels).
+
+    pooled: whether every second block sees the whole board; see alphago.nn.blocks.Block.
+    block: the kind of block (see alphago.nn.blocks): "residual"; "preactivation", which adds a norm and an activation
+        after the last block; or "plain", a convolution without a residual connection.
     activation: "relu" or "elu".
     """
 
@@ -52,12 +54,13 @@ class ResidualTower(nn.Module):
 
 @register_part
 class DenseBase(nn.Module):
-    """Dense layers over all points at once, for one board size: [B, planes, H, W] -> [B, hidden[-1]].
+    """Dense layers for one board size, which read all points at once: [B, planes, H, W] -> [B, hidden[-1]].
 
-    For games whose planes are no picture, and for tiny networks.  The default heads for it are FlatValue and
+    They suit tiny networks and games whose planes are not pictures of a board.  Their default heads are FlatValue and
     FlatPolicy.
+
     plane_shape: (H, W).
-    hidden: the size of each layer, one or more.
+    hidden: the size of each layer; at least one layer.
     activation: "relu" or "elu".
     """
 
@@ -87,6 +90,6 @@ class DenseBase(nn.Module):
 
 
 def check_choice(name: str, value: object, choices: Collection[str]) -> None:
-    """Raise ValueError that lists the choices unless `value` is one of them."""
+    """Raise ValueError, which lists the choices, unless `value` is one of them; name: the argument's name."""
     if value not in choices:
         raise ValueError(f"{name} must be {' or '.join(map(repr, choices))}, got {value!r}")

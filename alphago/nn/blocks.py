@@ -1,4 +1,4 @@
-"""The blocks that a tower is made of, and the layers that several parts share."""
+"""The blocks of a tower, and layers that several parts of a network share."""
 
 from collections.abc import Callable
 
@@ -9,20 +9,21 @@ from torch import nn
 from alphago.nn.passes import add_board_bias, board_pool, norm_relu
 
 Activation = Callable[[torch.Tensor], torch.Tensor]
-# relu: AlphaGo Zero's.  elu: exp(x) - 1 below 0, so that no unit ever stops learning (Clevert et al. 2016).
+# relu is AlphaGo Zero's activation.  elu is exp(x) - 1 below 0, so its gradient is never 0 (Clevert et al. 2016).
 ACTIVATIONS: dict[str, Activation] = {"relu": torch.relu, "elu": F.elu}
 
 
 class ConvBn(nn.Sequential):
-    """A convolution and a batch norm, fused with an addition and an activation after them if these are given.
-
-    forward: features [B, inputs, H, W] -> act(norm(conv(features)) + added), [B, outputs, H, W]; None leaves out the
-        addition or the activation.
-    """
+    """A convolution and a batch norm, optionally fused with an addition and an activation: see `forward`."""
 
     def forward(
         self, features: torch.Tensor, act: Activation | None = None, added: torch.Tensor | None = None
     ) -> torch.Tensor:
+        """Compute act(norm(conv(features)) + added).
+
+        features: [B, inputs, H, W].  added: [B, outputs, H, W], like the result.
+        None for `act` or `added` leaves out the activation or the addition.
+        """
         conv, norm = self
         features = conv(features)
         if act is torch.relu:
@@ -32,14 +33,14 @@ class ConvBn(nn.Sequential):
 
 
 def conv_bn(inputs: int, outputs: int, kernel_size: int) -> ConvBn:
-    """Return a convolution, which keeps the board's size, and a batch norm; the norm has the only bias."""
+    """Return a convolution that keeps the board's size, without a bias, and a batch norm."""
     conv = nn.Conv2d(inputs, outputs, kernel_size, padding=kernel_size // 2, bias=False)
     nn.init.kaiming_normal_(conv.weight, nonlinearity="relu")
     return ConvBn(conv, nn.BatchNorm2d(outputs))
 
 
 def board_bias(channels: int) -> nn.Linear:
-    """Return a layer from the mean and maximum of each channel to a bias for each channel, initialised to 0."""
+    """Return a layer that maps the means and maxima of all channels to a bias per channel, initialised to 0."""
     layer = nn.Linear(2 * channels, channels)
     nn.init.zeros_(layer.weight)
     nn.init.zeros_(layer.bias)
@@ -47,7 +48,7 @@ def board_bias(channels: int) -> nn.Linear:
 
 
 def start_small(*layers: nn.Linear | nn.Conv2d) -> None:
-    """Initialise layers (with or without a bias) so that their outputs are near 0."""
+    """Initialise layers, with or without a bias, so that their outputs are near 0."""
     for layer in layers:
         nn.init.normal_(layer.weight, std=0.01)
         if layer.bias is not None:
@@ -64,13 +65,13 @@ def two_layers(features: int, hidden: int, outputs: int = 1) -> tuple[nn.Linear,
 
 
 class Block(nn.Module):
-    """Base of a tower's blocks: [B, channels, H, W] -> the same shape.
+    """Base class of a tower's blocks: [B, channels, H, W] -> [B, channels, H, W].
 
-    pooled: whether the block sees the whole board: the features h that its last convolution reads get a bias for each
-        channel, computed from all channels' mean and maximum, h + W [mean h, max h]. What convolutions need many layers
-        for (ko fights, the score) then reaches every point at once (Wu 2019, "Accelerating Self-Play Learning in Go",
-        section 3.3).
-    activation: a name of ACTIVATIONS.
+    pooled: whether the block sees the whole board.  If so, the input h of its last convolution becomes h + W [mean h,
+        max h], with mean and maximum over the board: a bias per channel, computed from all channels.  So facts about
+        the whole board (ko fights, the score) reach every point in one block (Wu 2019, "Accelerating Self-Play
+        Learning in Go", section 3.3).
+    activation: a name in ACTIVATIONS.
     """
 
     def __init__(self, channels: int, pooled: bool = False, activation: str = "relu") -> None:
@@ -84,7 +85,7 @@ class Block(nn.Module):
         raise NotImplementedError
 
     def shift(self, hidden: torch.Tensor) -> torch.Tensor:
-        """Return `hidden` plus the bias computed from the whole board, or unchanged if the block is not pooled."""
+        """Add the bias computed from the whole board to `hidden`; return `hidden` unchanged if not `pooled`."""
         if self.pooled is None:
             return hidden
         whole = torch.cat(board_pool(hidden, self.training), dim=1)
@@ -92,10 +93,10 @@ class Block(nn.Module):
 
 
 class ResidualBlock(Block):
-    """act(x + f(x)), f two 3x3 convolutions with batch norm and act between them (He et al. 2016, post-activation).
+    """The block act(x + f(x)), where f is convolution, batch norm, act, convolution, batch norm (He et al. 2016).
 
-    The last norm's scale starts at 0, so that a new block changes nothing: a tower of any height starts out as a
-    shallow net and learns at the same pace (Goyal et al. 2017, section 5.1).
+    The convolutions are 3x3.  The last norm's scale is initialised to 0, so a new block computes act(x), and a high
+    tower learns as fast as a low one at first (Goyal et al. 2017, section 5.1).
     """
 
     def build(self, channels: int) -> None:
@@ -111,10 +112,10 @@ class ResidualBlock(Block):
 
 
 class PreactivationBlock(Block):
-    """x + f(x), where f is twice batch norm, act, 3x3 convolution (He et al. 2016b).
+    """The block x + f(x), where f is twice the sequence batch norm, act, 3x3 convolution (He et al. 2016b).
 
-    x passes through all blocks unchanged, so that very high towers learn ("Identity Mappings in Deep Residual
-    Networks"). The last convolution starts at 0, so that a new block changes nothing.
+    Since x passes through all blocks unchanged, even very high towers learn ("Identity Mappings in Deep Residual
+    Networks").  The last convolution is initialised to 0, so a new block computes x.
     """
 
     def build(self, channels: int) -> None:
@@ -129,7 +130,7 @@ class PreactivationBlock(Block):
 
 
 class PlainBlock(Block):
-    """act(f(x)), where f is one 3x3 convolution with batch norm; no residual connection."""
+    """The block act(f(x)), where f is a 3x3 convolution with batch norm; it has no residual connection."""
 
     def build(self, channels: int) -> None:
         self.only = conv_bn(channels, channels, 3)

@@ -1,11 +1,11 @@
-"""Networks for other programs: ONNX, or raw weights with a manifest that says how to compute with them.
+"""Export networks for other programs, as ONNX or as raw weights with a manifest of the network's operations.
 
-onnx     one file with named inputs and outputs, any number of positions, and any board if the network is size-free.
-w32, w16 float32 or float16 numbers, little-endian, layer after layer; the manifest lies beside them (FILE.json).
-npz      the same weights by name for numpy, with the manifest inside.
+onnx     one file with named inputs and outputs, for any number of positions, and any board if the network is size-free
+w32, w16 float32 or float16 numbers, little-endian, layer after layer, with the manifest in FILE.json
+npz      the weights by name, for numpy, with the manifest as one of the arrays
 
-The manifest has the operations by ONNX's names (alphago.nn.graph), so that a program of forty lines can compute any
-network: `examples/bots/` has one.
+The manifest lists the network's operations by ONNX's names (see alphago.nn.graph), so that a short program can compute
+any network; `examples/bots/` has one.
 """
 
 import hashlib
@@ -28,25 +28,25 @@ from alphago.system.files import write_atomic
 from alphago.system.validation import check_int, checks_keywords
 
 FORMATS = ("onnx", "w32", "w16", "npz")
-OPSET, IR_VERSION = 17, 8  # what runtimes of 2022 read
-POSITIONS = 500  # by which an exported network is compared with torch's
-ROUNDING = 0.01  # differences in float32 are far below; above, the translation is wrong
+OPSET, IR_VERSION = 17, 8  # versions of ONNX that runtimes since 2022 read
+POSITIONS = 500  # positions on which an exported network is compared with the original
+ROUNDING = 0.01  # largest difference that counts as rounding; in float32 differences are far smaller
 MANIFEST_VERSION = 1
 DOCUMENTATION = {
-    "planes": "positions as the game's planes, float32, from the view of the player about to move",
-    "logits": "of all actions, before the softmax, illegal ones included: leave these out, then take the softmax",
-    "value": "of the game for the player about to move, -1 to 1, 1 a sure win",
-    "score": "expected margin for the player about to move, in tens of points",
-    "ownership": "of each point, row by row, -1 to 1: 1 the player's about to move",
+    "planes": "positions as the game's planes, float32, in the view of the player about to move",
+    "logits": "logits of all actions, also of illegal ones, which must be left out before the softmax",
+    "value": "value of the position for the player about to move, -1 to 1; 1 is a sure win",
+    "score": "expected margin of the player about to move, in tens of points",
+    "ownership": "owner of each point at the end, row by row, -1 to 1; 1 is the player about to move",
 }
 
 
 class Export(NamedTuple):
-    """A written network, and how it compares with the network in torch, in float32.
+    """The files of an exported network, and its comparison with the original network in torch, in float32.
 
-    files: what was written, the weights first.
-    positions: how many positions of random games were compared.
-    differences: by output, the largest difference.
+    files: the files written, with the weights first.  bytes: their total size.
+    positions: number of positions of random games on which the outputs were compared.
+    differences: largest difference of each output, by name.
     """
 
     files: tuple[Path, ...]
@@ -56,22 +56,25 @@ class Export(NamedTuple):
 
     def __repr__(self) -> str:
         names = " and ".join(map(str, self.files))
-        told = ", ".join(f"{difference:.2g} in {name}" for name, difference in self.differences.items())
-        return f"{names}: {self.bytes:,} bytes; largest difference from torch on {self.positions} positions: {told}"
+        largest = ", ".join(f"{difference:.2g} in {name}" for name, difference in self.differences.items())
+        return f"{names}: {self.bytes:,} bytes; largest difference from torch on {self.positions} positions: {largest}"
 
 
 @checks_keywords()
 def export_model(
     net: NeuralNet, path: str | PathLike[str], format: str | None = None, *, positions: int = POSITIONS
 ) -> Export:
-    """Write a network for other programs, compare it with torch's, and return what was written.
+    """Write a network for other programs, after comparing the exported network with the original one.
 
-    path: the file. format: "onnx", "w32", "w16" or "npz"; None for what the file's name ends with.
-    positions: how many positions of random games are compared, of each of two boards if the network is size-free.
+    net: the network.
+    path: the file to write.
+    format: "onnx", "w32", "w16" or "npz"; None for the suffix of `path`.
+    positions: number of positions of random games on which outputs are compared; for a size-free network, on each of
+        two boards.
 
-    Nothing is written if the network cannot be exported.  Raises ValueError for an unknown format, and for a module
-    that has no translation or whose translation computes something else; ImportError where "onnx" needs packages that
-    are not installed; OSError that names a file that cannot be written.
+    Raises ValueError for an unknown format, and for a module that cannot be translated or whose translation computes
+    other outputs; ImportError if "onnx" needs packages that are not installed; OSError if a file cannot be written.
+    Except after an OSError, nothing is written then.
     """
     path = Path(path)
     chosen = path.suffix.removeprefix(".") if format is None else format
@@ -96,7 +99,7 @@ def export_model(
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all; raise OSError that names it."""
+    """Write a file atomically; raise OSError, with the file's name, if that fails."""
     try:
         write_atomic(path, data)
     except OSError as error:
@@ -107,21 +110,22 @@ def write_file(path: Path, data: bytes) -> None:
 
 
 def check_boards(net: NeuralNet) -> list[GameEnv]:
-    """Return the games to compare on: the network's, and the same on another board if it is size-free."""
+    """Return the games for the comparison: the network's, and if it is size-free also the game on another board."""
     if not net.size_free:
         return [net.env]
     for size in (net.env.N + 2, net.env.N - 2, net.env.N + 1):
         try:
             return [net.env, net.env.resized(size)]
-        except ValueError:  # a game that has no such board
+        except ValueError:  # the game has no such board
             continue
     return [net.env]
 
 
 def compare(net: NeuralNet, env: GameEnv, run: Any, count: int) -> dict[str, float]:
-    """Return the largest difference of each output, between torch in float32 and `run`, on positions of random games.
+    """Return the largest difference of each output between torch in float32 and the exported network, by name.
 
-    run: from planes float32 [n, C, H, W] to the outputs by name.
+    run: computes the exported network: planes float32 [n, C, H, W] -> outputs by name.
+    count: number of positions of random games to compare.
     """
     planes = random_planes(env, count)
     twin = frozen_copy(net)
@@ -135,7 +139,10 @@ def compare(net: NeuralNet, env: GameEnv, run: Any, count: int) -> dict[str, flo
 
 
 def random_planes(env: GameEnv, count: int, seed: int = 1) -> np.ndarray:
-    """Return the planes of positions of random games, float32 [count, planes, height, width], the same every time."""
+    """Return planes of `count` positions of random games, float32 [count, planes, height, width].
+
+    The same seed gives the same positions.
+    """
     random, batch = np.random.default_rng(seed), env.new_batch(count)
     slots = np.arange(count)
     lengths = random.integers(0, max(1, min(env.max_moves, 2 * env.N * env.N)), count)
@@ -149,7 +156,10 @@ def random_planes(env: GameEnv, count: int, seed: int = 1) -> np.ndarray:
 
 
 def onnx_run(data: bytes) -> Any:
-    """Return what computes an ONNX model by onnxruntime: from planes to the outputs by name."""
+    """Return a function that computes an ONNX model with onnxruntime: planes -> outputs by name.
+
+    data: the contents of the ONNX file.
+    """
     runtime = package("onnxruntime")
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -160,7 +170,10 @@ def onnx_run(data: bytes) -> Any:
 
 
 def rounded_run(graph: NetworkGraph, dtype: Any) -> Any:
-    """Return what computes a graph by numpy, with weights as they are after they were written in `dtype`."""
+    """Return a function that computes a graph with numpy: planes -> outputs by name.
+
+    dtype: the weights are rounded to this dtype first; None for no rounding.
+    """
     from alphago.nn.graph_run import run_graph
 
     weights = graph.weights
@@ -174,7 +187,7 @@ def rounded_run(graph: NetworkGraph, dtype: Any) -> Any:
 
 
 def package(name: str) -> Any:
-    """Return a package of the extra `export`; raise ImportError that says how to install it."""
+    """Import and return a package; raise ImportError, which names the extra `export`, if it is missing."""
     import importlib
 
     try:
@@ -184,7 +197,7 @@ def package(name: str) -> Any:
 
 
 def about(net: NeuralNet) -> dict[str, Any]:
-    """Return what an exported file says of its network, as plain data."""
+    """Return facts about a network for an exported file, as plain data: game, sizes, inputs, and actions."""
     env = net.env
     return {
         "game": env.name, "game_options": env.config, "network": net.config, "size_free": net.size_free,
@@ -195,7 +208,7 @@ def about(net: NeuralNet) -> dict[str, Any]:
 
 
 def onnx_bytes(graph: NetworkGraph, net: NeuralNet) -> bytes:
-    """Return a network as an ONNX file, checked by the package onnx."""
+    """Return the contents of an ONNX file with the network, checked by the package onnx."""
     onnx = package("onnx")
     helper, kinds = onnx.helper, onnx.TensorProto
     nodes = [helper.make_node(step.op, step.inputs, [step.output], **step.attributes) for step in graph.steps]
@@ -218,7 +231,10 @@ def onnx_bytes(graph: NetworkGraph, net: NeuralNet) -> bytes:
 
 
 def raw_files(graph: NetworkGraph, net: NeuralNet, path: Path, format: str) -> dict[Path, bytes]:
-    """Return the contents of the files with raw weights, the weights first."""
+    """Return the contents of each file of the format "w32", "w16" or "npz", the file with the weights first.
+
+    graph: the operations of `net`.  path: the file with the weights.
+    """
     if format == "npz":
         data = io.BytesIO()
         texts = np.frombuffer(json.dumps(manifest(graph, net, {})).encode(), np.uint8)
@@ -241,12 +257,12 @@ def raw_files(graph: NetworkGraph, net: NeuralNet, path: Path, format: str) -> d
 
 
 def layer_weights(graph: NetworkGraph) -> dict[str, np.ndarray]:
-    """Return the weights of layers, in order, without the constants of operations."""
+    """Return the weights of the layers, in order, without constants of the operations."""
     return {name: array for name, array in graph.weights.items() if "." in name}
 
 
 def manifest(graph: NetworkGraph, net: NeuralNet, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a program needs to compute with raw weights, as plain data."""
+    """Return the manifest of exported weights as plain data; facts: entries about the weights' file."""
     constants = {name: array.tolist() for name, array in graph.weights.items() if "." not in name}
     return {
         "format": "alphago-weights", "version": MANIFEST_VERSION, **about(net), **facts,

@@ -1,7 +1,8 @@
-"""A network as a list of operations, by the names that ONNX gives them: what export writes and other programs run.
+"""A network as a list of ONNX operations, which `alphago.nn.export` writes and other programs compute.
 
-Translator walks the folded graphs of alphago.nn.inference.fusion, as its OpenVINO twin does.  Sides of the board stay
-open where a network is size-free, so that the same list computes any board.
+Like the Translator in alphago.nn.inference.openvino, the Translator here walks the folded graphs of
+alphago.nn.inference.fusion.  For a size-free network the board's height and width remain symbolic, so that the same
+list of operations computes any board.
 """
 
 import operator
@@ -21,12 +22,16 @@ from alphago.nn.parts import class_path
 from alphago.nn.threads import one_torch_thread
 from alphago.nn.value import ForecastHead
 
-BOARD = [2, 3]  # the axes of a feature's points
-SIDE = "side"  # how names of sides begin that are not computed yet
+BOARD = [2, 3]  # the axes of height and width
+SIDE = "side"  # prefix of the names of symbolic sides for which no operation exists yet
 
 
 class Step(NamedTuple):
-    """One operation of ONNX, opset 17; inputs are names of steps, weights or the graph's input."""
+    """One ONNX operation (opset 17).
+
+    op: the operation's name.  attributes: its attributes.
+    inputs: names of outputs of earlier steps, of weights, or of the graph's input.
+    """
 
     op: str
     inputs: list[str]
@@ -35,7 +40,10 @@ class Step(NamedTuple):
 
 
 class Tensor(NamedTuple):
-    """A value within the graph; a side of its shape that may change is its name, as in ("batch", 16, "height")."""
+    """A value within the graph, with its name and shape.
+
+    A dimension that may change is a name in the shape, for example ("batch", 16, "height", "width").
+    """
 
     name: str
     shape: tuple[int | str, ...]
@@ -43,9 +51,10 @@ class Tensor(NamedTuple):
 
 @dataclass
 class NetworkGraph:
-    """A network's operations in the order of execution, and its weights in the order of layers.
+    """A network's operations in the order of execution, and its weights in the order of the layers.
 
-    outputs: by name, of the steps that compute them: logits, value, and score and ownership where there is a forecast.
+    planes: the input.  weights: by name; also the constants of operations.
+    outputs: the tensors of logits and value, and of score and ownership if the network forecasts them, by name.
     """
 
     planes: Tensor
@@ -54,14 +63,23 @@ class NetworkGraph:
     outputs: dict[str, Tensor] = field(default_factory=dict)
 
     def add(self, op: str, inputs: list[Any], shape: tuple[int | str, ...], **attributes: Any) -> Tensor:
-        """Append an operation on tensors, weights and numbers, and return its output."""
+        """Append an operation and return its output.
+
+        op, attributes: see Step.  inputs: tensors of this graph, or numbers and arrays, which become constants.
+        shape: the output's shape.
+        """
         names = [item.name if isinstance(item, Tensor) else self.keep(item) for item in inputs]
         output = Tensor(f"t{len(self.steps)}", shape)
         self.steps.append(Step(op, names, output.name, attributes))
         return output
 
     def keep(self, value: Any, name: str | None = None) -> str:
-        """Keep weights or a number, and return their name; integers stay integers."""
+        """Store a weight or a constant, and return its name.
+
+        value: a tensor, array or number.  It is stored as float32, except that integer arrays without a name, such as
+            shapes, are stored as int64.
+        name: the weight's name; None to make a name for a constant.
+        """
         array = value.detach().cpu().numpy() if isinstance(value, torch.Tensor) else np.asarray(value)
         array = array.astype(np.int64 if array.dtype.kind in "iu" and name is None and array.ndim else np.float32)
         name = f"c{len(self.weights)}" if name is None else name
@@ -70,9 +88,9 @@ class NetworkGraph:
 
 
 def network_graph(net: NeuralNet) -> NetworkGraph:
-    """Return a network's operations, with batch norms folded into convolutions, in float32.
+    """Return a network's operations in float32, with batch norms folded into convolutions.
 
-    Raises ValueError that names the part and the layer that has no translation.
+    Raises ValueError, which names the part and the layer, if a layer cannot be translated.
     """
     height, width = ("height", "width") if net.size_free else net.env.plane_shape
     graph = NetworkGraph(Tensor("planes", ("batch", net.env.planes, height, width)))
@@ -91,7 +109,7 @@ def network_graph(net: NeuralNet) -> NetworkGraph:
 
 
 class WholeValue(nn.Module):
-    """A value head with all that it predicts: value, and score and ownership where it forecasts them."""
+    """A value head as a module that returns all its predictions: value, score and ownership, or the value alone."""
 
     def __init__(self, head: nn.Module) -> None:
         super().__init__()
@@ -106,16 +124,23 @@ class WholeValue(nn.Module):
 
 
 def translated(graph: NetworkGraph, slot: str, module: nn.Module, inputs: Tensor) -> Any:
-    """Append a part's operations to the graph and return its output."""
+    """Append a part's operations to the graph and return the part's output.
+
+    slot: the part's slot, such as "policy".  inputs: the part's input.
+    Raises ValueError if the part cannot be translated.
+    """
     part = module.head if isinstance(module, WholeValue) else module
     try:
         return Translator(fold_batch_norms(module.eval()), graph, slot).run(inputs)
-    except Exception as error:  # whatever torch.fx raises on a module that it cannot trace
+    except Exception as error:  # torch.fx may raise anything on a module that it cannot trace
         raise ValueError(f"{slot}: {class_path(type(part))} cannot be exported: {error}") from error
 
 
 class Translator(fx.Interpreter):
-    """An interpreter that runs a traced part with tensors of a NetworkGraph instead of torch's."""
+    """An interpreter of a traced part that appends the part's operations to a NetworkGraph.
+
+    slot: the part's slot, which the names of its weights begin with.
+    """
 
     def __init__(self, module: fx.GraphModule, graph: NetworkGraph, slot: str) -> None:
         super().__init__(module, garbage_collect_values=False)
@@ -148,17 +173,20 @@ class Translator(fx.Interpreter):
 
 
 class Shape(tuple[Any, ...]):
-    """The shape of a tensor as a traced module sees it: integers, and tensors for the sides that may change."""
+    """The shape of a tensor for a traced module: integers, and Tensors for the dimensions that may change."""
 
 
 def side(tensor: Tensor, axis: int) -> Any:
-    """Return a side of a tensor's shape: an integer, or for one that may change a tensor that `number` computes."""
+    """Return one dimension of a tensor: an integer, or if it may change a symbolic Tensor, which `number` computes."""
     length = tensor.shape[axis]
     return length if isinstance(length, int) else Tensor(f"{SIDE}:{tensor.name}:{axis}", (length,))
 
 
 def number(graph: NetworkGraph, value: Any) -> Any:
-    """Return a tensor, or a number, to compute with; an open side of a shape becomes float32 [1]."""
+    """Convert an operand: a number to float, and a symbolic dimension of `side` to a computed Tensor, float32 [1].
+
+    Return any other value unchanged.
+    """
     if not (isinstance(value, Tensor) and value.name.startswith(SIDE)):
         return float(value) if isinstance(value, (int, float)) else value
     _, name, axis = value.name.split(":")
@@ -167,7 +195,7 @@ def number(graph: NetworkGraph, value: Any) -> Any:
 
 
 def flattened(values: Any) -> list[Any]:
-    """Return all items of nested tuples and lists, but of no Tensor."""
+    """Return all items of nested tuples and lists; a Tensor, though a tuple, counts as an item."""
     if isinstance(values, Tensor) or not isinstance(values, (list, tuple)):
         return [values]
     return [item for value in values for item in flattened(value)]
@@ -205,7 +233,7 @@ def linear(graph: NetworkGraph, module: nn.Linear, inputs: Tensor, name: str) ->
 
 
 def batch_norm(graph: NetworkGraph, module: nn.BatchNorm2d, inputs: Tensor, name: str) -> Tensor:
-    """Translate a batch norm that could not be folded into a convolution to a scale and a shift."""
+    """Translate a batch norm that could not be folded into a convolution, to a multiplication and an addition."""
     if module.running_mean is None or module.running_var is None:
         raise NotImplementedError("no translation of a batch norm without running statistics")
     scale = torch.rsqrt(module.running_var + module.eps)
@@ -217,7 +245,7 @@ def batch_norm(graph: NetworkGraph, module: nn.BatchNorm2d, inputs: Tensor, name
 
 
 def layer(op: str, *names: str) -> Callable[..., Tensor]:
-    """Return the translation of a layer without weights; `names` are its attributes."""
+    """Return a function that translates a layer without weights; names: the layer's attributes that `op` takes."""
 
     def translate(graph: NetworkGraph, module: Any, inputs: Tensor, name: str) -> Tensor:
         return graph.add(op, [inputs], inputs.shape, **{key: float(getattr(module, key)) for key in names})
@@ -263,7 +291,7 @@ def unflatten(graph: NetworkGraph, inputs: Tensor, dim: int, sizes: tuple[int, .
 
 
 def whole_board(op: str) -> Callable[..., Tensor]:
-    """Return the translation of a pooling over the whole board, which is a reduction."""
+    """Return a function that translates a pooling over the whole board to the reduction `op`."""
 
     def translate(graph: NetworkGraph, inputs: Tensor, kernel_size: Any, **options: Any) -> Tensor:
         window = tuple(item.shape[0] if isinstance(item, Tensor) else item for item in kernel_size)
@@ -283,7 +311,7 @@ def concatenate(graph: NetworkGraph, parts: Any, dim: int = 0) -> Tensor:
 
 
 def item(graph: NetworkGraph, inputs: Tensor, key: Any) -> Tensor:
-    """Translate `inputs[:, i]` and `inputs[:, begin:end]`, the only indexing in the heads."""
+    """Translate `inputs[:, i]` and `inputs[:, begin:end]`; raise NotImplementedError for other indices."""
     rows, columns = key
     width = inputs.shape[1]
     if rows != slice(None) or not isinstance(width, int):

@@ -1,4 +1,4 @@
-"""A network's operations by numpy, the plain twin of what other programs do with an exported network."""
+"""Compute a network's list of operations with numpy, as other programs compute an exported network."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,7 +9,11 @@ from alphago.nn.graph import NetworkGraph
 
 
 def run_graph(graph: NetworkGraph, weights: Mapping[str, np.ndarray], planes: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the outputs by name for planes float32 [n, C, H, W], with these weights instead of the graph's own."""
+    """Compute a graph's outputs, by name.
+
+    weights: the values to use instead of `graph.weights`, for example rounded ones.
+    planes: float32 [n, C, H, W].
+    """
     values: dict[str, Any] = {**weights, graph.planes.name: planes}
     for step in graph.steps:
         values[step.output] = OPERATIONS[step.op](*(values[name] for name in step.inputs), **step.attributes)
@@ -20,7 +24,10 @@ def convolution(
     x: np.ndarray, kernel: np.ndarray, bias: Any = 0.0, *, kernel_shape: list[int], pads: list[int],
     dilations: list[int], group: int,
 ) -> np.ndarray:  # fmt: skip
-    """Return the convolution of x [B, C, H, W] with a kernel [O, C / group, h, w], of stride 1."""
+    """Return the convolution, with stride 1, of x [B, C, H, W] with a kernel [O, C / group, h, w].
+
+    The keywords are the attributes of ONNX's operation Conv.
+    """
     padded = np.pad(x, ((0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])))
     height = padded.shape[2] - dilations[0] * (kernel_shape[0] - 1)
     width = padded.shape[3] - dilations[1] * (kernel_shape[1] - 1)

@@ -1,4 +1,4 @@
-"""The losses that training minimises."""
+"""The losses of training."""
 
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
@@ -13,13 +13,15 @@ from alphago.system.validation import as_plain_numbers, check_bool, check_float,
 @checks_keywords()
 @dataclass(frozen=True)
 class LossWeights:
-    """How much each term of the loss counts.
+    """The weight of each term of the loss.
 
-    policy, value: cross-entropy in nats, and squared error of the value in -1 .. 1.
-    ownership, score: squared error per point in -1 .. 1, and Huber loss of the margin in tens of points; for networks
-        that predict these (alphago.nn.value.Forecast).
-    l2: times the sum of the squares of all parameters.  It differs from the optimizer's weight decay, which with AdamW
-        or Muon does not pass through their moments.
+    policy: weight of the policy's cross-entropy, in nats.
+    value: weight of the squared error of the value, -1 .. 1.
+    ownership: weight of the mean squared error of the points' owners, -1 .. 1, if the network predicts them
+        (alphago.nn.value.Forecast).
+    score: weight of the Huber loss of the margin, in tens of points, if the network predicts it.
+    l2: weight of the sum of the squares of all parameters.  Unlike the optimizer's weight decay in AdamW and Muon, its
+        gradient passes through the optimizer's moments.
     kl: report the policy's loss as the Kullback-Leibler divergence of the network's policy from its target, which is
         the cross-entropy minus the target's entropy: 0 where they agree, and the same gradient.
     masked: leave illegal actions out of the policy's softmax, as search does, instead of learning that they are never
@@ -60,10 +62,10 @@ LEFT_OUT = -1e9  # a logit: e to its power is 0, and times 0 it is 0
 
 
 class Losses(NamedTuple):
-    """Scalar losses, averaged over the batch; `total`, their weighted sum, is the one to call `backward` on."""
+    """Scalar losses, averaged over the batch."""
 
-    total: torch.Tensor
-    policy: torch.Tensor  # cross-entropy in nats, or divergence
+    total: torch.Tensor  # the weighted sum of both, to call `backward` on
+    policy: torch.Tensor  # cross-entropy in nats, or Kullback-Leibler divergence with `LossWeights.kl`
     value: torch.Tensor  # squared error, 0 .. 4
 
 
@@ -76,17 +78,19 @@ def alphazero_loss(
     *,
     weights: LossWeights = LOSSES["default"],
 ) -> Losses:
-    """Return (z - v)^2 - pi . log p, averaged over the batch (Silver et al. 2017, equation 1).
+    """Return AlphaGo Zero's loss (z - v)^2 - pi . log p, averaged over the batch (Silver et al. 2017, equation 1).
 
-    The equation's L2 term, which needs no sample, is `add_l2_gradient`.
+    `add_l2_gradient` adds the gradient of the equation's L2 term.
+
     logits: [B, action_space], before the softmax.  Illegal actions need no mask: their target is 0, so the network
         learns to leave them out.  With `weights.masked` those whose target is ILLEGAL are no part of the softmax.
     value: [B] or [B, 1], -1 .. 1, from the view of the player about to move.
-    target_policy: [B, action_space], rows of sum 1, usually the search's visit shares; a row of zeros teaches nothing
-        about moves.
+    target_policy: [B, action_space], probabilities, usually the search's shares of visits.  A row of zeros gives no
+        policy loss.
     target_value: [B] or [B, 1], -1 .. 1, from the view of the player about to move, usually the game's result.
-    weight: [B], how much each sample counts; the losses are weighted means.  None for equal weights.
-    weights: how much policy and value count in `total`, and which policy loss is reported.
+    weight: [B], the weight of each sample in the means over the batch; None for equal weights.
+    weights: the weights of policy and value in `total`, and the form of the policy's loss.
+    Raises ValueError for tensors of other shapes.
     """
     value, target_value = value.flatten(), target_value.flatten()
     batch = logits.shape[:1]
@@ -117,14 +121,14 @@ def legal_alone(logits: torch.Tensor, target_policy: torch.Tensor) -> tuple[torc
 
 
 class ForecastLosses(NamedTuple):
-    """Scalar losses, averaged over the batch; None for what the network does not predict."""
+    """Scalar losses, averaged over the batch; None for a loss whose prediction the network lacks."""
 
-    total: torch.Tensor  # weighted sum
+    total: torch.Tensor  # the weighted sum of both
     ownership: torch.Tensor | None = None  # squared error per point, 0 .. 4
     score: torch.Tensor | None = None  # Huber loss of the margin in tens of points
 
     def metrics(self) -> dict[str, torch.Tensor]:
-        """Return those losses that are not None, by their names in metrics: "ownership_loss", "score_loss"."""
+        """Return the losses that are not None, by their names in metrics: "ownership_loss", "score_loss"."""
         losses = {"ownership_loss": self.ownership, "score_loss": self.score}
         return {name: loss for name, loss in losses.items() if loss is not None}
 
@@ -138,14 +142,16 @@ def forecast_loss(
     *,
     weights: LossWeights = LOSSES["default"],
 ) -> ForecastLosses:
-    """Return the losses of what a network predicts beside the winner, averaged over the batch.
+    """Return the losses of a network's predictions of ownership and score, averaged over the batch.
 
-    ownership: [B, points], 1 where a point is the mover's at the end, -1 the other side's, else 0; [B, 0] in games
-        without it.
-    score: [B], the mover's final margin in points.
-    weight: [B], as in `alphazero_loss`.
-    ended: [B], 0 for positions of resigned games, whose ownership and score are unknown, else 1; None for 1 in all.
-    weights: how much ownership and score count in `total`.
+    forecast: the predictions.
+    ownership: [B, points], the owner of each point at the end: 1 the player about to move, -1 the opponent, 0 neither;
+        [B, 0] in games without ownership.
+    score: [B], the final margin in points of the player about to move.
+    weight: [B], the weight of each sample in the means over the batch.
+    ended: [B], 0 for positions of games that ended by resignation, whose ownership and score are unknown, else 1; None
+        if all are known.
+    weights: the weights of ownership and score in `total`.
     """
     share = weight / weight.sum().clamp_min(1e-12)
     if ended is not None:
@@ -162,7 +168,10 @@ def forecast_loss(
 
 @torch.no_grad()
 def add_l2_gradient(parameters: list[torch.nn.Parameter], l2: float) -> None:
-    """Add the gradient of l2 times the sum of the parameters' squares to the gradients of those that have one."""
+    """Add the gradient of `l2` times the sum of the parameters' squares to the parameters' gradients.
+
+    Parameters without a gradient are left out.
+    """
     pairs = [(parameter.grad, parameter) for parameter in parameters if parameter.grad is not None]
     if l2 and pairs:
         gradients, moved = zip(*pairs, strict=True)

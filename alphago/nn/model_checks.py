@@ -1,4 +1,4 @@
-"""Checks whether a model file holds the network that it describes, and whether that can play a game."""
+"""Check that a model file holds the network that it describes, and that the network can play a game."""
 
 from collections.abc import Mapping
 from os import PathLike
@@ -14,7 +14,7 @@ from alphago.system.validation import shortened
 
 
 def check_game_fits(path: str | PathLike[str], description: Mapping[str, Any], env: GameEnv) -> None:
-    """Raise ModelError unless the file's network can play this game."""
+    """Raise ModelError unless the network in the file `path`, with this description, can play the game `env`."""
     saved, structure = description["structure"], game_structure(env)
     if not fits_game(saved, env, bool(description["net"]["size_free"])):
         different = [key for key in structure if saved.get(key) != structure[key]]
@@ -25,7 +25,11 @@ def check_game_fits(path: str | PathLike[str], description: Mapping[str, Any], e
 def check_modules(
     path: str | PathLike[str], config: Mapping[str, Any], modules: Mapping[str, nn.Module | None]
 ) -> None:
-    """Raise ModelError for a custom slot of the file without a module, or a default slot with one."""
+    """Check that modules were passed exactly for the slots that were saved with custom modules.
+
+    config: `NeuralNet.config`, from the file `path`.  modules: the modules passed to `load_model`, by slot.
+    Raises ModelError if a module is missing, or was passed for a slot with the default part.
+    """
     parts, custom = config["parts"], config["custom"]
     for slot, module in modules.items():
         if slot in custom and module is None:
@@ -37,7 +41,11 @@ def check_modules(
 def check_tower_size(
     path: str | PathLike[str], tensors: Mapping[str, torch.Tensor], tower_height: Any, channels: Any
 ) -> None:
-    """Raise ModelError if the file has too few weights for a tower of that size; called before memory is allocated."""
+    """Raise ModelError if the file has too few weights for a tower of this size.
+
+    This is checked before the tower is built, so that a damaged file cannot make it allocate much memory.
+    tensors: the tensors in the file `path`.
+    """
     sizes = (tower_height, channels)
     numbers = all(isinstance(size, int) and not isinstance(size, bool) and size >= 0 for size in sizes)
     held = sum(tensor.numel() for name, tensor in tensors.items() if name.startswith("base_net."))
@@ -49,7 +57,10 @@ def check_tower_size(
 def check_tensors(
     path: str | PathLike[str], tensors: Mapping[str, torch.Tensor], expected: Mapping[str, torch.Tensor]
 ) -> None:
-    """Raise ModelError unless the tensors have the expected names, shapes and dtypes, and only finite numbers."""
+    """Raise ModelError unless the tensors of the file `path` are finite and match `expected`.
+
+    expected: the network's state dict, which determines names, shapes, and whether numbers are floating-point.
+    """
     for name in expected:
         if name not in tensors:
             raise ModelError(f"{path} lacks the weight {name}, which the network has")

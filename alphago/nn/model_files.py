@@ -1,6 +1,6 @@
-"""Networks in files: finding them, writing and reading safetensors with a description, and checking what a file holds.
+"""Networks in files: find them, write and read them as safetensors with a description, and check their contents.
 
-A file is data only: tensors, and JSON texts in the header.  Reading a file executes nothing from it.
+A file holds only data: tensors, and JSON texts in the header.  Reading it executes no code from it.
 """
 
 import hashlib
@@ -27,16 +27,16 @@ from alphago.system.validation import check_int, near_names, shortened
 FORMAT = "alphago-net"
 FORMAT_VERSION = 1
 MOST_HEADER = 2**24  # largest header in bytes
-MOST_BYTES = 2**31
+MOST_BYTES = 2**31  # largest file
 NOT_A_NETWORK = "not a network saved with NeuralNet.save"
-JSON_KEYS = ("env_config", "structure", "net", "extra")  # each holds one JSON object
-REFERENCE = r"[\w.]{1,99}:[\w.]{1,99}"  # the class of a game that is not the package's; printed, never imported
-LATEST = "weights.safetensors"  # a run folder's latest network
-PACKAGED = Path(__file__).parents[1] / "nets"  # networks that come with the package, named after their board
+JSON_KEYS = ("env_config", "structure", "net", "extra")  # texts of the header that are JSON objects
+REFERENCE = r"[\w.]{1,99}:[\w.]{1,99}"  # the class of a custom game as module:class; only printed, never imported
+LATEST = "weights.safetensors"  # the latest network in a run's folder
+PACKAGED = Path(__file__).parents[1] / "nets"  # networks that come with the package, named by their board
 
 
 class ModelError(ValueError):
-    """The error of a model file that cannot be used; its message has the file, what it holds and what was expected."""
+    """The error raised for a model file that cannot be used; the message names the file and what is wrong with it."""
 
 
 # --- finding ---------------------------------------------------------------------------------------
@@ -48,9 +48,10 @@ def packaged_nets() -> list[str]:
 
 
 def model_file(path: str | PathLike[str]) -> Path:
-    """Return the file of a network: for the name of a packaged network, a run folder (its latest network), or a file.
+    """Return the file of a network.
 
-    Raises ModelError for a name such as "5x5" that no packaged network has, TypeError for what is no name or path.
+    path: the name of a packaged network, such as "7x7"; a run's folder, for its latest network; or a file.
+    Raises ModelError for a name such as "5x5" that no packaged network has, TypeError if `path` is not a name or path.
     """
     if not isinstance(path, (str, PathLike)):
         raise TypeError(
@@ -66,11 +67,12 @@ def model_file(path: str | PathLike[str]) -> Path:
 
 
 def saved_game(path: str | PathLike[str], board_size: int | None = None, komi: float | None = None) -> GameEnv:
-    """Return the game that a saved network is for (`GameEnv.from_saved`), or the same game on another board.
+    """Return the game of a saved network, or the same game on another board or with another komi.
 
-    board_size: None for the saved one. komi: None for the saved komi, or on another board for that board's default.
-    Raises ModelError for a network of a game that does not come with the package, ValueError for a board or a komi that
-    the game does not have.
+    path: the network's file.
+    board_size: None for the saved size.
+    komi: None for the saved komi, or for the default komi of another board.
+    Raises ModelError if the game does not come with the package, ValueError if the game lacks this board or komi.
     """
     description = read_description(path)
     name = description["structure"].get("game")
@@ -98,11 +100,11 @@ def write_network(
     config: Mapping[str, Any],
     extra: Mapping[str, str],
 ) -> None:
-    """Write tensors and their description to one file; after an error the file is as before.
+    """Write a network's tensors and description to a file; after an error the file is unchanged.
 
-    config: see NeuralNet.config. extra: further texts.
-    Raises OSError that names the file if it cannot be written, ValueError if a value of `tensors` is no tensor or not
-    finite.
+    tensors: the state dict.  config: `NeuralNet.config`.  extra: further texts by name.
+    Raises OSError, with the file's name, if it cannot be written; ValueError if a value in `tensors` is not a tensor,
+    or not finite.
     """
     for name, tensor in tensors.items():
         if not isinstance(tensor, torch.Tensor):
@@ -119,7 +121,7 @@ def write_network(
         "net": json.dumps(config),
         "extra": json.dumps(dict(extra)),
     }
-    # Copies: safetensors refuses tensors that share memory, as tied weights do.
+    # Tensors are copied, since safetensors refuses tensors that share memory, as tied weights do.
     own = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
     description["digest"] = content_digest(own, description)
     try:
@@ -131,7 +133,7 @@ def write_network(
 
 
 def content_digest(tensors: Mapping[str, torch.Tensor], texts: Mapping[str, Any]) -> str:
-    """Return a digest of all that a file holds, except this digest."""
+    """Return a hash of a file's contents; texts: the header's texts, of which the entry "digest" is ignored."""
     digest = hashlib.sha256(json.dumps({**texts, "digest": None}, sort_keys=True).encode())
     for name, tensor in sorted(tensors.items()):
         digest.update(f"{name} {tensor.dtype} {list(tensor.shape)} {fingerprint({name: tensor})}".encode())
@@ -139,7 +141,7 @@ def content_digest(tensors: Mapping[str, torch.Tensor], texts: Mapping[str, Any]
 
 
 def fingerprint(tensors: Mapping[str, torch.Tensor]) -> str:
-    """Return a digest of the weights, equal only for bit-identical ones; their names do not count."""
+    """Return a hash of the tensors' values, bit for bit; their names do not count."""
     digest = hashlib.sha256()
     for tensor in tensors.values():
         digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
@@ -150,9 +152,10 @@ def fingerprint(tensors: Mapping[str, torch.Tensor]) -> str:
 
 
 def read_weights(path: str | PathLike[str]) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-    """Return a file's tensors, and its description as `read_description` returns it.
+    """Return the tensors and the description (see `read_description`) in a file.
 
-    Raises ModelError, also for contents that are not those that were saved, if the file holds their digest.
+    Raises ModelError if the file cannot be read or is damaged; damage is found by the digest of the contents, which
+    files have unless they are old.
     """
     texts, data = read_regular_file(path, whole=True)
     try:
@@ -166,17 +169,19 @@ def read_weights(path: str | PathLike[str]) -> tuple[dict[str, torch.Tensor], di
 
 
 def read_description(path: str | PathLike[str]) -> dict[str, Any]:
-    """Return a file's description; raise ModelError if it cannot be read.
+    """Return the description of a network in a file; raise ModelError if it cannot be read.
 
-    It has `env` as text, and `env_config`, `structure`, `net` and `extra` as dictionaries.
+    The description has texts `env` (the game) and `reference` (the game's class), and dictionaries `env_config` (the
+    game's options), `structure` (see `game_structure`), `net` (`NeuralNet.config`) and `extra` (further texts).
     """
     return parse_description(path, read_regular_file(path)[0])
 
 
 def read_regular_file(path: str | PathLike[str], whole: bool = False) -> tuple[Mapping[str, Any], bytes]:
-    """Return the texts in a file's header, and with `whole` all of its bytes; raise ModelError if that fails.
+    """Return the texts in a file's header, and the bytes of the header or with `whole` of the file.
 
-    Only the header is read before the sizes in it are compared with the file's; pipes and devices are not read at all.
+    The sizes in the header are checked before the rest of the file is read.  Pipes and devices are not read.
+    Raises ModelError if the file cannot be read or is not a network.
     """
     try:
         status = os.stat(path)
@@ -199,7 +204,7 @@ def read_regular_file(path: str | PathLike[str], whole: bool = False) -> tuple[M
 
 
 def meant_instead(name: str) -> str:
-    """Return how a message about a missing file goes on: what a name without a folder was probably meant to be."""
+    """Return the end of a message about a missing file: the names of packaged networks that may be meant, or ""."""
     if "/" in name or "." in name:
         return ""
     if near := near_names(name, packaged_nets()):
@@ -208,7 +213,11 @@ def meant_instead(name: str) -> str:
 
 
 def header_end(path: str | PathLike[str], begin: bytes, size: int) -> int:
-    """Return where a safetensors file's header ends, from its first 9 bytes and its size; raise ModelError."""
+    """Return the offset of the end of a safetensors file's header.
+
+    begin: the file's first 9 bytes.  size: the file's size in bytes.
+    Raises ModelError if the file is of another kind, cut off, or too large.
+    """
     if not begin:
         raise ModelError(f"{path} is empty, {NOT_A_NETWORK}")
     if begin.startswith(b"PK"):
@@ -229,7 +238,10 @@ def header_end(path: str | PathLike[str], begin: bytes, size: int) -> int:
 
 
 def read_header(path: str | PathLike[str], header: bytes, size: int) -> Mapping[str, Any]:
-    """Return the texts in a header, a length followed by JSON; raise ModelError if it is for a file of another size."""
+    """Return the texts in a safetensors header; raise ModelError if the header is damaged.
+
+    header: the header's bytes, 8 bytes of length followed by JSON.  size: the file's size, which must fit the header.
+    """
     try:
         entries = json.loads(header[8:])
         texts = entries.pop("__metadata__", {})
@@ -246,7 +258,10 @@ def read_header(path: str | PathLike[str], header: bytes, size: int) -> Mapping[
 
 
 def parse_description(path: str | PathLike[str], texts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the description with its JSON parsed; raise ModelError if NeuralNet.save did not write it."""
+    """Return the description (see `read_description`) from the texts in a file's header.
+
+    Raises ModelError if NeuralNet.save did not write them.
+    """
     if texts.get("format") != FORMAT:
         raise ModelError(f"{path} is another program's safetensors file, {NOT_A_NETWORK}")
     version = texts.get("format_version")
@@ -273,7 +288,7 @@ def parse_description(path: str | PathLike[str], texts: Mapping[str, Any]) -> di
 
 
 def check_structure(structure: Mapping[str, Any]) -> None:
-    """Raise ValueError for anything but what `game_structure` returns."""
+    """Raise ValueError unless the contents of `structure` have the form that `game_structure` returns."""
     if not isinstance(structure["game"], str):
         raise ValueError(f"game must be a name, got {shortened(structure['game'])}")
     sides = structure["plane_shape"]
@@ -285,12 +300,12 @@ def check_structure(structure: Mapping[str, Any]) -> None:
 
 
 def table(name: str, value: Any) -> dict[str, Any]:
-    """Return `value` if it is a JSON object; raise ValueError, naming it `name`, for any other value."""
+    """Return `value` if it is a dictionary, else raise ValueError; name: the value's name in the message."""
     if not isinstance(value, dict):
         raise ValueError(f"{name} must be a table, got {shortened(value)}")
     return value
 
 
 def notes_of(description: Mapping[str, Any]) -> dict[str, str]:
-    """Return the texts that a file holds beside its weights (`extra` of `write_network`)."""
+    """Return the texts `extra` in a file's description, by name."""
     return {name: str(text) for name, text in description["extra"].items()}

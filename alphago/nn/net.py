@@ -1,4 +1,4 @@
-"""`NeuralNet`: what to play and who wins, for one position or many."""
+"""The class `NeuralNet`, which computes policy and value, and `load_model`, which loads a network from a file."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -25,8 +25,8 @@ from alphago.nn.threads import one_torch_thread
 from alphago.nn.value import FlatValue, Forecast, ForecastHead, default_value
 from alphago.system.validation import check_float, check_int, checks_keywords, shortened
 
-# (tower_height, channels, size_free).  One machine learns small boards with the first in minutes; the second is the
-# smaller of the two nets of Silver et al. 2017.
+# (tower_height, channels, size_free).  "default" learns small boards on one machine in minutes; "paper" is the smaller
+# of the two networks of Silver et al. 2017.
 PRESETS = {"default": (5, 64, True), "paper": (19, 256, False)}
 # Dense networks: (layers of the base, hidden layer of each head).  "cgzero" has the shape of marchete/CGZero's network
 # for Oware, one shared layer and one for each head.  Its published code leaves the sizes open; these fit into its limit
@@ -36,12 +36,13 @@ DENSE_PRESETS = {"cgzero": ((48,), 32)}
 
 @checks_keywords()
 class NeuralNet(nn.Module):
-    """A network of three parts, each of which may be any `torch.nn.Module` that fits.
+    """A network of three parts; each part may be any `torch.nn.Module` with these inputs and outputs.
 
-    base_net: planes [B, planes, H, W], float32 from the mover's view, to any features [B, ...].
-    value: features to [B, 1] or [B] in -1 .. 1, from the view of the player about to move.
-    policy: features to logits [B, action_space]; no softmax, and illegal actions included.
-    Default heads need features [B, C, H, W], or [B, F] without a board.
+    env: the game.
+    base_net: maps planes [B, planes, H, W], float32 in the view of the player about to move, to features [B, ...].
+        The default heads need features [B, C, H, W], or [B, F] without a board.
+    value: maps features to values [B, 1] or [B], -1 .. 1, in the view of the player about to move.
+    policy: maps features to logits [B, action_space], without a softmax and with illegal actions.
 
     tower_height, channels: residual blocks of the default tower and their width; 5 and 64 unless given.
     size_free: whether default parts have weights that fit any board of the game (`resized`), with every second block
@@ -51,8 +52,8 @@ class NeuralNet(nn.Module):
     preset: "default" (5 x 64) or "paper" (19 x 256 with dense heads, Silver et al. 2017), which the other keywords
         override; or "cgzero", dense layers alone, for one board size.
 
-    Raises ValueError (TypeError for what is no module or gives no tensor) if a part does not fit; the message names
-    the slot with the expected and the actual shape.
+    Raises ValueError if a part's output has a wrong shape or range, TypeError if a part is not a module or its output
+    not a tensor; the message names the part.
     """
 
     def __init__(
@@ -125,14 +126,13 @@ class NeuralNet(nn.Module):
     def forecast(self, inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, Forecast | None]: ...
 
     def forecast(self, inputs: Any) -> Any:
-        """Return the win probability, score and ownership that a position's game is expected to end with.
+        """Predict how a position's game will end: win probability, score and ownership.
 
-        A Position gives a PositionForecast, from Black's view, in points.  The network computes in eval mode.  Raises
-        ValueError for a position of another game, for a game without points, and for a network whose value head
-        makes no forecast.
+        For a Position, return a PositionForecast in Black's view, computed in eval mode.  Raises ValueError for a
+        position of another game, for a game without points, and if the value head predicts no score and ownership.
 
-        A tensor of planes gives what training compares, from the mover's view: logits, value, and the Forecast of a
-        value head that makes one, else None.
+        For planes [B, planes, H, W], return the tensors that training needs, in the view of the player about to move:
+        logits [B, action_space], value [B], and the value head's Forecast, or None if it is not a ForecastHead.
         """
         if isinstance(inputs, Position):
             return forecast_position(self.base_net, self.value, self.env, inputs)
@@ -145,9 +145,9 @@ class NeuralNet(nn.Module):
         return self.policy(features), forecast.value, forecast
 
     def resized(self, env: GameEnv) -> "NeuralNet":
-        """Return this network for another board of the game; both share their weights.
+        """Return a network for another board of the game, which shares its weights with this network.
 
-        Raises ValueError if this network is not size-free or `env` is another game.
+        Raises ValueError if `env` is another game, or if this network is not size-free.
         """
         if not parts.fits_game(parts.game_structure(self.env), env, self.size_free):
             why = "is another game" if self.size_free else "has another structure, and its heads fit one board size"
@@ -158,15 +158,17 @@ class NeuralNet(nn.Module):
         return net.train(self.training)
 
     def __call__(self, inputs: Any, *rest: Any, **options: Any) -> Any:
-        """Read positions (`net(position)`, `net(positions)`) or run the module's forward (`net(planes)`).
+        """Evaluate a position, `net(position)`, several positions, `net(positions)`, or planes, `net(planes)`.
 
-        A Position gives (policy, value): policy float32 [action_space], probabilities of the legal actions, 0
-        elsewhere, all 0 once the game is over; value a float as in AlphaGo.jl: +1 Black (the first player) wins, -1
-        White wins.  A sequence of n positions gives policy float32 [n, action_space] and value float32 [n].
-        (AlphaGo.jl returns actions x batch; here the batch comes first.)  The network computes in eval mode.  Raises
-        ValueError for a position of another game.
+        For a Position, return (policy, value), computed in eval mode.  policy: float32 [action_space], probabilities
+        of the legal actions, 0 elsewhere, and all 0 if the game is over.  value: a float in Black's view, as in
+        AlphaGo.jl: 1 if Black (the first player) wins, -1 if White wins.
 
-        A tensor goes to `forward`: logits and value, both from the mover's view.
+        For a sequence of n positions, return policy float32 [n, action_space] and value float32 [n].  (AlphaGo.jl
+        returns actions x batch.)  Raises ValueError for a position of another game.
+
+        For a tensor of planes, return the result of `forward`, with logits and values in the view of the player about
+        to move.
         """
         if isinstance(inputs, (torch.Tensor, torch.fx.Proxy)):
             return super().__call__(inputs, *rest, **options)
@@ -180,22 +182,22 @@ class NeuralNet(nn.Module):
     def evaluator(
         self, dtype: str | None = None, device: str = "cpu", *, exact: bool = False, shared: bool = True
     ) -> NetEvaluator | DeviceEvaluator:
-        """Return a frozen copy for search, which later training does not change.
+        """Return an evaluator for search: a frozen copy of the network, which later training does not change.
 
-        The copy is kept: asking again returns it at once, as long as the weights are as they were.  Several searches
-        may share it.
+        The evaluator is cached: as long as the weights are unchanged, further calls return the same object, which
+        several searches may use.
 
         dtype, device, exact: see `alphago.nn.inference.gpu.make_evaluator`.
-        shared: False for a new copy that belongs to the caller alone, who may `load` other weights into it.
+        shared: False for a new evaluator that only the caller uses, for example to `load` other weights into it.
         """
         modules = (self.base_net, self.value, self.policy)
         make = partial(make_evaluator, self.env, modules, dtype, device, exact)
         return kept(modules, (self.env, dtype, device, exact), make) if shared else make()
 
     def forecast_evaluator(self, device: str = "cpu") -> ForecastEvaluator:
-        """Return a frozen copy that also says score and ownership, if the value head does; kept like `evaluator`'s.
+        """Return an evaluator that also predicts score and ownership, if the value head does; cached as in `evaluator`.
 
-        device: where the network is computed, as in `evaluator`; the positions are on the CPU.
+        device: the device that computes the network, as in `evaluator`; the positions are on the CPU.
         """
         modules = (self.base_net, self.value, self.policy)
         make = partial(make_forecast_evaluator, self.env, modules, device)
@@ -210,8 +212,9 @@ class NeuralNet(nn.Module):
     def config(self) -> dict[str, Any]:
         """The plain data from which `build_net` rebuilds the network.
 
-        parts: by slot, the description of a registered part that was passed for it.
-        custom: by slot, the class of any other module that was passed for it.
+        Its entries are the constructor's keywords, and for the parts passed to the constructor:
+        parts: the description of each registered part, by slot.
+        custom: the class name of each other module, by slot.
         """
         return {
             "preset": self.preset,
@@ -230,9 +233,10 @@ class NeuralNet(nn.Module):
 
     @property
     def resign_threshold(self) -> float:
-        """The mover's value below which it may resign, from the calibration of the network's run; -1 is never.
+        """The value below which a player should resign, -1 .. 1, in that player's view; -1 stands for never.
 
-        -1 without such a note in `notes`. Raises ModelError for a note that is not a number from -1 to 1.
+        It is the text "resign_threshold" in `notes`, which the network's run calibrated, or -1 without this text.
+        Raises ModelError if the text is not a number from -1 to 1.
         """
         note = self.notes.get("resign_threshold", "-1")
         try:
@@ -244,18 +248,17 @@ class NeuralNet(nn.Module):
             ) from None
 
     def svg(self, *, size: float | None = None) -> Svg:
-        """Return a picture of the network as SVG text: its layers and blocks, what goes in, and what it predicts.
+        """Return a picture of the network's layers, blocks, inputs and outputs, as SVG.
 
-        A notebook shows it, `.save(path)` writes it to a file.  size: the width in pixels.
+        A notebook shows the picture; `.save(path)` writes it to a file.  size: the width in pixels.
         """
         return net_svg(self.env, NetParts(self.base_net, self.value, self.policy), self.num_parameters, size)
 
     def save(self, path: str | PathLike[str], extra: Mapping[str, str] | None = None) -> None:
-        """Write weights and description to one safetensors file; after an error the file is as before.
+        """Write weights and description to one safetensors file; after an error the file is unchanged.
 
-        extra: texts to keep in the file beside them, which `load_model` returns as `notes`.
-
-        Raises OSError that names the file if it cannot be written, ValueError for weights that are not finite.
+        path: the file.  extra: further texts by name, which a loaded network has as `notes`.
+        Raises OSError, with the file's name, if it cannot be written; ValueError if the weights are not finite.
         """
         model_files.write_network(path, self.state_dict(), self.env, self.config, extra or {})
 
@@ -271,10 +274,11 @@ def dense_parts(env: GameEnv, preset: str) -> dict[str, nn.Module]:
 
 
 def build_net(config: Mapping[str, Any], env: GameEnv, **modules: nn.Module | None) -> NeuralNet:
-    """Return a network with new weights, built as `NeuralNet.config` describes it.
+    """Return a network with new weights from a description.
 
-    modules: by slot; for slots that are left out or None the described parts, or default ones, are built.
-    Raises ValueError or TypeError for a damaged description, or one that does not suit the game.
+    config: from `NeuralNet.config`.
+    modules: parts by slot.  For a slot that is missing or None, the described part or the default part is built.
+    Raises ValueError or TypeError if the description is damaged or does not fit the game.
     """
     slots: dict[str, Any] = {slot: module for slot, module in modules.items() if module is not None}
     slots |= {slot: parts.build_part(part) for slot, part in config["parts"].items() if slot not in slots}
@@ -294,16 +298,16 @@ def load_model(
     value: nn.Module | None = None,
     policy: nn.Module | None = None,
 ) -> NeuralNet:
-    """Load the network that `NeuralNet.save` wrote to a file; it comes in eval mode, on the CPU.
+    """Load a network that `NeuralNet.save` wrote to a file; the result is on the CPU and in eval mode.
 
-    path: the file, a run folder for its latest network, or the name of a network that comes with the package:
-        "7x7", "9x9", ….
-    env: the game to play with it: same game, planes, board size and actions as it was saved with; komi and the like
-        may differ, and the board size too if the network is size-free.  None: the package's game, as it was saved.
-    base_net, value, policy: modules of the same classes for the slots that were saved with modules of your own, which
-        the file names but does not hold; their weights are overwritten.
-    Raises ModelError for a file that is missing, damaged, foreign or of another game, and for modules that do not fit
-    it.  Nothing in the file is executed.
+    path: the file, a run's folder for its latest network, or the name of a network that comes with the package: "7x7",
+        "9x9", ….
+    env: the game to play; None for the game that was saved, if it comes with the package.  It must have the saved
+        game, planes and actions; only options such as komi may differ, and if the network is size-free also the board.
+    base_net, value, policy: modules for the parts that were saved with custom modules, of the same classes; their
+        weights are overwritten.  The file has only the names of these classes.
+    Raises ModelError if the file is missing, damaged, not a network or of another game, and for modules that do not
+    fit it.  No code in the file is executed.
     """
     modules = {"base_net": base_net, "value": value, "policy": policy}
     path = model_files.model_file(path)

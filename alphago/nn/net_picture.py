@@ -1,4 +1,4 @@
-"""A picture of a network: its base, its heads, what goes in and what comes out."""
+"""Draw a network: its base, its heads, its inputs and its outputs."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from alphago.nn.parts import eval_mode
 from alphago.nn.value import ForecastHead
 
 BLOCK_NAMES = {PreactivationBlock: "preactivation block", PlainBlock: "plain block"}
-MOST_BOXES = 14  # of a base; what follows is counted
+MOST_BOXES = 14  # largest number of boxes for a base; the last one gives the number of further layers
 
 
 class NetParts(NamedTuple):
@@ -25,7 +25,10 @@ class NetParts(NamedTuple):
 
 
 def net_svg(env: GameEnv, net: NetParts, parameters: int, size: float | None = None) -> Svg:
-    """Return the picture of a network with so many parameters; see `NeuralNet.svg`."""
+    """Return the picture of a network as SVG; see `NeuralNet.svg`.
+
+    parameters: the network's number of parameters.  size: the width in pixels.
+    """
     weight = next(net.base_net.parameters(), torch.zeros(0))
     planes = torch.zeros([1, env.planes, *env.plane_shape], dtype=weight.dtype, device=weight.device)
     with torch.no_grad(), eval_mode(net.base_net):
@@ -47,12 +50,12 @@ def net_svg(env: GameEnv, net: NetParts, parameters: int, size: float | None = N
 
 
 def shape_text(tensor: torch.Tensor) -> str:
-    """Return the shape of a batch's entries, "[16, 9, 9]"."""
+    """Return a batch's shape without the batch axis as text, such as "[16, 9, 9]"."""
     return str(list(tensor.shape[1:]))
 
 
 def boxes_of(module: nn.Module) -> list[Box]:
-    """Return a box for each layer or block of a base, in the order of their definition."""
+    """Return a box for each layer or block of a base, in the order in which the module defines them."""
     boxes: list[Box] = []
     for child in module.children():
         if isinstance(child, (nn.Sequential, nn.ModuleList)) and not isinstance(child, ConvBn):
@@ -63,7 +66,7 @@ def boxes_of(module: nn.Module) -> list[Box]:
 
 
 def title_of(module: nn.Module) -> str:
-    """Return what a layer or block is, in a few words; a class of the user's own has its name."""
+    """Return a short description of a layer or block, or its class name for a custom class."""
     if isinstance(module, ConvBn):
         return f"{title_of(module[0])}, batch norm"
     if isinstance(module, nn.Conv2d):
@@ -86,5 +89,5 @@ def parameters_text(module: nn.Module) -> str:
 
 
 def head_box(name: str, head: nn.Module) -> Box:
-    """Return the box of a head: its class, and its number of parameters."""
+    """Return the box of a head with its class and number of parameters; name: the box's title."""
     return Box(name, f"{type(head).__name__}, {parameters_text(head) or 'no parameters'}")

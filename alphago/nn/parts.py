@@ -1,4 +1,4 @@
-"""The contract of a network's three parts: what fits into a slot, and how files describe the package's own parts."""
+"""The three parts of a network: the checks of a part for a slot, and the descriptions of registered parts in files."""
 
 import functools
 import inspect
@@ -23,10 +23,11 @@ PartClass = TypeVar("PartClass", bound=type[nn.Module])
 
 
 def register_part(part: PartClass) -> PartClass:
-    """Decorate a module class, so that networks with such a part are saved and loaded without passing it again.
+    """Register a module class by its name, so that a network with such a part can be loaded without passing the part.
 
-    The class's arguments must be plain data or further registered parts; instances keep them in `arguments`.  Raises
-    ValueError if another class has the name.
+    Use it as a decorator.  The constructor's arguments must be plain data or registered parts; each instance keeps them
+    as `arguments`.
+    Raises ValueError if another class is registered by this name.
     """
     other = PARTS.setdefault(part.__name__, part)
     if class_path(other) != class_path(part):
@@ -47,14 +48,14 @@ def register_part(part: PartClass) -> PartClass:
 
 
 def as_plain_data(value: Any) -> Any:
-    """Return sequences as lists and NumPy's numbers as Python's, as JSON would; other values unchanged."""
+    """Convert lists and tuples to lists and NumPy's numbers to Python's; return other values unchanged."""
     if isinstance(value, (list, tuple)):
         return [as_plain_data(item) for item in value]
     return plain_number(value) if isinstance(value, np.generic) else value
 
 
 def class_path(part: type[nn.Module]) -> str:
-    """Return 'module.Class', for messages and saved files."""
+    """Return the name "module.Class" of a class, for messages and saved files."""
     return f"{part.__module__}.{part.__qualname__}"
 
 
@@ -62,7 +63,7 @@ def class_path(part: type[nn.Module]) -> str:
 
 
 def describe_part(module: nn.Module | None) -> dict[str, Any] | None:
-    """Return a registered part's class name and arguments as plain data; None for any other module."""
+    """Return the class name (as "part") and arguments of a registered part as plain data; None for other modules."""
     if module is None or PARTS.get(type(module).__name__) is not type(module):
         return None
     arguments: dict[str, Any] = dict(module.arguments)  # type: ignore[arg-type]
@@ -75,14 +76,17 @@ def describe_part(module: nn.Module | None) -> dict[str, Any] | None:
 
 
 def describe_slots(slots: Mapping[str, nn.Module | None]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return, by slot, the descriptions of registered parts, and the class names of all other modules."""
+    """Return two dictionaries by slot: the descriptions of registered parts, and the class names of other modules."""
     parts = {slot: text for slot, module in slots.items() if (text := describe_part(module)) is not None}
     others = {slot: module for slot, module in slots.items() if module is not None and slot not in parts}
     return parts, {slot: class_path(type(module)) for slot, module in others.items()}
 
 
 def build_part(description: Mapping[str, Any]) -> nn.Module:
-    """Return a new part built from what `describe_part` returned; raise ValueError or TypeError for anything else."""
+    """Return a new part from a description that `describe_part` returned.
+
+    Raises ValueError for an unknown part, ValueError or TypeError for wrong arguments.
+    """
     arguments = {name: build_part(item) if isinstance(item, Mapping) else item for name, item in description.items()}
     name = arguments.pop("part", None)
     if name not in PARTS:
@@ -91,16 +95,17 @@ def build_part(description: Mapping[str, Any]) -> nn.Module:
 
 
 def build_part_for(description: Mapping[str, Any], tensors: Mapping[str, torch.Tensor]) -> nn.Module:
-    """Return a new part as `build_part` does, after checking that its weights have the shapes of `tensors`.
+    """Return `build_part(description)`, after checking that its weights have the shapes of `tensors`.
 
-    Raises ValueError for other shapes, before memory is allocated.
+    The shapes are checked before memory for the weights is allocated.
+    Raises ValueError for other shapes or a damaged description.
     """
     if not isinstance(description, Mapping):
         raise ValueError(f"a part must be a table, got {description!r}")
     try:
         with torch.device("meta"), few_weights(len(tensors)):
             shapes = {name: tensor.shape for name, tensor in build_part(description).state_dict().items()}
-    except (ArithmeticError, AttributeError, LookupError, RuntimeError) as error:  # what no part was written for
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError) as error:  # the arguments make no sense
         raise ValueError(f"{type(error).__name__}: {error}") from error
     for name, shape in shapes.items():
         found = list(tensors[name].shape) if name in tensors else "none"
@@ -111,9 +116,9 @@ def build_part_for(description: Mapping[str, Any], tensors: Mapping[str, torch.T
 
 @contextmanager
 def few_weights(most: int) -> Iterator[None]:
-    """Raise ValueError in the block as soon as this thread has built layers with far more than `most` weights.
+    """Raise ValueError within the `with` block once this thread has built modules with far more than `most` weights.
 
-    This counts nested layers too: building a description of millions of layers would take hours.
+    So a damaged description of millions of layers cannot take hours to build.  most: number of weight tensors.
     """
     thread, built = threading.get_ident(), 0
 
@@ -131,7 +136,7 @@ def few_weights(most: int) -> Iterator[None]:
 
 
 def slot_tensors(tensors: Mapping[str, torch.Tensor], slot: str) -> dict[str, torch.Tensor]:
-    """Return the tensors of one slot, with the slot's prefix removed from their names."""
+    """Return the tensors of one slot, by their names without the slot's prefix."""
     return {name.removeprefix(f"{slot}."): tensor for name, tensor in tensors.items() if name.startswith(f"{slot}.")}
 
 
@@ -139,7 +144,7 @@ def slot_tensors(tensors: Mapping[str, torch.Tensor], slot: str) -> dict[str, to
 
 
 def game_structure(env: GameEnv) -> dict[str, Any]:
-    """Return the facts of a game on which a network's shape depends; games with equal ones may share weights."""
+    """Return the facts about a game that determine the shapes of a network's weights, as plain data by name."""
     return {
         "game": env.name,
         "planes": env.planes,
@@ -149,18 +154,21 @@ def game_structure(env: GameEnv) -> dict[str, Any]:
 
 
 def fits_game(structure: Mapping[str, Any], env: GameEnv, size_free: bool) -> bool:
-    """Return whether weights for a game of this structure can play `env`: if equal or, size-free, on any board."""
+    """Return whether a network for a game of the given structure can play the game `env`.
+
+    structure: from `game_structure`.  size_free: whether the network fits any board of its game.
+    """
     own = game_structure(env)
     if not size_free:
         return structure == own
-    # A game has its pass on every board or on none.
+    # Number of passes among the actions.  A game has a pass on every board or on none.
     passes = [s.get("action_space", 0) - math.prod(s.get("plane_shape", [0])) for s in (structure, own)]
     return all(structure.get(key) == own[key] for key in ("game", "planes")) and passes[0] == passes[1]
 
 
 @contextmanager
 def eval_mode(module: nn.Module) -> Iterator[None]:
-    """Put a module into eval mode within the block, and restore the mode of each of its submodules afterwards."""
+    """Put a module into eval mode within the `with` block, and restore the mode of each submodule afterwards."""
     modes = [(part, part.training) for part in module.modules()]
     module.eval()
     try:
@@ -171,7 +179,11 @@ def eval_mode(module: nn.Module) -> Iterator[None]:
 
 
 def check_base(base: nn.Module, env: GameEnv, default_heads: bool) -> torch.Tensor:
-    """Run the base on two empty boards and return the features [2, ...]; raise ValueError if heads cannot read them."""
+    """Run a base on two all-zero positions and return the features [2, ...].
+
+    default_heads: whether one of the heads is a default one, which needs features [2, C, H, W] or [2, F].
+    Raises ValueError if the features have another shape.
+    """
     parameter = next(base.parameters(), torch.zeros(0))
     planes = torch.zeros(2, env.planes, *env.plane_shape, device=parameter.device, dtype=parameter.dtype)
     features = run_part("base_net", base, planes)
@@ -182,9 +194,10 @@ def check_base(base: nn.Module, env: GameEnv, default_heads: bool) -> torch.Tens
 
 
 def check_heads(value: nn.Module, policy: nn.Module, features: torch.Tensor, env: GameEnv) -> None:
-    """Raise ValueError unless the heads map features to [2, 1] or [2] in -1 .. 1, and to logits [2, action_space].
+    """Check a network's heads on features [2, ...].
 
-    Probabilities are no logits: a softmax of them leaves no action more than e times as probable as another.
+    Raises ValueError unless the value head's output is [2, 1] or [2] in -1 .. 1 and the policy head's is logits [2,
+    action_space].  Probabilities are refused as logits, because a softmax of them would be nearly uniform.
     """
     output = run_part("value", value, features)
     check_shape("value", value, features, output, "[2, 1] or [2]", output.shape in ((2, 1), (2,)))
@@ -206,16 +219,19 @@ def check_heads(value: nn.Module, policy: nn.Module, features: torch.Tensor, env
 
 
 def last_layer(module: nn.Module) -> nn.Module:
-    """Return the last layer of a module that is a sequence of layers, however nested; any other module itself."""
+    """Return the last layer of nested nn.Sequential modules; any other module is returned itself."""
     while isinstance(module, nn.Sequential) and len(module):
         module = module[-1]
     return module
 
 
 def run_part(slot: str, module: nn.Module, inputs: torch.Tensor) -> torch.Tensor:
-    """Return a slot's output in eval mode, without gradients; errors (ValueError, TypeError) name the slot."""
+    """Return the output of a part in eval mode, without gradients; slot: the part's slot, for messages.
+
+    Raises ValueError if the part fails, TypeError if its output is not a tensor.
+    """
     try:
-        with eval_mode(module), torch.no_grad(), one_torch_thread():  # two positions: threads would only wait
+        with eval_mode(module), torch.no_grad(), one_torch_thread():  # threads do not help with two positions
             output = module(inputs)
     except Exception as error:
         shape = list(inputs.shape)
@@ -228,7 +244,7 @@ def run_part(slot: str, module: nn.Module, inputs: torch.Tensor) -> torch.Tensor
 def check_shape(
     slot: str, module: nn.Module, inputs: torch.Tensor, output: torch.Tensor, shapes: str, fits: bool
 ) -> None:
-    """Raise ValueError, with slot, class, and expected and actual shapes, unless `fits`."""
+    """Raise ValueError, with the part's slot and class and both shapes, unless `fits`; shapes: the expected shapes."""
     if not fits:
         raise ValueError(
             f"{slot}: {class_path(type(module))} must give shape {shapes} for an input of shape"

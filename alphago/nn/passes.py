@@ -1,9 +1,9 @@
-"""Training's elementwise operations fused into few passes over memory, for bfloat16 on a CPU.
+"""Elementwise operations of training, fused into few passes over memory, for bfloat16 on a CPU.
 
-torch takes a pass, and new memory, for each of norm, addition and relu, forward and backward, and its passes over
-bfloat16 are slow: of a step of a 4 x 32 network they took two thirds of the time, the convolutions a third.  Each
-function here computes a composition of torch's operations: by compiled kernels (alphago.nn.kernels.norm) when training
-on channels-last bfloat16 boards in the CPU's memory, and by torch otherwise.
+torch makes a pass over new memory for each of norm, addition and relu, forward and backward, and its passes over
+bfloat16 are slow: they took two thirds of a gradient step of a 4 x 32 network, the convolutions one third.  Each
+function here computes a composition of torch's operations.  It uses compiled kernels (alphago.nn.kernels.norm) in
+training on channels-last bfloat16 features on the CPU, and torch otherwise.
 """
 
 from typing import Any, TypeGuard
@@ -18,7 +18,7 @@ from alphago.nn.kernels import norm as kernels
 
 
 def suits_kernels(features: torch.Tensor) -> bool:
-    """Return whether the kernels can compute on a tensor: [B, C, H, W], channels last, bfloat16, on the CPU."""
+    """Return whether the kernels can read a tensor: bfloat16, [B, C, H, W], channels-last, on the CPU."""
     return (
         features.dtype == torch.bfloat16
         and features.device.type == "cpu"
@@ -28,7 +28,11 @@ def suits_kernels(features: torch.Tensor) -> bool:
 
 
 def norm_relu(norm: nn.Module, features: torch.Tensor, added: torch.Tensor | None = None) -> torch.Tensor:
-    """Return relu(norm(features) + added), all [B, C, H, W]; in training this updates the norm's running statistics."""
+    """Return relu(norm(features) + added), or relu(norm(features)) if `added` is None.
+
+    In training mode the norm's running statistics are updated.
+    features, added: [B, C, H, W], like the result.
+    """
     if norm.training and is_plain_norm(norm) and suits_kernels(features) and (added is None or suits_kernels(added)):
         assert norm.num_batches_tracked is not None
         norm.num_batches_tracked.add_(1)
@@ -38,16 +42,16 @@ def norm_relu(norm: nn.Module, features: torch.Tensor, added: torch.Tensor | Non
 
 
 def is_plain_norm(norm: nn.Module) -> TypeGuard[nn.BatchNorm2d]:
-    """Return whether a module is a batch norm with a scale, a bias and running statistics."""
+    """Return whether a module is a 2D batch norm with a scale, a bias and running statistics."""
     if not isinstance(norm, nn.BatchNorm2d):
         return False
     return norm.affine and norm.track_running_stats and norm.momentum is not None
 
 
 def board_pool(features: torch.Tensor, training: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the mean and the maximum of each channel over each board: [B, C, H, W] -> [B, C] twice.
+    """Return the mean and the maximum of each channel over each board, both [B, C], of features [B, C, H, W].
 
-    training: whether kernels may compute it; for search only torch's operations can be translated.
+    training: whether the kernels may be used; a network for search must consist of torch's operations.
     """
     if training and suits_kernels(features):
         both = Pool.apply(features)
@@ -57,10 +61,10 @@ def board_pool(features: torch.Tensor, training: bool = False) -> tuple[torch.Te
 
 
 def board_mean(features: torch.Tensor, training: bool = False) -> torch.Tensor:
-    """Return the mean of each channel over each board: [B, C, H, W] -> [B, C].
+    """Return the mean of each channel over each board, [B, C], of features [B, C, H, W].
 
-    training: compute it as a mean over points, whose gradient is three times as fast on a CPU; otherwise as a pooling,
-        which the fast forms for search can translate.
+    training: whether to compute it as a mean over points, whose gradient is three times as fast on a CPU.  Otherwise
+        it is computed as a pooling, which the evaluators for search can translate.
     """
     if training:
         return features.permute(0, 2, 3, 1).flatten(1, 2).mean(dim=1)
@@ -68,19 +72,19 @@ def board_mean(features: torch.Tensor, training: bool = False) -> torch.Tensor:
 
 
 def add_board_bias(features: torch.Tensor, bias: torch.Tensor, training: bool = False) -> torch.Tensor:
-    """Return features [B, C, H, W] + bias [B, C] at each point."""
+    """Add a bias [B, C] to features [B, C, H, W] at each point; training: whether the kernels may be used."""
     if training and suits_kernels(features):
         return AddBias.apply(features, bias.float())
     return features + bias.unflatten(1, (-1, 1, 1))
 
 
 def flat(features: torch.Tensor) -> np.ndarray:
-    """Return the bits of a tensor that suits the kernels, uint16 [B * H * W * C], as a view of its memory."""
+    """Return a view of a bfloat16 tensor's memory as its bits, uint16 [B * H * W * C], for the kernels."""
     return features.detach().permute(0, 2, 3, 1).view(torch.uint16).numpy().reshape(-1)
 
 
 def for_kernels(gradient: torch.Tensor) -> torch.Tensor:
-    """Return a gradient converted to the dtype and layout that suit the kernels."""
+    """Convert a gradient to bfloat16 and channels-last, for the kernels."""
     return gradient.to(torch.bfloat16).contiguous(memory_format=torch.channels_last)
 
 
@@ -124,7 +128,7 @@ class NormRelu(torch.autograd.Function):
 
 
 class Pool(torch.autograd.Function):
-    """The autograd function of `board_pool` in one pass: [B, C, H, W] -> float32 [B, 2 C], means, then maxima."""
+    """The autograd function of `board_pool`: features [B, C, H, W] -> float32 [B, 2 C], means followed by maxima."""
 
     @staticmethod
     def forward(ctx: Any, features: torch.Tensor) -> torch.Tensor:

@@ -14,12 +14,12 @@ from alphago.system.validation import check_int
 
 @register_part
 class PointPolicy(nn.Module):
-    """A logit for each point, and one for the pass if the game has one, on a board of any size.
+    """A policy head for boards of any size: [B, channels, H, W] -> logits [B, H W], or [B, H W + 1] with a pass.
 
-    [B, channels, H, W] -> [B, H W] or [B, H W + 1].  1x1 convolution to `hidden` planes, a bias computed from their
-    mean and maximum over the board, relu, 1x1 convolution to one plane; the pass is computed from the mean and maximum
-    (after Wu 2019, "Accelerating Self-Play Learning in Go", appendix A.4).  The last layers are initialised near 0, so
-    that an untrained policy is near uniform.
+    Layers: 1x1 convolution to `hidden` channels, batch norm, addition of a bias computed from the channels' means and
+    maxima over the board, relu, 1x1 convolution to the points' logits.  The pass' logit is computed from the means and
+    maxima (after Wu 2019, "Accelerating Self-Play Learning in Go", appendix A.4).  The last layers are initialised near
+    0, so that an untrained policy is nearly uniform.
     """
 
     def __init__(self, channels: int, has_pass: bool, hidden: int = 16) -> None:
@@ -41,10 +41,10 @@ class PointPolicy(nn.Module):
 
 @register_part
 class DensePolicy(nn.Module):
-    """AlphaGo Zero's head: [B, channels, H, W] -> logits [B, action_space].
+    """AlphaGo Zero's policy head, for one board size: [B, channels, H, W] -> logits [B, action_space].
 
-    1x1 convolution to two planes, batch norm, relu, dense (Silver et al. 2017, Methods, "Neural network architecture").
-    The dense layer is initialised near 0, so that an untrained policy is near uniform.
+    Layers: 1x1 convolution to two channels, batch norm, relu, dense (Silver et al. 2017, Methods, "Neural network
+    architecture").  The dense layer is initialised near 0, so that an untrained policy is nearly uniform.
     """
 
     def __init__(self, channels: int, plane_shape: Sequence[int], action_space: int) -> None:
@@ -79,7 +79,10 @@ class FlatPolicy(nn.Module):
 
 
 def default_policy(env: GameEnv, channels: int, shape: tuple[int, int] | None, size_free: bool) -> nn.Module:
-    """Return the default head for features [B, channels, *shape], or [B, channels] if `shape` is None."""
+    """Return the default policy head for features [B, channels, *shape], or [B, channels] if `shape` is None.
+
+    size_free: whether the weights must fit any board: PointPolicy instead of DensePolicy.
+    """
     if shape is None:
         return FlatPolicy(channels, env.action_space)
     if size_free:

@@ -1,4 +1,4 @@
-"""What a network says of positions, in terms for people: Black's view, probabilities, points."""
+"""Evaluate positions with a network for people to read: in Black's view, with probabilities and points."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,17 +13,17 @@ from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
 from alphago.nn.parts import eval_mode
 from alphago.nn.value import POINTS, ForecastHead
 
-SURE = 0.5  # ownership, of -1 .. 1, from which a point counts as a side's
+SURE = 0.5  # absolute ownership from which a point counts as a player's
 READ_BATCH = 256  # positions per forward pass
 NOT_FINITE = "the network's output is not finite: its weights are broken, or too large"
 
 
 class PositionForecast(NamedTuple):
-    """How a network expects a position's game to end, from Black's view, whoever is to move.
+    """A network's prediction of how a position's game ends, always in Black's view.
 
-    win_probability: Black's, 0 .. 1, a draw counting half; `net(position)` gives the same as a value in -1 .. 1.
-    score: the expected margin in points, komi included; above 0 Black is ahead.
-    ownership: float32 [height, width], -1 .. 1: 1 where a point will be Black's, -1 White's; row 0 is the top.
+    win_probability: Black's probability to win, 0 .. 1; a draw counts half.
+    score: Black's expected margin in points, komi included.
+    ownership: float32 [height, width], each point's expected owner, from -1 (White) to 1 (Black); row 0 is the top.
     """
 
     win_probability: float
@@ -34,19 +34,22 @@ class PositionForecast(NamedTuple):
         return f"Black wins with {self.win_probability:.1%}; expected result {result_text(round(self.score, 1))}"
 
     def __str__(self) -> str:
-        """Return these sentences, and a drawing of the points that are sure to become Black's (X) or White's (O)."""
+        """Return the prediction as a sentence, and a drawing of the `owners`: X for Black, O for White."""
         owners = self.owners
         return f"{self!r}\n{draw_board(owners)}" if owners.any() else f"{self!r}; no point is sure yet"
 
     @property
     def owners(self) -> np.ndarray:
-        """The owner of each point that is sure: int8 [height, width], 1 Black, -1 White, 0 neither."""
+        """The owner of each point, int8 [height, width]: 1 Black, -1 White, 0 if |ownership| is below SURE."""
         return np.where(np.abs(self.ownership) >= SURE, np.sign(self.ownership), 0).astype(np.int8)
 
 
 @torch.no_grad()
 def read_positions(net: nn.Module, env: GameEnv, positions: Sequence[Position]) -> tuple[np.ndarray, np.ndarray]:
-    """Return policy float32 [n, action_space] and value float32 [n], +1 Black wins; see `NeuralNet.__call__`."""
+    """Return policy float32 [n, action_space] and value float32 [n] in Black's view; see `NeuralNet.__call__`.
+
+    Raises ValueError for a position of another game, and if the network's output is not finite.
+    """
     policy = np.zeros((len(positions), env.action_space), np.float32)
     value = np.zeros(len(positions), np.float32)
     with eval_mode(net):
@@ -65,7 +68,10 @@ def read_positions(net: nn.Module, env: GameEnv, positions: Sequence[Position]) 
 
 @torch.no_grad()
 def forecast_position(base_net: nn.Module, value: nn.Module, env: GameEnv, position: Position) -> PositionForecast:
-    """Return the forecast of a network's value head for one position; see `NeuralNet.forecast`."""
+    """Return the value head's prediction for one position; see `NeuralNet.forecast`.
+
+    base_net, value: parts of a network for the game `env`.
+    """
     if not env.has_ownership:
         raise ValueError(f"a forecast of points needs a game that is won by them, got {env}")
     if not isinstance(value, ForecastHead):
@@ -84,19 +90,22 @@ def forecast_position(base_net: nn.Module, value: nn.Module, env: GameEnv, posit
     if not all(np.isfinite(array).all() for array in numbers):
         raise ValueError(NOT_FINITE)
     black, score, ownership = numbers
-    win = min(max(float(1 + black) / 2, 0.0), 1.0)  # a tanh may round to a little more
+    win = min(max(float(1 + black) / 2, 0.0), 1.0)  # a rounded tanh may be slightly above 1
     return PositionForecast(win, POINTS * float(score), ownership.reshape(env.plane_shape))
 
 
 def planes_for(net: nn.Module, batch: GameBatch, slots: np.ndarray) -> torch.Tensor:
-    """Return the planes of some slots, [n, planes, height, width], on the network's device and in its dtype."""
+    """Return the planes of a batch's positions in `slots`, [n, planes, height, width], on the network's device.
+
+    They have the dtype of the network's weights.
+    """
     env = batch.env
     planes = batch.planes(slots, np.empty((len(slots), env.planes, *env.plane_shape), np.float32))
     return torch.from_numpy(planes).to(next(net.parameters(), torch.zeros(0)))
 
 
 def stack(positions: Sequence[Position], env: GameEnv) -> GameBatch:
-    """Return a batch with the given positions in its slots, in order; raise ValueError for one of another game."""
+    """Return a batch with the given positions in its slots, in order; raise ValueError if one is of another game."""
     batch = env.new_batch(len(positions))
     for slot, position in enumerate(positions):
         if not env.accepts(position.env):

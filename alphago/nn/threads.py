@@ -1,4 +1,4 @@
-"""Threads that run tasks side by side, each with one torch thread."""
+"""Threads that run tasks in parallel, each with a single torch thread."""
 
 import contextlib
 import threading
@@ -11,10 +11,10 @@ import torch
 
 @contextlib.contextmanager
 def one_torch_thread() -> Iterator[None]:
-    """Use one torch thread within the block, in this thread and in those started there; restore the number afterwards.
+    """Set torch's number of threads to 1 within the `with` block, for this thread and threads started in it.
 
-    torch's threads wait for each other after every operation: if another program keeps one of two cores busy, a small
-    network takes ten times as long on two threads as on one.
+    torch's threads wait for each other after every operation.  If another program keeps one of two cores busy, a small
+    network therefore takes ten times as long on two threads as on one.
     """
     before = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -25,7 +25,7 @@ def one_torch_thread() -> Iterator[None]:
 
 
 class Workers:
-    """Threads that run tasks side by side, each with one torch thread; `close` ends them."""
+    """`count` threads that run tasks in parallel, each with a single torch thread; `close` ends them."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -34,8 +34,10 @@ class Workers:
     def run(self, tasks: Sequence[Callable[[], Any]], stop: threading.Event | None = None) -> list[Any]:
         """Run the tasks and return their results, in order.
 
-        The first exception of a task, or an interrupt while waiting, sets `stop` (which long tasks should check), and
-        is raised after all tasks have ended.
+        If a task raises an exception, or the wait is interrupted, `stop` is set.  The exception is raised after all
+        tasks have ended.
+
+        stop: an event that long tasks should check; None for none.
         """
         futures = [self._pool.submit(task) for task in tasks]
         if stop is not None:

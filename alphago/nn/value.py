@@ -1,7 +1,7 @@
 """The value heads of a NeuralNet: one for boards of any size, AlphaGo Zero's, and one for flat features.
 
-To write a head that predicts more than the winner, derive a class from ForecastHead, put its predictions into a
-Forecast, and register it (`alphago.nn.parts.register_part`), so that it is saved and loaded by name.
+To write a head that predicts more than the winner, derive a class from ForecastHead, return its predictions as a
+Forecast, and register the class (`alphago.nn.parts.register_part`), so that it is saved and loaded by name.
 """
 
 from collections.abc import Sequence
@@ -15,33 +15,33 @@ from alphago.nn.parts import register_part
 from alphago.nn.passes import board_mean, board_pool
 
 PAPER_HIDDEN = 256
-POINTS = 10  # of a score of 1: with margins in tens, scores are about as large as values
+POINTS = 10  # points per unit of score, so that scores are about as large as values
 
 
 class Forecast(NamedTuple):
-    """How a game will end, from the view of the player about to move; None for what a head does not predict."""
+    """A value head's predictions of how games end, in the view of the player about to move; None for missing ones."""
 
     value: torch.Tensor  # [B], -1 .. 1
     score: torch.Tensor | None = None  # [B], the margin in tens of points
-    ownership: torch.Tensor | None = None  # [B, H W], -1 .. 1, 1 where a point becomes the mover's
+    ownership: torch.Tensor | None = None  # [B, H W], each point's owner: 1 the player about to move, -1 the opponent
 
 
 class ForecastHead(nn.Module):
-    """Base of the value heads that predict more than the winner: training calls `forecast`, search only `forward`."""
+    """Base class of value heads that predict more than the winner; training calls `forecast`, search `forward`."""
 
     def forecast(self, features: torch.Tensor) -> Forecast:
-        """Return what the head predicts; its `value` is `forward`'s, with shape [B]."""
+        """Return all predictions of the head; the Forecast's `value` is the output of `forward`, with shape [B]."""
         raise NotImplementedError
 
 
 @register_part
 class ForecastValue(ForecastHead):
-    """Value, score and ownership on a board of any size.
+    """A value head that predicts value, score and ownership, on a board of any size.
 
-    1x1 convolution to `planes` planes, batch norm, relu.  Ownership is computed from these point by point; value and
-    score from their mean, their mean times the board's side, their maximum and the sum of the ownership, through a
-    hidden layer (after Wu 2019, "Accelerating Self-Play Learning in Go", sections 3.4 and 4).  The last layers are
-    initialised near 0, so that an untrained value is near 0.
+    A 1x1 convolution to `planes` channels, batch norm and relu come first.  A second 1x1 convolution gives the
+    ownership.  Value and score are computed, with one hidden layer, from the channels' means, means times the board's
+    side, and maxima over the board, and from the sum of the ownership (after Wu 2019, "Accelerating Self-Play Learning
+    in Go", sections 3.4 and 4).  The last layers are initialised near 0, so that an untrained value is near 0.
     """
 
     def __init__(self, channels: int, planes: int = 16, hidden: int = 64) -> None:
@@ -55,7 +55,7 @@ class ForecastValue(ForecastHead):
         nn.init.zeros_(self.hidden.bias)
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
-        """Compute the value [B, 1] in -1 .. 1 from [B, channels, H, W], from the view of the player about to move."""
+        """Compute values [B, 1], -1 .. 1 in the view of the player about to move, from [B, channels, H, W]."""
         return torch.tanh(self.read(features)[0][:, :1])
 
     def forecast(self, features: torch.Tensor) -> Forecast:
@@ -63,7 +63,7 @@ class ForecastValue(ForecastHead):
         return Forecast(torch.tanh(both[:, 0]), both[:, 1], ownership.flatten(1))
 
     def read(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return value (before the tanh) and score in one tensor [B, 2], and ownership [B, 1, H, W]."""
+        """Return a tensor [B, 2] with the value (before the tanh) and the score, and the ownership [B, 1, H, W]."""
         board = self.squeeze(features, torch.relu)
         ownership = torch.tanh(self.owner(board))
         (mean, most), side = board_pool(board, self.training), (features.shape[-1] - 8) / 8
@@ -73,11 +73,11 @@ class ForecastValue(ForecastHead):
 
 @register_part
 class DenseValue(nn.Module):
-    """AlphaGo Zero's head: [B, channels, H, W] -> [B, 1] in -1 .. 1, from the view of the player about to move.
+    """AlphaGo Zero's value head, for one board size: [B, channels, H, W] -> [B, 1] in -1 .. 1.
 
-    1x1 convolution to one plane, batch norm, relu, dense to `hidden`, relu, dense to 1, tanh (Silver et al. 2017,
-    Methods, "Neural network architecture").  The last layer is initialised near 0, so that an untrained value is near
-    0.
+    The value is in the view of the player about to move.  Layers: 1x1 convolution to one channel, batch norm, relu,
+    dense to `hidden`, relu, dense to 1, tanh (Silver et al. 2017, Methods, "Neural network architecture").  The last
+    dense layer is initialised near 0, so that an untrained value is near 0.
     """
 
     def __init__(self, channels: int, plane_shape: Sequence[int], hidden: int = PAPER_HIDDEN) -> None:
@@ -94,8 +94,8 @@ class DenseValue(nn.Module):
 class FlatValue(nn.Module):
     """A value head for features without a board: [B, features] -> [B, 1] in -1 .. 1.
 
-    The value is from the view of the player about to move. Dense to `hidden`, relu, dense to 1, tanh.  The last layer
-    is initialised near 0, so that an untrained value is near 0.
+    The value is in the view of the player about to move.  Layers: dense to `hidden`, relu, dense to 1, tanh.  The last
+    dense layer is initialised near 0, so that an untrained value is near 0.
     """
 
     def __init__(self, features: int, hidden: int = 64) -> None:
@@ -108,10 +108,12 @@ class FlatValue(nn.Module):
 
 @register_part
 class AddedForecast(ForecastHead):
-    """Any value head, with predictions of score and ownership beside it; search computes the value head alone.
+    """A value head with added predictions of score and ownership; search computes the value head alone.
 
-    Ownership is computed from the features point by point; the score from their mean and maximum and the sum of the
-    ownership.  The added layers are initialised near 0.
+    Ownership is computed from the features by a 1x1 convolution.  The score is computed from the channels' means and
+    maxima over the board and the sum of the ownership.  The added layers are initialised near 0.
+
+    value: the value head.  channels: of the features.
     """
 
     def __init__(self, value: nn.Module, channels: int) -> None:
@@ -122,7 +124,7 @@ class AddedForecast(ForecastHead):
         start_small(self.owner, self.score)
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
-        """Compute the output of `value`, [B, 1] or [B], from [B, channels, H, W]."""
+        """Compute the output of the head `value`, [B, 1] or [B], from features [B, channels, H, W]."""
         return self.value(features)
 
     def forecast(self, features: torch.Tensor) -> Forecast:
@@ -134,7 +136,7 @@ class AddedForecast(ForecastHead):
 def default_value(channels: int, shape: tuple[int, int] | None, size_free: bool) -> nn.Module:
     """Return the default value head for features [B, channels, *shape], or [B, channels] if `shape` is None.
 
-    size_free: whether its weights fit any board: ForecastValue instead of DenseValue.
+    size_free: whether the weights must fit any board: ForecastValue instead of DenseValue.
     """
     if shape is None:
         return FlatValue(channels)
@@ -142,6 +144,6 @@ def default_value(channels: int, shape: tuple[int, int] | None, size_free: bool)
 
 
 def ownership_sum(ownership: torch.Tensor, training: bool) -> torch.Tensor:
-    """Return the sum over the board in tens of points: [B, 1, H, W] -> [B, 1]."""
+    """Return the sum of the ownership over each board, in tens of points: [B, 1, H, W] -> [B, 1]."""
     points = ownership.shape[-1] * ownership.shape[-2] / POINTS
     return board_mean(ownership, training) * points

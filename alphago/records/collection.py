@@ -15,14 +15,12 @@ SUFFIXES = (".sgf", ".npz")
 
 
 def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[GameRecord]:
-    """Return games of `env` from a file, or from a folder and its subfolders, with about so many positions.
+    """Return games of `env` from a file, a folder (with subfolders) or a dataset, about `positions` positions in all.
 
-    Of more, a part that is spread over all files, the same on every call.  What a folder holds beside games of `env`
-    is left out, such as games of other boards, illegal ones, and those without a result.
+    If there are more, a sample over all files is returned, the same on every call.  Games of other boards, illegal
+    games and games without a result are left out.  A dataset gives its validation games, if it has any.
 
-    Of a dataset, its validation games if it has any.
-
-    Raises FileNotFoundError if there is no such file, ValueError if it holds no game of `env`.
+    Raises FileNotFoundError if `path` does not exist, ValueError if it holds no game of `env`.
     """
     path = Path(path)
     if is_dataset(path):
@@ -50,7 +48,7 @@ def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[Game
 
 
 def read_dataset(path: Path, env: GoEnv, positions: int) -> list[GameRecord]:
-    """Return games with a result of a dataset, with about so many positions; raise ValueError if there are none."""
+    """Return games of a dataset that have a result, about `positions` positions; raise ValueError if there are none."""
     dataset = Dataset(path)
     numbers = dataset.select("validation", env.N, results_only=True)
     if not len(numbers):
@@ -72,10 +70,7 @@ def read_dataset(path: Path, env: GoEnv, positions: int) -> list[GameRecord]:
 
 
 def read_games(path: Path, env: GameEnv, positions: int) -> list[GameRecord]:
-    """Return games of `env` from a file, at least `positions` of their positions if it has so many.
-
-    Raises ValueError if the file holds none.
-    """
+    """Return games of `env` from a file, until they have `positions` positions; raise ValueError if it holds none."""
     if path.suffix.lower() == ".sgf":
         game = require_go(env, "SGF files")
         games = [read_sgf(path, game).to_record(game)]
@@ -99,7 +94,7 @@ def read_games(path: Path, env: GameEnv, positions: int) -> list[GameRecord]:
 
 
 def check_record(record: GameRecord, env: GameEnv) -> None:
-    """Raise ValueError unless a record has moves, all of them legal in `env`."""
+    """Raise ValueError unless a record has at least one move and all its moves are legal in `env`."""
     if not len(record) or record.policies.shape[1] != env.action_space:
         raise ValueError(f"a game of {env.action_space} actions must have moves, got one of {len(record)} moves with "
                          f"{record.policies.shape[1]} actions")  # fmt: skip

@@ -1,4 +1,4 @@
-"""Files of games as rows of a dataset: which are kept, and why others are not.  What a worker does."""
+"""Convert games from files to rows of a dataset, or reject them with a reason; runs in the workers of an import."""
 
 import re
 from dataclasses import dataclass, fields
@@ -18,7 +18,7 @@ from alphago.records.sgf.game_line import LENIENT
 from alphago.records.sgf.reading import salvage_sgf
 from alphago.records.sgf.stretches import board_of
 from alphago.records.sgf.values import read_rank
-from alphago.records.sources import ENTRY, NO_KOMI, NO_MARGIN, Piece
+from alphago.records.sources import NO_KOMI, NO_MARGIN, Piece
 from alphago.system.validation import check_ranges, setting, settings
 
 DAMAGED = "damaged file"
@@ -27,8 +27,8 @@ CUT = (kinds.TRUNCATED, kinds.POINT, kinds.OCCUPIED, kinds.SUICIDE, kinds.REPETI
 YEAR = re.compile(r"(?:1[6-9]|20)[0-9]{2}")
 PLAY = re.compile(rb";\s*([BW])\s*\[\s*([a-z]{2}|)\s*\]")
 HEADER = re.compile(rb"(SZ|KM|RE|HA|RU|AB|AW|CA)\s*\[")
-LONGEST_GAME = 0xFFFF  # plies, and stones, of a row
-SCORED_WITHIN = 1.0  # points between a result and the area of the last board, for its owners to be believed
+LONGEST_GAME = 0xFFFF  # most plies, and most stones, that a row holds
+SCORED_WITHIN = 1.0  # greatest difference in points between the result and the last board's area that counts as equal
 
 
 @settings
@@ -42,12 +42,12 @@ class GameFilter:
         default=None, least=-30, most=9999,
     )  # fmt: skip
     max_handicap: int = setting("most handicap stones", default=9, least=0, most=99)
-    min_moves: int = setting("fewest moves", default=20, least=0, most=LONGEST_GAME)
-    max_moves: int = setting("most moves", default=1000, least=1, most=LONGEST_GAME)
-    any_result: bool = setting("take games without a known winner too: they teach moves only", default=False)
-    komi: float | None = setting("White's points, where a file names no komi", default=None, least=-1000, most=1000)
+    min_moves: int = setting("fewest moves of a game", default=20, least=0, most=LONGEST_GAME)
+    max_moves: int = setting("most moves of a game", default=1000, least=1, most=LONGEST_GAME)
+    any_result: bool = setting("keep games without a known winner too: they train the policy only", default=False)
+    komi: float | None = setting("komi of files that name none", default=None, least=-1000, most=1000)
     cut: bool = setting(
-        "take games that are damaged, cut off or go on with an illegal move, up to there", default=False
+        "keep the legal beginning of games that are damaged, truncated or have an illegal move", default=False
     )
 
     def __post_init__(self) -> None:
@@ -60,16 +60,16 @@ class GameFilter:
 
 @dataclass(frozen=True)
 class Converter:
-    """What turns pieces into rows.
+    """Converts pieces of source files to rows of a dataset.
 
-    filter: which games are taken.  index: entries of dtype ENTRY, sorted by id, for texts with a game on each line.
+    filter: which games to keep.  index: [n] of dtype ENTRY, sorted by id: results of games from line files.
     """
 
     filter: GameFilter
     index: np.ndarray
 
     def convert(self, pieces: list[Piece]) -> Batch:
-        """Return the games of some pieces, and what was left out."""
+        """Return the games of some pieces, with the reasons for those left out."""
         into = Collector()
         for piece in pieces:
             if piece.error:
@@ -112,7 +112,7 @@ class Converter:
         )  # fmt: skip
 
     def why_not(self, game: SgfGame) -> str:
-        """Return the reason for which a game is left out, "" for none."""
+        """Return the reason why a game is left out, "" if it is kept."""
         wrong = [fault.kind for fault in game.faults]
         fatal = next((kind for kind in wrong if kind in FATAL), "")
         cut = next((kind for kind in wrong if kind in CUT), "")
@@ -123,7 +123,10 @@ class Converter:
         )
 
     def why_filtered(self, size: int, moves: int, handicap: int, outcome: float | None, rank: int | None) -> str:
-        """Return the filter by which a game is left out, "" for none; `rank`: the lower of both; None: not asked."""
+        """Return which filter rejects a game, "" for none.
+
+        rank: the lower of the players' ranks, 0 if unknown; None to skip that filter.
+        """
         wanted = self.filter
         if wanted.size is not None and size != wanted.size:
             return SIZE
@@ -140,10 +143,11 @@ class Converter:
         return ""
 
     def score(self, env: GoEnv, game: SgfGame) -> tuple[int, bool]:
-        """Return twice Black's margin, and whether the owners of the last board are known.
+        """Return twice Black's margin, and whether the owner of each point at the end is known.
 
-        They are where the area of the last board, counted as it stands, gives the result up to a point: no dead stones
-        are left then, and Japanese and Chinese counting differ by a point.
+        The owners are known if the area of the last board, counted without removing stones, is within SCORED_WITHIN of
+        the result: then no dead stones are left. A point of tolerance, since Japanese and Chinese counting differ by
+        one.
         """
         margin = game.margin
         if margin is None or game.komi is None:
@@ -158,14 +162,14 @@ class Converter:
         return (int(2 * area), True) if fits else (0, False)
 
     def komi2(self, komi: float | None) -> int:
-        """Return twice a komi as a row has it; None: that of the filter, if it has one."""
+        """Return twice the komi, for a row; an unknown komi (None) gives twice the filter's komi, or UNKNOWN_KOMI."""
         komi = self.filter.komi if komi is None else komi
         return UNKNOWN_KOMI if komi is None else int(2 * komi)
 
     # --- one game a line ---
 
     def add_line(self, into: Collector, name: str, line: bytes) -> None:
-        """Add the game of a line, `id TAB ;B[pd];W[dp]…`; a line with a head, as of SGF, is read as SGF."""
+        """Add the game of a line, `id TAB ;B[pd];W[dp]…`; a line with root properties (SZ, RE, …) is read as SGF."""
         label, _, moves = line.partition(b"\t")
         label = label.strip().removeprefix(b"\xef\xbb\xbf")
         where = f"{name}, game {label.decode('ascii', 'replace')[:40]}"
@@ -188,7 +192,7 @@ class Converter:
         self.add_plays(into, where, plays, entry if known else None, entry)
 
     def entry(self, label: bytes) -> np.void | None:
-        """Return the index's entry of a game; None if it has none."""
+        """Return a game's entry in the index; None if there is none."""
         if not label.isdigit() or len(label) > 18 or not len(self.index):
             return None
         at = int(np.searchsorted(self.index["id"], int(label)))
@@ -198,7 +202,7 @@ class Converter:
     def add_plays(
         self, into: Collector, where: str, plays: tuple[np.ndarray, np.ndarray], result: Any, entry: Any
     ) -> None:
-        """Add the game of some plays, on 19x19, as far as they are legal."""
+        """Add a game on 19x19; after an illegal play it is rejected, or with `filter.cut` kept up to there."""
         colours, actions = plays
         words, followed, rules, area = follow_plays(colours, actions)
         if followed < len(actions) and not self.filter.cut:
@@ -226,7 +230,7 @@ class Converter:
 
 
 def words_of(env: GoEnv, game: SgfGame) -> tuple[np.ndarray, int]:
-    """Return a game's stones and plies as a dataset stores them, and how many stones there are."""
+    """Return a game's set-up stones and plies in the stored form, uint16, and the number of set-up stones."""
     plies = np.array(game.moves, np.uint16)
     if game.inserted:
         plies[list(game.inserted)] |= INSERTED
@@ -239,7 +243,7 @@ def words_of(env: GoEnv, game: SgfGame) -> tuple[np.ndarray, int]:
 
 
 def plays_of(text: bytes) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return colours and actions, int32, of plays such as ;B[pd];W[dp] on 19x19; None for other texts."""
+    """Return colours (1, -1) and actions, int32 [n], of plays such as ;B[pd];W[dp] on 19x19; None for other texts."""
     if len(text) % 6 == 0 and len(text):
         letters = np.frombuffer(text, np.uint8).reshape(-1, 6)
         is_plain = (letters[:, 0] == 59).all() and (letters[:, 2] == 91).all() and (letters[:, 5] == 93).all()
@@ -253,7 +257,7 @@ def plays_of(text: bytes) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def actions_of(colours: np.ndarray, columns: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return plays from their letters, uint8 [n] each; None if a point is off the board; tt is a pass."""
+    """Return colours and actions, int32 [n], from ASCII letters, uint8 [n]; None for a point off the board."""
     column, row = columns.astype(np.int32) - 97, rows.astype(np.int32) - 97
     is_pass = (column == 19) & (row == 19)
     if not (is_pass | ((column >= 0) & (column < 19) & (row >= 0) & (row < 19))).all():
@@ -262,9 +266,9 @@ def actions_of(colours: np.ndarray, columns: np.ndarray, rows: np.ndarray) -> tu
 
 
 def follow_plays(colours: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, int, Rules, int]:
-    """Follow plays on 19x19 under the rules that allow most: `GoEnv`'s, else simple ko, else suicide too.
+    """Play a game on 19x19 under whichever rules allow the most of it: `GoEnv`'s, simple ko, or suicide too.
 
-    Returns the plies as a dataset stores them, how many plays were followed, the rules, and Black's area minus White's.
+    Returns the plies as a dataset stores them, how many plays were legal, the rules, and Black's area minus White's.
     """
     best: tuple[np.ndarray, int, Rules, int] = (np.zeros(0, np.uint16), -1, Rules(), 0)
     slots = np.zeros(1, np.int64)
@@ -276,7 +280,7 @@ def follow_plays(colours: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, 
         followed = go_lines.follow(batch.rows[0], colours, actions, out)
         if followed > best[1]:
             plies = out[1 : 1 + out[0]]
-            if len(plies) and plies[-1] == go_lines.INSERTED:  # for a move that was illegal
+            if len(plies) and plies[-1] == go_lines.INSERTED:  # it was inserted before the illegal move
                 plies = plies[:-1]
             words = np.where(plies < 0, 361 | INSERTED, plies).astype(np.uint16)
             mover = int(batch.to_play(slots, np.empty(1, np.int8))[0])
@@ -285,6 +289,3 @@ def follow_plays(colours: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, 
         if followed == len(actions):
             break
     return best
-
-
-NO_INDEX = np.zeros(0, ENTRY)

@@ -1,13 +1,13 @@
-"""A dataset of games in a folder: some 400 bytes a game, memory-mapped, checksummed, readable by numpy alone.
+"""A dataset of games in a folder: some 400 bytes a game, memory-mapped, checksummed, readable with numpy alone.
 
-    index.json           what is in the folder: format, parts with their digests, imports, games left out by reason
-    games-000000.npy     one row of GAME for each game of a part
-    moves-000000.npy     uint16, the stones and plies of these games, one game after the other
+    index.json           format, parts with their digests, imports, numbers of games left out by reason
+    games-000000.npy     one row of dtype GAME for each game of a part
+    moves-000000.npy     uint16, the stones and plies of these games, concatenated
 
-A game's words in `moves` begin at its `start`: first `stones` words, the points that are set up (a White stone plus
-WHITE_STONE), then `length` words, its plies: the action, which is row * size + column from the top left and size * size
-for a pass; plus INSERTED if the file has no such pass, but two moves of one colour.  Colours alternate, beginning with
-`first`.  Numbers are little-endian.  The page docs/datasets.md reads a dataset with numpy.
+A game begins in `moves` at its `start`: first `stones` numbers, the points with set-up stones (plus WHITE_STONE for a
+White one), then `length` numbers, one a ply. A ply is an action, row * size + column from the top left or size * size
+for a pass; INSERTED is added to a pass that the source lacks, where it has two moves of one colour in a row.  Colours
+alternate, beginning with `first`.  Numbers are little-endian.  docs/datasets.md shows how to read a dataset with numpy.
 """
 
 import hashlib
@@ -29,20 +29,21 @@ INDEX = "index.json"
 WHITE_STONE, INSERTED = 0x8000, 0x4000
 ACTION = INSERTED - 1  # the bits of a ply that are its action
 UNKNOWN_KOMI = -32768
+REPAIR = "import the games again into another folder: alphago sgf FILES --to FOLDER"
 TRAIN, VALIDATION, TEST = range(3)
 SPLITS = ("train", "validation", "test")
-ENDED, RESULT = 1, 2  # flags: the score and the last board's owners are known; the result is
+ENDED, RESULT = 1, 2  # bits of `flags`: score and owners of the last board are known; the result is known
 KO_NAMES = ("simple", "positional", "situational")
-SUICIDE = 4  # a bit of `rules`; the two below it are the place of the ko rule in KO_NAMES
+SUICIDE = 4  # a bit of `rules`; the two bits below it are an index into KO_NAMES
 
 GAME = np.dtype(
     [
-        ("start", "<i8"),  # of its words in the part's moves
-        ("hash", "<u8"),  # of moves and set-up, the same for turned and reflected games
-        ("length", "<u2"),  # plies
-        ("stones", "<u2"),  # that are set up
+        ("start", "<i8"),  # index into the part's moves
+        ("hash", "<u8"),  # of moves and set-up, the same for rotated and reflected games
+        ("length", "<u2"),  # number of plies
+        ("stones", "<u2"),  # number of set-up stones
         ("size", "u1"),  # of the board
-        ("first", "i1"),  # who begins: 1 Black, -1 White
+        ("first", "i1"),  # the player who begins: 1 Black, -1 White
         ("outcome", "i1"),  # 1 Black won, -1 White won, 0 a draw or unknown
         ("flags", "u1"),
         ("score2", "<i2"),  # twice Black's margin; 0 where it is unknown
@@ -52,7 +53,7 @@ GAME = np.dtype(
         ("handicap", "u1"),
         ("rules", "u1"),
         ("year", "<u2"),  # 0 unknown
-        ("split", "u1"),  # a place in SPLITS
+        ("split", "u1"),  # an index into SPLITS
     ]
 )
 
@@ -60,8 +61,8 @@ GAME = np.dtype(
 class StoredGame(NamedTuple):
     """One game of a dataset.
 
-    row: its row of GAME.  moves: int32 [T], actions.  inserted: bool [T], passes that the file does not have.
-    black, white: int32, the points that are set up.
+    row: of dtype GAME.  moves: int32 [T], actions.  inserted: bool [T], True for passes that the source lacks.
+    black, white: int32 [n], the points with set-up stones.
     """
 
     row: np.void
@@ -77,18 +78,18 @@ class StoredGame(NamedTuple):
 
     @property
     def movers(self) -> np.ndarray:
-        """Who makes each move, int8 [T]: +1 Black, -1 White."""
+        """The player of each move, int8 [T]: +1 Black, -1 White."""
         signs = np.full(len(self.moves), int(self.row["first"]), np.int8)
         signs[1::2] *= -1
         return signs
 
     @property
     def has_score(self) -> bool:
-        """Whether score and owners of the last board are known."""
+        """Whether the score and the owner of each point of the last board are known."""
         return bool(self.row["flags"] & ENDED)
 
     def setup(self, env: GoEnv) -> dict[str, Any]:
-        """Return the keywords of `env.position` for the game's start; the komi is left out where it is `env`'s."""
+        """Return the keywords of `env.position` for the start of the game, without a komi equal to `env.komi`."""
         keywords: dict[str, Any] = {
             name: " ".join(env.to_text(int(point)) for point in points)
             for name, points in (("black", self.black), ("white", self.white))
@@ -101,7 +102,7 @@ class StoredGame(NamedTuple):
         return keywords
 
     def to_record(self, env: GoEnv) -> GameRecord:
-        """Return a record to train on: each policy is the move played, values are 0, inserted passes weigh nothing."""
+        """Return a record to train on: policies are one-hot on the move played, values 0, inserted passes weight 0."""
         moves = self.moves[: env.max_moves]
         count = len(moves)
         policies = np.zeros((count, env.action_space), np.uint16)
@@ -125,13 +126,14 @@ class Part(NamedTuple):
 
 
 class Dataset:
-    """The games in a folder; see the module's text for the format.
+    """The games in a folder; the module's docstring has the format.
 
-    Rows are numbered over all parts; `rows` has all of them in memory (44 bytes each), moves stay on disk.
+    A game's number counts over all parts.  `rows` holds the rows of all games in memory (44 bytes each); moves stay on
+    disk.
     """
 
     def __init__(self, path: str | Path) -> None:
-        """Open a dataset; raise FileNotFoundError if there is none, ValueError if it is damaged or of another kind."""
+        """Open a dataset; raise FileNotFoundError if `path` is none, ValueError if it is damaged."""
         self.path = Path(path)
         self.index = read_index(self.path)
         self.parts = [self._open(part) for part in self.index["parts"]]
@@ -145,13 +147,13 @@ class Dataset:
             try:
                 arrays.append(np.load(path, mmap_mode="r", allow_pickle=False))
             except (ValueError, EOFError) as error:
-                raise ValueError(f"{path} is damaged ({error}): {how_to_repair(self.path)}") from None
+                raise ValueError(f"{path} is damaged ({error}): {REPAIR}") from None
             except FileNotFoundError:
-                raise ValueError(f"{path} is gone: {how_to_repair(self.path)}") from None
+                raise ValueError(f"{path} is missing: {REPAIR}") from None
         games, moves = arrays
         if games.dtype != GAME or len(games) != part["count"] or moves.dtype != np.dtype("<u2"):
-            raise ValueError(f"{self.path / part['games']['file']} is damaged (its form differs): "
-                             f"{how_to_repair(self.path)}")  # fmt: skip
+            raise ValueError(f"{self.path / part['games']['file']} is damaged (unexpected dtype or length): "
+                             f"{REPAIR}")  # fmt: skip
         return Part(games, moves)
 
     def __len__(self) -> int:
@@ -164,29 +166,29 @@ class Dataset:
 
     @property
     def positions(self) -> int:
-        """The number of moves in all games."""
+        """The number of moves of all games."""
         return int(self.rows["length"].sum(dtype=np.int64))
 
     @cached_property
     def digest(self) -> str:
-        """A name of the content: two datasets with the same games in the same order have the same."""
+        """A hash of the content: equal for two datasets with the same games in the same order."""
         seal = hashlib.blake2b(digest_size=16)
         for part in self.index["parts"]:
             seal.update((part["games"]["digest"] + part["moves"]["digest"]).encode())
         return seal.hexdigest()
 
     def verify(self) -> None:
-        """Compare every file with its digest; raise ValueError that names the first that differs."""
+        """Compare every file with its digest; raise ValueError naming the first one that differs."""
         for part in self.index["parts"]:
             for name in ("games", "moves"):
                 path = self.path / part[name]["file"]
                 if digest_of(path) != part[name]["digest"]:
-                    raise ValueError(f"{path} is damaged (its digest differs): {how_to_repair(self.path)}")
+                    raise ValueError(f"{path} is damaged (its digest differs): {REPAIR}")
 
     def select(self, split: str | None = None, size: int | None = None, *, results_only: bool = False) -> np.ndarray:
-        """Return the numbers of games, int64, of one split and board size (None: all of them).
+        """Return the numbers, int64 [n], of the games of one split and board size (None: any).
 
-        results_only: only those whose result is known.
+        results_only: only games whose result is known.
         """
         chosen = np.ones(len(self), np.bool_)
         if split is not None:
@@ -198,7 +200,7 @@ class Dataset:
         return np.flatnonzero(chosen)
 
     def words(self, number: int) -> tuple[np.void, np.ndarray]:
-        """Return a game's row, and its stones and plies as they are stored, uint16."""
+        """Return a game's row, and its stones and plies in their stored form, uint16."""
         part = int(np.searchsorted(self._ends, number, side="right"))
         games, moves = self.parts[part]
         row = games[number - (int(self._ends[part - 1]) if part else 0)]
@@ -206,25 +208,25 @@ class Dataset:
         return row, moves[start : start + int(row["stones"]) + int(row["length"])]
 
     def game(self, number: int) -> StoredGame:
-        """Return a game by its number, 0 .. len - 1; raise ValueError if its words are damaged."""
+        """Return game `number`, 0 .. len - 1; raise ValueError if its stored moves are damaged."""
         row, words = self.words(number)
         stones, plies = words[: row["stones"]], words[row["stones"] :]
         actions = (plies & ACTION).astype(np.int32)
         points = (stones & (WHITE_STONE - 1)).astype(np.int32)
         area = int(row["size"]) ** 2
         if len(plies) != row["length"] or (len(actions) and actions.max() > area) or (points >= area).any():
-            raise ValueError(f"game {number} of {self.path} is damaged: {how_to_repair(self.path)}")
+            raise ValueError(f"game {number} of {self.path} is damaged: {REPAIR}")
         is_white = (stones & WHITE_STONE) != 0
         return StoredGame(row, actions, (plies & INSERTED) != 0, points[~is_white], points[is_white])
 
     def games(self, numbers: Sequence[int] | np.ndarray | None = None) -> Iterator[StoredGame]:
-        """Yield games by their numbers (None: all)."""
+        """Yield the games with these numbers (None: all)."""
         for number in range(len(self)) if numbers is None else numbers:
             yield self.game(int(number))
 
 
 def read_index(path: Path) -> dict[str, Any]:
-    """Return the index of the dataset in a folder; raise FileNotFoundError or ValueError, with a sentence."""
+    """Return the index of the dataset in a folder; raise FileNotFoundError without one, ValueError if it is damaged."""
     if not (path / INDEX).is_file():
         raise FileNotFoundError(
             f"{path} must be a dataset, a folder with {INDEX}: alphago sgf FILES --to {path} makes one"
@@ -234,7 +236,7 @@ def read_index(path: Path) -> dict[str, Any]:
         kind = index["format"], index["version"]
         parts = index["parts"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ValueError(f"{path / INDEX} is damaged ({type(error).__name__}): {how_to_repair(path)}") from error
+        raise ValueError(f"{path / INDEX} is damaged ({type(error).__name__}): {REPAIR}") from error
     if kind != (FORMAT, VERSION):
         raise ValueError(f"{path} must be of format {FORMAT} {VERSION}, got {' '.join(map(str, kind))}")
     assert isinstance(parts, list)
@@ -242,28 +244,24 @@ def read_index(path: Path) -> dict[str, Any]:
 
 
 def is_dataset(path: str | Path) -> bool:
-    """Return whether a path is a dataset's folder."""
+    """Return whether a path is the folder of a dataset."""
     return (Path(path) / INDEX).is_file()
 
 
 def rules_code(rules: Rules) -> int:
-    """Return rules of ko and suicide as the number in a game's row."""
+    """Return ko and suicide rules as the number in the field `rules` of a row."""
     return KO_NAMES.index(rules.ko) + SUICIDE * rules.suicide
 
 
 def rules_of(code: int) -> Rules:
-    """Return the rules that `rules_code` made a number."""
+    """Return the rules for a number in the field `rules` of a row; the inverse of `rules_code`."""
     return Rules(KO_NAMES[code % SUICIDE], code >= SUICIDE)
 
 
 def digest_of(path: Path) -> str:
-    """Return the digest of a file, read in pieces."""
+    """Return the BLAKE2b digest of a file as hexadecimal digits."""
     seal = hashlib.blake2b(digest_size=16)
     with open(path, "rb") as file:
         while piece := file.read(2**20):
             seal.update(piece)
     return seal.hexdigest()
-
-
-def how_to_repair(path: Path) -> str:
-    return f"make it anew, with alphago sgf FILES --to another folder than {path}"

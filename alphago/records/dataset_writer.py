@@ -1,7 +1,7 @@
-"""Writing a dataset: games are collected, freed of duplicates, and written in parts.
+"""Write a dataset: collect games, drop duplicates, write them in parts.
 
-A part is two files and an entry of the index, which is written last: whoever is killed loses the games since the last
-part, and resuming begins there.
+A part is two files and an entry in the index, which is written last: a killed import loses only the games since the
+last part, and resumes there.
 """
 
 import contextlib
@@ -10,6 +10,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,19 +32,22 @@ from alphago.records.dataset import (
 from alphago.system.files import explain_os_error, lock, write_atomic
 
 GAMES_PER_PART = 20_000
-MERGED_AT = 50_000  # hashes that wait before they are sorted into the others
-EXAMPLES = 3  # sentences about games left out, for each reason
+MERGED_AT = 50_000  # new hashes kept in a set before they are merged into the sorted array
+EXAMPLES = 3  # messages about games left out, for each reason
 
 
 class Split(NamedTuple):
-    """How games are divided: by their hash, so that a game is always in the same split, also turned or reflected."""
+    """The shares of validation and test games; the rest is for training.
+
+    A game's hash decides, so a game and its rotated and reflected copies are always in the same split.
+    """
 
     validation: float = 0.05
     test: float = 0.05
     seed: int = 0
 
     def of(self, hashes: np.ndarray) -> np.ndarray:
-        """Return the split of each game, uint8, from its hash, uint64."""
+        """Return the split of each game, uint8 [n], from its hash, uint64 [n]."""
         mixed = (hashes ^ np.uint64(self.seed * 0x9E3779B97F4A7C15 & (2**64 - 1))) * np.uint64(0xD6E8FEB86659FD93)
         share = (mixed >> np.uint64(11)).astype(np.float64) / 2**53
         split = np.full(len(hashes), TRAIN, np.uint8)
@@ -53,8 +57,10 @@ class Split(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Games on their way to a dataset: `games` [n] of dtype GAME, whose `start` counts in `moves`, uint16; and what was
-    left out, by reason, with some sentences about it.
+    """Converted games, not yet in a dataset.
+
+    games: [n] of dtype GAME; `start` is an index into `moves`, uint16.
+    rejected: numbers of games left out, by reason.  examples: some messages for each reason.
     """
 
     games: np.ndarray
@@ -64,7 +70,7 @@ class Batch(NamedTuple):
 
 
 class Collector:
-    """Games that become a Batch."""
+    """Collects games into a Batch."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[Any, ...]] = []
@@ -74,14 +80,14 @@ class Collector:
         self.examples: dict[str, list[str]] = {}
 
     def add(self, row: Mapping[str, int], words: np.ndarray) -> None:
-        """Add a game: the fields of its row but for start and hash, and its stones and plies, uint16."""
+        """Add a game: the fields of its row except start and hash, and its stones and plies, uint16."""
         own = {**row, "start": self.length, "hash": game_hash(row["size"], row["first"], row["stones"], words)}
         self.rows.append(tuple(own.get(name, 0) for name in GAME.names or ()))
         self.words.append(words)
         self.length += len(words)
 
     def reject(self, reason: str, sentence: str) -> None:
-        """Count a game that is left out."""
+        """Count a game that is left out, and keep the first few messages."""
         self.rejected[reason] += 1
         kept = self.examples.setdefault(reason, [])
         if len(kept) < EXAMPLES:
@@ -93,7 +99,7 @@ class Collector:
 
 
 def game_hash(size: int, first: int, stones: int, words: np.ndarray) -> int:
-    """Return a number that is the same for a game and its turned and reflected copies, and hardly for another."""
+    """Return a 64-bit hash of a game, the same for its rotated and reflected copies."""
     maps = symmetry_maps(size)
     points = words & 0x3FFF
     marks = words & (WHITE_STONE | INSERTED)
@@ -105,25 +111,21 @@ def game_hash(size: int, first: int, stones: int, words: np.ndarray) -> int:
     return int.from_bytes(hashlib.blake2b(head + row, digest_size=8).digest(), "little")
 
 
-_MAPS: dict[int, np.ndarray] = {}
-
-
+@cache
 def symmetry_maps(size: int) -> np.ndarray:
-    """Return where each symmetry of a board moves each action, uint16 [8, size * size + 1]."""
-    if size not in _MAPS:
-        _MAPS[size] = np.asarray(symmetry.square(size, extra_actions=1).actions, np.uint16)
-    return _MAPS[size]
+    """Return the action to which each symmetry of a board maps each action, uint16 [8, size * size + 1]."""
+    return np.asarray(symmetry.square(size, extra_actions=1).actions, np.uint16)
 
 
 class Seen:
-    """The hashes of all games so far, 8 bytes each."""
+    """The set of hashes of all games so far: a sorted array (8 bytes a game) and a small set of recent ones."""
 
     def __init__(self, hashes: np.ndarray) -> None:
         self.sorted = np.unique(hashes.astype(np.uint64))
         self.waiting: set[int] = set()
 
     def add_new(self, hashes: np.ndarray) -> np.ndarray:
-        """Add hashes; return which of them, bool, were new, the first of equal ones alone."""
+        """Add hashes, uint64 [n]; return which were new, bool [n]. Of equal ones only the first counts as new."""
         at = np.searchsorted(self.sorted, hashes)
         known = at < len(self.sorted)
         known[known] = self.sorted[at[known]] == hashes[known]
@@ -141,16 +143,17 @@ class Seen:
 
 
 class DatasetWriter:
-    """A dataset that is being written; a context manager, which locks its folder.
+    """A dataset opened for writing; a context manager that locks its folder.
 
-    One import after the other adds games; the last one, if it was interrupted, is resumed.
+    Imports add games one after the other; an interrupted one is resumed first.
     """
 
     def __init__(self, path: str | Path, split: Split | None = None) -> None:
-        """Make the folder, or open the dataset in it.
+        """Create the folder, or open the dataset in it.
 
-        split: of new games; None for the dataset's own, or the default.  Raises ValueError for another split than the
-        dataset has, FileExistsError for a folder with anything else, BlockingIOError if another process writes to it.
+        split: of new games; None for the dataset's own, or the default for a new one.
+        Raises ValueError if the dataset has another split, FileExistsError for a folder with other files,
+        BlockingIOError if another process writes to it.
         """
         self.path = Path(path)
         with explain_os_error(f"the dataset {path} cannot be made"):
@@ -179,7 +182,7 @@ class DatasetWriter:
             hashes = []
         for stray in [*self.path.glob("*-*.npy"), *self.path.glob(".*.part")]:
             if stray.name not in {part[name]["file"] for part in self.index["parts"] for name in ("games", "moves")}:
-                stray.unlink()  # of a process killed before the index named it
+                stray.unlink()  # its process was killed before it wrote the index
         self.seen = Seen(np.concatenate(hashes) if hashes else np.zeros(0, np.uint64))
         self.batches: list[Batch] = []
         self.waiting = 0
@@ -196,29 +199,29 @@ class DatasetWriter:
 
     @property
     def games(self) -> int:
-        """The number of games so far, including those that are not written yet."""
+        """The number of games so far, including those not yet written."""
         return sum(part["count"] for part in self.index["parts"]) + self.waiting
 
     @property
     def before(self) -> int:
-        """The number of games before the present import."""
+        """The number of games before the current import."""
         return int(self.index["imports"][-1]["before"])
 
     # --- imports ---
 
     def begin(self, sources: Sequence[Any], options: Mapping[str, Any]) -> int:
-        """Begin an import, or resume the last one; return how many of its jobs are done.
+        """Begin an import, or resume the last one; return how many of its jobs are done, -1 if all are.
 
-        sources, options: what tells one import from another, as plain data.  Raises ValueError if another import was
-        interrupted.
+        sources, options: JSON data that identifies the import.
+        Raises ValueError if another import was interrupted.
         """
         wanted = json.loads(json.dumps({"sources": list(sources), "options": dict(options)}))
         last = self.index["imports"][-1] if self.index["imports"] else None
         if last is not None and not last["complete"]:
             if {name: last[name] for name in wanted} != wanted:
+                stopped = ", ".join(str(source[0]) for source in last["sources"][:3])
                 raise ValueError(
-                    f"{self.path} has an import that was interrupted, of {', '.join(map(str, last['sources'][:3]))}: "
-                    "repeat that call, or choose another folder"
+                    f"{self.path} has an interrupted import of {stopped}: repeat that call, or choose another folder"
                 )
             self.rejected, self.examples = Counter(last["rejected"]), dict(last["examples"])
             return int(last["jobs"])
@@ -230,7 +233,10 @@ class DatasetWriter:
         return 0
 
     def add(self, batch: Batch, jobs: int) -> None:
-        """Add the games of a job that are new; `jobs` of the import are then done.  Writes a part when there is one."""
+        """Add the new games of a batch; write a part once GAMES_PER_PART games wait.
+
+        jobs: how many jobs of the import are done, this one included.
+        """
         new = self.seen.add_new(batch.games["hash"])
         self.rejected.update(batch.rejected)
         if not new.all():
@@ -247,15 +253,15 @@ class DatasetWriter:
             self.flush()
 
     def finish(self) -> None:
-        """Write what waits, and mark the import as complete."""
+        """Write the remaining games, and mark the import as complete."""
         self.index["imports"][-1]["complete"] = True
         self.flush()
 
     def flush(self) -> None:
-        """Write the games that wait as a part, and the index."""
+        """Write the games that are not yet written as a part, then the index."""
         with explain_os_error(f"the dataset {self.path} could not be written"):
             if self.waiting:
-                self._write_part(*joined(self.batches))
+                self._write_part(*join_batches(self.batches))
                 self.batches, self.waiting = [], 0
             last = self.index["imports"][-1]
             last["rejected"], last["examples"] = dict(self.rejected), self.examples
@@ -274,8 +280,8 @@ class DatasetWriter:
         self.index["parts"].append(entry)
 
 
-def joined(batches: Sequence[Batch]) -> tuple[np.ndarray, np.ndarray]:
-    """Return games and moves of batches as one part's."""
+def join_batches(batches: Sequence[Batch]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the games of several batches as the two arrays of one part, with `start` adjusted."""
     games, words, begin = [], [], 0
     for batch in batches:
         for row in batch.games:

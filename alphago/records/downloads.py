@@ -1,7 +1,7 @@
-"""Known public collections of games: where they are, whose they are, and how to fetch them.
+"""Public collections of games: addresses, sources and licences, and how to fetch them.
 
-None of them comes with the package.  Most state no licence: they may be read, for training too, but whoever passes them
-on or publishes a network says where they are from.
+None comes with the package.  Most state no licence: name the source if you pass games on or publish a network that
+was trained on them.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 from alphago.system.files import explain_os_error
 
-TIMEOUT = 60.0  # seconds without a byte
+TIMEOUT = 60.0  # seconds without any data
 PIECE = 2**18  # bytes between two calls of `on_progress`
 PART = ".part"  # suffix of a file that is still being fetched
 
@@ -42,8 +42,8 @@ def months(first: tuple[int, int], last: tuple[int, int]) -> list[str]:
 class Collection:
     """A public collection of games.
 
-    what: in a few words.  source: the page that describes it.  licence: what is said there.
-    files: addresses of the games.  indexes: of their results.  filter: keywords of GameFilter that suit it.
+    what: a one-line description.  source: the web page about the collection.  licence: as stated on that page.
+    files: addresses of the games.  indexes: addresses of their results.  filter: recommended keywords of GameFilter.
     """
 
     what: str
@@ -89,7 +89,7 @@ COLLECTIONS = {
 
 
 def address_name(address: str) -> str:
-    """Return the name of the file that an address is saved as."""
+    """Return the file name under which an address is saved."""
     path = unquote(urlsplit(address).path)
     names = [one for one in path.split("/") if one not in ("", ".", "..")]
     name = "-".join(names[-3:]) if "tar.gz" in names else names[-1] if names else "games"
@@ -97,11 +97,11 @@ def address_name(address: str) -> str:
 
 
 def fetch(address: str, folder: Path, on_progress: Callable[[int], object] | None = None) -> Path:
-    """Fetch a file into a folder and return its path; nothing is done if it is there, and a part of it is resumed.
+    """Download a file into a folder and return its path; an existing file is kept, a partial one is resumed.
 
-    on_progress: called with the number of bytes that have come since the last call.
+    on_progress: called with the number of bytes received since the last call.
 
-    Raises OSError, with a sentence, if the server or the network does not give it.
+    Raises OSError if the server refuses or the network fails.
     """
     with explain_os_error(f"the folder {folder} cannot be made"):
         folder.mkdir(parents=True, exist_ok=True)
@@ -131,10 +131,10 @@ def fetch(address: str, folder: Path, on_progress: Callable[[int], object] | Non
     except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
         reason = getattr(error, "reason", error)
         raise OSError(
-            f"{address} cannot be fetched: {reason}; what has come is kept, and is not fetched again"
+            f"{address} cannot be fetched: {reason}; the part received is kept, and the next call resumes there"
         ) from None
     if expected is not None and come < int(expected):
-        raise OSError(f"{address} came with {come} of {expected} bytes: the same command fetches the rest")
+        raise OSError(f"{address} was fetched in part, {come} of {expected} bytes: the same call fetches the rest")
     os.replace(part, path)
     return path
 
@@ -142,9 +142,9 @@ def fetch(address: str, folder: Path, on_progress: Callable[[int], object] | Non
 def fetch_collection(
     collection: Collection, folder: Path, on_progress: Callable[[int], object] | None = None
 ) -> tuple[list[Path], list[Path], list[str]]:
-    """Fetch the files of a collection; return those of games, those of results, and sentences on what is missing.
+    """Download a collection; return its files of games, its indexes of results, and an error message for each failure.
 
-    Raises OSError if not a single file of games can be fetched.
+    Raises OSError if no file of games can be fetched.
     """
     got: dict[str, list[Path]] = {"files": [], "indexes": []}
     missing: list[str] = []

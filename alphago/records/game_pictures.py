@@ -1,4 +1,4 @@
-"""Pictures of games: one position, all of them one after the other, some of them on a sheet."""
+"""Pictures of games: one position, an animation of all positions, or a sheet of some of them."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -10,11 +10,11 @@ from alphago.env.game import GameEnv, Position
 from alphago.env.pictured import Look
 from alphago.system.validation import check_int, check_positive
 
-LAST = 3.0  # seconds that a moving picture stays at the end
+LAST = 3.0  # seconds that an animation shows its last frame
 
 
 class Game(Protocol):
-    """What pictures need of a GameRecord."""
+    """The attributes of a GameRecord that pictures use."""
 
     @property
     def env(self) -> GameEnv | None: ...
@@ -38,13 +38,13 @@ def record_svg(record: Game, env: GameEnv | None, ply: int | None, look: Mapping
 
 
 def record_animation(record: Game, env: GameEnv | None, seconds: float, size: float | None) -> Svg:
-    """Return a moving picture; see `GameRecord.animation`."""
+    """Return an animated SVG; see `GameRecord.animation`."""
     frames = frames_of(record, env, seconds)
     return animate(frames, seconds, max(seconds, LAST), size)
 
 
 def record_gif(record: Game, env: GameEnv | None, seconds: float, size: float | None) -> Gif:
-    """Return a moving picture of pixels; see `GameRecord.gif`."""
+    """Return an animated GIF; see `GameRecord.gif`."""
     frames = frames_of(record, env, seconds)
     return to_gif(frames, seconds, max(seconds, LAST), size)
 
@@ -73,12 +73,12 @@ def spaced(last: int, most: int) -> list[int]:
 
 
 def small(position: Position) -> Drawing:
-    """Return a position as a drawing without names and caption, for a sheet."""
+    """Return a drawing of a position without coordinates and caption, for a sheet."""
     return position.drawing(Look(coordinates=False, caption=""))
 
 
 def game_of(record: Game, env: GameEnv | None) -> GameEnv:
-    """Return the game of a record; raise ValueError if it is known neither to the record nor to the caller."""
+    """Return `env`, else the record's own game; raise ValueError if both are None."""
     game = record.env if env is None else env
     if game is None:
         raise ValueError("env must be the game of a record that was read from a file, such as svg(env=GoEnv(9))")
@@ -86,5 +86,5 @@ def game_of(record: Game, env: GameEnv | None) -> GameEnv:
 
 
 def end_text(record: Game) -> str:
-    """Return length and result of a game."""
+    """Return a game's length and result as a caption."""
     return f"{len(record)} moves: {record.result_string}"

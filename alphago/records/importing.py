@@ -1,4 +1,4 @@
-"""`import_games`: files of games become a dataset, streamed, on several processes, and resumed after a stop."""
+"""`import_games`: stream games from files into a dataset, on several processes, resumable after a stop."""
 
 import multiprocessing
 import os
@@ -22,10 +22,10 @@ _converter: Converter | None = None  # of a worker process
 
 @dataclass
 class ImportReport:
-    """What an import did.
+    """The result of an import.
 
-    kept: games that are new.  rejected: games left out, by reason; examples: some sentences for each.
-    total: games in the dataset now.
+    kept: games added.  total: games in the dataset now.  rejected: how many games were left out, by reason.
+    examples: some messages for each reason.
     """
 
     kept: int = 0
@@ -51,26 +51,27 @@ def import_games(
     workers: int = 1,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> ImportReport:
-    """Read games from files, folders and archives into a dataset, and return what came of them.
+    """Import games from files, folders and archives into a dataset, and report how many were kept.
 
-    Games of which the dataset has a copy, also a turned or reflected one, are left out.  An import that was stopped is
-    resumed by the same call; another call adds to the dataset.
+    A game that the dataset has already, also rotated or reflected, is left out.  To resume an import that was stopped,
+    repeat the call; a call with other arguments adds to the dataset.
 
     Args:
-        paths: SGF files, `.tar.gz`, `.zip`, texts with a game on each line (`id TAB ;B[pd];W[dp]…`), packed or not, or
-            folders of all of them.
-        dataset: its folder, new or not.
-        filter: which games are taken.
-        split: how the dataset is divided; None for its own.
-        index: index files of texts with a game on each line, which have results and komi; None for those found beside
-            and above them.
+        paths: SGF files, `.tar.gz`, `.zip`, texts with a game on each line (`id TAB ;B[pd];W[dp]…`), compressed or
+            not, or folders of all of them.
+        dataset: its folder, which need not exist.
+        filter: which games to keep.
+        split: shares of validation and test games; None for the dataset's own, or the default for a new one.
+        index: index files with results and komi, for texts with a game on each line; None to search for `*.index` in
+            `paths` and their parent folders.
         workers: processes; with more than one, the calling script needs `if __name__ == "__main__":`.
-        on_progress: called with the games read and the games kept so far.
+        on_progress: called with the numbers of games read and kept so far.
 
     Raises:
         FileNotFoundError: for a path that does not exist.
         ValueError: if another import into the dataset was interrupted, or the dataset has another split.
-        FileExistsError: if the folder holds something else.
+        FileExistsError: if the folder is neither empty nor a dataset.
+        BlockingIOError: if another process writes to the dataset.
     """
     filter = filter or GameFilter()
     for path in paths:
@@ -92,14 +93,14 @@ def import_games(
 
 
 def stamp(path: str | Path) -> list[Any]:
-    """Return what tells whether a path still holds the same: its name, size and time of change."""
+    """Return a path with its size and modification time (0 for a folder), to notice that a file has changed."""
     place = Path(path)
     status = place.stat()
     return [str(path), 0 if place.is_dir() else status.st_size, 0 if place.is_dir() else int(status.st_mtime)]
 
 
 def jobs(paths: Sequence[str | Path], skip: int = 0) -> Iterator[list[Piece]]:
-    """Yield pieces in groups that are worth a call of another process, without the first `skip` groups."""
+    """Yield pieces in groups large enough to be worth sending to a worker, without the first `skip` groups."""
     waiting: list[Piece] = []
     size = 0
     for piece in pieces(paths):
@@ -116,7 +117,7 @@ def jobs(paths: Sequence[str | Path], skip: int = 0) -> Iterator[list[Piece]]:
 
 
 def converted(converter: Converter, groups: Iterator[list[Piece]], workers: int) -> Iterator[Batch]:
-    """Yield the games of each group in order, made by so many processes."""
+    """Yield the games of each group, in the order of the groups, converted by `workers` processes."""
     if workers <= 1:
         yield from map(converter.convert, groups)
         return
@@ -136,7 +137,7 @@ def converted(converter: Converter, groups: Iterator[list[Piece]], workers: int)
 
 
 def start_worker(converter: Converter) -> None:
-    """Prepare a worker process."""
+    """Store the converter in a worker process."""
     global _converter
     _converter = converter
     os.environ.setdefault("NUMBA_NUM_THREADS", "1")

@@ -1,4 +1,4 @@
-"""Finished games as self-play writes them and training reads them."""
+"""Finished games as records, which self-play writes and training reads."""
 
 import io
 import json
@@ -21,28 +21,28 @@ POLICY_SCALE = 65535  # policies are kept as uint16: 0 .. 1 in steps of 1 / 6553
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GameRecord:
-    """The moves of one game with the results of the search at each; T plies, A actions.
+    """One game: its moves, and the results of the search before each move; T plies, A actions.
 
-    `values` are from the view of the player about to move; `outcome` and `score` from Black's. `env.position(**setup)`
-    is the start of the game.  `policies` are uint16 in units of 1 / 65535, so that files stay small: divided by
-    POLICY_SCALE they are probabilities, of sum 1 up to rounding, as `training_data` returns them.  Moves without a
-    search have a meaningless policy and weight 0.
+    `values` are from the view of the player about to move, `outcome` and `score` from Black's. The game starts at
+    `env.position(**setup)`.  `policies` are quantised to uint16 to keep files small; divided by POLICY_SCALE they are
+    probabilities that sum to 1 up to rounding.  A move that was played without a search has weight 0, and its policy
+    means nothing.
     """
 
     moves: np.ndarray  # int16 [T]
-    policies: np.ndarray  # uint16 [T, A], times POLICY_SCALE: shares of visits (PUCT) or the improved policy (Gumbel)
+    policies: np.ndarray  # uint16 [T, A], POLICY_SCALE = 1.0: shares of visits (PUCT) or the improved policy (Gumbel)
     values: np.ndarray  # float32 [T], root value after the search, mover's view
-    weights: np.ndarray  # float32 [T], how much the position counts in training; 0: not searched, or not in full
+    weights: np.ndarray  # float32 [T], weight in the loss; 0: no search, or one with fewer readouts than a full one
     surprises: np.ndarray  # float32 [T], KL divergence in nats of the network's policy from the search's; 0: unknown
-    legal_counts: np.ndarray  # int16 [T], legal actions
+    legal_counts: np.ndarray  # int16 [T], number of legal actions
     movers: np.ndarray  # int8 [T], +1 Black, -1 White
     outcome: float  # -1 .. 1, Black's view
-    score: float  # Black's margin in points; the outcome if there are none or it is unknown (a resignation)
+    score: float  # Black's margin in points; equal to `outcome` if the game has no points or was resigned
     resigned: bool = False
     setup: dict[str, Any] = field(default_factory=dict)
     seed: tuple[int, int] | None = None  # (run's seed, game number) of the random stream, 0 .. SEED_END - 1
-    seconds: float | None = None  # from its first move to its last, in the process that played it; no file keeps it
-    env: GameEnv | None = None  # the game, where it is known; no file keeps it
+    seconds: float | None = None  # from the first move to the last; None for records read from a file
+    env: GameEnv | None = None  # the game that was played; None for records read from a file
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
@@ -57,14 +57,14 @@ class GameRecord:
     @property
     def result_string(self) -> str:
         """The result as text: 'B+2.5', 'W+R' (by resignation) or 'draw'."""
-        if self.outcome == 0 or (self.score == 0 and not self.resigned):  # a drawn game may be graded
+        if self.outcome == 0 or (self.score == 0 and not self.resigned):  # `outcome` may be a fraction after a draw
             return "draw"
         return f"{'B' if self.outcome > 0 else 'W'}+{'R' if self.resigned else format(abs(self.score), 'g')}"
 
     def training_data(self, env: GameEnv) -> tuple[list[Position], list[np.ndarray], list[float]]:
-        """Return AlphaGo.jl's positions, policies and outcomes: one of each for every move with a weight, in order.
+        """Return positions, policies and outcomes, one of each for every move with a weight > 0, as in AlphaGo.jl.
 
-        Policies are float32 [A] of sum 1.  Outcomes are from Black's view, -1 .. 1, the same for all of a game.
+        Policies are float32 [A] and sum to 1.  Outcomes are from Black's view, -1 .. 1, all of them the game's.
         """
         position, positions = self.position(env, 0), []
         for action in self.moves:
@@ -88,41 +88,41 @@ class GameRecord:
     def svg(self, ply: int | None = None, *, env: GameEnv | None = None, **look: Any) -> Svg:
         """Return a picture of the position before move `ply` (None: after the last one), with the moves' numbers.
 
-        env: the game; None for the record's own, which records from files do not have.
+        env: the game; None for `self.env`. Needed for records read from a file.
         look: further keywords of `Position.svg`.
-        Raises ValueError without a game, and for a ply that the game does not have.
+        Raises ValueError if the game is unknown or has no such ply.
         """
         return game_pictures.record_svg(self, env, ply, look)
 
     def animation(self, *, env: GameEnv | None = None, seconds: float = 0.7, size: float | None = None) -> Svg:
-        """Return the game as a moving picture: an SVG that plays it again and again, `seconds` a move.
+        """Return the game as an animated SVG that loops, `seconds` a move.
 
-        env: as in `svg`. size: its width in pixels.
+        env: as in `svg`. size: width in pixels.
         """
         return game_pictures.record_animation(self, env, seconds, size)
 
     def gif(self, *, env: GameEnv | None = None, seconds: float = 0.7, size: float | None = None) -> Gif:
-        """Return the game as a GIF that plays it again and again, `seconds` a move; `.save(path)` writes it to a file.
+        """Return the game as an animated GIF that loops, `seconds` a move; `.save(path)` writes it to a file.
 
-        env: as in `svg`. size: its width in pixels.
-        Raises ModuleNotFoundError without Pillow, which comes with the extra `plot`.
+        env: as in `svg`. size: width in pixels.
+        Raises ModuleNotFoundError without Pillow (the extra `plot`).
         """
         return game_pictures.record_gif(self, env, seconds, size)
 
     def sheet(self, *, env: GameEnv | None = None, columns: int = 4, most: int = 12) -> Svg:
-        """Return a picture of the game in at most `most` positions, evenly spaced, `columns` in a row.
+        """Return one picture of at most `most` evenly spaced positions of the game, `columns` in a row.
 
         env: as in `svg`.
         """
         return game_pictures.record_sheet(self, env, columns, most)
 
     def _repr_svg_(self) -> str | None:
-        """Return the final position for a notebook; None, so that it shows the text, where the game is not known."""
+        """Return the final position for a notebook; None (the notebook then shows text) if the game is unknown."""
         return None if self.env is None else str(self.svg())
 
 
 def check_seed(seed: tuple[int, int] | None) -> None:
-    """Raise ValueError for a seed that a file of games cannot hold."""
+    """Raise ValueError for a seed that does not fit the int64 of a file of records."""
     if seed is not None and not all(0 <= number < SEED_END for number in seed):
         raise ValueError(f"seed must be two integers from 0 to 2^63 - 1, got {seed}")
 
@@ -136,7 +136,7 @@ ARRAYS = tuple(f.name for f in fields(GameRecord) if f.type is np.ndarray)
 
 
 def to_arrays(records: list[GameRecord]) -> dict[str, np.ndarray]:
-    """Return the records as a few arrays, all games one after the other; `read_arrays` restores them."""
+    """Return the records with all games concatenated into a few arrays; `read_arrays` is the inverse."""
     arrays = {name: np.concatenate([getattr(r, name) for r in records]) if records else np.zeros(0) for name in ARRAYS}
     arrays["lengths"] = np.array([len(r) for r in records], np.int32)
     arrays["outcomes"] = np.array([r.outcome for r in records], np.float32)
@@ -156,7 +156,7 @@ def load_records(path: str | Path) -> list[GameRecord]:
     """Return the records in a file that `save_records` wrote; raise ValueError for another file."""
     data = Path(path).read_bytes()  # numpy leaves a file open if it cannot read it
     if not data.startswith(b"PK"):
-        raise ValueError(f"{path} holds no game records (it is no .npz archive)")
+        raise ValueError(f"{path} holds no game records (not an .npz archive)")
     try:
         return read_arrays(np.load(io.BytesIO(data), allow_pickle=False))
     except Exception as error:  # a damaged archive can fail in any way
@@ -164,7 +164,7 @@ def load_records(path: str | Path) -> list[GameRecord]:
 
 
 def read_arrays(arrays: Mapping[str, np.ndarray]) -> list[GameRecord]:
-    """Return the records in the arrays of a file; raises any kind of exception if the arrays do not fit together."""
+    """Return the records in the arrays of a file; inconsistent arrays may raise any kind of exception."""
     ends = np.cumsum(arrays["lengths"])
     single = {name: arrays[name] for name in ("outcomes", "scores", "resigned", "seeds", "setups")}
     joined = {name: arrays[name] for name in ARRAYS}
@@ -188,7 +188,7 @@ def read_arrays(arrays: Mapping[str, np.ndarray]) -> list[GameRecord]:
 
 
 class RecordBuilder:
-    """A game in progress, to be recorded ply by ply; raises ValueError for a seed of SEED_END or more."""
+    """A game in progress, recorded ply by ply; ValueError for a seed outside 0 .. SEED_END - 1."""
 
     def __init__(
         self, setup: dict[str, Any] | None = None, seed: tuple[int, int] | None = None, env: GameEnv | None = None
@@ -222,7 +222,11 @@ class RecordBuilder:
         weight: float = 1.0,
         surprise: float = 0.0,
     ) -> None:
-        """Add a move. policy: float32 [A], of sum 1. value: -1 .. 1, from the view of `mover` (1 Black, -1 White)."""
+        """Add a move.
+
+        policy: float32 [A], sums to 1. value: -1 .. 1, from the view of `mover` (1 Black, -1 White).
+        legal_count: number of legal actions. weight, surprise: as in `GameRecord`.
+        """
         columns = (action, value, legal_count, mover, weight, surprise)
         add_moves([self], policy[None], *(np.array([column]) for column in columns))
 
@@ -262,7 +266,10 @@ def add_moves(
     weights: np.ndarray,
     surprises: np.ndarray,
 ) -> None:
-    """Add a move to each of n games: policies float32 [n, A], rows of sum 1; the rest [n], values the movers'."""
+    """Add a move to each of n games.
+
+    policies: float32 [n, A], each row sums to 1. The other arrays are [n], `values` from the view of each mover.
+    """
     columns = [column.tolist() for column in (actions, values, legal_counts, movers, weights, surprises)]
     for builder, policy, action, *rest in zip(builders, quantise(policies), *columns, strict=True):
         builder.plies.append((action, policy.copy(), *rest))  # a view would keep all games' policies

@@ -1,6 +1,6 @@
-"""Where files of games come from: folders, archives, and texts with a game on each line; read as streams.
+"""Stream files of games out of folders, archives, and texts with a game on each line.
 
-A piece is a file's name and bytes, or lines of a text: small enough for a worker, whatever the size of the archive.
+Games come in pieces, a file or some lines of a text: small enough to send to a worker, however large the archive.
 """
 
 import bz2
@@ -26,22 +26,20 @@ TAR_NAMES = re.compile(r"\.(?:tar|tar\.gz|tgz|tar\.bz2|tbz2?|tar\.xz|txz)$", re.
 PACKED_NAMES = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 INDEX_NAME = re.compile(r"\.index(?:\.txt|\.zip)?$", re.IGNORECASE)
 OTHER_NAMES = re.compile(r"\.(?:py|cpp|c|h|js|md|html?|json|png|jpe?g|pdf|exe|npz|npy|safetensors|csv)$", re.IGNORECASE)
-LINE = re.compile(rb"^\s*([^\t;()\[]{1,64})\t\s*\(?\s*;[^\t]*")  # an id, a tab, moves
+LINE = re.compile(rb"^\s*([^\t;()\[]{1,64})\t\s*\(?\s*;[^\t]*")  # an id, a tab, the moves
 RESULT = re.compile(r"(?:[BW]|Black|White)\+|Draw|Jigo", re.IGNORECASE)
 KOMI = re.compile(r"-?[0-9]{1,2}\.[0-9]{1,2}")
-HEAD = 4096  # bytes by which a text is recognised
+HEAD = 4096  # first bytes of a file, from which its kind is recognised
 LINES_AT_ONCE = 500
 LONGEST_LINE = 2**20  # bytes
-
-# A file inside an archive may be packed again, up to so many levels.
-MOST_LEVELS = 3
+MOST_LEVELS = 3  # archives inside archives
 
 
 class Piece(NamedTuple):
-    """A part of a source for one worker.
+    """A part of a source, for one worker: `data`, `lines` or `error`.
 
-    name: of the file, with its archive.  data: a file's bytes; b"" where there are `lines`.
-    lines: of a text with a game on each.  error: what is wrong with the file, instead of both.
+    name: the file's path, including the archive.  data: the content of a file.  lines: some lines of a text with a
+    game on each.  error: why the file cannot be read.
     """
 
     name: str
@@ -51,9 +49,9 @@ class Piece(NamedTuple):
 
 
 def pieces(paths: Iterable[str | Path]) -> Iterator[Piece]:
-    """Yield the pieces of files, folders and archives, in an order that is the same on every call.
+    """Yield the pieces of files, folders and archives, in the same order on every call.
 
-    Raises FileNotFoundError for a path that does not exist; damage in an archive is a piece with an error.
+    A damaged archive gives a piece with an error.  Raises FileNotFoundError for a path that does not exist.
     """
     for path in map(Path, paths):
         if not path.exists():
@@ -64,7 +62,10 @@ def pieces(paths: Iterable[str | Path]) -> Iterator[Piece]:
 
 
 def pieces_of_file(file: Path, asked: bool) -> Iterator[Piece]:
-    """Yield the pieces of one file; `asked`: whether it was named, so that it is read whatever its name."""
+    """Yield the pieces of one file.
+
+    asked: whether the caller named the file itself (rather than its folder), so that it is read whatever its suffix.
+    """
     name = str(file)
     try:
         if INDEX_NAME.search(name) or (OTHER_NAMES.search(name) and not asked):
@@ -76,10 +77,13 @@ def pieces_of_file(file: Path, asked: bool) -> Iterator[Piece]:
 
 
 def pieces_of_stream(name: str, stream: IO[bytes], asked: bool, level: int) -> Iterator[Piece]:
-    """Yield the pieces of an open file by its name and its first bytes."""
+    """Yield the pieces of an open file, recognised by its name and first bytes.
+
+    asked: as in `pieces_of_file`. level: number of archives that contain the file.
+    """
     try:
         if level > MOST_LEVELS:
-            yield Piece(name, error="is an archive in too many archives")
+            yield Piece(name, error=f"must be in at most {MOST_LEVELS} nested archives")
         elif SGF_NAMES.search(name):
             yield whole_file(name, stream)
         elif TAR_NAMES.search(name):
@@ -104,13 +108,13 @@ def whole_file(name: str, stream: IO[bytes]) -> Piece:
 
 
 def pieces_of_tar(name: str, stream: IO[bytes], level: int) -> Iterator[Piece]:
-    """Yield the pieces of a tar archive, read from its beginning to its end; links are left out."""
+    """Yield the pieces of a tar archive, read as a stream; links are skipped."""
     with tarfile.open(fileobj=stream, mode="r|*") as archive:
         for member in archive:
             inner = archive.extractfile(member) if member.isfile() else None
             if inner is not None and is_wanted(member.name):
                 yield from pieces_of_stream(f"{name}/{member.name}", inner, False, level + 1)
-            archive.members = []  # type: ignore[attr-defined] # else all members are kept, and memory grows
+            archive.members = []  # type: ignore[attr-defined] # else tarfile keeps all members, and memory grows
 
 
 def pieces_of_zip(name: str, stream: IO[bytes], level: int) -> Iterator[Piece]:
@@ -122,12 +126,12 @@ def pieces_of_zip(name: str, stream: IO[bytes], level: int) -> Iterator[Piece]:
 
 
 def is_wanted(name: str) -> bool:
-    """Return whether a file of an archive may hold games, by its name."""
+    """Return whether a file in an archive may hold games, judging by its name."""
     return not (INDEX_NAME.search(name) or OTHER_NAMES.search(name))
 
 
 def pieces_of_text(name: str, stream: IO[bytes], asked: bool) -> Iterator[Piece]:
-    """Yield the lines of a text with a game on each; another text is a whole file if it looks like SGF."""
+    """Yield the lines of a text with a game on each, in groups; any other text as a whole if it looks like SGF."""
     reader = io.BufferedReader(stream, HEAD * 16) if not hasattr(stream, "peek") else stream  # type: ignore[type-var]
     head = reader.peek(HEAD)[:HEAD]
     first = head.lstrip(b"\xef\xbb\xbf\r\n ").split(b"\n", 1)[0]
@@ -151,7 +155,7 @@ NO_MARGIN, NO_KOMI = -32768, -32768
 
 
 def find_indexes(paths: Iterable[str | Path]) -> list[Path]:
-    """Return the index files beside and above the texts in these paths: `kifu.index`, as yenw's collections have."""
+    """Return the index files, such as yenw's `kifu.index`, in these folders and in their parent folders."""
     inside: dict[Path, None] = {}
     beside: dict[Path, None] = {}
     for path in map(Path, paths):
@@ -168,10 +172,10 @@ def find_indexes(paths: Iterable[str | Path]) -> list[Path]:
 
 
 def read_indexes(paths: Iterable[str | Path]) -> np.ndarray:
-    """Return the entries of index files, or zip archives of them, of dtype ENTRY, sorted by id.
+    """Return the entries of index files, or of zip archives of them, [n] of dtype ENTRY, sorted by id.
 
-    A line of an index has tab-separated columns: the id of a game first, among the others its result and perhaps its
-    komi.  Lines without a number as id are left out.
+    A line of an index has tab-separated columns: first a game's id, then, anywhere, its result and perhaps its komi.
+    Lines whose id is not a number are skipped.
     """
     entries: list[tuple[int, int, int, int]] = []
     for path in map(Path, paths):
@@ -188,7 +192,7 @@ def read_indexes(paths: Iterable[str | Path]) -> np.ndarray:
 
 
 def read_entry(line: bytes) -> tuple[int, int, int, int] | None:
-    """Return the entry of one line of an index; None for other lines."""
+    """Return the entry in a line of an index as a tuple of ENTRY's fields; None for other lines."""
     columns = line.decode("utf-8", "replace").strip("\ufeff\r\n ").split("\t")
     if not columns[0].isdecimal() or len(columns[0]) > 18:
         return None

@@ -1,1 +1,1 @@
-"""Helpers for all other packages: files, cores, time, and checks of what a caller passes."""
+"""Helpers for all other packages: files, cores, time measurement, kernels, and checks of arguments."""

@@ -1,4 +1,4 @@
-"""Files that are written atomically, read with care and set aside when damaged; and locks on folders."""
+"""Write files atomically, read them, set damaged ones aside, and lock folders."""
 
 import contextlib
 import errno
@@ -13,13 +13,13 @@ if sys.platform != "win32":
     import fcntl
 
 LOCK = "lock"
-DAMAGED = ".damaged"  # suffix of files that were set aside
+DAMAGED = ".damaged"  # suffix of damaged files that were set aside
 
 
 def write_atomic(path: Path, data: bytes | memoryview) -> None:
-    """Write `data` to `path`: readers see the old file or the complete new one, also after a power cut.
+    """Write `data` to `path` atomically: readers see the old file or the complete new one, even after a power cut.
 
-    Raises OSError, with the old file unchanged, if it cannot be written.
+    Raises OSError if the file cannot be written; the old file is then unchanged.
     """
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, "there is a folder of that name")
@@ -38,7 +38,7 @@ def write_atomic(path: Path, data: bytes | memoryview) -> None:
 
 
 def flush_folder(folder: Path) -> None:
-    """Make a rename in the folder durable, on systems that can flush folders."""
+    """Flush a folder to disk, so that a rename in it is durable, on systems that support this."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -48,9 +48,11 @@ def flush_folder(folder: Path) -> None:
 
 
 def read_file(path: Path) -> bytes:
-    """Return a file's bytes; raise OSError if it cannot be opened.
+    """Return a file's bytes.
 
-    Raises ValueError if the disk fails to read it (EIO), and for a folder, or a pipe or device, which may never end.
+    Raises OSError if it cannot be opened.  Raises ValueError if the disk fails to read it (EIO), and if it is not a
+    regular file, since a pipe or device may never end; the message, such as "is no file", continues a sentence that
+    begins with the file's name.
     """
     if path.exists() and not path.is_file():
         raise ValueError("is no file")
@@ -63,9 +65,9 @@ def read_file(path: Path) -> bytes:
 
 
 def set_aside(path: Path, reason: str) -> str:
-    """Rename a file that cannot be used, and return a sentence that says so.
+    """Rename a damaged file, and return a sentence about it for a report.
 
-    reason: what is wrong, to follow the path in the sentence, such as "is damaged".
+    reason: the part of the sentence after the file's name, such as "is damaged".
     """
     aside = path.with_name(path.name + DAMAGED)
     path.replace(aside)
@@ -73,10 +75,11 @@ def set_aside(path: Path, reason: str) -> str:
 
 
 def lock(folder: Path) -> IO[str]:
-    """Lock a folder until the returned file is closed or the process ends, in whatever way.
+    """Lock a folder until the returned file is closed or the process ends.
 
-    Raises BlockingIOError if another process or another call holds the lock, OSError if the folder cannot be written.
-    Does nothing on Windows and on file systems without locks.
+    On Windows and on file systems without locks, nothing is locked.
+    Raises BlockingIOError if the folder is already locked by another process or call, OSError if the folder cannot be
+    written.
     """
     try:
         file = open(folder / LOCK, "a")  # noqa: SIM115 - open for as long as the folder is to be locked
@@ -89,13 +92,13 @@ def lock(folder: Path) -> IO[str]:
             file.close()
             raise BlockingIOError(f"another process writes to {folder} right now: choose another folder") from None
         except OSError:
-            pass  # no locks here
+            pass  # the file system has no locks
     return file
 
 
 @contextlib.contextmanager
 def explain_os_error(sentence: str) -> Iterator[None]:
-    """Put a sentence on what failed in front of the message of an OSError in the block."""
+    """Prefix the message of an OSError in the `with` block with `sentence`, which says what failed."""
     try:
         yield
     except OSError as error:

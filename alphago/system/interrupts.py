@@ -1,4 +1,4 @@
-"""Ctrl-C while a command loads its libraries."""
+"""Handle Ctrl-C while a command imports its libraries."""
 
 import contextlib
 import os
@@ -6,14 +6,14 @@ import signal
 import threading
 from collections.abc import Iterator
 
-INTERRUPTED = 130  # exit code of a process that Ctrl-C has ended
+INTERRUPTED = 130  # exit code of a process ended by Ctrl-C
 
 
 @contextlib.contextmanager
 def ended_by_interrupt() -> Iterator[None]:
-    """Let Ctrl-C within the block, which imports libraries, end the process at once and in silence.
+    """End the process at once and without a message on Ctrl-C within the `with` block, which imports libraries.
 
-    A KeyboardInterrupt in the midst of their imports may be swallowed or printed by one of them.
+    A KeyboardInterrupt during an import could be ignored or printed by a library.
     """
     before = signal.getsignal(signal.SIGINT)
     if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():

@@ -1,4 +1,4 @@
-"""A progress bar that shows the time and moves even while nothing is counted."""
+"""A progress bar that is redrawn regularly, so that its time is current even if nothing is counted."""
 
 import threading
 from collections.abc import Callable
@@ -6,13 +6,13 @@ from typing import Any
 
 from tqdm.auto import tqdm
 
-EVERY = 0.5  # seconds between two drawings
+EVERY = 0.5  # seconds between two redrawings
 
 
 class LiveBar(tqdm):
-    """A tqdm bar on stderr that is redrawn twice a second on a terminal, even if nothing was counted.
+    """A tqdm bar on stderr that a thread redraws twice a second on a terminal.
 
-    update: called before each redrawing, from the bar's own thread, to set what the bar shows.
+    update: called by this thread before each redrawing, to set the bar's contents.
     """
 
     def __init__(self, *args: Any, update: Callable[[], object] | None = None, **options: Any) -> None:
@@ -31,7 +31,7 @@ class LiveBar(tqdm):
             self.refresh()
 
     def close(self) -> None:
-        """Draw the bar once more and end its line."""
+        """Redraw the bar once more and end its line."""
         if self._thread is not None and not self._closing.is_set():
             self._closing.set()
             self._thread.join()

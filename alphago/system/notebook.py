@@ -1,13 +1,13 @@
-"""Whether Python runs in a notebook, which shows pictures and cannot wait for typed lines."""
+"""Find out whether Python runs in a notebook, which shows pictures and cannot read lines from the keyboard."""
 
 import sys
 from typing import Any
 
 
 def notebook_shell() -> Any:
-    """Return IPython's shell in a notebook with a kernel (Jupyter, VS Code, Colab); None anywhere else.
+    """Return IPython's shell if Python runs in a notebook (Jupyter, VS Code, Colab), otherwise None.
 
-    IPython is not imported for the question: where it is in charge, it has been imported before.
+    IPython is not imported: in a notebook it already is.
     """
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()

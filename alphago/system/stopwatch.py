@@ -1,4 +1,4 @@
-"""Where a thread's time goes: each moment counts for the innermost kind of work that the thread is in."""
+"""Measure a thread's time by kind of work; if kinds are nested, time counts for the innermost one."""
 
 import threading
 import time
@@ -7,10 +7,10 @@ from contextlib import ContextDecorator, contextmanager
 
 
 class Stopwatch:
-    """Seconds by kind of work, for one thread at a time.
+    """A measurement of one thread's seconds by kind of work.
 
-    Time inside `with watch.running(...)`, `with NET:` or a function decorated with `@NET` counts for that kind of work,
-    or for a kind entered inside it. Entering and leaving a kind together take a microsecond.
+    Within `with watch.running(kind):` time counts for `kind`.  Within nested `with NET:` blocks, or functions decorated
+    with `@NET`, it counts for that Work instead.  Entering and leaving a kind takes a microsecond.
 
     clock: returns the time in seconds.
     """
@@ -18,12 +18,12 @@ class Stopwatch:
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
         self._seconds: dict[str, float] = {}
-        self._kinds: list[str] = []  # kinds that the thread is in, the innermost last
+        self._kinds: list[str] = []  # the nested kinds of work, innermost last
         self._since = 0.0
 
     @contextmanager
     def running(self, kind: str) -> Iterator[None]:
-        """Count this thread's time within the block: for `kind`, or for the kinds of work entered inside it."""
+        """Measure this thread's time within the `with` block, for `kind` unless another kind is entered."""
         before, _thread.watch = _thread.watch, self
         self.enter(kind)
         try:
@@ -33,24 +33,24 @@ class Stopwatch:
             _thread.watch = before
 
     def enter(self, kind: str) -> None:
-        """Begin to count time for `kind`, until the matching `leave`; kinds may be nested."""
+        """Count time for `kind` until the matching `leave`; kinds may be nested."""
         self._count()
         self._kinds.append(kind)
 
     def leave(self) -> None:
-        """End the kind of work entered last; time counts again for the kind that was entered before it."""
+        """End the innermost kind of work; time counts again for the kind around it."""
         self._count()
         self._kinds.pop()
 
     def take(self) -> dict[str, float]:
-        """Return the seconds of each kind since the last call; no other thread may be using the stopwatch meanwhile."""
+        """Return the seconds by kind of work since the last call; no other thread may use the stopwatch meanwhile."""
         self._count()
         taken, self._seconds = self._seconds, {}
         return taken
 
     @property
     def current(self) -> tuple[str, float]:
-        """The kind of work that counts now ("" for none) and the seconds since it began, for any thread."""
+        """The innermost kind of work ("" for none) and the seconds since it began; may be read from any thread."""
         kinds = self._kinds[-1:]
         return (kinds[0], self._clock() - self._since) if kinds else ("", 0.0)
 
@@ -63,7 +63,7 @@ class Stopwatch:
 
 
 class _Thread(threading.local):
-    """The stopwatch that is running in each thread."""
+    """For each thread, the stopwatch that is running there."""
 
     watch: Stopwatch | None = None
 
@@ -72,7 +72,7 @@ _thread = _Thread()
 
 
 class Work(ContextDecorator):
-    """A kind of work, for `with NET:` or `@NET`; without a running stopwatch in the thread it does nothing."""
+    """A kind of work, used as `with NET:` or `@NET`; it does nothing if no stopwatch is running in the thread."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -87,10 +87,10 @@ class Work(ContextDecorator):
 
 
 NET = Work("net")  # inference for self-play
-TREE = Work("tree")  # choosing leaves, expanding them, backing up
+TREE = Work("tree")  # selection, expansion and backup in search trees
 BOARDS = Work("boards")  # moves, legal moves and planes
-TRANSFER = Work("transfer")  # between the CPU and a device, and waiting for it
+TRANSFER = Work("transfer")  # copies between the CPU and a device, and waiting for them
 OPTIMIZER = Work("optimizer")  # gradient steps
-SAMPLING = Work("sampling")  # the replay memory: putting games in, and waiting for a batch
-PUBLISHING = Work("publishing")  # making the snapshot that plays
+SAMPLING = Work("sampling")  # adding games to the replay memory, and waiting for a batch from it
+PUBLISHING = Work("publishing")  # making the network's frozen copy for self-play
 SAVING = Work("saving")  # checkpoints

@@ -1,4 +1,4 @@
-"""Checks of what a caller passes: keywords, with similar names suggested for unknown ones, and values of settings."""
+"""Check arguments: unknown keywords, for which similar names are suggested, and the values of settings."""
 
 import difflib
 import functools
@@ -17,7 +17,7 @@ Call = TypeVar("Call", bound=Callable[..., Any])
 
 
 class Unset(Enum):
-    """The default of a keyword for which None is a meaningful value."""
+    """The type of UNSET, the default of a keyword for which None is a meaningful value."""
 
     UNSET = "unsaid"
 
@@ -26,17 +26,17 @@ class Unset(Enum):
 
 
 NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-LARGEST = 10**9  # of a number in settings that has no bound of its own
-MOST_READOUTS = 10_000_000  # of one move: a tree of that size takes gigabytes
+LARGEST = 10**9  # upper bound of numbers in settings that declare none
+MOST_READOUTS = 10_000_000  # upper bound of readouts per move; a tree of this size takes gigabytes
 
 UNSET: Literal[Unset.UNSET] = Unset.UNSET
 
 
 def make_settings(kind: type[Kind], **given: Any) -> Kind:
-    """Return a settings dataclass made from keywords.
+    """Return an instance of the settings dataclass `kind` with the given values.
 
-    Raises TypeError, which suggests similar names, for an unknown keyword, ValueError for None where a setting needs a
-    value.
+    Raises TypeError, which suggests similar names, for an unknown keyword; ValueError for None if the setting is not
+    optional.
     """
     check_keywords(kind.__qualname__, given, keywords_of(kind))
     hints = get_type_hints(kind)
@@ -49,21 +49,22 @@ def make_settings(kind: type[Kind], **given: Any) -> Kind:
 def setting(
     text: str, *, default: Any, least: float | None = None, most: float = math.inf, positive: bool = False
 ) -> Any:
-    """Declare one field of a `settings` class: its default, its line of help, and the range of a number.
+    """Declare a field of a `settings` class with its default, its help, and the range of a number.
 
-    text: help of `alphago --help` and of the class's docstring.
-    least, most: the range of a number, ends included; `positive` instead of `least` for numbers above 0.  A field with
-        neither is checked by the class itself.
+    text: the help, for the command line and the class's docstring.
+    least, most: the range of a number, including both ends.
+    positive: instead of `least`, for numbers > 0.
+    The range of a field without `least` and `positive` is not checked.
     """
     return field(default=default, metadata={"help": text, "least": least, "most": most, "positive": positive})
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(setting,))
 def settings(cls: type[Kind]) -> type[Kind]:
-    """Turn a class of `setting` fields into a frozen dataclass whose errors for unknown keywords suggest similar names.
+    """Decorate a class of `setting` fields: make it a frozen dataclass that checks keywords and ranges.
 
-    The help of the fields is appended to the class's docstring.  A class that checks more than ranges has a
-    `__post_init__` that begins with `check_ranges(self)`.
+    The help of the fields is appended to the class's docstring.  A class with checks of its own has a `__post_init__`,
+    which must call `check_ranges(self)` first.
     """
     if "__post_init__" not in vars(cls):
         cls.__post_init__ = check_ranges  # type: ignore[attr-defined]
@@ -76,9 +77,10 @@ def settings(cls: type[Kind]) -> type[Kind]:
 
 
 def check_ranges(instance: Any, owner: str = "") -> None:
-    """Check the range of each number of a `settings` object, and turn NumPy's numbers into Python's, for JSON.
+    """Check the range of each number in a `settings` object, and convert NumPy's numbers to Python's, for JSON.
 
-    Raises ValueError that names the field, preceded by `owner`, such as "a gate's ".
+    owner: the prefix of a field's name in messages, such as "a gate's ".
+    Raises ValueError, which names the field, for a number out of range.
     """
     hints = get_type_hints(type(instance))
     for one in fields(instance):
@@ -99,11 +101,12 @@ def check_ranges(instance: Any, owner: str = "") -> None:
 
 
 def checks_keywords(*further: type) -> Callable[[Call], Call]:
-    """Decorate a function or class, so that an unknown keyword raises TypeError that suggests similar names.
+    """Decorate a function or class so that wrong arguments raise a helpful TypeError.
 
-    Missing arguments, too many of them, or one given twice raise TypeError with a sentence on how to call it.
+    For an unknown keyword the error suggests similar names; for missing, excess or repeated arguments it says how to
+    call the function.  Signature and docstring are kept.
 
-    further: settings classes whose keywords the function takes as `**settings`.  Signature and docstring are kept.
+    further: settings classes whose keywords the function takes as `**settings`.
     """
 
     def decorate(call: Call) -> Call:
@@ -129,7 +132,7 @@ def checks_keywords(*further: type) -> Callable[[Call], Call]:
 
 
 def keywords_of(call: Callable[..., Any]) -> list[str]:
-    """Return the names of the arguments that a function or class takes by keyword, in order, without `self`."""
+    """Return the names of the arguments that can be passed to a function or class by keyword, without `self`."""
     parameters = inspect.signature(call).parameters.values()
     return [parameter.name for parameter in parameters if parameter.kind in NAMED and parameter.name != "self"]
 
@@ -141,14 +144,20 @@ def takes_any_keyword(call: Callable[..., Any]) -> bool:
 
 
 def check_keywords(who: str, given: Iterable[str], known: Sequence[str]) -> None:
-    """Raise TypeError, which suggests similar names, for a keyword that is not in `known`; `who` takes the keywords."""
+    """Raise TypeError, which suggests similar names, for a keyword that is not in `known`.
+
+    who: the name of the function that takes the keywords, for the message.  given: the keywords' names.
+    """
     for name in given:
         if name not in known:
             raise TypeError(f"{who} has no keyword {shown(name)}: {near_misses(name, known)}")
 
 
 def check_arguments(who: str, function: Callable[..., Any], given: Sequence[Any], named: Mapping[str, Any]) -> None:
-    """Raise TypeError that names the arguments that are missing, or that may come without their names."""
+    """Raise TypeError, which says how to call the function, if arguments are missing, excess or repeated.
+
+    who: the function's name for the message.  given, named: the positional and keyword arguments of the call.
+    """
     signature = inspect.signature(function)
     try:
         signature.bind(*given, **named)
@@ -172,18 +181,21 @@ def check_arguments(who: str, function: Callable[..., Any], given: Sequence[Any]
 
 
 def shown(value: Any) -> str:
-    """Return the repr of a value as error messages show it, its middle left out if it is long."""
+    """Return a value's repr for an error message, without its middle if it is long."""
     return shortened(repr(value))
 
 
 def shortened(value: Any) -> str:
-    """Return a value as text for a message, its middle left out if it is long."""
+    """Return a value as text for a message, without its middle if it is long."""
     text = str(value)
     return text if len(text) <= 200 else f"{text[:100]} … {text[-90:]}"
 
 
 def check_int(name: str, value: Any, least: int, most: int | None = None) -> int:
-    """Return `value` as an int; raise ValueError that names it unless it is an integer from `least` to `most`."""
+    """Return `value` as an int; raise ValueError unless it is an integer from `least` to `most`.
+
+    name: the value's name for the message.
+    """
     if not is_int(value, least) or (most is not None and value > most):
         expected = f">= {least}" if most is None else f"from {least} to {most}"
         raise ValueError(f"{name} must be an integer {expected}, got {shown(value)}")
@@ -191,7 +203,10 @@ def check_int(name: str, value: Any, least: int, most: int | None = None) -> int
 
 
 def check_bool(name: str, value: Any) -> bool:
-    """Return `value` as a bool; raise ValueError that names it for anything else, the string "no" included."""
+    """Return `value` as a bool; raise ValueError unless it is a Python or NumPy bool.
+
+    name: the value's name for the message.
+    """
     plain = plain_number(value)
     if isinstance(plain, bool):
         return plain
@@ -199,7 +214,10 @@ def check_bool(name: str, value: Any) -> bool:
 
 
 def check_float(name: str, value: Any, least: float = -math.inf, most: float = math.inf) -> float:
-    """Return `value` as a float; raise ValueError that names it unless it is finite and from `least` to `most`."""
+    """Return `value` as a float; raise ValueError unless it is a finite number from `least` to `most`.
+
+    name: the value's name for the message.
+    """
     if is_finite(value) and least <= value <= most:
         return float(value)
     if most < math.inf:
@@ -210,7 +228,10 @@ def check_float(name: str, value: Any, least: float = -math.inf, most: float = m
 
 
 def check_positive(name: str, value: Any, most: float = math.inf) -> float:
-    """Return `value` as a float; raise ValueError that names it unless it is finite, > 0 and at most `most`."""
+    """Return `value` as a float; raise ValueError unless it is a finite number > 0 and at most `most`.
+
+    name: the value's name for the message.
+    """
     if is_finite(value) and 0 < value <= most:
         return float(value)
     bound = "" if most == math.inf else f" and <= {most:g}"
@@ -218,18 +239,18 @@ def check_positive(name: str, value: Any, most: float = math.inf) -> float:
 
 
 def qualified_name(named: Any) -> str:
-    """Return the name of a class or function as "module:name"."""
+    """Return the name of a class or function with its module, as "module:name"."""
     return f"{named.__module__}:{named.__qualname__}"
 
 
 def as_plain_numbers(settings: Any) -> None:
-    """Replace NumPy's numbers in a settings dataclass by Python's, in place: only these can be saved as JSON."""
+    """Replace NumPy's numbers in a settings dataclass by Python's, in place, so that they can be saved as JSON."""
     for name, value in vars(settings).items():
         object.__setattr__(settings, name, plain_number(value))
 
 
 def plain_number(value: Any) -> Any:
-    """Return a NumPy number as Python's own; any other value unchanged."""
+    """Convert a NumPy number to a Python number; return any other value unchanged."""
     return value.item() if getattr(value, "ndim", None) == 0 else value
 
 
@@ -239,22 +260,25 @@ def is_int(value: Any, least: int) -> TypeGuard[int]:
 
 
 def is_finite(value: Any) -> TypeGuard[float]:
-    """Return whether `value` is a number (not a bool), and neither infinite nor nan."""
+    """Return whether `value` is a number (not a bool) that is neither infinite nor nan."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return False
     try:
         return math.isfinite(value)
-    except OverflowError:  # of an integer too large for a float
+    except OverflowError:  # an integer is too large for a float
         return False
 
 
 def near_misses(name: str, known: Sequence[str], otherwise: str | None = None) -> str:
-    """Return "did you mean a or b?" for a misspelt name; if none is similar, `otherwise` or (None) a list of all."""
+    """Return a hint for a misspelt name, such as "did you mean a or b?".
+
+    If no known name is similar, return `otherwise`, or if that is None the list of all known names.
+    """
     if near := near_names(name, known):
         return f"did you mean {' or '.join(near)}?"
     return otherwise or (f"there are {', '.join(known)}" if known else "there are none")
 
 
 def near_names(name: str, known: Sequence[str]) -> list[str]:
-    """Return the known names most similar to a misspelt one, at most three, the most similar first."""
+    """Return up to three known names that are similar to a misspelt one, the most similar first."""
     return difflib.get_close_matches(name, known, n=3)

@@ -1,6 +1,6 @@
-"""Batches, from samples in memory to the device that learns; one is drawn while another is learned.
+"""Batches: draw them from memory in a thread, move them to the learner's device, divide them among threads.
 
-A batch is a list of parts, each the positions of one board size (`Part`), since their arrays differ in shape.
+A batch is a list of parts.  A part has the batch's positions of one board size, since boards differ in array shapes.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from alphago.training.memory import Sample
 
 
 class DeviceSample(NamedTuple):
-    """A Sample on a device; the fields are those of `Sample`, as tensors."""
+    """A Sample on a GPU: the fields of `Sample` as tensors, and the sum of the weights."""
 
     planes: torch.Tensor
     policy: torch.Tensor
@@ -24,14 +24,14 @@ class DeviceSample(NamedTuple):
     score: torch.Tensor
     ownership: torch.Tensor
     ended: torch.Tensor
-    weight_sum: float  # computed on the CPU, so that reading it does not wait for the GPU
+    weight_sum: float  # a Python float, so that reading it does not wait for the GPU
 
 
-Part = Sample | DeviceSample  # a part of a batch: its positions of one board size
+Part = Sample | DeviceSample  # a batch's positions of one board size
 
 
 def to_device(sample: Sample, device: torch.device) -> Part:
-    """Return the sample for a device: unchanged for a CPU, copied asynchronously to a GPU."""
+    """Return the sample unchanged for a CPU, or an asynchronous copy of it on a GPU."""
     if device.type == "cpu":
         return sample
 
@@ -47,12 +47,15 @@ def to_device(sample: Sample, device: torch.device) -> Part:
 
 
 def weight_sum(part: Part) -> float:
-    """Return the sum of the sample weights in a part of a batch (its positions of one board size)."""
+    """Return the sum of the sample weights in a batch part."""
     return part.weight_sum if isinstance(part, DeviceSample) else float(part.weight.sum())
 
 
 def split_for_thread(part: Part, thread: int, threads: int) -> Part | None:
-    """Return one thread's rows of a part of a batch (one board size), or None; thread 0 always gets some."""
+    """Return the rows of a batch part that a thread trains on; None if there are fewer rows than threads.
+
+    thread: the thread's number, 0 .. threads - 1.  Thread 0 always gets rows.
+    """
     if threads == 1:
         return part
     assert isinstance(part, Sample)  # a device has one replica
@@ -64,14 +67,17 @@ def split_for_thread(part: Part, thread: int, threads: int) -> Part | None:
 
 
 def apportion(total: int, shares: Sequence[float]) -> list[int]:
-    """Return integers that sum to `total`, in proportion to `shares`; each is at least 1 if `total` is large enough."""
+    """Divide `total` into integers proportional to `shares`; each is at least 1 if `total >= len(shares)`."""
     least = 1 if total >= len(shares) else 0
     ends = np.round((total - least * len(shares)) * np.cumsum(shares) / np.sum(shares)).astype(int)
     return [least + int(count) for count in np.diff(ends, prepend=0)]
 
 
 class Prefetcher:
-    """A thread that draws the next random batch, with `generator`, while the present one is used."""
+    """A thread that draws the next random batch while the current one is used.
+
+    generator: the random generator that the draws use.
+    """
 
     def __init__(self, generator: np.random.Generator) -> None:
         self.generator = generator
@@ -79,7 +85,7 @@ class Prefetcher:
 
     @property
     def state(self) -> Mapping[str, Any]:
-        """The generator's state before the next batch to be yielded, even if that batch is already drawn."""
+        """The generator's state before the draw of the next batch to yield, even if that batch is already drawn."""
         return self._before or self.generator.bit_generator.state
 
     @state.setter
@@ -89,9 +95,10 @@ class Prefetcher:
     def batches(
         self, count: int, draw: Callable[[np.random.Generator], list[Part]], may_go_on: Callable[[], bool]
     ) -> Iterator[list[Part]]:
-        """Yield up to `count` batches of `draw`, as long as `may_go_on` returns True before each.
+        """Yield up to `count` batches, until `may_go_on` returns False.
 
-        Afterwards the generator's state is that after the last batch yielded.
+        draw: draws a batch with the generator; called in the prefetching thread.
+        Afterwards the generator has the state after the last batch that was yielded.
         """
         with ThreadPoolExecutor(1) as drawer:
 
@@ -106,5 +113,5 @@ class Prefetcher:
                 count -= 1
                 coming = begin(count)
                 yield batch
-        if self._before is not None:  # a batch that was drawn and not used
+        if self._before is not None:  # a batch was drawn and not yielded
             self.state, self._before = self._before, None

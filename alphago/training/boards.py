@@ -1,4 +1,4 @@
-"""The boards that a stage of a run plays side by side: one network, but games and memory of their own."""
+"""The boards that a stage of a run plays in parallel: they share the network, but each has its own games and memory."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -24,11 +24,15 @@ from alphago.training.runs.state import pack_arrays, unpack_arrays
 from alphago.training.selfplay import GameSource, MakeSource
 from alphago.training.settings import SelfPlaySettings, Stage, TrainingSettings
 
-CALIBRATION_GAMES = 1000  # the latest ones, by which a threshold of resignation is judged
+CALIBRATION_GAMES = 1000  # number of latest games on which the resignation threshold is calibrated
 
 
 class BoardTraining:
-    """One board size in a run: the source of its games, its memory, and its share of moves and batches."""
+    """One board of a run: the source of its games, its memory, and its share of the moves and batches.
+
+    env: the game on this board.  needed: positions in memory before training on this board begins.
+    selfplay: the settings of its games.  adapts: whether to fit the resignation threshold to the games.
+    """
 
     def __init__(
         self,
@@ -41,10 +45,6 @@ class BoardTraining:
         selfplay: SelfPlaySettings,
         adapts: bool,
     ) -> None:
-        """Set up a board that is trained on once `needed` positions are in memory.
-
-        selfplay: the settings of its games.  adapts: whether their threshold of resignation does.
-        """
         self.env = env
         self.selfplay = selfplay
         self.adaptive = AdaptiveThreshold() if adapts else None
@@ -53,16 +53,16 @@ class BoardTraining:
         self.pool = memory if isinstance(memory, SamplePool) else None
         self.source = source
         self.needed = max(needed, 1)
-        self.has_learned = self.may_learn  # whether learning from this board has begun
+        self.has_learned = self.may_learn  # whether training on this board has begun
 
     @property
     def size(self) -> str:
-        """The board's size as in the names of metrics, such as "7x7"."""
+        """The board's size as it appears in names of metrics, such as "7x7"."""
         return f"{self.env.N}x{self.env.N}"
 
     @property
     def source_class(self) -> str:
-        """The class that defines the source's state, as "module:name"; subclasses may share one."""
+        """The class in which the source's method `state` is defined, as "module:name"; subclasses may inherit it."""
         return qualified_name(type(self.source).state).removesuffix(".state")
 
     @property
@@ -96,24 +96,24 @@ class BoardTraining:
 
     @property
     def resign_threshold(self) -> float | None:
-        """The value below which a player resigns, the settings' until another one is fitted; None for never."""
+        """The root value below which a player resigns, from the fit or else from the settings; None for never."""
         fitted = None if self.adaptive is None else self.adaptive.threshold
         return self.selfplay.resign_threshold if fitted is None else fitted
 
     def _is_played_out(self, record: GameRecord) -> bool:
-        """Return whether no side of this finished game could resign: there was no threshold yet, or by its number."""
+        """Return whether resignation was disabled in a finished game: without a threshold, or by its random draw."""
         if self.resign_threshold is None:
             return True
         return record.seed is not None and not draw_beginning(self.memory.env, self.selfplay, *record.seed).may_resign
 
     def resignation(self) -> Resignation | None:
-        """Return the threshold of resignation that the latest games determine."""
+        """Return the resignation threshold calibrated on the latest games; None if there are too few."""
         if self.adaptive is not None:
             return self.adaptive.found
         return calibrate([entry.record for entry in islice(reversed(self.memory.entries), CALIBRATION_GAMES)])
 
     def state(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-        """Return what the board needs to continue, except the games in memory: tensors by name, and plain data."""
+        """Return tensors by name and plain data from which `restore` continues, without the games in memory."""
         games, source = self.source.state()
         data = {
             "memory": self.memory.state(),
@@ -125,8 +125,9 @@ class BoardTraining:
         return {tensor_name(self.env.N): pack_arrays(games)}, data
 
     def restore(self, records: list[GameRecord], tensors: Mapping[str, torch.Tensor], data: Any) -> None:
-        """Continue from what `state` returned; `records` are the games that were in memory, oldest first.
+        """Continue from the `tensors` and `data` that `state` returned.
 
+        records: the games that were in memory, oldest first.
         Raises ValueError if the games in progress were played by another class of source.
         """
         was, now = data["source_class"], self.source_class
@@ -140,12 +141,23 @@ class BoardTraining:
 
 
 def tensor_name(board: int) -> str:
-    """Return the name of the tensor that holds the games in progress on a board of that size, in a run's state."""
+    """Return the name, in a run's state, of the tensor with the games in progress on boards of size `board`."""
     return f"selfplay{board}.games"
 
 
 class Boards:
-    """All boards of one stage of a run."""
+    """All boards of one stage of a run.
+
+    The remaining games are divided among the boards.  A board's share is its share of the moves, and so of the games in
+    parallel.  Games on a larger board are longer, in proportion to its area, so this board gets fewer games, and all
+    boards finish at about the same time.  With B boards, board b gets every B-th of `numbers`, starting at the b-th;
+    so no two games of a run have the same number and random generator.
+
+    stage: the boards and their shares.
+    numbers: the numbers of the remaining games.
+    memories: the memories of the previous stage's boards; a board that was among them keeps its memory.
+    device: where games are played.
+    """
 
     def __init__(
         self,
@@ -159,17 +171,6 @@ class Boards:
         make_memory: MakeMemory = ReplayMemory,
         device: str = "cpu",
     ) -> None:
-        """Divide the remaining games of the run among the boards.
-
-        A board's share is its share of the moves, and so of the games played side by side.  Games on a larger board are
-        longer, in proportion to its area, so it gets fewer games in all, and all boards finish at about the same time.
-        Of B boards, board b gets every B-th number of `numbers` from b on: no two games of a run use the same random
-        stream.
-
-        numbers: the numbers of the remaining games.
-        memories: those of the previous stage's boards; a board that was among them keeps its memory.
-        device: where games are played.
-        """
         self.settings = settings
         selfplay = settings.selfplay(device)
         assert selfplay.games_in_flight is not None
@@ -215,16 +216,16 @@ class Boards:
 
     @property
     def begun(self) -> int:
-        """A number above those of all games begun so far on any board."""
+        """A number greater than the number of every game begun so far on any board."""
         return max(source.begun for source in self.sources)
 
     @property
     def capacity(self) -> int:
-        """The number of positions that all memories together keep at this point of the run."""
+        """The number of positions that all memories together may hold at this point of the run."""
         return min(window(self.added), self.settings.memory_size)
 
     def main(self, goal: GameEnv) -> BoardTraining:
-        """Return the board that networks are saved for: the goal's if it is in this stage, else the largest."""
+        """Return the board for which networks are saved: the board of `goal`, or if the stage lacks it, the largest."""
         return max(self.boards, key=lambda board: (board.env == goal, board.env.N))
 
     def publish(self, net: NeuralNet, lineup: Lineup | None = None) -> None:
@@ -234,13 +235,13 @@ class Boards:
             board.source.publish(net.resized(board.env), self.settings.selfplay_dtype, **others)
 
     def begin(self, readouts: int, side_by_side: int) -> None:
-        """Begin an iteration's moves in every game, with `side_by_side` games at once on all boards together."""
+        """Begin an iteration of self-play; side_by_side: games in parallel, summed over all boards."""
         counts = apportion(side_by_side, [board.share for board in self.boards])
         for board, count in zip(self.boards, counts, strict=True):
             board.source.begin(self.settings.plies_per_iteration, readouts, count, board.resign_threshold)
 
     def learning(self) -> list[BoardTraining]:
-        """Return the boards with enough positions to learn from."""
+        """Return the boards that have enough positions in memory to train on."""
         return [board for board in self.boards if board.may_learn]
 
     @property
@@ -260,7 +261,7 @@ class Boards:
         return [board.memory.sample(count, generator) for board, count in zip(boards, counts, strict=True)]
 
     def time_spent(self) -> dict[str, float]:
-        """Return the seconds of all self-play threads since the last call, by kind of work."""
+        """Return the seconds since the last call, summed over all self-play threads, by kind of work."""
         spent: dict[str, float] = {}
         for source in self.sources:
             for work, seconds in source.time_spent().items():
@@ -268,12 +269,16 @@ class Boards:
         return spent
 
     def state(self) -> tuple[dict[str, torch.Tensor], list[dict[str, Any]]]:
-        """Return what the boards need to continue: tensors by name, and a list with plain data for each board."""
+        """Return tensors by name, and a list with plain data for each board, from which `restore` continues."""
         states = [board.state() for board in self.boards]
         return {name: tensor for tensors, _ in states for name, tensor in tensors.items()}, [data for _, data in states]
 
     def restore(self, shards: Shards, tensors: Mapping[str, torch.Tensor], data: Any) -> list[str]:
-        """Continue from what `state` returned, after `publish`; return sentences on files that were set aside."""
+        """Continue from the `tensors` and `data` that `state` returned; the caller must have called `publish` before.
+
+        shards: the run's saved games, from which the memories are filled.
+        Returns sentences about damaged files, for a report.
+        """
         notes: list[str] = []
         for board, board_data in zip(self.boards, data, strict=True):
             records, lost = shards.latest(board_data["memory"]["games"], board.env.N)

@@ -1,7 +1,7 @@
-"""Games of self-play on this machine: a Group plays some on one thread, SelfPlay has a group for each thread.
+"""Self-play in threads of this process: a Group plays games in one thread, SelfPlay has a Group for each thread.
 
-Game i belongs to group i mod G and has its own random stream (seed, i), so that a game does not depend on the speed of
-threads.
+Of G groups, group i mod G plays game i.  Each game has a random generator of its own, seeded with (seed, i), so games
+do not depend on the speed of threads.
 """
 
 import sys
@@ -26,24 +26,25 @@ from alphago.system.stopwatch import Stopwatch
 from alphago.training.lineup import BEST_ALONE, Lineup, Seats, Shares, learns
 from alphago.training.settings import SelfPlaySettings
 
-# Called with a finished game's number and its record, in any order and from several threads at once.
+# Called with a finished game's number and its record, in any order and from several threads at the same time.
 OnGame = Callable[[int, GameRecord], object]
 
-GAMES = "games"  # what self-play's threads do around their searches: drawing moves, keeping records
-# A group's arrays with one entry per slot, saved beside the slot's record and random stream.
+GAMES = "games"  # the kind of work of self-play's threads between searches: choosing moves, making records
+# Attributes of a Group with one entry per slot, which are saved with the slot's record and random generator.
 SLOT_FIELDS = ("plies", "opening", "may_resign")
 
 
 class Group:
-    """Some games of a run, played side by side on one thread, with one network call per wave.
+    """Games that one thread plays in parallel: all searches share the network's batches.
 
-    numbers: the numbers of the games that have not begun.
+    width: number of slots; a slot holds one game in progress, or is empty at first.
+    seed: the run's seed.  numbers: the numbers of the games that have not begun.
+    threads: number of threads of the group's Search.
     """
 
     def __init__(
         self, env: GameEnv, settings: SelfPlaySettings, width: int, seed: int, numbers: range, *, threads: int = 1
     ) -> None:
-        """Make `width` empty slots; `threads` is for the group's Search."""
         self.env = env
         self.threads = threads
         self.settings = settings
@@ -53,20 +54,20 @@ class Group:
         self.generators: list[np.random.Generator] = [np.random.default_rng(0)] * width
         self.may_resign = np.zeros(width, np.bool_)
         self.plies = np.zeros(width, np.int32)
-        self.opening = np.zeros(width, np.int32)  # first plies, which the policy plays without search
+        self.opening = np.zeros(width, np.int32)  # number of first plies that the policy plays without search
         self.readouts = settings.readouts
         self.resign_threshold = settings.resign_threshold
-        self.capacity = width  # how many slots, from the first, are in use; only grows
+        self.capacity = width  # number of slots in use, counted from the first; it only grows
         plies = settings.temperature_plies
         self.temperature_plies = temperature_plies(env) if plies is None else plies
         self.search: Search | None = None
         self.seats = Seats(width)
         self.finished: list[tuple[int, GameRecord]] = []
-        self.left = 0  # moves to play before the evaluator may change
+        self.left = 0  # moves left to play in this iteration, after which the evaluator may change
         self.on_game: OnGame | None = None
         self.moves = 0
-        self.readouts_done = 0  # simulations, and the roots' own evaluations
-        self.stopwatch = Stopwatch()  # of the thread that plays
+        self.readouts_done = 0  # simulations and evaluations of root positions
+        self.stopwatch = Stopwatch()  # measures the work of the thread that plays
 
     def use(self, evaluator: Evaluator, others: tuple[Evaluator, ...] = (), shares: Shares = BEST_ALONE) -> None:
         """Continue with another evaluator: clear the trees, and begin games in free slots.
@@ -82,7 +83,7 @@ class Group:
         search.forget(np.arange(len(self.builders)))
 
     def make_search(self, evaluator: Evaluator) -> Search:
-        """Return a Search with the trees and boards for the group's games."""
+        """Return a Search with a tree and a board for each slot."""
         settings = self.settings.search_for(len(self.builders))
         return Search(self.env, evaluator, len(self.builders), settings, self.threads)
 
@@ -92,7 +93,7 @@ class Group:
         return self.search
 
     def begin(self, slot: int) -> None:
-        """Start the group's next game in a slot; leave the slot empty if no games are left or it is not in use."""
+        """Start the group's next game in a slot; leave the slot empty if no game is left or it is beyond `capacity`."""
         assert self.search is not None
         self.builders[slot] = None
         if not self.numbers or slot >= self.capacity:
@@ -110,7 +111,7 @@ class Group:
         self.may_resign[slot] = may_resign
 
     def step(self) -> bool:
-        """Play one move in every game; return False if no game is left."""
+        """Play one move in every game in progress; return False if there is none."""
         search = self.search
         assert search is not None
         games = np.array([slot for slot, builder in enumerate(self.builders) if builder is not None], np.int64)
@@ -170,7 +171,7 @@ class Group:
         return priors
 
     def choose(self, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return policy targets, float32 [n, A], and moves, int32 [n], for slots (int64 [n]) that were searched."""
+        """Return policy targets, float32 [n, A], and moves, int32 [n], after a search; games: int64 [n], slots."""
         assert self.search is not None
         early = self.plies[games] < self.temperature_plies
         return self.search.selfplay_moves(games, early, [self.generators[slot] for slot in games])
@@ -199,7 +200,7 @@ class Group:
         return np.argmax(sums > chance[:, None] * sums[:, -1:], axis=1).astype(np.int32)
 
     def finish_over(self, playing: np.ndarray) -> None:
-        """End those games in the slots `playing` that are over by the rules."""
+        """Finish the games that are over by the rules; playing: int64 [n], the slots to check."""
         assert self.search is not None
         batch = self.search.batch
         over = playing[batch.is_over(playing, np.empty(len(playing), np.bool_))]
@@ -215,7 +216,7 @@ class Group:
         return builder
 
     def finish(self, slot: int, outcome: float, score: float, resigned: bool) -> None:
-        """End the game in a slot, with outcome and score from Black's view, and begin the next one there."""
+        """Finish the game in a slot and begin the next one there; `outcome`, `score`: in Black's view."""
         builder = self.builder(slot)
         assert builder.seed is not None
         record = builder.finish(outcome, score, resigned, self.env.action_space)
@@ -225,13 +226,13 @@ class Group:
         self.begin(slot)
 
     def records(self) -> list[GameRecord]:
-        """Return the games in progress, in the order of their slots, then those finished but not yet taken."""
+        """Return the games in progress, ordered by slot, then the finished games that `take` has not returned yet."""
         begun = [builder for builder in self.builders if builder is not None]
         unfinished = [builder.finish(0.0, 0.0, False, self.env.action_space) for builder in begun]
         return unfinished + [record for _, record in self.finished]
 
     def state(self) -> dict[str, Any]:
-        """Return, as plain data, what the group needs to continue between two moves, beside `records`."""
+        """Return plain data from which, together with `records`, another group continues between two moves."""
         return {
             "next": self.numbers.start,
             "left": self.left,
@@ -274,7 +275,10 @@ class Group:
             self.finished.append((record.seed[1], record))
 
     def _restore_game(self, slot: int, state: Mapping[str, Any], record: GameRecord) -> None:
-        """Replay a saved game in a slot up to its last move."""
+        """Put a saved game into a slot by replaying its moves.
+
+        state: from `_slot_state`.  record: the game's moves so far.
+        """
         assert self.search is not None
         slots, batch = np.array([slot]), self.search.batch
         batch.reset(slots, **record.setup)
@@ -288,28 +292,32 @@ class Group:
 
 
 class Beginning(NamedTuple):
-    """What a game's random stream decides before its first move; the stream goes on from there."""
+    """The random choices before a game's first move, and the game's random generator after them."""
 
     generator: np.random.Generator
-    setup: dict[str, Any]
-    opening: int  # plies that the policy plays alone
+    setup: dict[str, Any]  # keywords of `GameEnv.position`, such as a random komi
+    opening: int  # number of first plies that the policy plays without search
     may_resign: bool
 
 
 def draw_beginning(env: GameEnv, settings: SelfPlaySettings, seed: int, number: int) -> Beginning:
-    """Draw the beginning of a run's game by its number, the same on every call."""
+    """Draw the beginning of a run's game; the same seed and number give the same beginning."""
     generator = np.random.default_rng([seed, number])
     setup = env.random_setup(generator)
-    longest = min(env.max_moves, 2 * env.action_space)  # where there is a cap at all
+    longest = min(env.max_moves, 2 * env.action_space)  # games without a limit have a huge max_moves
     plies = longest / 20 if settings.opening_plies is None else settings.opening_plies
     opening = int(generator.exponential(plies))
     return Beginning(generator, setup, opening, bool(generator.random() >= settings.no_resign_share))
 
 
 class SelfPlay:
-    """The GameSource of this machine: plays the games with the given numbers, in groups on threads.
+    """The GameSource that plays games in threads of this process.
 
-    Games that are unfinished at the end of an iteration continue in the next one.
+    The games are divided among groups, one for each thread.  Games that are unfinished at the end of an iteration
+    continue in the next one.
+
+    numbers: the numbers of the games to play.  workers: the threads.  seed: the run's seed.
+    device: the device of the network: "cpu" or another.
     """
 
     def __init__(
@@ -322,7 +330,6 @@ class SelfPlay:
         seed: int = 0,
         device: str = "cpu",
     ) -> None:
-        """Divide the games among groups; `device`, "cpu" or another, is where they will be played."""
         self.env, self.numbers, self.workers, self.seed, self.device = env, numbers, workers, seed, device
         self.settings = settings.resolved(device, len(numbers))
         self.evaluator: Evaluator | None = None
@@ -354,7 +361,10 @@ class SelfPlay:
         return before
 
     def play_all(self, evaluator: Evaluator, on_game: OnGame | None = None) -> list[GameRecord]:
-        """Play all games to their ends and return them in the order of their numbers."""
+        """Play all games to their ends and return their records, ordered by number.
+
+        on_game: called with the number and the record of each finished game, from several threads at the same time.
+        """
         self.evaluator = evaluator
         for group in self.groups:
             group.on_game = on_game
@@ -369,13 +379,13 @@ class SelfPlay:
         side_by_side: int | None = None,
         resign_threshold: float | None = None,
     ) -> None:
-        """Let the next calls of `go_on` play an iteration with the network published last.
+        """Begin an iteration with the latest published network; the next calls of `go_on` play it.
 
-        plies: moves in every game; None for all games to their ends.
-        readouts: for each move; None for those of the settings.
-        side_by_side: the most games in progress, never fewer than before or than one per group; None for
-            `games_in_flight`.
-        resign_threshold: below which a player resigns; None for that of the settings.
+        plies: moves to play in every game; None for all games to their ends.
+        readouts: simulations per move; None for the settings' number.
+        side_by_side: largest number of games in progress, but at least one per group; games in progress continue even
+            if there are more.  None for `games_in_flight`.
+        resign_threshold: a player resigns if the root's value is below it; None for the settings' threshold.
         """
         assert self.evaluator is not None
         capacities = divide(sys.maxsize if side_by_side is None else side_by_side, len(self.groups))
@@ -387,10 +397,10 @@ class SelfPlay:
             group.left = sys.maxsize if plies is None else plies
 
     def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
-        """Play the moves that `begin` asked for; return False if some are left.
+        """Play the iteration's moves; return False if some are left.
 
-        `stop` ends the call at the next move, and so does the time `until` (of time.monotonic()), after at least one
-        move in every game.  An interrupt stops all threads at their next move before it is raised.
+        stop: once it is set, the threads stop at their next move, as they do on a KeyboardInterrupt.
+        until: value of time.monotonic() at which the threads stop, after at least one move in every game.
         """
         stop = stop or threading.Event()
 
@@ -405,14 +415,14 @@ class SelfPlay:
         return not any(group.left for group in self.groups)
 
     def take(self) -> list[GameRecord]:
-        """Return the games finished since the last call, in the order of their numbers."""
+        """Return the games finished since the last call, ordered by number."""
         finished = sorted((pair for group in self.groups for pair in group.finished), key=lambda pair: pair[0])
         for group in self.groups:
             group.finished.clear()
         return [record for _, record in finished]
 
     def time_spent(self) -> dict[str, float]:
-        """Return the seconds of all threads together since the last call, by kind of work."""
+        """Return the seconds since the last call, summed over all threads, by kind of work."""
         spent: dict[str, float] = {}
         for group in self.groups:
             for work, seconds in group.stopwatch.take().items():
@@ -420,12 +430,15 @@ class SelfPlay:
         return spent
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Return, while no thread plays, what is needed to continue except trees: games as arrays, and plain data."""
+        """Return arrays with the games and plain data, from which `restore` continues; search trees are not included.
+
+        No thread may be playing.
+        """
         games = [record for group in self.groups for record in group.records()]
         return to_arrays(games), {"groups": [group.state() for group in self.groups]}
 
     def restore(self, arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> None:
-        """Continue from what `state` returned, with the same games and groups; call it after `publish`."""
+        """Continue from the results of `state`, with its number of groups; the caller must have called `publish`."""
         assert self.evaluator is not None
         if not data["groups"]:
             return
@@ -438,11 +451,11 @@ class SelfPlay:
             self.groups.append(group)
 
     def close(self) -> None:
-        """Do nothing: the threads belong to the run."""
+        """Do nothing, since the run closes the threads."""
 
     @property
     def begun(self) -> int:
-        """A number above those of all games begun so far."""
+        """A number greater than the number of every game begun so far."""
         return max((group.numbers.start for group in self.groups), default=self.numbers.start)
 
     @property
@@ -452,19 +465,19 @@ class SelfPlay:
 
     @property
     def readouts_done(self) -> int:
-        """The number of simulations and root evaluations so far."""
+        """The number of simulations and of evaluations of root positions so far."""
         return sum(group.readouts_done for group in self.groups)
 
 
 def divide(games: int, groups: int) -> list[int]:
-    """Return the number of games of each group; they differ by at most one, and the first groups have more."""
+    """Divide `games` evenly among groups; return the number of games of each group, the larger numbers first."""
     return [games // groups + (group < games % groups) for group in range(groups)]
 
 
 def divergence(policies: np.ndarray, priors: np.ndarray) -> np.ndarray:
-    """Return the Kullback-Leibler divergence of policies from priors, in nats: float32 [n, A] twice -> [n].
+    """Return the Kullback-Leibler divergence of each policy from its prior, in nats, float32 [n].
 
-    A row of zeros, for a position without search, gives 0.
+    policies: float32 [n, A], the search's policies; a row of zeros (no search) gives 0.  priors: float32 [n, A].
     """
     ratio = np.divide(policies, priors, out=np.ones_like(policies), where=(policies > 0) & (priors > 0))
     return (policies * np.log(ratio)).sum(axis=1)

@@ -1,4 +1,4 @@
-"""The logs of a run as JSON lines: one row per iteration, and one per match."""
+"""The logs of a run as JSON lines: one row per iteration, and one per measurement of a judge."""
 
 import errno
 import json
@@ -18,11 +18,11 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class History:
-    """The rows of one run, oldest first."""
+    """The logs of one run, oldest rows first."""
 
     folder: Path
-    metrics: list[Row]  # one per iteration of training
-    evaluations: list[Row]  # one per match
+    metrics: list[Row]  # one row per iteration
+    evaluations: list[Row]  # one row per measurement of a judge
 
     @property
     def is_supervised(self) -> bool:
@@ -31,10 +31,9 @@ class History:
 
 
 def read_history(folder: str | Path) -> History:
-    """Return the history of the run in `folder`.
+    """Return the logs of the run in `folder`.
 
-    Raises FileNotFoundError if there is none, ValueError if its metrics are not what a run writes or no iteration is
-    over yet.
+    Raises FileNotFoundError if there is no run, ValueError if its log has no valid row or no iteration is over yet.
     """
     folder = Path(folder)
     if not (folder / METRICS).is_file():
@@ -49,7 +48,7 @@ def read_history(folder: str | Path) -> History:
 def read_rows(path: Path, key: str) -> list[Row]:
     """Return the rows of a file of JSON lines that have `key`.
 
-    Lines that do not parse are left out: a killed run may leave an incomplete line, to which the next line is joined.
+    Invalid lines are left out, since a killed run may leave an incomplete line, to which the next one is appended.
     Raises ValueError if the file has complete lines but none with `key`.
     """
     lines = path.read_bytes().split(b"\n")
@@ -60,7 +59,7 @@ def read_rows(path: Path, key: str) -> list[Row]:
 
 
 def append_row(path: Path, row: Mapping[str, Any]) -> None:
-    """Append a row to a file of JSON lines; after an OSError, if it cannot be written, the file is as before."""
+    """Append a row to a file of JSON lines; if that fails, raise OSError and leave the file unchanged."""
     data = (json.dumps(row) + "\n").encode()
     with open(path, "ab", buffering=0) as file:
         before = file.tell()
@@ -75,7 +74,7 @@ def append_row(path: Path, row: Mapping[str, Any]) -> None:
 def truncate(path: Path, length: int) -> str:
     """Shorten a log to `length` bytes and return "".
 
-    If it is shorter already, cut off an incomplete last line and return a sentence that says so.
+    If the log is already shorter, remove an incomplete last line and return a sentence about the loss.
     """
     data = path.read_bytes() if path.is_file() else b""
     whole = data[:length] if len(data) >= length else data[: data.rfind(b"\n") + 1]
@@ -88,19 +87,19 @@ def truncate(path: Path, length: int) -> str:
 
 
 def unreadable_lines(path: Path) -> str:
-    """Return a sentence on the damaged lines of a log, which are left out wherever it is read; "" if it has none."""
+    """Return a sentence that lists the damaged lines of a log, which readers skip; "" if it has none."""
     lines = path.read_bytes().splitlines() if path.is_file() else []
     damaged = [number for number, line in enumerate(lines, 1) if not parse_object(line)]
     return f"{path} has damaged lines, which are left out: {abridged(damaged)} of {len(lines)}" if damaged else ""
 
 
 def abridged(numbers: Sequence[int], most: int = 5) -> str:
-    """Return "2, 5, 8" of numbers, the first few where there are many."""
+    """Return numbers as a text such as "2, 5, 8, …", with at most `most` of them."""
     return ", ".join(map(str, numbers[:most])) + (", …" if len(numbers) > most else "")
 
 
 def parse_object(line: bytes) -> dict[str, Any]:
-    """Return the JSON object in a line; {} for a line without one."""
+    """Return the JSON object in a line; {} if the line is not a JSON object."""
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
@@ -109,7 +108,7 @@ def parse_object(line: bytes) -> dict[str, Any]:
 
 
 def number(row: Row, key: str) -> float | None:
-    """Return the number that a row has for `key`; None if it is missing, not finite or not a number."""
+    """Return the row's value of `key` as a float; None if it is missing, not a number, or not finite."""
     value = row.get(key)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         return None
@@ -117,6 +116,6 @@ def number(row: Row, key: str) -> float | None:
 
 
 def opponent_name(row: Row) -> str:
-    """Return a match's opponent and the readouts of the run's network, as `watch` writes them: "gnugo:10@64"."""
+    """Return the opponent in a row of evaluations.jsonl with the readouts of the run's network: "gnugo:10@64"."""
     readouts = number(row, "readouts")
     return str(row["opponent"]) + ("" if readouts is None else f"@{readouts:.0f}")

@@ -1,4 +1,4 @@
-"""Gradient steps on training samples, and their metrics."""
+"""The learner: gradient steps on training samples, with their metrics."""
 
 import copy
 import math
@@ -18,23 +18,24 @@ from alphago.training.settings import TrainingSettings
 from alphago.training.watch.measures import Outputs, batch_metrics, to_numbers
 
 WARM_UP_STEPS = 200
-LARGEST_WEIGHT = 1e6  # weights of a sound network are below 100
+LARGEST_WEIGHT = 1e6  # a larger weight means divergence; weights of sound networks are below 100
 CPU = torch.device("cpu")
 
 
 class Learner:
-    """Gradient steps on AlphaGo Zero's loss and, if the network makes a Forecast, on that.
+    """Takes gradient steps on AlphaGo Zero's loss, plus the losses of ownership and score if the network predicts them.
 
-    `settings` decide losses, optimizer, schedule, clipping, and whether a step computes in bfloat16.
+    On a CPU each batch is divided among threads, since torch's own threads are up to ten times slower on busy machines.
+    Each thread has a replica of the network with shared weights and its own gradients.  A batch has one part per board
+    size (see batches.py), and every part is divided.  The loss is the mean over all positions of the batch.  Batch norm
+    uses the statistics of each thread's rows alone; the first replica's running statistics are kept.
 
-    A batch is divided among threads, each with a replica of the network that has the same weights but its own gradients
-    (torch's own threads wait for each other at every operation, which costs up to ten times on a busy machine).  Batch
-    norm sees each thread's rows alone, and the running statistics are the first replica's.  A batch has a part for each
-    board size (see batches.py): every part is divided so, and the gradient is that of the mean loss over all positions.
-    The learning rate rises over the first steps and then follows its schedule over the run's progress.  A step whose
-    loss or gradient is not finite changes nothing and is counted in `skipped`.
+    The learning rate rises over the first WARM_UP_STEPS steps and then follows the schedule.  A step whose loss or
+    gradient is not finite is not taken, and counted in `skipped`.
 
-    On a GPU there is one replica, weights and optimizer are there, and `net.cpu()` brings `net` back.
+    net: the network, trained in place and moved to `device`; `net.cpu()` moves it back.
+    settings: determine losses, optimizer, learning rate, clipping and bfloat16.
+    workers: the threads; on a GPU only one replica is used.
     """
 
     def __init__(
@@ -54,20 +55,21 @@ class Learner:
         self.autocast = has_native_bfloat16(device) if settings.bfloat16 is None else settings.bfloat16
 
     def resize(self, env: GameEnv) -> None:
-        """Continue on another board of the game with the same weights and optimizer; samples may be of any board."""
+        """Replace `net` by a network for the board of `env` with the same weights, and keep the optimizer."""
         self.net, *others = (net.resized(env) for net in self.replicas)
         self.replicas = [self.net, *others]
 
     def rate(self, progress: float) -> float:
-        """Return the learning rate of the next step, where `progress` (0 .. 1) is how much of the run is over."""
+        """Return the learning rate of the next step; progress: the run's progress, 0 .. 1."""
         rise = min(1.0, (self.steps + 1) / WARM_UP_STEPS)
         return self.settings.learning_rate * rate_factor(self.settings.schedule, progress) * rise * self.factor
 
     def step(self, *parts: Part, progress: float = 0.0) -> dict[str, float] | None:
-        """Take one gradient step on a batch; return its metrics, or None if it was skipped.
+        """Take one gradient step on a batch; return its metrics by name, or None if the step was skipped.
 
-        parts: one for each board size, see batches.py. With several of them each metric is also given for each board,
-            such as `value_loss_7x7`.
+        parts: the batch's positions, one part per board size (see batches.py).  With several parts there are also
+            metrics of each board, such as `value_loss_7x7`.
+        progress: the run's progress, 0 .. 1, for the learning rate's schedule.
         """
         threads = min(len(self.replicas), max(len(part.value) for part in parts))
         parts = tuple(to_device(part, self.device) if isinstance(part, Sample) else part for part in parts)
@@ -102,13 +104,13 @@ class Learner:
 
     @property
     def has_diverged(self) -> bool:
-        """Whether gradient steps have made a weight infinite, NaN, or too large to compute with."""
+        """Whether gradient steps have made a weight infinite, NaN, or larger than LARGEST_WEIGHT."""
         return self.steps > 0 and not all(bool((p.abs() < LARGEST_WEIGHT).all()) for p in self.net.parameters())
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """Return weights and optimizer state by name, on the CPU; if the learner is there, they are not copies.
+        """Return the weights and the optimizer's state by name, as tensors on the CPU; not copied if they are there.
 
-        Raises ValueError if the optimizer keeps anything but tensors and numbers for a parameter.
+        Raises ValueError if the optimizer's state of a parameter has anything but tensors and numbers.
         """
         found = {f"net.{name}": tensor for name, tensor in self.net.state_dict().items()}
         for name, parameter in self.net.named_parameters():
@@ -126,7 +128,11 @@ class Learner:
 
     @torch.no_grad()
     def restore(self, tensors: Mapping[str, torch.Tensor], steps: int, skipped: int) -> None:
-        """Continue from what `tensors` returned, after `steps` steps; raise RuntimeError for another network's."""
+        """Continue from saved weights and optimizer state.
+
+        tensors: from the method `tensors`.  steps, skipped: the saved counts.
+        Raises RuntimeError if the weights are of another network.
+        """
         weights = {name.removeprefix("net."): tensor for name, tensor in tensors.items() if name.startswith("net.")}
         for net in self.replicas:
             net.load_state_dict(weights)
@@ -141,24 +147,33 @@ class Learner:
         self.steps, self.skipped = steps, skipped
 
     def _remembered(self, tensor: torch.Tensor, parameter: torch.Tensor) -> torch.Tensor:
-        """Return a tensor of optimizer state as steps need it; step counts are on the device only if it is fused."""
+        """Return a copy of a tensor of optimizer state on the device and with the strides that the optimizer needs.
+
+        parameter: the parameter whose state it is.  Scalars such as step counts stay on the CPU unless the optimizer is
+            fused.
+        """
         if tensor.shape == parameter.shape:
-            # In the parameter's memory layout: the fused step ignores strides.
+            # The fused step ignores strides, so the copy must have the parameter's memory layout.
             return torch.empty_like(parameter, dtype=tensor.dtype).copy_(tensor)
         on_device = tensor.dim() > 0 or self.optimizer.defaults.get("fused")
         return tensor.to(self.device, copy=True) if on_device else tensor.clone()
 
     def gradients(self, net: NeuralNet, samples: Sequence[Part | None], weight: float) -> list[Outputs | None]:
-        """Compute in `net` the gradients of one thread's rows of a batch; return the network's outputs for them.
+        """Compute the gradients of one thread's rows of a batch, as gradients of `net`'s parameters.
 
-        samples: the thread's rows of each part (see batches.py), None for no rows. weight: that of the whole batch.
+        net: the thread's replica.  samples: the thread's rows of each batch part, None for no rows.
+        weight: the total weight of the whole batch.
+        Returns the network's outputs for each element of `samples`, None for no rows.
         """
         net.train()
         net.zero_grad(set_to_none=True)
         return [None if sample is None else self.add_gradients(net, sample, weight) for sample in samples]
 
     def add_gradients(self, net: NeuralNet, part: Part, batch_weight: float) -> Outputs:
-        """Add the gradients of some rows of a batch, whose total weight is `batch_weight`, to those in `net`."""
+        """Add the gradients of some rows of a batch to the gradients of `net`'s parameters; return the outputs.
+
+        part: the rows.  batch_weight: the total weight of the whole batch, by which the loss is divided.
+        """
         policy, result, weight = (torch.as_tensor(array) for array in (part.policy, part.value, part.weight))
         planes = torch.as_tensor(part.planes).contiguous(memory_format=torch.channels_last)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.autocast):
@@ -179,7 +194,10 @@ class Learner:
 
     @torch.no_grad()
     def losses_on(self, sample: Sample) -> dict[str, float]:
-        """Return `fresh_policy_loss` and `fresh_value_loss` on a sample that has not been trained on, in eval mode."""
+        """Return the policy's and the value's loss on new positions, as `fresh_policy_loss` and `fresh_value_loss`.
+
+        The network computes in eval mode.
+        """
         part = to_device(sample, self.device)
         logits, value = self.net.eval()(torch.as_tensor(part.planes).contiguous(memory_format=torch.channels_last))
         targets = (torch.as_tensor(array) for array in (part.policy, part.value, part.weight))
@@ -188,12 +206,12 @@ class Learner:
 
 
 def number_type(value: int | float) -> torch.dtype:
-    """Return a dtype that holds the number exactly."""
+    """Return a dtype that represents `value` exactly."""
     return torch.bool if isinstance(value, bool) else torch.int64 if isinstance(value, int) else torch.float64
 
 
 def replica(net: NeuralNet) -> NeuralNet:
-    """Return a copy of the network that shares its weights but has its own gradients and running statistics."""
+    """Return a copy of the network that shares the weights but has its own gradients and running statistics."""
     twin = copy.deepcopy(net)
     for parameter, original in zip(twin.parameters(), net.parameters(), strict=True):
         parameter.data = original.data

@@ -1,15 +1,15 @@
-"""The algorithm, AlphaZero's, on one page: play, remember, learn, publish, judge.
+"""AlphaZero's algorithm on one page: play, remember, learn, publish, judge.
 
     Run (run.py)          everything that goes on from one iteration to the next
     play, remember        self-play by one frozen network (group.py) fills the memory (memory.py, or pool.py)
     learn                 gradient steps on samples of it (learner.py)
     run.publish, judge    the new network plays next; gate, champions or proof may decide otherwise (judges/)
 
-An iteration plays some moves in every game, takes the gradient steps that the finished games are worth, and lets the
-new network play.  `stop` ends it between two moves or two gradient steps; the next call continues from there, and a run
-that is counted in games ends with bit-identical weights.
+An iteration plays some moves in every game, trains on `samples_per_position` samples for each new position, and
+publishes the new network.  If `stop` is set, training stops between two moves or two gradient steps.  The next call
+continues from there, and a run limited by `num_games` ends with bit-identical weights.
 
-`session.py` is the call, `train`, around it.
+`train` in session.py calls `train_loop`.
 """
 
 import threading
@@ -20,23 +20,26 @@ from alphago.training.run import Run, Stopped
 from alphago.training.watch.metrics import PLAYING, board_metrics, weighted_means
 
 Metrics = dict[str, float]
-FRESH_POSITIONS = 256  # positions of the newest games to measure the network on before it learns from them
+FRESH_POSITIONS = 256  # positions of new games on which the network is tested before it is trained on them
 
 
 def train_loop(run: Run, stop: threading.Event) -> None:
     """Train until the run is over; raise Stopped if `stop` is set within an iteration or a match."""
-    run.judge(stop)  # a match that a stop has interrupted
+    run.judge(stop)  # a match that was interrupted by `stop`
     while not run.is_over and not stop.is_set():
-        run.begin_iteration()  # a larger board, more readouts, more games side by side, as the run goes on
+        run.begin_iteration()  # enters a larger board, raises readouts and the number of games in parallel
         remember(run, play(run, stop))
         steps = learn(run, stop)
-        run.publish()  # the new network plays next
+        run.publish()  # self-play gets the new network
         run.end_iteration(steps)  # metrics, reports, autosave
-        run.judge(stop)  # the gate or the proof, if due
+        run.judge(stop)  # the gate and other judges, if due
 
 
 def play(run: Run, stop: threading.Event) -> list[list[GameRecord]]:
-    """Play the iteration's moves in every game, or as many as time allows; return each board's finished games."""
+    """Play the iteration's moves in every game, until the run's time is over; return each board's finished games.
+
+    Raises Stopped if `stop` is set first.
+    """
     while not stop.is_set():
         with PLAYING:
             played = all(source.go_on(stop, run.pause_at) for source in run.boards.sources)
@@ -48,7 +51,7 @@ def play(run: Run, stop: threading.Event) -> list[list[GameRecord]]:
 
 @SAMPLING
 def remember(run: Run, games: list[list[GameRecord]]) -> None:
-    """Put finished games into memory, and count the samples that are due for them."""
+    """Add each board's finished games to its memory, and count the samples to train on for them."""
     run.pace.has_played()
     capacity = run.boards.capacity
     losses = []
@@ -65,7 +68,10 @@ def remember(run: Run, games: list[list[GameRecord]]) -> None:
 
 
 def learn(run: Run, stop: threading.Event) -> list[Metrics]:
-    """Take the gradient steps that are due, or as many as time allows; return the metrics of each."""
+    """Take the gradient steps that are due, until the run's time is over; return the metrics of each.
+
+    Raises Stopped if `stop` is set first.
+    """
     steps: list[Metrics] = []
     for batch in run.batches(lambda: not stop.is_set() and not run.clock.is_over):
         for _ in range(run.settings.epochs):

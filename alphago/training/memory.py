@@ -1,4 +1,4 @@
-"""The replay memory: recent games, from which training draws samples."""
+"""The replay memory: the latest games, from which training draws its samples."""
 
 import json
 from collections import deque
@@ -14,11 +14,11 @@ from alphago.system.validation import check_float, check_int, checks_keywords
 from alphago.training.targets import Targets
 
 _FIRST = np.zeros(1, np.int64)
-REBUILT_AT_ONCE = 64  # positions: few enough for their rows to stay in the processor's cache
+REBUILT_AT_ONCE = 64  # positions that are rebuilt together, few enough for the processor's cache
 
 
 class Sample(NamedTuple):
-    """n training positions, each turned by a random symmetry; everything is from the view of the player to move."""
+    """n training positions, each with a random symmetry applied, in the view of the player about to move."""
 
     planes: np.ndarray  # float32 [n, planes, height, width]
     policy: np.ndarray  # float32 [n, A], the result of the search; ILLEGAL where the loss leaves illegal actions out
@@ -31,25 +31,25 @@ class Sample(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A game in memory with what is computed from it once; T plies, k of them searched."""
+    """A game in memory, with data computed from it once.  Of its T plies, k were searched and can be sampled."""
 
     record: GameRecord
-    plies: np.ndarray  # int32 [k], the plies that were searched, which are the positions to sample
+    plies: np.ndarray  # int32 [k], the searched plies
     cumulative: np.ndarray  # float64 [k], cumulative sums of `sampling_weights`
-    values: np.ndarray  # float32 [T], targets from the movers' view
-    ownership: np.ndarray  # int8 [points], of the final position, 1 Black's
+    values: np.ndarray  # float32 [T], value targets in the movers' view
+    ownership: np.ndarray  # int8 [points], owners in the final position: 1 Black, -1 White, 0 neither
     start: GameBatch  # the start position, in slot 0
 
     def ply_at(self, drawn: float) -> int:
-        """Return the ply that `drawn`, a random number from 0 to k, stands for by the plies' sampling weights."""
+        """Return the ply that `drawn`, a uniform random number in 0 .. k, selects by the plies' sampling weights."""
         return int(self.plies[min(int(np.searchsorted(self.cumulative, drawn, side="right")), len(self.plies) - 1)])
 
 
 def window(positions: int, first: int = 30_000, growth: float = 0.4, exponent: float = 0.75) -> int:
-    """Return how many of the latest positions to train on when there were `positions` in all.
+    """Return the number of latest positions to train on after a run has made `positions` positions.
 
-    first (1 + growth ((N / first)^exponent - 1) / exponent) from N = `first` on (Wu 2019, "Accelerating Self-Play
-    Learning in Go", appendix C, with a smaller start).
+    It is `first` until then, later first (1 + growth ((positions / first)^exponent - 1) / exponent), as in Wu 2019,
+    "Accelerating Self-Play Learning in Go", appendix C, but with a smaller `first`.
     """
     if positions <= first:
         return first
@@ -58,10 +58,10 @@ def window(positions: int, first: int = 30_000, growth: float = 0.4, exponent: f
 
 @checks_keywords()
 class ReplayMemory:
-    """The searched positions of the latest games, at least `capacity` of them once there are that many.
+    """The searched positions of the latest games.
 
-    It stores records, not planes: sampling rebuilds a position from its game's moves and draws its symmetry.  Whole
-    games are dropped, the oldest first.
+    The memory stores game records.  Sampling rebuilds the planes of a position by replaying its game, and applies a
+    random symmetry.  Old games are dropped as a whole, as long as at least `capacity` positions remain.
 
     Args:
         search_share: how much of each value target comes from the search instead of the game's result, per ply that
@@ -74,7 +74,7 @@ class ReplayMemory:
         masked: whether samples tell illegal actions (`alphago.nn.loss.ILLEGAL`), for losses that leave these out.
     """
 
-    keeps_games = True  # whether the run folder has to keep the games, which are nowhere else
+    keeps_games = True  # whether the run's folder must keep the games, since they are stored nowhere else
 
     def __init__(
         self,
@@ -94,15 +94,15 @@ class ReplayMemory:
         self.entries: deque[Entry] = deque()
         self.added = 0  # positions ever added
         self._positions = 0
-        self._ends: np.ndarray | None = None  # int64, cumulative positions of the entries; None until it is needed
-        self._starts: dict[str, GameBatch] = {}  # start positions by set-up
+        self._ends: np.ndarray | None = None  # int64 [entries], cumulative numbers of positions; None until needed
+        self._starts: dict[str, GameBatch] = {}  # start positions, by set-up as JSON
 
     def __len__(self) -> int:
         """Return the number of positions in memory."""
         return self._positions
 
     def add(self, records: Iterable[GameRecord]) -> None:
-        """Append games, and drop the oldest as long as at least `capacity` positions remain."""
+        """Append games, and drop the oldest ones as long as at least `capacity` positions remain."""
         for record in records:
             if record.policies.shape != (len(record), self.env.action_space):
                 raise ValueError(
@@ -125,13 +125,13 @@ class ReplayMemory:
         return {"games": len(self.entries), "capacity": self.capacity, "added": self.added}
 
     def restore(self, records: Iterable[GameRecord], capacity: int, added: int) -> None:
-        """Fill an empty memory with another memory's games, oldest first, its capacity and its count `added`."""
+        """Fill an empty memory with the games, oldest first, and the attributes of a saved memory."""
         self.capacity = capacity
         self.add(records)
         self.added = added
 
     def sample(self, count: int, generator: np.random.Generator, newest: int | None = None) -> Sample:
-        """Return `count` positions drawn independently from the `newest` ones in memory (None: from all)."""
+        """Return `count` positions drawn independently from the latest `newest` positions; None to draw from all."""
         if not self._positions:
             raise ValueError("the memory must have positions to sample from, got an empty one")
         if self._ends is None:
@@ -146,7 +146,10 @@ class ReplayMemory:
         return self.rebuild(entries, plies, symmetries)
 
     def rebuild(self, entries: list[Entry], plies: list[int], symmetries: np.ndarray) -> Sample:
-        """Return the samples at these plies of these games, turned by these symmetries (int64 [n])."""
+        """Return the position before ply `plies[i]` of game `entries[i]`, for each i, with its targets.
+
+        symmetries: int64 [n], the symmetry to apply to each position.
+        """
         pairs = list(zip(entries, plies, strict=True))
         movers = np.array([entry.record.movers[ply] for entry, ply in pairs], np.int8)
         policy = self.targets.policies([entry.record for entry in entries], plies)
@@ -163,7 +166,7 @@ class ReplayMemory:
         return sample
 
     def _start(self, record: GameRecord) -> GameBatch:
-        """Return the start position of a record, in slot 0 of a batch."""
+        """Return a batch with the start position of a record in slot 0, from the cache if possible."""
         key = json.dumps(record.setup, sort_keys=True) if record.setup else ""
         if key not in self._starts:
             self._starts[key] = self.env.position(**record.setup).batch
@@ -193,7 +196,10 @@ class ReplayMemory:
         return out
 
     def _final_ownership(self, record: GameRecord, start: GameBatch) -> np.ndarray:
-        """Return the final owners, int8 [points], 1 Black, -1 White; zeros for a resigned, so unfinished, game."""
+        """Return the owners in a game's final position, int8 [points]: 1 Black, -1 White, 0 neither.
+
+        All are 0 if the game ended by resignation.  The array is empty for games without ownership.
+        """
         if not self.env.has_ownership:
             return np.zeros(0, np.int8)
         points = self.env.plane_shape[0] * self.env.plane_shape[1]
@@ -208,7 +214,7 @@ class ReplayMemory:
 
 
 def turn(env: GameEnv, sample: Sample, symmetries: np.ndarray) -> None:
-    """Turn row i of a sample by symmetry `symmetries[i]` of the game, in place."""
+    """Apply symmetry `symmetries[i]` of the game to row i of a sample, in place."""
     flat = sample.planes.reshape(len(sample.planes), env.planes, -1)
     for symmetry in range(1, len(env.symmetries.points)):
         rows = np.flatnonzero(symmetries == symmetry)
@@ -230,7 +236,10 @@ MakeMemory = Callable[..., Any]
 
 
 def sampling_weights(surprises: np.ndarray, surprise_share: float) -> np.ndarray:
-    """Return how often each of a game's positions is drawn, float64 [k], 1 on average; see ReplayMemory."""
+    """Return the sampling weights of a game's positions, float64 [k] with mean 1.
+
+    surprises: [k], each position's surprise.  surprise_share: see ReplayMemory.
+    """
     total = surprises.sum(dtype=np.float64)
     if total <= 0:
         return np.ones(len(surprises))

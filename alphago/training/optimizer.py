@@ -1,4 +1,4 @@
-"""Optimizers (Muon with AdamW, AdamW, momentum SGD), and schedules of the learning rate over a run."""
+"""Optimizers (Muon with AdamW, AdamW, SGD with momentum) and schedules of the learning rate over a run."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -9,28 +9,29 @@ from typing import Any
 import torch
 
 BETAS = (0.9, 0.99)
-SGD_MOMENTUM = 0.9  # Silver et al. 2017, Methods; AlphaGo.jl and cody2007 too
-MOMENTUM = 0.95  # Muon's
-MUON_RATE = 2.5  # times AdamW's learning rate
-NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)  # Jordan et al. 2024: singular values end between 0.7 and 1.2
+SGD_MOMENTUM = 0.9  # Silver et al. 2017, Methods; also in AlphaGo.jl and cody2007's code
+MOMENTUM = 0.95  # momentum of Muon
+MUON_RATE = 2.5  # Muon's learning rate divided by AdamW's
+NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)  # Jordan et al. 2024; moves singular values to 0.7 .. 1.2
 NEWTON_SCHULZ_STEPS = 5
 
-LAST_SHARE = 0.05  # share of the learning rate that is left at the end of a cosine
+LAST_SHARE = 0.05  # factor of the learning rate at the end of the cosine schedule
 # Silver et al. 2017, Methods: 0.01, then 0.001 and 0.0001 after 400 000 and 600 000 of 700 000 steps.
 ALPHAGO_ZERO = ((4 / 7, 0.1), (6 / 7, 0.01))
 Steps = tuple[tuple[float, float], ...]  # (progress, factor from there on), in order
 
-Moving = list[tuple[torch.nn.Parameter, torch.Tensor]]  # pairs of a kernel and its gradient
+Moving = list[tuple[torch.nn.Parameter, torch.Tensor]]  # pairs of a convolution kernel and its gradient
 
 
 class MuonAdamW(torch.optim.AdamW):
-    """AdamW, except that convolution kernels move by their orthogonalised momentum (Muon).
+    """Muon for convolution kernels, AdamW for all other parameters.
 
-    Muon (Jordan et al. 2024, "Muon: An optimizer for hidden layers in neural networks") takes the Nesterov momentum of
-    a kernel, as a matrix [outputs, inputs * height * width], and replaces its singular values by about 1 before each
-    step, so that all directions in which a kernel can change learn equally fast. Its rate is MUON_RATE times the
-    learning rate, times sqrt(outputs / inputs) if there are more outputs than inputs. Weight decay is as in `decayed`.
-    Kernels with a single output are moved by AdamW.
+    Muon (Jordan et al. 2024, "Muon: An optimizer for hidden layers in neural networks") reshapes a kernel's Nesterov
+    momentum to a matrix [outputs, inputs * height * width], replaces its singular values by about 1, and uses the
+    result as the step's direction.  The step size is MUON_RATE times the learning rate, times sqrt(rows / columns) of
+    the matrix if it has more rows than columns.  Kernels with a single output are optimized by AdamW.
+
+    weight_decay: as in `decayed`.
     """
 
     def __init__(self, parameters: Iterable[torch.nn.Parameter], learning_rate: float, weight_decay: float) -> None:
@@ -43,7 +44,7 @@ class MuonAdamW(torch.optim.AdamW):
 
     @torch.no_grad()
     def step(self, closure: None = None) -> None:  # type: ignore[override]
-        """Take one step by the parameters' present gradients."""
+        """Take one step with the parameters' current gradients; `closure` is not supported."""
         hidden: list[tuple[torch.nn.Parameter, torch.Tensor]] = []
         for group in self.param_groups:
             moving = [(kernel, kernel.grad) for kernel in group["params"] if group["muon"] and kernel.grad is not None]
@@ -51,13 +52,13 @@ class MuonAdamW(torch.optim.AdamW):
                 self._move(part, MUON_RATE * group["lr"], group["weight_decay"])
             hidden += moving
         for kernel, _ in hidden:
-            kernel.grad = None  # AdamW leaves it alone
+            kernel.grad = None  # AdamW skips parameters without a gradient
         super().step()
         for kernel, gradient in hidden:
             kernel.grad = gradient
 
     def _move(self, moving: Moving, rate: float, weight_decay: float) -> None:
-        """Move kernels of one shape, in place, by their orthogonalised momenta."""
+        """Update kernels of one shape in place by their orthogonalised momenta; rate: the step size."""
         for kernel, _ in moving:
             if not self.state[kernel]:
                 self.state[kernel]["momentum"] = torch.zeros_like(kernel)
@@ -66,7 +67,7 @@ class MuonAdamW(torch.optim.AdamW):
         momenta = [self.state[kernel]["momentum"] for kernel in kernels]
         torch._foreach_lerp_(momenta, gradients, 1 - MOMENTUM)
         directions = [d.flatten(1) for d in torch._foreach_lerp(gradients, momenta, MOMENTUM)]
-        alone = len(directions) == 1  # for one matrix a batched product is slower
+        alone = len(directions) == 1  # a batched matrix product is slower for a single matrix
         turned = [orthogonalised(directions[0])] if alone else orthogonalised(torch.stack(directions)).unbind()
         outputs, inputs = directions[0].shape
         torch._foreach_mul_(kernels, 1 - rate * weight_decay)
@@ -75,7 +76,7 @@ class MuonAdamW(torch.optim.AdamW):
 
 
 def moved_together(moving: Moving) -> list[Moving]:
-    """Return kernels in groups to move in one call: each alone on a CPU; those of one shape on a GPU."""
+    """Group kernels that one call of `_move` updates: each alone on a CPU, all kernels of one shape on a GPU."""
     parts: dict[Any, Moving] = {}
     for number, (kernel, gradient) in enumerate(moving):
         parts.setdefault(tuple(kernel.shape) if kernel.is_cuda else number, []).append((kernel, gradient))
@@ -83,14 +84,14 @@ def moved_together(moving: Moving) -> list[Moving]:
 
 
 def adamw(parameters: Iterable[torch.nn.Parameter], learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
-    """Return AdamW (Loshchilov & Hutter 2019)."""
+    """Return an AdamW optimizer (Loshchilov & Hutter 2019), with weight decay as in `decayed`."""
     return torch.optim.AdamW(decayed(parameters, weight_decay), lr=learning_rate, betas=BETAS, fused=True)
 
 
 def momentum_sgd(
     parameters: Iterable[torch.nn.Parameter], learning_rate: float, weight_decay: float
 ) -> torch.optim.Optimizer:
-    """Return AlphaGo Zero's stochastic gradient descent with momentum; weight decay is added to the gradient."""
+    """Return SGD with momentum, as in AlphaGo Zero; weight decay, as in `decayed`, is added to the gradient."""
     return torch.optim.SGD(decayed(parameters, weight_decay), lr=learning_rate, momentum=SGD_MOMENTUM, foreach=True)
 
 
@@ -100,7 +101,7 @@ OPTIMIZERS: dict[str, MakeOptimizer] = {"muon": MuonAdamW, "adamw": adamw, "sgd"
 
 
 def decayed(parameters: Iterable[torch.nn.Parameter], weight_decay: float) -> list[dict[str, Any]]:
-    """Return parameter groups: with weight decay for convolutions and matrices, without for biases and norms."""
+    """Split parameters into two groups: matrices and convolutions with weight decay, biases and norms without."""
     parameters = list(parameters)
     groups = [
         {"params": [parameter for parameter in parameters if parameter.dim() > 1], "weight_decay": weight_decay},
@@ -115,7 +116,7 @@ def is_kernel(parameter: torch.Tensor) -> bool:
 
 
 def orthogonalised(matrices: torch.Tensor) -> torch.Tensor:
-    """Return matrices [..., m, n] with singular values moved near 1 by Newton-Schulz steps (Jordan et al. 2024)."""
+    """Move the singular values of matrices [..., m, n] close to 1 by Newton-Schulz iteration (Jordan et al. 2024)."""
     tall = matrices.shape[-2] > matrices.shape[-1]
     wide = matrices.mT if tall else matrices
     a, b, c = NEWTON_SCHULZ
@@ -127,12 +128,15 @@ def orthogonalised(matrices: torch.Tensor) -> torch.Tensor:
 
 
 def cosine(progress: float) -> float:
-    """Return the learning rate's factor on a cosine from 1 to LAST_SHARE (Loshchilov & Hutter 2017, no restarts)."""
+    """Return the learning rate's factor, a cosine from 1 to LAST_SHARE (Loshchilov & Hutter 2017, without restarts).
+
+    progress: the run's progress, 0 .. 1.
+    """
     return LAST_SHARE + (1 - LAST_SHARE) * 0.5 * (1 + math.cos(math.pi * progress))
 
 
 def constant(progress: float) -> float:
-    """Return the learning rate's factor, always 1."""
+    """Return 1, the learning rate's factor at any progress."""
     return 1.0
 
 
@@ -144,21 +148,21 @@ SCHEDULES: dict[str, Callable[[float], float]] = {
 
 
 def rate_factor(schedule: str | Steps, progress: float) -> float:
-    """Return the factor of the learning rate at `progress` (clipped to 0 .. 1) of the run.
+    """Return the learning rate's factor at a run's progress, which is clipped to 0 .. 1.
 
-    schedule: a name of SCHEDULES, or steps as `check_schedule` returns them.
+    schedule: a name in SCHEDULES, or steps from `check_schedule`.
     """
     progress = min(max(progress, 0.0), 1.0)
     return SCHEDULES[schedule](progress) if isinstance(schedule, str) else stepped(schedule, progress)
 
 
 def stepped(steps: Steps, progress: float) -> float:
-    """Return the factor of the last step that `progress` has reached; 1 before the first."""
+    """Return the factor of the last of `steps` whose progress is at most `progress`; 1 before the first step."""
     return next((share for begin, share in reversed(steps) if progress >= begin), 1.0)
 
 
 def check_schedule(schedule: object) -> str | Steps:
-    """Return a schedule as settings keep it: a name or a tuple of steps; raise ValueError for anything else."""
+    """Return the setting `schedule`, a name or steps, with steps as tuples; raise ValueError if it is invalid."""
     if isinstance(schedule, str):
         if schedule in SCHEDULES:
             return schedule
@@ -173,7 +177,7 @@ def check_schedule(schedule: object) -> str | Steps:
 
 
 def is_step(step: object) -> bool:
-    """Return whether an object is a step of a schedule: a pair of a progress, 0 to 1, and a factor >= 0."""
+    """Return whether an object is a step of a schedule: a pair of a progress in 0 .. 1 and a factor >= 0."""
     if not isinstance(step, Sequence) or len(step) != 2 or not all(isinstance(number, Real) for number in step):
         return False
     return bool(0 <= step[0] <= 1 and 0 <= step[1] < math.inf)

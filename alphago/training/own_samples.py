@@ -1,4 +1,4 @@
-"""`train_on`: gradient steps on samples of your own, without a run."""
+"""The function `train_on`: gradient steps on given samples, without a run."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -17,12 +17,12 @@ from alphago.training.learner import Learner
 from alphago.training.memory import Sample, mark_illegal
 from alphago.training.settings import TrainingSettings, default_groups
 
-SUM_ERROR = 1e-3  # of a policy's probabilities
-# The settings that are about learning only.
+SUM_ERROR = 1e-3  # largest deviation of a policy's sum from 1
+# The settings of TrainingSettings that `train_on` accepts.
 LEARNING = ("batch_size", "learning_rate", "optimizer", "weight_decay", "losses", "gradient_norm", "bfloat16", "groups")
 
-# By network: settings, optimizer and steps, with which the next call continues; kept as long as the network exists: an
-# optimizer refers to the parameters, not to the network.
+# For each network the settings, optimizer and number of steps, with which the next call continues.  An entry lives as
+# long as its network, because the optimizer refers to the parameters and not to the network.
 Kept = tuple[TrainingSettings, torch.optim.Optimizer, int]
 _KEPT: "WeakKeyDictionary[NeuralNet, Kept]" = WeakKeyDictionary()
 
@@ -39,26 +39,28 @@ def train_on(
 ) -> dict[str, float]:
     """Train a network on positions, policies and outcomes, and return the mean metrics of the gradient steps.
 
-    AlphaGo.jl's `train!(nn, (positions, pi, z); epochs)`.  The network is trained in place, on the CPU, and left in
-    eval mode.  Further calls with the same settings continue with the same optimizer, whose rate warms up over its
-    first 200 steps.
+    The function corresponds to AlphaGo.jl's `train!(nn, (positions, pi, z); epochs)`.  The network is trained in place,
+    on the CPU, and left in eval mode.  Later calls with the same settings continue with the same optimizer.  Over its
+    first 200 steps the learning rate rises from 0.
 
     Args:
+        net: the network.
         positions: n positions of the network's game.
-        policies: [n, action_space], each row the probabilities to learn, such as a search's: 0 .. 1, of sum 1.
-        outcomes: [n], -1 .. 1, how each game ended: +1 Black won (as `Position.result` and `GameRecord.outcome`).
-        epochs: how often to go through all positions, in batches of `batch_size` in a random order.
-        seed: of that order.
-        settings: keywords of TrainingSettings about learning: `batch_size`, `learning_rate`, `optimizer`,
-            `weight_decay`, `losses`, `gradient_norm`, `bfloat16`, and `groups`, the threads.
+        policies: [n, action_space], the policy's target for each position: probabilities with sum 1.
+        outcomes: [n], -1 .. 1, the result of each position's game: 1 if Black won, -1 if White won (as
+            `Position.result` and `GameRecord.outcome`).
+        epochs: number of passes over all positions, each in a random order and in batches of `batch_size`.
+        seed: random seed of the order.
+        settings: keywords of TrainingSettings for training: `batch_size`, `learning_rate`, `optimizer`,
+            `weight_decay`, `losses`, `gradient_norm`, `bfloat16`, and `groups`, the number of threads.
 
     Returns:
-        The means of "policy_loss", "value_loss" and the other metrics of a run's iteration that these samples have,
-        and "steps", how many gradient steps were taken.
+        The means over all gradient steps of "policy_loss", "value_loss" and the other metrics in a run's metrics.jsonl
+        that these samples determine, and "steps", the number of gradient steps.
 
     Raises:
-        ValueError: for other shapes or numbers, for no positions, and if no step had finite losses and gradients.
-        TypeError: for a `net` that is no network, and for unknown keywords.
+        ValueError: for wrong shapes or numbers, for no positions, and if no step had finite losses and gradients.
+        TypeError: if `net` is not a NeuralNet, and for unknown keywords.
     """
     check_keywords("train_on", settings, ["epochs", "seed", *LEARNING])
     if not isinstance(net, NeuralNet):
@@ -78,7 +80,7 @@ def train_on(
             f"none of {len(rows)} gradient steps was finite, and the network is as before: try a lower learning_rate "
             f"than {chosen.learning_rate:g}, and look for nan in the game's planes"
         )
-    names = [name for name in steps[0] if name not in ("ownership_loss", "score_loss")]  # of which nothing is known
+    names = [name for name in steps[0] if name not in ("ownership_loss", "score_loss")]  # these have no targets here
     return {**{name: float(np.mean([row[name] for row in steps])) for name in names}, "steps": len(steps)}
 
 
@@ -118,14 +120,17 @@ def sample_of(
 
 
 def batches(sample: Sample, size: int, generator: np.random.Generator) -> Iterator[Sample]:
-    """Yield all rows of a sample once, in random order, in batches of nearly equal size, at most `size`."""
+    """Yield each row of a sample once, in random order, in batches of nearly equal size, at most `size`."""
     order = generator.permutation(len(sample.value))
     for rows in np.array_split(order, -(-len(order) // size)):
         yield Sample(*(array[rows] for array in sample))
 
 
 def learner_for(net: NeuralNet, settings: TrainingSettings, workers: Workers) -> Learner:
-    """Return a learner; it continues with the optimizer of the previous call if that had the same settings."""
+    """Return a learner of the network, with the optimizer of the previous call if that call had the same settings.
+
+    workers: the threads of the gradient steps.
+    """
     kept = _KEPT.get(net)
     if kept is None or kept[0] != settings:
         return Learner(net, settings, workers)

@@ -1,7 +1,7 @@
-"""The dtypes that a run computes in on a CPU, chosen by a short measurement where it begins.
+"""Choose the dtypes in which a run computes on a CPU, by a short measurement when the run begins.
 
-Which is the fastest depends on the processor, the network and the batch: of two AVX-512 BF16 processors without AMX one
-was faster in bfloat16, the other took 1.35 times as long as in float32 (docs/design/networks.md).
+The fastest dtype depends on the processor, the network and the batch.  For example, of two AVX-512 BF16 processors
+without AMX, one was faster in bfloat16, the other took 1.35 times as long as in float32 (docs/design/networks.md).
 """
 
 import copy
@@ -22,22 +22,22 @@ from alphago.training.learner import Learner
 from alphago.training.memory import Sample
 from alphago.training.settings import TrainingSettings, default_groups
 
-ENOUGH = 0.5  # seconds of a measurement
-ROUNDS = 2, 9  # of a measurement: least and most
-POSITIONS = 64  # in a batch of the search
+ENOUGH = 0.5  # seconds per task after which a measurement ends
+ROUNDS = 2, 9  # least and greatest number of runs of each task
+POSITIONS = 64  # positions in a batch of the search
 
 
 class Precision(NamedTuple):
-    """The settings with their dtypes chosen, and the seconds that a gradient step takes with them."""
+    """Settings with the dtypes chosen, and the measured seconds of a gradient step with these settings."""
 
     settings: TrainingSettings
     step_seconds: float
 
 
 def choose_precision(env: GameEnv, net: NeuralNet, settings: TrainingSettings) -> Precision:
-    """Return the settings with the fastest `bfloat16` and `selfplay_dtype` for this CPU in place of None.
+    """Choose the fastest `bfloat16` and `selfplay_dtype` on this CPU, if they are None in the settings.
 
-    The network and torch's random state are not changed.
+    The network's weights and torch's random state are not changed.
     """
     flags = [settings.bfloat16] if settings.bfloat16 is not None else [False, True][: 1 + has_native_bfloat16()]
     with one_torch_thread(), Workers(settings.groups or default_groups("cpu")) as workers:
@@ -50,7 +50,7 @@ def choose_precision(env: GameEnv, net: NeuralNet, settings: TrainingSettings) -
 
 
 def fastest_inference(env: GameEnv, net: NeuralNet) -> str:
-    """Return the name of the dtype in which evaluators of the network are fastest on this CPU."""
+    """Return the name of the dtype in which the network's evaluator is fastest on this CPU."""
     names = list(dict.fromkeys(map(dtype_name, (choose_dtype(None), fastest_float()))))
     if len(names) == 1:
         return names[0]
@@ -62,7 +62,7 @@ def fastest_inference(env: GameEnv, net: NeuralNet) -> str:
 
 
 def measure(tasks: Sequence[Callable[[], object]]) -> list[float]:
-    """Return the median seconds of each task; tasks are run in turns, after a first run of each that does not count."""
+    """Return the median seconds of each task; the tasks run in turns, after an untimed run of each."""
     for task in tasks:
         task()
     times: list[list[float]] = [[] for _ in tasks]
@@ -78,7 +78,7 @@ def measure(tasks: Sequence[Callable[[], object]]) -> list[float]:
 
 
 def random_sample(env: GameEnv, count: int) -> Sample:
-    """Return a batch of random numbers as a Sample, the same on every call."""
+    """Return a Sample of `count` random rows, the same on every call."""
     generator = np.random.default_rng(1)
     points = env.plane_shape[0] * env.plane_shape[1] if env.has_ownership else 0
     return Sample(

@@ -1,8 +1,8 @@
 """Recipes: the measured network and settings for each board (docs/results.md).
 
-`train(GoEnv(9))` uses the recipe of its board, or of the next larger board that has one; arguments of the call take
-precedence.  Recipes are for runs that end by the clock: a run of few games, `train(GoEnv(9), num_games=100)`, uses
-FEW_GAMES instead of the recipe's settings, since it has to learn more from each game.
+`train(GoEnv(9))` uses the recipe of its board, or of the next larger board that has one; arguments of the call replace
+the recipe's values.  Recipes are for runs limited by `max_minutes`.  A run of few games, `train(GoEnv(9),
+num_games=100)`, uses FEW_GAMES instead of the recipe's settings, because it has to learn more from each game.
 """
 
 from collections.abc import Mapping
@@ -16,13 +16,13 @@ from alphago.mcts.search import SearchSettings
 
 @dataclass(frozen=True)
 class Recipe:
-    """The game, network and settings to train with on one board.
+    """The game, network and settings of training on one board.
 
     env: options of the game.
     network: keywords of NeuralNet.
     settings: keywords of TrainingSettings.
-    proved_after: by opponent, the positions of self-play after which the network was proved to be stronger.
-    gpu: settings that differ on a GPU.
+    proved_after: for each opponent, the positions of self-play after which a run proved its network stronger.
+    gpu: keywords of TrainingSettings that replace `settings` on a GPU.
     game: the game's name; "" for any game.
     note: a sentence to report when a run with this recipe begins.
     """
@@ -36,28 +36,28 @@ class Recipe:
     note: str = ""
 
     def settings_on(self, device: str) -> Mapping[str, Any]:
-        """Return the settings for a device, "cpu" or another."""
+        """Return the keywords of TrainingSettings for a device, "cpu" or another."""
         return self.settings if device == "cpu" else {**self.settings, **self.gpu}
 
     def for_games(self, games: int) -> "Recipe":
-        """Return the recipe for a run that ends after that many games."""
+        """Return the recipe for a run of `games` games: with FEW_GAMES, or from MANY_GAMES on without a time limit."""
         if games < MANY_GAMES:
             return replace(self, settings=FEW_GAMES, proved_after={}, gpu={}, note="")
         return replace(self, settings={**self.settings, "max_minutes": None})
 
     def make_env(self, board_size: int | None = None) -> GameEnv:
-        """Return the recipe's game, on a board of that size; None for the recipe's board."""
+        """Return the recipe's game on a board of size `board_size`; None for the recipe's own size."""
         env = make_game(self.game, **self.env)
         return env if board_size in (None, env.N) else env.resized(board_size)
 
     def positions_to_beat(self, opponent: str, env: GameEnv) -> int:
-        """Return after how many positions of self-play the network beat an opponent; 0 if unknown."""
+        """Return the positions of self-play after which a run beat `opponent` in the game `env`; 0 if unknown."""
         positions = self.proved_after.get(opponent, 0)
         return positions if positions and self.make_env().accepts(env) else 0
 
 
-# Few readouts, many games side by side but fewer at the beginning; each position is trained on twice, in small batches
-# at a high learning rate.
+# Few readouts; many games in parallel, but fewer at the beginning; two samples per position, in small batches at a high
+# learning rate.
 FAST: dict[str, Any] = {
     "readouts": 16,
     "first_games_in_flight": 64,
@@ -68,7 +68,7 @@ FAST: dict[str, Any] = {
     "ckp_freq": 2000,
 }
 
-# Of a run of few games: four times as many readouts and samples, and no games on smaller boards.
+# Settings of a run of few games: four times as many readouts and samples, and no games on smaller boards.
 FEW_GAMES: dict[str, Any] = {
     "readouts": 64,
     "learning_rate": 0.01,
@@ -76,10 +76,10 @@ FEW_GAMES: dict[str, Any] = {
     "samples_per_position": 8.0,
     "ckp_freq": 100,
 }
-MANY_GAMES = 5000  # about what the 7x7 recipe plays in its ten minutes: from here on the recipes' settings apply
+MANY_GAMES = 5000  # from this number of games on, which 7x7 plays in ten minutes, the recipes' settings apply
 
-# A GPU plays hundreds of games a second: with FAST's ckp_freq, kept networks would be seconds apart.  TrainingSettings
-# choose games_in_flight by the device.  Smaller batches and fewer games at the beginning were not measured on a GPU.
+# A GPU plays hundreds of games a second, so a larger ckp_freq keeps fewer networks.  TrainingSettings choose
+# games_in_flight by the device.  Smaller batches and fewer games at the beginning were not measured on a GPU.
 ON_GPU: dict[str, Any] = {
     "ckp_freq": 50_000,
     "plies_per_iteration": 24,
@@ -109,7 +109,7 @@ RECIPES: dict[str, Recipe] = {
         {"gnugo": 2_329_000, "gnugo:10": 2_329_000},
         gpu=ON_GPU,
     ),
-    # 13x13's, stretched: not measured.  (Two hours of 13x13's own recipe are enough for GNU Go on 19x19.)
+    # Derived from the recipe of 13x13, not measured.  (Two hours of 13x13's recipe are enough to beat GNU Go on 19x19.)
     "19x19": Recipe(
         {"board_size": 19, "komi": 7},
         {"tower_height": 8, "channels": 96},
@@ -185,15 +185,15 @@ RECIPES: dict[str, Recipe] = {
 
 BOARDS = {"go": (7, 9, 13, 19)}  # boards that have a recipe of their own, by game
 
-# For all other games, of any size: not measured.
+# For all other games, of any size; not measured.
 OTHER_GAMES = Recipe({}, {"tower_height": 4, "channels": 64}, {**FAST, "max_minutes": 10.0, "readouts": 32}, game="")
 
 
 def recipe_for(env: GameEnv) -> Recipe:
-    """Return the recipe of a board, or of the next larger (else the largest) board that has a recipe.
+    """Return the recipe of a game: for Go the recipe of its board, for all other games OTHER_GAMES.
 
-    A borrowed recipe keeps those boards of its curriculum that are smaller than this one, and its `note` says where it
-    is from.  Games other than Go share one recipe.
+    A Go board without a recipe gets the recipe of the next larger board that has one (else of the largest).  Its
+    curriculum keeps only boards smaller than `env`, and its `note` names the board it was made for.
     """
     if env.name not in BOARDS:
         return OTHER_GAMES

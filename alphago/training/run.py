@@ -1,4 +1,4 @@
-"""Run: all of a training run that lasts from one iteration to the next, and its state."""
+"""The class Run: everything in a training run that lasts from one iteration to the next, and its saved state."""
 
 import itertools
 import math
@@ -35,7 +35,7 @@ from alphago.training.watch.metrics import Pace, board_metrics, time_shares
 from alphago.training.watch.report import Reporter
 from alphago.training.watch.run_clock import RunClock, SavingTimes
 
-# Attributes of a Run that go into its state unchanged.
+# Attributes of a Run that its state contains unchanged.
 COUNTS = (
     "in_iteration", "saved_games", "games", "positions", "iterations", "samples_due", "readouts", "game_metrics",
     "compacted",
@@ -43,19 +43,19 @@ COUNTS = (
 
 
 class Stopped(Exception):
-    """The error of training that was asked to stop before the end of an iteration or a match."""
+    """The exception raised if training is stopped within an iteration or a match."""
 
 
 class Judge(Protocol):
-    """A judge of a run's networks: a gate, a proof, or one that only watches."""
+    """A judge of a run's networks: the gate, the proof of strength, or one that only measures."""
 
     @property
     def name(self) -> str:
-        """The name of the judge's entry in the run's state and in its rows."""
+        """The judge's name in the run's state and in evaluations.jsonl."""
 
     @property
     def decides(self) -> bool:
-        """Whether a verdict may end the run or change who plays: the run is saved after each."""
+        """Whether a verdict may end the run or change the network of self-play; then the run is saved after each."""
 
     @property
     def best(self) -> NeuralNet | None:
@@ -67,32 +67,39 @@ class Judge(Protocol):
 
     @property
     def ends_run(self) -> bool:
-        """Whether the run is over because of this judge's verdict."""
+        """Whether this judge's verdict ends the run."""
 
     def due(self, run: "Run") -> bool:
-        """Return whether to judge now; asked between two iterations and at the run's end."""
+        """Return whether to judge now; called between two iterations and at the run's end."""
 
     def judge(self, run: "Run", stop: threading.Event) -> bool:
-        """Judge the run's network; return False, with nothing changed, if `stop` was set before the end."""
+        """Judge the run's network; return False, with no verdict, if `stop` was set before the end."""
 
     def conclusion(self, longer: str) -> str:
-        """Return a sentence for the run's end, or ""; `longer`: options of `alphago train` for a longer run."""
+        """Return a sentence for the run's end, or ""; longer: options of `alphago train` that prolong the run."""
 
     def tensors(self) -> Mapping[str, torch.Tensor]:
         """Return the judge's tensors for the run's state, by name."""
 
     def state(self) -> dict[str, Any]:
-        """Return all else of the judge for the run's state, as plain data."""
+        """Return the judge's other data for the run's state, as plain data."""
 
     def restore(self, run: "Run", tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
-        """Continue from `tensors` and `state`; `state` is None if the run did not have this judge until now."""
+        """Continue from all tensors of the run's state and from `state`, which is None for a newly added judge."""
 
 
 class Run:
-    """One training run, which `alphago.training.loop.train_loop` advances.
+    """The state of a training run; the loop itself is `alphago.training.loop.train_loop`.
 
-    `start` or `restore` begins it, `close` closes the sources of its games.  `state` has all that is needed to
-    continue, between any two moves or gradient steps.
+    A run begins with `start` or `restore` and ends with `close`.  Between any two moves or gradient steps `state`
+    returns what `restore` needs to continue.
+
+    env: the game that the network is to play in the end.
+    net: the network, trained in place.
+    folder: the run's folder.
+    workers: the threads of self-play and gradient steps.
+    device: the device of self-play and training: "cpu", "cuda" or "host".
+    make_source, make_memory: create each board's source of games and memory.
     """
 
     def __init__(
@@ -107,7 +114,6 @@ class Run:
         make_source: MakeSource = SelfPlay,
         make_memory: MakeMemory = ReplayMemory,
     ) -> None:
-        """Make a run; `device`, "cpu", "cuda" or "host", is where games are played and the network learns."""
         self.goal = env
         self.settings = settings
         self.folder = folder
@@ -115,7 +121,7 @@ class Run:
         self.device = device
         self.make_source = make_source
         self.make_memory = make_memory
-        self._sources = ExitStack()  # closes the sources of the present stage
+        self._sources = ExitStack()  # closes the current stage's sources
         self.judges: list[Judge] = []
         self.reporter = Reporter([])
         self.stages = stages(env, settings)
@@ -123,16 +129,16 @@ class Run:
         self.prefetcher = Prefetcher(np.random.default_rng([settings.seed, 1 << 32]))
         self.clock = RunClock(settings.max_minutes)
         self.saving = SavingTimes()
-        self.stopwatch = Stopwatch()  # of the run's own thread
+        self.stopwatch = Stopwatch()  # measures the work of the main thread
         self.games = 0
-        self.positions = 0  # positions of self-play on boards of earlier stages
+        self.positions = 0  # positions of self-play on the boards of earlier stages
         self.iterations = 0
         self.in_iteration = False
-        self.saved_games = 0  # games when the latest network to be kept was saved
-        self.compacted = 0  # how often the run's folder was made compact
+        self.saved_games = 0  # games when a network was last saved under its number of games
+        self.compacted = 0  # number of times that the run's folder was made compact
 
     def start(self) -> None:
-        """Begin a new run, in its first stage."""
+        """Begin a new run in its first stage."""
         self._enter(0, 0, 0, {})
 
     def close(self) -> None:
@@ -155,15 +161,15 @@ class Run:
         self.main = self.boards.main(self.goal)
         self.learner.resize(self.main.env)
         self.samples_due = 0.0
-        self.readouts = 0  # per move, in the present iteration
-        self.game_metrics: dict[str, Any] = {}  # of the games that the present iteration finished
+        self.readouts = 0  # readouts per move in the current iteration
+        self.game_metrics: dict[str, Any] = {}  # metrics of the games that finished in the current iteration
         self.pace = Pace(self.boards, self.workers.count)
 
-    # --- where the run stands ---
+    # --- progress ---
 
     @property
     def progress(self) -> float:
-        """How much of the run is over, 0 .. 1: by games or by time, whichever is more."""
+        """The share of the run that is over, 0 .. 1, by games or by time, whichever is larger."""
         return min(1.0, max(self.games / self.settings.game_limit, self.clock.progress))
 
     @property
@@ -175,31 +181,31 @@ class Run:
     def is_over(self) -> bool:
         """Whether all games are played, the time is over, or a judge has ended the run.
 
-        False within an iteration, since its games are still to be learned from.
+        It is False within an iteration, since the iteration's gradient steps are still to be taken.
         """
         ended = self.is_proved or self.games >= self.settings.game_limit or self.clock.is_over
         return ended and not self.in_iteration
 
     @property
     def best(self) -> NeuralNet | None:
-        """The network that a judge has self-play use; None if it uses the latest."""
+        """The network that a judge has chosen for self-play; None if self-play uses the latest network."""
         return next((judge.best for judge in self.judges if judge.best is not None), None)
 
     @property
     def player(self) -> NeuralNet:
-        """The network that self-play uses, for the main board."""
+        """The network that self-play uses, resized to the main board."""
         return self.learner.net if self.best is None else self.best.resized(self.main.env)
 
     @property
     def pause_at(self) -> float:
-        """The time (of time.monotonic()) at which self-play pauses: to be saved, or because the run's time is over."""
-        # Trees that last from move to move are not saved: between two iterations there are none.
+        """The value of time.monotonic() at which self-play pauses, because a checkpoint is due or the time is over."""
+        # A state has no search trees.  A search that keeps its trees between moves is saved only between iterations.
         between_moves = not self.settings.search_for(1).keeps_trees
         return min(self.saving.next if between_moves else math.inf, self.clock.deadline)
 
     @property
     def batches_due(self) -> int:
-        """The number of batches that the finished games are worth and that are not learned yet."""
+        """The number of batches to train on before the next iteration."""
         return int(self.samples_due // self.settings.batch_size) if self.boards.learning() else 0
 
     @property
@@ -210,7 +216,7 @@ class Run:
 
     @property
     def standing(self) -> dict[str, float]:
-        """Time, games and positions so far, as rows of the logs begin."""
+        """Times in seconds, games and positions so far: the first entries of every row of the logs."""
         return {
             "seconds": round(self.clock.seconds, 3),
             "processor_seconds": round(self.clock.processor, 3),
@@ -218,10 +224,10 @@ class Run:
             "positions": self.positions + self.boards.added,
         }
 
-    # --- what an iteration does beside the algorithm ---
+    # --- the parts of an iteration that loop.py calls ---
 
     def begin_iteration(self) -> None:
-        """Begin an iteration, unless one is in progress, with the stage and the readouts that are due."""
+        """Begin an iteration unless one is in progress; enter the next stage and raise the readouts if due."""
         if not self.in_iteration:
             self._enter_next_stage()
             self.readouts = self.settings.readouts_at(self.progress)
@@ -231,7 +237,7 @@ class Run:
         self.pace = Pace(self.boards, self.workers.count)
 
     def _enter_next_stage(self) -> None:
-        """Enter the stage that is due if it is a later one; a prolonged run does not go back to earlier stages."""
+        """Enter the next stage if the run's progress has reached it; a prolonged run never goes back to a stage."""
         due = next(number for number, stage in enumerate(self.stages) if self.progress < stage.end or stage.end == 1.0)
         if due > self.stage:
             self.checkpoint(keep=True)
@@ -241,7 +247,7 @@ class Run:
             self.publish()
 
     def add_games(self, board: BoardTraining, records: list[GameRecord]) -> None:
-        """Count a board's finished games, queue them for the run folder, and report them."""
+        """Count a board's finished games, queue them to be saved in the run's folder, and report them."""
         if board.memory.keeps_games:
             self.folder.shards.add(records, board.env.N)
         self.games += len(records)
@@ -264,7 +270,10 @@ class Run:
             yield batch
 
     def end_iteration(self, steps: list[dict[str, float]]) -> None:
-        """End the iteration: log its metrics, report, and save if due. steps: the metrics of its gradient steps."""
+        """End the iteration: log and report its metrics, and save if due.
+
+        steps: the metrics of each of its gradient steps.
+        """
         self.in_iteration = False
         self.iterations += 1
         self.clock.mark_ready()
@@ -307,34 +316,34 @@ class Run:
             self._published = net, steps, lineup
 
     def judge(self, stop: threading.Event) -> None:
-        """Ask each judge that is due, between two iterations; raise Stopped if `stop` is set before it has judged."""
+        """Run each judge that is due, unless an iteration is in progress; raise Stopped if `stop` is set first."""
         for judge in self.judges:
             if not self.in_iteration and judge.due(self):
                 if stop.is_set() or not judge.judge(self, stop):
                     raise Stopped
                 if judge.decides:
                     self.publish()
-                    self.checkpoint()  # matches take long: they are not played twice
+                    self.checkpoint()  # matches take long, so a resumed run should not repeat them
 
     def note(self, *sentences: str) -> None:
-        """Report sentences."""
+        """Report sentences, one after the other."""
         self.reporter.note(*sentences)
 
     def add_match(self, row: Row) -> None:
         """Append a judge's measurement to evaluations.jsonl and report it.
 
-        row: the entries of `self.standing`, `judge`, `opponent`, and what was measured.
+        row: `self.standing`, the judge's name as `judge`, the name of the `opponent`, and the measurements by name.
         """
         self.folder.add_match(row)
         self.reporter.match(row)
 
-    # --- what is saved ---
+    # --- saved state ---
 
     @SAVING
     def checkpoint(self, keep: bool = False) -> Path:
-        """Save everything, and the resignation threshold if the latest games determine one; return the weights' path.
+        """Save the run, with the calibrated resignation threshold if there is one; return the path of the weights.
 
-        keep: whether to keep this network when later networks are saved.
+        keep: whether to save the network also under its number of games, where later networks do not replace it.
         """
         began = time.monotonic()
         resignation = self.main.resignation()
@@ -346,12 +355,12 @@ class Run:
         return path
 
     def autosave(self) -> None:
-        """Save everything if a checkpoint is due."""
+        """Save the run if a checkpoint is due."""
         if self.saving.due:
             self.checkpoint()
 
     def state(self) -> State:
-        """Return the run's state; self-play's threads must not be playing."""
+        """Return the run's state; the threads of self-play must not be playing."""
         tensors, boards = self.boards.state()
         data = {
             "stage": [self.stage, self.entered, self.first],
@@ -367,7 +376,7 @@ class Run:
         return State({**self.learner.tensors(), **tensors, **judged}, data)
 
     def restore(self, state: State) -> list[str]:
-        """Continue from a state of this run's folder; return sentences on files that had to be set aside."""
+        """Continue from a state saved in this run's folder; return sentences about damaged files, for a report."""
         data = state.data
         stage, games, first = data["stage"]
         self._enter(stage, games, first, {})

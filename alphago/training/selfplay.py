@@ -1,4 +1,4 @@
-"""Self-play: the call `selfplay`, and GameSource, the interface through which a run has its games played."""
+"""Self-play: the function `selfplay`, and GameSource, the interface between a run and whatever plays its games."""
 
 import secrets
 import threading
@@ -20,11 +20,11 @@ from alphago.training.settings import NO_LIMIT, SelfPlaySettings
 
 
 class GameSource(Protocol):
-    """The source of a run's games on one board: threads of this machine (SelfPlay), or other machines.
+    """The source of a run's games on one board: threads of this process (SelfPlay), or for example other machines.
 
-    An iteration is `publish` (if the network has changed), `begin`, `go_on` until it returns True, and `take`. Between
-    two moves `state` has all that another source of the same class and settings needs to continue. A run makes a source
-    for each board of a stage, and closes it when the stage or the call of `train` ends.
+    In each iteration a run calls `publish` if the network has changed, then `begin`, then `go_on` until it returns
+    True, then `take`.  Between two moves it may call `state`, from which another source of the same class and settings
+    can continue.  A run makes a source for each board of a stage, and closes it when the stage or `train` ends.
     """
 
     def publish(self, net: NeuralNet, dtype: str | None = None, *, lineup: Lineup | None = None) -> None:
@@ -40,32 +40,38 @@ class GameSource(Protocol):
         side_by_side: int | None = None,
         resign_threshold: float | None = None,
     ) -> None:
-        """Let the next `go_on` play `plies` moves (None: to the end) in each game, `side_by_side` at once at most.
+        """Begin an iteration, whose moves the next calls of `go_on` play.
 
-        A player resigns below `resign_threshold`; None: below that of the settings.
+        plies: moves to play in each game; None for all games to their ends.
+        readouts: simulations per move; None for the settings' number.
+        side_by_side: largest number of games in progress; None for the settings' `games_in_flight`.
+        resign_threshold: a player resigns if the root's value is below it; None for the settings' threshold.
         """
 
     def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
-        """Play until the moves are done, `stop` is set or time.monotonic() is `until`; False if moves are left."""
+        """Play until the iteration's moves are played, `stop` is set, or time.monotonic() reaches `until`.
+
+        Returns False if moves are left to play.
+        """
 
     def take(self) -> list[GameRecord]:
         """Return the games finished since the last call, in the order of their numbers."""
 
     def time_spent(self) -> dict[str, float]:
-        """Return the seconds of all threads together since the last call, by kind of work."""
+        """Return the seconds since the last call, summed over all threads, by kind of work."""
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Return all that is needed to continue: arrays by name, and plain data."""
+        """Return arrays by name and plain data from which `restore` continues, including unfinished games."""
 
     def restore(self, arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> None:
-        """Continue from what `state` returned; call it after `publish`."""
+        """Continue from the results of `state`; the caller must have called `publish` before."""
 
     def close(self) -> None:
-        """Release threads, processes and connections; no more games are played."""
+        """Release threads, processes and connections; no more games can be played."""
 
     @property
     def begun(self) -> int:
-        """A number above those of all games begun so far."""
+        """A number greater than the number of every game begun so far."""
 
     @property
     def moves(self) -> int:
@@ -73,10 +79,10 @@ class GameSource(Protocol):
 
     @property
     def readouts_done(self) -> int:
-        """The number of simulations and root evaluations so far."""
+        """The number of simulations and of evaluations of root positions so far."""
 
 
-FRESH_BITS = 40  # of a seed that is drawn: a number short enough to be copied, and hardly ever the same
+FRESH_BITS = 40  # bits of a random seed: short enough to copy, and hardly ever drawn twice
 # (env, settings, numbers of the games, workers, seed=…, device=…) -> GameSource
 MakeSource = Callable[..., GameSource]
 
@@ -93,18 +99,20 @@ def selfplay(
     on_game: OnGame | None = None,
     **settings: Any,
 ) -> list[GameRecord]:
-    """Play games of a network against itself and return their records, in the order of their numbers.
+    """Play games of a network against itself and return their records, ordered by number.
 
-    Each call plays new games.  Their records have the seed, `record.seed[0]`, with which a call on a CPU plays the same
-    games again; on a GPU sums differ in their last bits from one batch size to another, which may decide between moves
-    that are equally good.
+    Without `seed` each call plays new games.  The seed that was used is `record.seed[0]`; on a CPU a call with this
+    seed plays the same games again.  On a GPU, rounding depends on the batch size, so moves of equal value may differ.
 
-    nn: a NeuralNet, its name, file or run folder as `load_model` takes it ("7x7"), an evaluator, or a function on
+    env: the game.
+    nn: a NeuralNet, its name, file or run folder as for `load_model` ("7x7"), an evaluator, or a function of
         positions.
-    device: where a network is computed and its boards are: "cpu", "cuda", or "auto" for the GPU if there is one that
-        supports game and network.
-    seed: of the games' random streams; None for a fresh one.
-    on_game: called with the number and the record of each game as it ends, from several threads at once.
+    readouts: simulations per move.
+    num_games: number of games.
+    seed: seed of the games' random generators; None for a random one.
+    device: the device of network and boards: "cpu", "cuda", or "auto" for the GPU if there is one that supports the
+        game and the network.
+    on_game: called with the number and the record of each finished game, from several threads at the same time.
     settings: keywords of SelfPlaySettings.
     """
     check_env(env)

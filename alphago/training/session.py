@@ -1,4 +1,4 @@
-"""The call: `train` plans a run, opens or resumes its folder, trains (loop.py) and saves."""
+"""The function `train`: it plans a run, opens or resumes its folder, trains (loop.py) and saves."""
 
 import threading
 import time
@@ -45,7 +45,7 @@ from alphago.training.watch.progress import RunProgress
 from alphago.training.watch.report import Report, Reporter
 from alphago.training.watch.run_clock import stopped_at, stopped_by_interrupt
 
-MEASURED_MINUTES = 0.5  # minutes of training after which its speed is known
+MEASURED_MINUTES = 0.5  # minutes of training from which a run's speed is estimated
 
 
 @checks_keywords(TrainingSettings)
@@ -66,14 +66,16 @@ def train(
     source: MakeSource = SelfPlay,
     **settings: Any,
 ) -> NeuralNet:
-    """Train a network from games against itself and return it.
+    """Train a network on games against itself and return it.
 
-    Ctrl-C ends the run at the next move or gradient step, with everything saved; so does the end of `max_minutes`.
-    A later call with more minutes prolongs the run: schedules then span the whole, and a curriculum does not go back.
-    A run counted in games that is resumed, after an interrupt or a kill, gives a network on a CPU that is bit-identical
-    to an undisturbed run's.  (Exceptions: networks that draw random numbers, and interrupts within an iteration of
-    PUCT, whose trees are not saved.  A run by the clock continues from the time that was saved.)
-    On a GPU sums differ in their last bits from run to run, and therefore, after a while, the games.
+    On Ctrl-C, and at the end of `max_minutes`, the run stops at the next move or gradient step, and everything is
+    saved.  A later call with the same `folder` resumes the run.  A call with more games or minutes prolongs a finished
+    run: the schedules then span the whole run, and the curriculum does not return to smaller boards.
+
+    On a CPU, a run limited by `num_games` gives bit-identical weights whether or not it was interrupted or killed and
+    resumed.  This does not hold for networks that draw random numbers, nor for an interrupt within an iteration of a
+    search that keeps its trees (PUCT), since trees are not saved, nor for a run limited by `max_minutes`.  On a GPU,
+    rounding errors differ from run to run.
 
     Args:
         num_games: games to play; None, or left out, for a run that ends by the clock: after `max_minutes`, or after
@@ -107,10 +109,11 @@ def train(
             `champions` it is the best network that is kept, saved and returned, instead of the latest.
 
     Raises:
-        ValueError: for settings that a run cannot change, with both values, and for values out of range.
+        ValueError: for values out of range, and for settings that a resumed run cannot change.
         BlockingIOError: if another process trains in the folder.
-        OSError: with a sentence if something cannot be written; the last checkpoint is then still valid.
-        BackendMissing: for device="cuda" if there is none; MemoryError if its memory is too small.
+        OSError: if a file cannot be written; the latest checkpoint remains valid.
+        BackendMissing: for device="cuda" without a usable GPU.
+        MemoryError: for device="cuda" if the GPU's memory is too small.
         EngineError: if `until` or `watch` names an engine that is not installed or does not support the board.
     """
     check_env(env)
@@ -123,14 +126,17 @@ def train(
 
 
 class RunParts(NamedTuple):
-    """What a run has beside its network and the source of its games: what remembers them, and further judges."""
+    """The parts of a run that supervised training replaces.
+
+    memory: creates the memory of each board.  judges: judges in addition to the gate, the proof and the watcher.
+    """
 
     memory: MakeMemory = ReplayMemory
     judges: Sequence[Judge] = ()
 
 
 class Slice(NamedTuple):
-    """The arguments of `train` that are of one call, not of the run."""
+    """The arguments of `train` that concern a single call; a run may consist of several calls."""
 
     folder: str | Path | None = None
     reports: Sequence[Report] | None = None
@@ -152,9 +158,13 @@ def train_run(
     until: str | Opponent | Unset | None = UNSET,
     device: str = "auto",
 ) -> NeuralNet:
-    """Train with a source of games and return the network; the arguments are those of `train`.
+    """Train a network and return it; `train` and `train_supervised` call this.
 
-    parts: None for the usual ones.  sizes: tower_height and channels of a new network.
+    settings: keywords of TrainingSettings.
+    slice_of: the arguments of this call.
+    parts: the run's memory and additional judges; None for the defaults.
+    sizes: `tower_height` and `channels` of a new network, by name.
+    All other arguments are those of `train`.
     """
     began = time.monotonic()
     network: Any = as_network(model, env)
@@ -205,7 +215,7 @@ def train_run(
 
 
 def check_types(model: Any, until: Any, reports: Any) -> None:
-    """Raise TypeError for arguments of `train` of a wrong type."""
+    """Raise TypeError if an argument of `train` has a wrong type."""
     if model is not None and not isinstance(model, NeuralNet):
         raise TypeError(f"model must be a NeuralNet, a name or path as load_model takes it, or None, got {model!r}")
     if until is not None and not isinstance(until, (str, Opponent, Unset)):
@@ -224,7 +234,7 @@ def run_for(
     source: MakeSource,
     parts: RunParts | None = None,
 ) -> Iterator[Run]:
-    """Make the run of a plan, with its threads, reports and judges, for use within the block."""
+    """Create the run of a plan, with its threads, reports and judges, and close them after the `with` block."""
     groups = plan.settings.groups or 1
     parts = parts or RunParts()
     memory = parts.memory
@@ -257,7 +267,7 @@ def run_for(
 
 @contextmanager
 def explain_divergence(run: Run) -> Iterator[None]:
-    """Add to a ValueError in the block that the learning rate is too high, if the network's weights show that."""
+    """Add the sentence of `divergence` to a ValueError in the `with` block if the network's weights have diverged."""
     try:
         yield
     except ValueError as error:
@@ -267,7 +277,7 @@ def explain_divergence(run: Run) -> Iterator[None]:
 
 
 def divergence(run: Run) -> str:
-    """Return a sentence on what to do about a network whose weights have diverged."""
+    """Return a sentence that says that training has diverged and needs a lower learning rate."""
     return (
         f"training has diverged after {run.learner.steps} gradient steps: a new run needs a lower learning_rate than "
         f"{run.settings.learning_rate:g}"
@@ -275,7 +285,11 @@ def divergence(run: Run) -> str:
 
 
 def begin(run: Run, plan: Plan, notes: Sequence[str]) -> bool:
-    """Write a new run's folder, or resume the run in it, and report that; return whether anything is left to do."""
+    """Start a new run or resume the run in its folder, and report that.
+
+    notes: sentences to report first.
+    Returns whether anything is left to do: training, a match, or the repair of damaged files.
+    """
     damage, news = open_run(run, plan)
     run.reporter.metrics = run.reporter.metrics or {"games": run.games, "steps": run.learner.steps}
     progress = RunProgress(run, plan.step_seconds)
@@ -289,9 +303,9 @@ def begin(run: Run, plan: Plan, notes: Sequence[str]) -> bool:
 
 
 def open_run(run: Run, plan: Plan) -> tuple[list[str], list[str]]:
-    """Write a new run's folder, or resume the run in it.
+    """Start a new run and write its folder, or resume the run in its folder.
 
-    Returns two lists of sentences: on damaged files, after which a checkpoint is needed, and all else to report.
+    Returns two lists of sentences to report: about damaged files, which a checkpoint must repair, and about the run.
     """
     folder = run.folder
     if folder.config is None:
@@ -328,14 +342,17 @@ def open_run(run: Run, plan: Plan) -> tuple[list[str], list[str]]:
 
 
 def finish(run: Run, plan: Plan, *, stopped: bool, compact: bool, save: bool) -> NeuralNet:
-    """Save the run, report its end, and return its network."""
+    """Report the run's end and return its network.
+
+    stopped: whether `stop` ended the call.  compact: whether to make the folder compact.  save: whether to save first.
+    """
     latest = run.checkpoint(keep=run.is_over) if save else run.folder.path / LATEST
     if run.is_over and not stopped and save:
         run.note(*filter(None, (judge.conclusion(longer(vars(run.settings), run.games)) for judge in run.judges)))
     run.note(*run.reporter.final_findings(), *([divergence(run)] if run.learner.has_diverged else []))
     if compact:
         run.note(compact_folder(run))
-    # Only after saving: `plan.model` holds the weights that learn, which the checkpoint needs.
+    # Only after saving: until here `plan.model` has the latest weights, which the checkpoint needs.
     plan.model.load_state_dict(run.player.state_dict())
     plan.model.notes = notes_of(read_weights(latest)[1])
     for report in run.reporter.reports:
@@ -344,7 +361,10 @@ def finish(run: Run, plan: Plan, *, stopped: bool, compact: bool, save: bool) ->
 
 
 def compact_folder(run: Run) -> str:
-    """Make the run's folder compact, after a checkpoint; log that in config.json, and return a sentence about it."""
+    """Make the run's folder compact, log that in config.json, and return a sentence about it.
+
+    The run must have just been saved by a checkpoint.
+    """
     folder = run.folder
     run.compacted += 1
     size = make_compact(folder, run.state(), [board.env.N for board in run.boards])
@@ -355,7 +375,11 @@ def compact_folder(run: Run) -> str:
 
 
 def estimate(plan: Plan, metrics: Row) -> str | None:
-    """Return a sentence on when `until` should be beaten; "" if that time has passed, None if it is not known yet."""
+    """Return a sentence that estimates when the network beats the opponent `until`.
+
+    plan: the run's plan.  metrics: an iteration's row of metrics.jsonl.
+    Returns None while the speed is unknown, and "" if the estimated time has passed.
+    """
     if plan.until is None or metrics["seconds"] <= 60 * MEASURED_MINUTES:
         return None
     if plan.positions_to_beat <= metrics["positions"]:
@@ -364,7 +388,7 @@ def estimate(plan: Plan, metrics: Row) -> str | None:
 
 
 def log_changes(changes: Mapping[str, tuple[Any, Any]], games: int) -> list[dict[str, Any]]:
-    """Return the changed settings in the form in which config.json logs them."""
+    """Return the entries of config.json's list `changes`; changes: by setting, the old and the new value."""
 
     def plain(value: Any) -> Any:
         value = plain_search(value)

@@ -1,4 +1,4 @@
-"""The settings of how a run plays and learns: frozen dataclasses, kept in the run's config.
+"""The settings of self-play and training: frozen dataclasses, saved in a run's config.json.
 
 Each field is one `setting(...)` with its help, default and range.  A field of SelfPlaySettings is automatically also a
 setting of runs and a flag of `alphago selfplay` and `alphago train`.
@@ -34,50 +34,51 @@ from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer, Steps, check_s
 from alphago.training.pool import Pool
 from alphago.training.targets import Targets, ValueTargets
 
-Sizes = tuple[tuple[int, float], ...]  # boards side by side, as (board size, share)
-NO_LIMIT = 10**9  # more games than any run plays
-GENERATION = 1 / 16  # share of the games so far that may be side by side, once `first_games_in_flight` is exceeded
-MOST_IN_FLIGHT = 256  # games side by side of a run on a CPU
+Sizes = tuple[tuple[int, float], ...]  # boards of one stage, as pairs (board size, share)
+NO_LIMIT = 10**9  # number of games of a run that `num_games` does not limit; no run plays more
+GENERATION = 1 / 16  # games in parallel, as a share of the games played, beyond `first_games_in_flight`
+MOST_IN_FLIGHT = 256  # default upper bound of the games in parallel of a run on a CPU
 
 
 @settings
 class SelfPlaySettings:
-    """Settings of how a network plays games against itself."""
+    """Settings of self-play: search, choice of moves, resignation, and parallel games."""
 
     readouts: int = setting(
         "simulations added per move (800 in AlphaZero and AlphaGo.jl)", default=800, least=1, most=MOST_READOUTS
     )
     games_in_flight: int | None = setting(
-        "games played side by side, over all groups; None for 64, and 4096 on a GPU", default=None, least=1
+        "games played in parallel, over all groups; None for 64, or 4096 on a GPU", default=None, least=1
     )
     groups: int | None = setting(
-        "threads, each with its own share of the games; None for one per core, or for 4 on a GPU, where the other "
+        "threads, each with its own share of the games; None for one per core, or 4 on a GPU, where the remaining "
         "cores help with the trees",
         default=None,
         least=1,
     )
     temperature_plies: int | None = setting(
-        "first plies, whose moves are drawn in proportion to visits; None for N^2 / 12.  A Gumbel search draws none",
+        "number of first plies whose moves are drawn in proportion to visits; None for N^2 / 12; without effect on a "
+        "Gumbel search",
         default=None,
         least=0,
     )
     resign_threshold: float | None = setting(
-        "a player whose root value (-1 .. 1, its own view) is below it resigns; None for never, since young networks "
-        "are wrong: one that has seen White win every game would resign as Black after a few moves",
+        "a player resigns if the root's value (-1 .. 1, in that player's view) is below this threshold; None for "
+        "never, since a young network that has seen White win every game would resign as Black after a few moves",
         default=None,
         least=-1,
         most=1,
     )
     no_resign_share: float = setting(
-        "share of games in which no one resigns (AlphaGo Zero: a tenth; AlphaGo.jl: 0.05)",
+        "share of games without resignation (AlphaGo Zero: 0.1; AlphaGo.jl: 0.05)",
         default=0.05,
         least=0,
         most=1,
     )
     opening_plies: float | None = setting(
-        "average number of first moves that are drawn from the network's policy, without search, and not trained on; "
-        "each game draws its number from an exponential distribution; None for a twentieth of the longest game, "
-        "counted as at most 2 plies per action",
+        "mean number of first moves that are drawn from the network's policy without search, and not trained on; the "
+        "number is drawn for each game from an exponential distribution; None for a twentieth of the longest game's "
+        "plies (of 2 plies per action, if that is less)",
         default=None,
         least=0,
         most=1_000_000,
@@ -93,21 +94,22 @@ class SelfPlaySettings:
         "first plies of a game that `random_move_share` is about (CGZero: 12)", default=12, least=0
     )
     search: SearchSettings | Mapping[str, Any] | None = setting(
-        "see SearchSettings; None for a Gumbel search with enough leaves to fill a batch; a dictionary changes some "
-        "settings of that search",
+        "the search, a SearchSettings; None for a Gumbel search with enough leaves to fill a batch; a dictionary "
+        "changes some settings of that Gumbel search",
         default=None,
     )
 
     def __post_init__(self) -> None:
         check_ranges(self)
-        if isinstance(self.search, Mapping):  # as numbers that can be saved in the run's config
+        if isinstance(self.search, Mapping):  # convert numpy's numbers, which JSON cannot save
             plain = {name: plain_number(value) for name, value in self.search.items()}
             object.__setattr__(self, "search", plain)
         self.search_for(64)  # raises if it is not a search
 
     def search_for(self, games: int) -> SearchSettings:
-        """Return the search for self-play with `games` games side by side; with few, waves take more leaves of each.
+        """Return the settings of the search for self-play with `games` games in parallel.
 
+        With few games, each search evaluates more leaves per wave, so that batches are full.
         Raises TypeError, which suggests similar names, for a setting that SearchSettings does not have.
         """
         if isinstance(self.search, SearchSettings):
@@ -121,7 +123,10 @@ class SelfPlaySettings:
         return make_settings(SearchSettings, **{**usual, **(self.search or {})})
 
     def resolved(self, device: str, games: int) -> "SelfPlaySettings":
-        """Return these settings with None replaced, by values for `device` ("cpu" or another) and `games` games."""
+        """Return these settings with defaults instead of None in `games_in_flight`, `groups` and `search`.
+
+        device: "cpu" or another.  games: number of games to play, which bounds the number in parallel.
+        """
         in_flight = min(self.games_in_flight or default_games_in_flight(device), games)
         return replace(
             self,
@@ -132,43 +137,43 @@ class SelfPlaySettings:
 
 
 def default_games_in_flight(device: str) -> int:
-    """Return how many games side by side keep a device, "cpu" or another, busy."""
+    """Return the number of parallel games that keeps a device, "cpu" or another, busy."""
     return 64 if device == "cpu" else 4096
 
 
 def default_groups(device: str) -> int:
-    """Return the number of self-play threads: on a GPU just enough that the network never waits for trees."""
+    """Return the number of self-play threads: one per core, or on a GPU enough that it does not wait for trees."""
     return available_cores() if device == "cpu" else 4
 
 
 @settings
 class TrainingSettings(SelfPlaySettings):
-    """Settings of how a run plays and learns: those of self-play, and those of training.
+    """Settings of a run: all settings of self-play, and the settings of training.
 
     num_games, memory_size, batch_size, epochs, ckp_freq, start_training_after and readouts have AlphaGo.jl's names.
     """
 
     games_in_flight: int | None = setting(
-        "games played side by side; None for an eighth of num_games, at most 256 (4096 on a GPU), so that a run of any "
-        "length sees several generations, and at least one on each board",
+        "games played in parallel; None for an eighth of num_games, at most 256 (4096 on a GPU), and at least one for "
+        "each board",
         default=None,
         least=1,
     )
     num_games: int | None = setting(
-        "games of self-play in all (AlphaGo.jl 25 000, AlphaGo Zero 4.9 million); None for as many as are played in "
+        "number of games of self-play in the run (AlphaGo.jl 25 000, AlphaGo Zero 4.9 million); None for no limit but "
         "`max_minutes`",
         default=1000,
         least=1,
     )
     memory_size: int = setting(
-        "largest number of positions kept for sampling (AlphaGo.jl 500 000; the paper the last 500 000 games); the "
-        "number grows with the run, see `alphago.training.memory.window`",
+        "largest number of positions in the replay memory (AlphaGo.jl 500 000; AlphaGo Zero the last 500 000 games); "
+        "the memory grows up to this size, see `alphago.training.memory.window`",
         default=500_000,
         least=1,
     )
-    batch_size: int = setting("positions per gradient step (AlphaGo.jl 32, the paper 2048)", default=128, least=1)
-    epochs: int = setting("gradient steps on each batch drawn", default=1, least=1)
-    ckp_freq: int = setting("games between checkpoints", default=100, least=1)
+    batch_size: int = setting("positions per gradient step (AlphaGo.jl 32, AlphaGo Zero 2048)", default=128, least=1)
+    epochs: int = setting("gradient steps on each batch", default=1, least=1)
+    ckp_freq: int = setting("games between two checkpoints", default=100, least=1)
     start_training_after: int = setting(
         "positions (not games) in memory before the first gradient step", default=1000, least=0
     )
@@ -208,51 +213,54 @@ class TrainingSettings(SelfPlaySettings):
         "where in a game policy targets begin to be the move played alone (CGZero: 0.95)", default=1.0, least=0, most=1
     )
     surprise_share: float = setting(
-        "share of the samples that go to positions in proportion to the search's surprise, instead of to all equally; "
-        "see ReplayMemory",
+        "share of the samples that are drawn in proportion to the search's surprise at a position, instead of "
+        "uniformly; see ReplayMemory",
         default=1.0,
         least=0,
         most=1,
     )
     first_readouts: int | None = setting(
-        "readouts at the beginning, which rise to `readouts` in equal ratios over the run; None for `readouts` in all "
-        "of the run",
+        "readouts at the run's beginning, which rise to `readouts` exponentially over the run; None for `readouts` in "
+        "the whole run",
         default=None,
         least=1,
     )
     first_games_in_flight: int | None = setting(
-        "games side by side at the beginning; they grow to `games_in_flight`, never above 1/16 of the games played: "
-        "with many games side by side results arrive late; None for `games_in_flight` in all of the run",
+        "games in parallel at the run's beginning; later 1/16 of the games played so far, up to `games_in_flight`, "
+        "since with many parallel games the first results come late; None for `games_in_flight` in the whole run",
         default=None,
         least=1,
     )
-    plies_per_iteration: int = setting("moves played in every game between two rounds of training", default=16, least=1)
+    plies_per_iteration: int = setting("moves played in every game per iteration", default=16, least=1)
     learning_rate: float = setting(
-        "learning rate of the optimizer; Muon's steps use MUON_RATE times it", default=2e-3, least=0, most=1000
+        "learning rate of the optimizer; Muon multiplies it by MUON_RATE", default=2e-3, least=0, most=1000
     )
     weight_decay: float = setting("weight decay of the optimizer", default=0.01, least=0)
     optimizer: str | MakeOptimizer = setting(
-        '"muon" (Muon for convolutions, AdamW for the rest), "adamw", "sgd" (momentum 0.9), or a function of '
-        "parameters, learning rate and weight decay that makes a torch.optim.Optimizer whose state is tensors or "
-        'numbers for each parameter; see alphago.training.optimizer.  Learning rates suit one optimizer: "sgd" needs '
-        "ten times as much as the others",
+        '"muon" (Muon for convolutions, AdamW for the rest), "adamw", "sgd" (momentum 0.9), or a function that takes '
+        "parameters, learning rate and weight decay and returns a torch.optim.Optimizer whose state is tensors or "
+        'numbers for each parameter; see alphago.training.optimizer.  "sgd" needs ten times the learning rate of the '
+        "others",
         default="muon",
     )
     schedule: str | Steps = setting(
-        'the learning rate over the run, after a warm-up: "cosine" (down to a twentieth), "steps" (AlphaGo Zero\'s, a '
-        'tenth of it from 4/7 and a hundredth from 6/7 of the run), "constant", or steps of your own as pairs of '
-        "progress and factor, ((0.5, 0.1), (0.8, 0.01))",
+        'the learning rate\'s schedule over the run, after a warm-up: "cosine" (down to a twentieth), "steps" (AlphaGo '
+        'Zero\'s: a tenth from 4/7, a hundredth from 6/7 of the run), "constant", or custom steps as pairs of progress '
+        "and factor, ((0.5, 0.1), (0.8, 0.01))",
         default="cosine",
     )
     gradient_norm: float | None = setting(
-        "gradients of a larger norm are scaled to this norm; None for no clipping", default=5.0, positive=True
+        "largest norm of the gradient; larger gradients are scaled down; None for no clipping",
+        default=5.0,
+        positive=True,
     )
     bfloat16: bool | None = setting(
-        "whether a step computes in bfloat16 what loses nothing by it; None where the CPU is made for it", default=None
+        "whether gradient steps use torch's autocast to bfloat16; None for whichever is faster on this machine",
+        default=None,
     )
     selfplay_dtype: str | None = setting(
-        'dtype of inference in self-play, "float32", "bfloat16" or, on a CPU that can, "int8"; None for the fastest '
-        "(see NetEvaluator)",
+        'dtype of inference in self-play: "float32", "bfloat16" or, on CPUs that support it, "int8"; None for the '
+        "fastest (see NetEvaluator)",
         default=None,
     )
     losses: LossWeights = setting(
@@ -261,20 +269,20 @@ class TrainingSettings(SelfPlaySettings):
         default=LOSSES["default"],
     )
     curriculum: tuple[tuple[int | Sizes, float], ...] = setting(
-        "smaller boards to begin with, each as (board size, share of the run), in order: ((7, 0.25),) plays the first "
-        "quarter of the run on 7x7.  Instead of a size there may be several, as in `sizes`: ((((7, 0.5), (9, 0.5)), "
-        "0.25),).  With () the whole run is on the game's own board.  For size-free networks",
+        "smaller boards on which the run begins, in order, as pairs (board size, share of the run): ((7, 0.25),) plays "
+        "the first quarter of the run on 7x7.  A pair may have several sizes instead of one, as in `sizes`: "
+        "((((7, 0.5), (9, 0.5)), 0.25),).  With () the whole run is on the game's own board.  For size-free networks",
         default=(),
     )
     sizes: Sizes = setting(
-        "boards to play side by side after the curriculum, each as (board size, share of the moves and of each batch): "
-        "((7, 0.3), (9, 0.7)).  They include the game's own board; other boards have their default komi; () plays "
-        "only the game's own",
+        "boards that are played in parallel after the curriculum, as pairs (board size, share of the moves and of each "
+        "batch): ((7, 0.3), (9, 0.7)).  They must include the game's own board; other boards have their default komi.  "
+        "With () only the game's own board is played",
         default=(),
     )
     gate: Gate | float | Mapping[str, Any] | None = setting(
-        "a win rate, such as 0.55, or a Gate: self-play uses the best network so far, until a later one has this win "
-        "rate against it; None: self-play uses the latest network; a dictionary changes some settings of the Gate",
+        "a win rate, such as 0.55, or a Gate: self-play uses the best network so far, until a later network has this "
+        "win rate against it.  None: self-play uses the latest network.  A dictionary changes some settings of Gate",
         default=None,
     )
     champions: Champions | float | Mapping[str, Any] | None = setting(
@@ -290,32 +298,32 @@ class TrainingSettings(SelfPlaySettings):
         default=None,
     )
     adaptive_resignation: bool = setting(
-        "fit the threshold of resignation to the games in which no one resigns, again after each iteration, so that at "
-        "most 5 % of the resignations are wrong (AlphaGo Zero); `resign_threshold` holds until enough games are over",
+        "after each iteration, fit the resignation threshold to the games without resignation, so that at most 5 % of "
+        "the resignations are wrong (AlphaGo Zero); `resign_threshold` is used until there are enough games",
         default=False,
     )
     watch: tuple[str, ...] | None = setting(
-        'opponents that play the network now and then: "random@0", "gnugo:10@64", "rave:1000@64", "runs/old@0"; after '
-        "the @ come the readouts of the network that learns (64), 0 is its policy alone; an opponent that is a network "
-        'has as many.  "records:FOLDER" lets it predict the moves of given games.  Watching decides nothing, and its '
-        "time is not training time",
+        'opponents that play matches against the network at intervals: "random@0", "gnugo:10@64", "rave:1000@64", '
+        '"runs/old@0".  The number after @ is the readouts of the run\'s network (default 64; 0 plays its policy '
+        'alone); an opponent that is a network has as many.  "records:FOLDER" measures how well the network predicts '
+        "the moves of given games.  Watching does not influence training and does not count as training time",
         default=None,
     )
     watch_share: float = setting(
-        "the most that `watch` may take of the time", default=0.05, positive=True,
+        "largest share of the run's time that `watch` may take", default=0.05, positive=True,
         most=0.9,
     )  # fmt: skip
     max_minutes: float | None = setting(
-        "ends the run after this much time if it is not over before; None for a run counted in games",
+        "minutes of training after which the run ends, if `num_games` does not end it before; None for no limit",
         default=None,
         positive=True,
     )
     exact_rules: bool = setting(
-        "whether self-play uses the game itself instead of `env.training_variant()`, which for Go forbids early "
-        "passes, varies komi, and lets outcomes depend a little on the margin",
+        "whether self-play uses the game itself instead of `env.training_variant()`, which in Go forbids early passes, "
+        "varies komi, and makes outcomes depend slightly on the margin",
         default=False,
     )
-    seed: int = setting("of games, samples and initial weights", default=0, least=0, most=SEED_END - 1)
+    seed: int = setting("random seed of games, samples and initial weights", default=0, least=0, most=SEED_END - 1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -380,26 +388,26 @@ class TrainingSettings(SelfPlaySettings):
 
     @property
     def game_limit(self) -> int:
-        """The number of games: `num_games`, or NO_LIMIT for a run by the clock."""
+        """The run's number of games: `num_games`, or NO_LIMIT if that is None."""
         return NO_LIMIT if self.num_games is None else self.num_games
 
     def side_by_side(self, games: int) -> int:
-        """Return how many games are played side by side once `games` games of the run are over."""
+        """Return the number of games to play in parallel once `games` games of the run are over."""
         most = self.games_in_flight or self.boards_at_once
         return min(most, max(self.first_games_in_flight or most, int(GENERATION * games), self.boards_at_once))
 
     def readouts_at(self, progress: float) -> int:
-        """Return the readouts per move at `progress` (0 .. 1) of the run."""
+        """Return the readouts per move when the run's progress is `progress`, 0 .. 1."""
         first = self.first_readouts or self.readouts
         return round(first * (self.readouts / first) ** progress)
 
     @property
     def boards_at_once(self) -> int:
-        """The largest number of boards that the run plays side by side."""
+        """The largest number of boards that the run plays in parallel."""
         return max([1, len(self.sizes), *(len(sizes) for sizes, _ in self.curriculum if isinstance(sizes, tuple))])
 
     def selfplay(self, device: str = "cpu") -> SelfPlaySettings:
-        """Return the settings of self-play on a device, with `games_in_flight` and `search` resolved."""
+        """Return the run's settings of self-play on a device, with defaults for None in games_in_flight and search."""
         most = MOST_IN_FLIGHT if device == "cpu" else default_games_in_flight(device)
         in_flight = self.games_in_flight or max(self.boards_at_once, min(most, self.game_limit // 8))
         own = {one.name: getattr(self, one.name) for one in fields(SelfPlaySettings)}
@@ -417,12 +425,12 @@ def nested(kind: type[Any], given: Any, check: Callable[[Any], Any]) -> Any:
 
 
 def optimizer_name(optimizer: Any) -> str:
-    """Return an optimizer's name; for a function that makes one, "module.function"."""
+    """Return the name of the setting `optimizer`: itself if it is a name, "module.function" if it is a function."""
     return optimizer if isinstance(optimizer, str) else f"{optimizer.__module__}.{optimizer.__qualname__}"
 
 
 def plain_search(search: Any) -> Any:
-    """Return the setting `search` as plain data for JSON; a custom class of settings adds its name as "class"."""
+    """Return the setting `search` as plain data for JSON; for a custom class, the entry "class" has its name."""
     if not isinstance(search, SearchSettings):
         return search
     own = {} if type(search) is SearchSettings else {"class": qualified_name(type(search))}
@@ -430,7 +438,7 @@ def plain_search(search: Any) -> Any:
 
 
 def check_curriculum(given: Any) -> tuple[tuple[int | Sizes, float], ...]:
-    """Return a curriculum as tuples; raise ValueError unless each step is a pair of boards and a share of the run."""
+    """Return the setting `curriculum` as tuples; raise ValueError if it is invalid."""
     try:
         steps = tuple((check_boards(boards), check_float("share", share)) for boards, share in given)
     except (TypeError, ValueError):
@@ -444,12 +452,15 @@ def check_curriculum(given: Any) -> tuple[tuple[int | Sizes, float], ...]:
 
 
 def check_boards(given: Any) -> int | Sizes:
-    """Return one curriculum step's board size, or its sizes with shares; raise TypeError or ValueError for others."""
+    """Return the board size, or the pairs of sizes and shares, of one step of a curriculum.
+
+    Raises TypeError or ValueError for anything else.
+    """
     return check_sizes(given) if isinstance(given, (tuple, list)) else operator.index(given)
 
 
 def check_sizes(given: Any) -> Sizes:
-    """Return sizes as tuples; raise ValueError unless they are different boards with shares of sum 1, or none."""
+    """Return the setting `sizes` as tuples; raise ValueError unless sizes differ and their shares sum to 1."""
     try:
         sizes = tuple((operator.index(size), check_float("share", share)) for size, share in given)
     except (TypeError, ValueError):
@@ -464,14 +475,17 @@ def check_sizes(given: Any) -> Sizes:
 
 
 class Stage(NamedTuple):
-    """A stage of a run: boards with their shares, played side by side until the run's progress (0 .. 1) is `end`."""
+    """A stage of a run: boards that are played in parallel until the run's progress (0 .. 1) reaches `end`.
+
+    boards: pairs of a game on one board and its share of the moves.
+    """
 
     boards: tuple[tuple[GameEnv, float], ...]
     end: float
 
 
 def stages(env: GameEnv, settings: TrainingSettings) -> list[Stage]:
-    """Return the stages of a run, the last with `end` 1; raise ValueError for boards that the game does not have."""
+    """Return the stages of a run, in order; raise ValueError if the settings name a board that the game lacks."""
     if settings.sizes and env.N not in dict(settings.sizes):
         raise ValueError(f"sizes must include the size of the game, {env.N}, got {settings.sizes!r}")
 

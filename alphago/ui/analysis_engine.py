@@ -1,4 +1,4 @@
-"""`AnalysisEngine`: many queries of KataGo's analysis protocol at once, whose positions are searched together."""
+"""`AnalysisEngine`: answer many queries of KataGo's analysis protocol at once, searching their positions together."""
 
 import heapq
 import itertools
@@ -26,7 +26,7 @@ MOST_WARNINGS = 10_000  # that are remembered, so as to be given once
 
 
 class AnalysisEngine:
-    """The engine of the analysis protocol for one network: lines in, replies out, in any order.
+    """An engine for the analysis protocol with one network; replies come in any order.
 
     env: the game that the network is for; a size-free one analyses other boards too.
     network: as `MCTSPlayer` takes it, or several as `Networks`, to which `env` and `device` do not matter.
@@ -64,9 +64,9 @@ class AnalysisEngine:
         self._write, self._writing = write, threading.Lock()
         self._boards: dict[tuple[int, Rules], GoEnv] = {}
         self._warned: set[tuple[str, str]] = set()
-        self.changed = threading.Condition()  # guards what follows
+        self.changed = threading.Condition()  # guards the attributes below
         self._queue: list[Job] = []
-        self._jobs: dict[int, Job] = {}  # without their last reply, by number
+        self._jobs: dict[int, Job] = {}  # unfinished jobs by number
         self._numbers = itertools.count()
         self._closing = self._ending = False
         count = available_cores() if threads is None else check_int("threads", threads, 1)
@@ -74,10 +74,10 @@ class AnalysisEngine:
         for worker in self._workers:
             worker.start()
 
-    # -- what comes in -------------------------------------------------------------------------------
+    # -- input ---------------------------------------------------------------------------------------
 
     def receive(self, line: str) -> None:
-        """Take one line: a query, or an action."""
+        """Handle one line of input: a query or an action."""
         if not line.strip():
             return
         if len(line) > self.limits.characters:
@@ -98,7 +98,7 @@ class AnalysisEngine:
             self.ask(fields)
 
     def ask(self, fields: Mapping[str, Any]) -> None:
-        """Queue the positions of a query, or reply with what is wrong."""
+        """Queue the positions of a query, or reply with its error."""
         try:
             query = read_query(fields, self.defaults)
         except QueryError as problem:
@@ -130,7 +130,7 @@ class AnalysisEngine:
             self.send(error(text, name, query.id, kind="warning"))
 
     def act(self, fields: dict[str, Any]) -> None:
-        """Do an action and echo it."""
+        """Execute an action and echo it."""
         action, query_id = fields["action"], fields.get("id")
         if not isinstance(query_id, str):
             self.send(error(f"id must be a string, got {shown(query_id)}", "id"))
@@ -146,7 +146,7 @@ class AnalysisEngine:
             self.send(error(f"unknown action {shown(action)}", "action", query_id))
 
     def terminate(self, fields: dict[str, Any]) -> None:
-        """End the queries, or the turns of them, that an action names; their last replies follow its echo."""
+        """Stop the queries, or their turns, that an action names; their last replies follow its echo."""
         turns, named = fields.get("turnNumbers"), fields.get("terminateId")
         if fields["action"] == "terminate" and not isinstance(named, str):
             self.send(error(f"terminateId must be a string, got {shown(named)}", "terminateId", fields["id"]))
@@ -166,7 +166,10 @@ class AnalysisEngine:
             self.finish(job, no_results(job))
 
     def close(self, wait: bool = True) -> None:
-        """End the engine. wait: whether it first finishes what is queued; else no more replies follow."""
+        """Stop the engine and wait for its threads.
+
+        wait: whether to finish all queued queries first; otherwise no more replies are sent.
+        """
         with self.changed:
             self._closing = True
             self._ending = not wait
@@ -177,9 +180,9 @@ class AnalysisEngine:
     # -- for the workers -----------------------------------------------------------------------------
 
     def take(self, most: int, idle: bool) -> list[Job] | None:
-        """Return the next jobs, at most so many, none if there are none; None once the worker is to end.
+        """Return up to `most` jobs; None once the worker must end.
 
-        idle: whether the worker has nothing else to do, so that it waits for jobs.
+        idle: whether the worker has nothing else to do, so that the call waits for jobs.
         """
         with self.changed:
             while idle and not self._queue and not self._closing:
@@ -191,7 +194,7 @@ class AnalysisEngine:
 
     @property
     def ending(self) -> bool:
-        """Whether work is to end at once."""
+        """Whether workers must stop at once."""
         return self._ending
 
     def report(self, job: Job, reply: dict[str, Any]) -> None:

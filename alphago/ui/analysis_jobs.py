@@ -31,31 +31,31 @@ OWN_USER = Limits()
 
 @dataclass(order=True)
 class Job:
-    """One position of a query, in the order in which they are searched: by priority, then by age."""
+    """One position of a query; jobs sort by priority, then by age."""
 
-    rank: tuple[int, int]
+    rank: tuple[int, int]  # (-priority, number)
     query: Query = field(compare=False)
     turn: Turn = field(compare=False)
     stopped: bool = field(default=False, compare=False)
 
 
 class JobSource(Protocol):
-    """Where workers get their jobs and send their replies."""
+    """The interface of an engine for its workers, which take jobs from it and send replies through it."""
 
     limits: Limits
 
     @property
     def ending(self) -> bool:
-        """Whether work is to end at once."""
+        """Whether workers must stop at once."""
 
     def take(self, most: int, idle: bool) -> list[Job] | None:
-        """Return the next jobs, at most so many, none if there are none; None once the worker is to end.
+        """Return up to `most` jobs; None once the worker must end.
 
-        idle: whether the worker has nothing else to do, so that it waits for jobs.
+        idle: whether the worker has nothing else to do, so that the call waits for jobs.
         """
 
     def send(self, reply: Mapping[str, Any]) -> None:
-        """Send a reply that is not a job's last one."""
+        """Send an intermediate reply of a job, or an error."""
 
     def report(self, job: Job, reply: dict[str, Any]) -> None:
         """Send one of a job's replies before the last."""
@@ -68,5 +68,5 @@ class JobSource(Protocol):
 
 
 def no_results(job: Job) -> dict[str, Any]:
-    """Return the last reply of a job that was not begun."""
+    """Return the last reply of a job that ends without results."""
     return {"id": job.query.id, "isDuringSearch": False, "turnNumber": job.turn.number, "noResults": True}

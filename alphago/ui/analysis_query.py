@@ -31,7 +31,7 @@ KNOWN = (
     "analyzeTurns", "maxVisits", "avoidMoves", "allowMoves", "overrideSettings", "reportDuringSearchEvery",
     "firstReportDuringSearchAfter", "priority", "priorities", *FLAGS,
 )  # fmt: skip
-# What White gets for each handicap stone beside komi, by rules: N stones, or N - 1 of them.
+# White's points besides komi for N handicap stones, by rules.
 BONUS = {"chinese": "N", "chineseogs": "N", "chinesekgs": "N", "aga": "N-1", "bga": "N-1", "agabutton": "N-1"}
 NEAREST = {
     "bga": "aga",
@@ -44,7 +44,7 @@ TERRITORY = ("japanese", "korean")
 
 
 class QueryError(ValueError):
-    """The error of a query, with the field that is wrong."""
+    """An error in a query, with the name of the field that is wrong."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -61,18 +61,18 @@ class Turn(NamedTuple):
 
 @dataclass
 class Query:
-    """What a query asks for; see the protocol for the names."""
+    """A checked query; the protocol's name of a field is in its comment."""
 
     id: str
     env: GoEnv
-    turns: list[Turn]
-    visits: int
-    seconds: float
-    side: str
-    forbidden: list[Forbidden]
-    every: float | None
-    first: float | None
-    flags: set[str] = field(default_factory=set)
+    turns: list[Turn]  # analyzeTurns
+    visits: int  # maxVisits, for each turn
+    seconds: float  # maxTime, for each turn
+    side: str  # reportAnalysisWinratesAs
+    forbidden: list[Forbidden]  # avoidMoves, allowMoves
+    every: float | None  # reportDuringSearchEvery, seconds
+    first: float | None  # firstReportDuringSearchAfter, seconds
+    flags: set[str] = field(default_factory=set)  # the names in FLAGS that the query sets to true
     warnings: list[tuple[str, str]] = field(default_factory=list)  # (field, message)
     note: str = ""  # a warning that its next reply carries
 
@@ -91,7 +91,7 @@ class Defaults(NamedTuple):
 
 
 def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
-    """Return a query's fields checked; raise QueryError for what cannot be analysed."""
+    """Check the fields of a query and return it; raise QueryError for an invalid one."""
     warnings = [(name, f"unknown field {name}") for name in fields if name not in KNOWN]
     query_id = fields.get("id")
     if not isinstance(query_id, str):
@@ -124,7 +124,7 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
 
 
 def board_size(fields: Mapping[str, Any]) -> int:
-    """Return the side of a square board."""
+    """Return the size of a square board."""
     width, height = (whole(fields, name, None, MIN_SIZE, MAX_SIZE) for name in ("boardXSize", "boardYSize"))
     if width != height:
         raise QueryError("boardYSize", f"the board must be square, got {width}x{height}")
@@ -132,7 +132,7 @@ def board_size(fields: Mapping[str, Any]) -> int:
 
 
 def rules_of(fields: Mapping[str, Any]) -> tuple[Rules, str, list[str]]:
-    """Return the rules, White's bonus for handicap stones ("0", "N" or "N-1"), and what to warn of."""
+    """Return the rules, White's bonus for handicap stones ("0", "N" or "N-1"), and warnings."""
     given = fields.get("rules")
     if given is None:
         raise QueryError("rules", "rules must be given")
@@ -143,10 +143,10 @@ def rules_of(fields: Mapping[str, Any]) -> tuple[Rules, str, list[str]]:
         raise QueryError("rules", f"unknown rules {shown(given)}")
     named = given if isinstance(given, Mapping) else {}
     other = word in TERRITORY or str(named.get("scoring", "AREA")).upper() == "TERRITORY"
-    told = ["territory scoring is not played: the score is the area, as in Chinese rules"] if other else []
+    told = ["territory scoring is not supported: games are scored by area, as in Chinese rules"] if other else []
     taxed = word == "stonescoring" or str(named.get("tax", "NONE")).upper() not in ("NONE", "SEKI")
     if taxed or named.get("hasButton") or word == "agabutton":
-        told.append("taxes and buttons are not played: the score is the area")
+        told.append("taxes and buttons are not supported: games are scored by area")
     bonus = fields.get("whiteHandicapBonus", named.get("whiteHandicapBonus", BONUS.get(word, "0")))
     if str(bonus) not in ("0", "N", "N-1"):
         raise QueryError("whiteHandicapBonus", f"whiteHandicapBonus must be 0, N or N-1, got {shown(bonus)}")
@@ -184,9 +184,9 @@ def turns_of(fields: Mapping[str, Any], env: GoEnv, bonus: str, most: int) -> li
 def alternating(
     start: GoPosition, moves: Sequence[tuple[int, int]], wanted: Container[int]
 ) -> dict[int, GoPosition] | None:
-    """Return the positions before the wanted moves of a game whose colours alternate to its end; None for others.
+    """Return the positions before the wanted moves, by move number; None if colours do not alternate to the end.
 
-    A tenth of the time that playing on positions takes, which counts where queries come by the thousand.
+    It takes a tenth of the time of `any_order`, which matters when queries come by the thousand.
     """
     batch, mover, found = start.batch.extract(0), start.to_play, {}
     slot, mask = np.zeros(1, np.int64), np.empty((1, start.env.action_space), np.bool_)
@@ -207,7 +207,7 @@ def alternating(
 
 
 def any_order(game: GtpGame, moves: Sequence[tuple[int, int]], wanted: Container[int]) -> dict[int, GoPosition]:
-    """Return the positions before the wanted moves, with passes where one colour moves twice, or after the end."""
+    """Return the positions before the wanted moves, by move number; a pass is inserted where a colour moves twice."""
     found = {}
     for number in range(len(moves) + 1):
         if number in wanted:
@@ -216,7 +216,7 @@ def any_order(game: GtpGame, moves: Sequence[tuple[int, int]], wanted: Container
             try:
                 game.play(*moves[number])
             except IllegalMove as error:
-                # These first words are KataGo's, and KaTrain looks for them.
+                # KaTrain looks for these first words, which are KataGo's.
                 raise QueryError("moves", f"Illegal move {number}: {error}") from None
     return found
 
@@ -228,7 +228,7 @@ def first_player(fields: Mapping[str, Any], moves: Sequence[tuple[int, int]]) ->
 
 
 def komi_of(fields: Mapping[str, Any], env: GoEnv) -> float:
-    """Return the komi, the board's usual one if none is given."""
+    """Return the query's komi, by default `env.komi`."""
     if "komi" not in fields:
         return env.komi
     try:
@@ -238,7 +238,7 @@ def komi_of(fields: Mapping[str, Any], env: GoEnv) -> float:
 
 
 def pairs(fields: Mapping[str, Any], name: str, env: GoEnv, required: bool = False) -> list[tuple[int, int]]:
-    """Return a list of [player, location] as colours and actions."""
+    """Return a field with a list of [player, location] as (colour, action) pairs."""
     given = fields.get(name, None if required else [])
     if not isinstance(given, list):
         raise QueryError(name, f"{name} must be a list of [player, location], got {shown(given)}")
@@ -259,7 +259,7 @@ def colour(name: str, given: Any) -> int:
 
 
 def location(name: str, given: Any, env: GoEnv) -> int:
-    """Return a point such as "D4" or "(3,15)", counted from the top left, or "pass", as an action."""
+    """Return the action of a location: "D4", "(3,15)" (column and row from the top left), or "pass"."""
     if isinstance(given, str):
         match = re.fullmatch(r"\((\d{1,3}),(\d{1,3})\)", given.replace(" ", ""))
         if match and int(match[1]) < env.N and int(match[2]) < env.N:
@@ -272,7 +272,7 @@ def location(name: str, given: Any, env: GoEnv) -> int:
 
 
 def forbidden_moves(fields: Mapping[str, Any], env: GoEnv) -> list[Forbidden]:
-    """Return what `avoidMoves` and `allowMoves` leave out."""
+    """Return the moves that `avoidMoves` and `allowMoves` forbid."""
     found: list[Forbidden] = []
     for name in ("avoidMoves", "allowMoves"):
         given = fields.get(name, [])
@@ -296,7 +296,7 @@ def forbidden_moves(fields: Mapping[str, Any], env: GoEnv) -> list[Forbidden]:
 
 
 def whole(fields: Mapping[str, Any], name: str, default: int | None, least: int, most: int) -> int:
-    """Return an integer field; its default, if it has one, where it is missing."""
+    """Return an integer field, or its default; raise QueryError if it is missing without one, or out of range."""
     value = fields.get(name, default)
     if not is_int(value, least) or value > most:
         raise QueryError(name, f"{name} must be an integer from {least} to {most}, got {shown(value)}")
@@ -304,7 +304,7 @@ def whole(fields: Mapping[str, Any], name: str, default: int | None, least: int,
 
 
 def positive(fields: Mapping[str, Any], name: str) -> float | None:
-    """Return a field that is a number > 0; None where it is missing."""
+    """Return a field that is a number > 0; None if it is missing."""
     value = fields.get(name)
     if value is None:
         return None

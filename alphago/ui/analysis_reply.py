@@ -1,6 +1,6 @@
 """Replies of KataGo's analysis protocol.
 
-Source: KataGo's docs/Analysis_Engine.md, version 1.17; what the numbers are here, `alphago.ui.katago` says.
+Source: KataGo's docs/Analysis_Engine.md, version 1.17; `alphago.ui.katago` explains the numbers.
 """
 
 import hashlib
@@ -15,9 +15,10 @@ from alphago.ui.katago import line_texts, move_fields, points, raw_fields, root_
 
 
 def reply_of(query: Query, turn: Turn, own: Analysis, i: int, during: bool) -> dict[str, Any]:
-    """Return what position i of an analysis, seen from the query's side, says about a turn of the query.
+    """Return the reply to a turn of a query.
 
-    during: whether the search goes on.
+    own: an analysis, from the view of the query's `side`. i: index of the turn's position in it.
+    during: whether the search continues.
     """
     reply: dict[str, Any] = {
         "id": query.id,
@@ -42,7 +43,7 @@ def reply_of(query: Query, turn: Turn, own: Analysis, i: int, during: bool) -> d
 
 
 def move_infos(analysis: Analysis, i: int, query: Query) -> list[dict[str, Any]]:
-    """Return the moves of position i of an analysis; one at least, that of the network alone."""
+    """Return the moves of position i of an analysis; without visits, only the one with the greatest prior."""
     found = []
     for move in analysis.moves(i, least=1):
         info = move_fields(analysis, move, i)
@@ -72,7 +73,7 @@ def symmetric_hash(position: GoPosition) -> str:
 
 
 def error(message: str, field: str | None = None, query_id: Any = None, kind: str = "error") -> dict[str, Any]:
-    """Return an error or, as `kind`, a warning, about a field of a query if they are known."""
+    """Return an error reply (kind "error" or "warning"), with the field and id of the query if they are known."""
     reply: dict[str, Any] = {kind: message}
     if field is not None:
         reply["field"] = field

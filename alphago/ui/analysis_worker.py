@@ -20,12 +20,12 @@ LEAVES = 8
 
 
 class Worker:
-    """The searches of one thread: one for each board and rules, and one for each long query."""
+    """A search thread; it has one search for each board size and rules, and one for each query with many visits."""
 
     def __init__(self, engine: JobSource) -> None:
         self.engine = engine
         self.searches: list[Slots] = []
-        self.free: dict[GoEnv, Slots] = {}  # searches that are kept for further queries
+        self.free: dict[GoEnv, Slots] = {}  # searches to reuse for further queries
 
     def run(self) -> None:
         """Search until the engine ends."""
@@ -41,11 +41,11 @@ class Worker:
 
     @property
     def busy(self) -> int:
-        """The number of positions that are being searched."""
+        """The number of positions being searched."""
         return sum(len(search.jobs) for search in self.searches)
 
     def begin(self, job: Job) -> None:
-        """Begin a job, or reply with why it cannot begin."""
+        """Start the search of a job, or reply with an error."""
         env = job.query.env
         try:
             if job.query.visits > LONG:
@@ -84,7 +84,7 @@ class Worker:
 
 
 class Slots:
-    """A search with room for some positions, each of a job."""
+    """A search of up to `count` positions, one for each job."""
 
     def __init__(self, env: GoEnv, engine: JobSource, count: int) -> None:
         self.engine = engine
@@ -97,7 +97,7 @@ class Slots:
         self.bytes_of_a_node = count * (4 * env.action_space + env.plane_shape[0] * env.plane_shape[1])
 
     def begin(self, job: Job) -> None:
-        """Put a job's position into a free slot; its own evaluation is its first visit."""
+        """Put a job's position into a free slot; the root's evaluation counts as its first visit."""
         slot = next(slot for slot in range(len(self.budget)) if slot not in self.jobs)
         self.search.start(slot, job.turn.position, job.query.forbidden)
         self.jobs[slot], self.budget[slot] = job, job.query.visits
@@ -128,7 +128,7 @@ class Slots:
             self.budget[slot] = 0
 
     def reply(self, slots: Sequence[int], during: bool) -> None:
-        """Reply with what the search says of some slots."""
+        """Send the analyses of some slots as replies."""
         wanted = {flag for slot in slots for flag in self.jobs[slot].query.flags}
         if not slots:
             return

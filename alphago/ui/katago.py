@@ -1,9 +1,9 @@
-"""The numbers of an analysis under the names by which KataGo reports them, for GTP and for JSON.
+"""The numbers of an analysis under KataGo's names, for GTP and JSON.
 
-Sources: KataGo's docs/GTP_Extensions.md and docs/Analysis_Engine.md, version 1.17. What this search does not have is
-told by what comes nearest: `utility` is the value, -1 .. 1, for scores are no part of it; `scoreSelfplay` and
-`scoreMean` are the score lead; `scoreStdev` is the spread of the network's scores below a move; `edgeVisits` and
-`weight` are visits, since the search has no transpositions. Where the network forecasts no score, scores are 0.
+Sources: KataGo's docs/GTP_Extensions.md and docs/Analysis_Engine.md, version 1.17. For quantities that this search
+does not have, the nearest one is reported: `utility` is the value, -1 .. 1, which does not depend on the score;
+`scoreSelfplay` and `scoreMean` are the score lead; `scoreStdev` is the standard deviation of the network's scores below
+a move; `edgeVisits` and `weight` are visits, since the search has no transpositions. Without forecasts scores are 0.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ import numpy as np
 
 from alphago.mcts.analysis_result import Analysis, MoveAnalysis
 
-SIDES = ("BLACK", "WHITE", "SIDETOMOVE")  # of `reportAnalysisWinratesAs`
+SIDES = ("BLACK", "WHITE", "SIDETOMOVE")  # values of `reportAnalysisWinratesAs`
 
 
 def seen_by(analysis: Analysis, side: str) -> Analysis:
@@ -24,9 +24,9 @@ def seen_by(analysis: Analysis, side: str) -> Analysis:
 
 
 def move_fields(analysis: Analysis, move: MoveAnalysis, i: int = 0) -> dict[str, Any]:
-    """Return the numbers of a move of position i, in KataGo's order, without its line of play.
+    """Return KataGo's fields of a move of position i, in KataGo's order, without its line of play.
 
-    A move without visits is told with the position's own value and score, as nothing else is known of it.
+    A move without visits gets the value and score of the position.
     """
     known = move.visits > 0
     value = move.q if known else float(analysis.value[i])
@@ -51,7 +51,7 @@ def move_fields(analysis: Analysis, move: MoveAnalysis, i: int = 0) -> dict[str,
 
 
 def root_fields(analysis: Analysis, i: int = 0) -> dict[str, Any]:
-    """Return the numbers of position i itself."""
+    """Return KataGo's fields of position i."""
     value, score = float(analysis.value[i]), number(analysis.root_score[i])
     return {
         "visits": int(analysis.root_visits[i]),
@@ -66,7 +66,7 @@ def root_fields(analysis: Analysis, i: int = 0) -> dict[str, Any]:
 
 
 def raw_fields(analysis: Analysis, i: int = 0) -> dict[str, Any]:
-    """Return what the network alone says of position i."""
+    """Return KataGo's fields of the network's evaluation of position i without search."""
     return {
         "rawWinrate": (1 + float(analysis.raw_value[i])) / 2,
         "rawLead": number(analysis.raw_score[i]),
@@ -80,7 +80,10 @@ def line_texts(analysis: Analysis, move: MoveAnalysis) -> list[str]:
 
 
 def points(boards: np.ndarray | None, analysis: Analysis, i: int = 0) -> Sequence[float]:
-    """Return ownership or its spread [n, H, W] at i as a flat list, row by row from the top left; 0 where unknown."""
+    """Return boards[i] as a flat list, row by row from the top, with 0 for unknown numbers.
+
+    boards: [n, H, W], ownership or its standard deviation; None if unknown.
+    """
     if boards is None:
         return [0.0] * (analysis.env.plane_shape[0] * analysis.env.plane_shape[1])
     numbers: list[float] = np.nan_to_num(boards[i].astype(np.float64)).ravel().round(4).tolist()
@@ -88,6 +91,6 @@ def points(boards: np.ndarray | None, analysis: Analysis, i: int = 0) -> Sequenc
 
 
 def number(value: Any) -> float:
-    """Return a number as a float; 0 for NaN, the unknown."""
+    """Return a number as a float; 0 for NaN."""
     value = float(value)
     return 0.0 if value != value else value

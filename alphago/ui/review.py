@@ -1,4 +1,4 @@
-"""`review_game`: a game with its win rates, scores, best lines and mistakes, as an SGF file and a picture."""
+"""`review_game`: review a game: win rates, scores, best lines and mistakes, as SGF, text and a graph."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,18 +15,18 @@ from alphago.records.sgf.variations import Additions, with_additions
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# What a move is called that loses so many points and, at the same time, a win rate; the first that fits.
+# Grades of moves: least loss of points and of win rate (0 .. 1), both needed. The first that fits counts.
 GRADES = (("blunder", 6.0, 0.10), ("mistake", 3.0, 0.05), ("inaccuracy", 1.5, 0.02))
-RATES = (("blunder", 0.30), ("mistake", 0.15), ("inaccuracy", 0.07))  # by the win rate alone, without points
-SHARE = 0.5  # of -1 .. 1, from which a point counts as a side's
+RATES = (("blunder", 0.30), ("mistake", 0.15), ("inaccuracy", 0.07))  # least loss of win rate alone
+SHARE = 0.5  # least ownership (0 .. 1) of a point that is marked as territory
 
 
 class MoveReview(NamedTuple):
-    """What a review says of one move.
+    """The review of one move.
 
-    ply: from 0. colour: +1 Black, -1 White. action, best: the move that was played and the best one.
-    rate_loss, point_loss: how much the mover lost by it, in win rate and points; NaN if unknown.
-    line: the best line of play, from the best move on. grade: of GRADES, "" for a move without fault.
+    ply: number of the move, from 0. colour: +1 Black, -1 White. action, best: the move played and the best move.
+    rate_loss, point_loss: what the move cost its player, in win rate (0 .. 1) and points; NaN if unknown.
+    line: the best line of play, beginning with `best`. grade: a name of GRADES, "" for a good move.
     """
 
     ply: int
@@ -41,7 +41,7 @@ class MoveReview(NamedTuple):
 
 @dataclass(frozen=True)
 class Review:
-    """A game and the analysis of its positions, one more than moves; views as in `Analysis`."""
+    """A game, the analysis of its positions (one more than moves), and the reviews of its moves."""
 
     game: SgfGame
     analysis: Analysis
@@ -49,15 +49,15 @@ class Review:
 
     @property
     def mistakes(self) -> list[MoveReview]:
-        """The moves with a fault, in order."""
+        """The moves with a grade, in order."""
         return [move for move in self.moves if move.grade]
 
     def summary(self) -> str:
-        """Return how many faults of each grade both sides made, and the costliest moves, as text."""
+        """Return a text with each side's number of mistakes by grade, and the costliest moves."""
         env, lines = self.analysis.env, []
         for colour, name in PLAYER_NAMES.items():
             own = [move for move in self.moves if move.colour == colour]
-            counts = [counted(sum(move.grade == grade for move in own), grade) for grade, *_ in GRADES]
+            counts = [count_text(sum(move.grade == grade for move in own), grade) for grade, *_ in GRADES]
             lost = [move.point_loss for move in own if np.isfinite(move.point_loss)]
             mean = f", {np.mean(np.maximum(lost, 0)):.2f} points lost a move" if lost else ""
             lines.append(f"{name}: {len(own)} moves, {', '.join(counts)}{mean}")
@@ -67,17 +67,17 @@ class Review:
         return "\n".join(lines)
 
     def sentence(self, move: MoveReview, env: Any) -> str:
-        """Return what was wrong with a move, as text."""
+        """Return a sentence about a mistake: its grade, its cost, and the better line."""
         points = f"{move.point_loss:.1f} points and " if np.isfinite(move.point_loss) else ""
         line = " ".join(map(env.to_text, move.line))
         return f"{env.to_text(move.action)}: {move.grade}, loses {points}{move.rate_loss:.0%} of winning; better {line}"
 
     def sgf(self, plies: int = 10) -> bytes:
-        """Return the game as SGF.
+        """Return the game as SGF, annotated.
 
-        Each position has win rate, score and the move's numbers, in the properties that Sabaki and KaTrain show and in
-        words; each fault has its name, a mark (BM, DO) and the best line as a variation of at most `plies` moves; the
-        last position has the points that the network gives to either side (TB, TW).
+        Each position has win rate, score and the numbers of the move played, as a comment and in the properties that
+        Sabaki and KaTrain show. Each mistake has a comment, a mark (BM, DO) and the best line as a variation of at most
+        `plies` moves. The last position has the expected territory (TB, TW).
         """
         env = self.analysis.env
         comments = dict(self.game.comments)
@@ -97,7 +97,7 @@ class Review:
         )  # fmt: skip
 
     def notes(self) -> Mapping[int, MoveNote]:
-        """Return what the search found before each move."""
+        """Return the search's results before each move as notes, by ply."""
         black = self.analysis.as_black()
         return {
             move.ply: MoveNote(
@@ -110,7 +110,7 @@ class Review:
         }  # fmt: skip
 
     def territory(self) -> Mapping[str, Sequence[int]]:
-        """Return the points of Black (TB) and White (TW) that the network expects after the last move."""
+        """Return the expected points of Black (TB) and White (TW) after the last move; {} without forecasts."""
         ownership = self.analysis.as_black().ownership
         if ownership is None:
             return {}
@@ -118,7 +118,7 @@ class Review:
         return {name: np.flatnonzero(side * last >= SHARE).tolist() for name, side in (("TB", 1), ("TW", -1))}
 
     def figure(self) -> "Figure":
-        """Return the graph of win rate and score with its faults marked; raise ImportError without matplotlib."""
+        """Return a graph of win rate and score with the mistakes marked; raise ImportError without matplotlib."""
         from alphago.ui.review_graph import draw_review  # only now: it loads matplotlib
 
         names = " against ".join(name for name in self.game.players if name) or "a game"
@@ -135,7 +135,7 @@ def review_game(
     device: str = "auto",
     threads: int | None = None,
 ) -> Review:
-    """Return the review of a game: every position searched, all of them side by side.
+    """Analyse every position of a game and grade its moves.
 
     net, readouts, symmetries, device, threads: as in `alphago.analyze`.
     """
@@ -149,10 +149,10 @@ def review_game(
 
 
 def review_move(analysis: Analysis, ply: int, action: int) -> MoveReview:
-    """Return what the analyses of the positions before and after a move say of it."""
+    """Return the review of a move, from the analyses of the positions before and after it."""
     colour, best = int(analysis.to_play[ply]), analysis.best(ply)
-    turn = colour * int(analysis.to_play[ply + 1])  # 1 where the same side moves on
-    # The best move's numbers where it was searched, the position's own without a search.
+    turn = colour * int(analysis.to_play[ply + 1])  # 1 if the same side moves again
+    # The best move's value and score if it was searched, else the position's.
     searched = analysis.visits[ply, best] > 0
     value = analysis.q[ply, best] if searched else analysis.value[ply]
     score = analysis.score[ply, best] if searched else analysis.root_score[ply]
@@ -164,14 +164,14 @@ def review_move(analysis: Analysis, ply: int, action: int) -> MoveReview:
     return MoveReview(ply, colour, action, best, rate_loss, point_loss, line, grade_of(rate_loss, point_loss))
 
 
-def counted(count: int, grade: str) -> str:
-    """Return "1 mistake", "2 inaccuracies"."""
+def count_text(count: int, grade: str) -> str:
+    """Return a number with its noun, such as "1 mistake", "2 inaccuracies"."""
     many = grade.removesuffix("y") + "ies" if grade.endswith("y") else f"{grade}s"
     return f"{count} {grade if count == 1 else many}"
 
 
 def grade_of(rate_loss: float, point_loss: float) -> str:
-    """Return what a move is called that loses a win rate and points (NaN if unknown), "" if it is without fault."""
+    """Return the grade of a move by its loss of win rate and points (NaN if unknown), "" for a good move."""
     if np.isnan(point_loss):
         return next((name for name, rate in RATES if rate_loss >= rate), "")
     return next((name for name, points, rate in GRADES if point_loss >= points and rate_loss >= rate), "") or next(

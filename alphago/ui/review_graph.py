@@ -1,4 +1,4 @@
-"""The picture of a review: win rate and score from move to move, with the faults."""
+"""The graph of a review: win rate and score by move, with the mistakes marked."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -15,9 +15,9 @@ SIZES = {"blunder": 70, "mistake": 40, "inaccuracy": 18}
 
 
 def draw_review(analysis: Analysis, faults: Sequence[tuple[int, int, str]], title: str) -> "Figure":
-    """Return the graph of a game's positions; raise ImportError without matplotlib.
+    """Return a graph of win rate and score of a game's positions; raise ImportError without matplotlib.
 
-    faults: (ply, colour, grade) of the moves with a fault, of SIZES.
+    faults: (ply, colour, grade) of each mistake; grades are the keys of SIZES.
     """
     try:
         from matplotlib.figure import Figure
@@ -45,5 +45,5 @@ def draw_review(analysis: Analysis, faults: Sequence[tuple[int, int, str]], titl
         panel.set_ylabel(f"{title} ({unit})")
         panel.spines[["top", "right"]].set_visible(False)
     axes[0].set_ylim(0, 100)
-    axes[-1].set_xlabel("move   (orange: faults, Black's filled, White's hollow; larger is worse)")
+    axes[-1].set_xlabel("move   (orange: mistakes, Black's filled, White's hollow; larger is worse)")
     return figure

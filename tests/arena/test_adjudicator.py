@@ -71,7 +71,7 @@ class TestAdjudicator:
     @pytest.mark.parametrize(
         ("bodies", "why"),
         [
-            ({"final_score": 'reply("who knows")'}, "engine answered 'who knows' to final_score of game 6, no result"),
+            ({"final_score": 'reply("who knows")'}, "answered 'who knows' to final_score of game 6, not a score"),
             ({"final_score": "sys.exit(3)"}, r"'final_score' was sent, the process has ended \(exit status 3\)"),
             ({"play": 'print("? illegal move\\n", flush=True)'}, "engine refused 'play b B2': illegal move"),
         ],
@@ -84,7 +84,7 @@ class TestAdjudicator:
         judge = judge_of(tmp_path, "B+1")
         with pytest.raises(ValueError, match="env must be Go for judge, got"):
             Adjudicator(TicTacToeEnv(), judge)
-        with pytest.raises(ValueError, match="judge counts games that end by two passes, got games of fixed turns"):
+        with pytest.raises(ValueError, match="judge scores games that end by two passes, got games of fixed turns"):
             Adjudicator(GoEnv(3, turns=2), judge)
 
     def test_names(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ class TestTournament:
         record = read_sgf(one.folder.path / "games" / "1-2-0001.sgf")
         assert record.result == "W+40"
         text = standings(one)
-        assert "an engine counted 4 final boards too, 4 of them otherwise; the win rate is by gnugo:1" in text
+        assert "an engine scored 4 final boards too, 4 of them differently; the win rate is by gnugo:1" in text
         assert "1-2-0001: " in text
         with pytest.raises(ValueError, match="its adjudicator is 'gnugo:1', got None"):
             Tournament(GO, one.entrants, TournamentSettings(4), one.folder.path)

@@ -213,7 +213,7 @@ class TestGnuGo:
 
     def test_not_installed(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("shutil.which", lambda name, path: None)
-        with pytest.raises(EngineError, match=r"^GNU Go is not installed: .* \(`apt install gnugo`, or `brew"):
+        with pytest.raises(EngineError, match=r"^GNU Go is not installed: .* \(`apt install gnugo` or `brew"):
             evaluate(GoEnv(3), UniformEvaluator(), "gnugo", 2)
 
     def test_where_it_is_looked_for(self, monkeypatch: pytest.MonkeyPatch) -> None:

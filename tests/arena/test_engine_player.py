@@ -107,7 +107,7 @@ class TestMatch:
         # As Black it has 9 points and 0.5 less; as White 9.5 more, where it still says B+8.5.
         assert match.counted == 4
         assert match.disagreements == dict.fromkeys((1, 3), "W+9.5 on the board, B+8.5 says engine")
-        assert str(match).endswith("; an engine counted 4 final boards and 2 of them otherwise")
+        assert str(match).endswith("; an engine scored 4 final boards, 2 of them differently")
 
     def test_an_engine_that_counts_nothing(self, tmp_path: Path) -> None:
         for answer in ('print("? cannot score\\n", flush=True)', 'reply("who knows")', "sys.exit(1)"):
@@ -120,8 +120,8 @@ class TestMatch:
         [
             ({"genmove": "sys.exit(3)"}, r"'genmove [bw]' was sent, the process has ended \(exit status 3\)"),
             ({"genmove": "time.sleep(1000)", "timeout": 3.0}, "no reply within 3 s"),
-            ({"genmove": 'reply("B9")'}, "answered 'B9' to genmove: 'B9' is no point of GoEnv"),
-            ({"genmove": 'reply("")'}, "answered '' to genmove: '' is no point"),
+            ({"genmove": 'reply("B9")'}, "answered 'B9' to genmove: 'B9' is not a point of GoEnv"),
+            ({"genmove": 'reply("")'}, "answered '' to genmove: '' is not a point"),
             ({"genmove": 'print("B2?")'}, "'B2\\?' is not GTP"),
             ({"genmove": 'print("? I would rather not\\n", flush=True)'}, "refused 'genmove [bw]': I would rather not"),
             ({"play": 'print("? illegal move\\n", flush=True)'}, "refused 'play [bw] pass': illegal move"),

@@ -83,5 +83,5 @@ def test_an_at_sign_in_a_path(folder: Path) -> None:
     Path(path).touch()
     assert (parse_entrant(path, 8).model, parse_entrant(path, 8).readouts) == (Path(path), 8)
     assert (parse_entrant(f"{path}@3").base, parse_entrant(f"{path}@3").readouts) == (path, 3)
-    with pytest.raises(ValueError, match="me@house/x: after @ come readouts"):
+    with pytest.raises(ValueError, match="me@house/x: after @ must come readouts"):
         parse_entrant("./me@house/x")

@@ -196,7 +196,7 @@ class TestPlayers:
 
     @pytest.mark.parametrize("name", ["Random", "gnuchess", "gnugo:", "gnugo:x", ""])
     def test_an_unknown_name(self, name: str) -> None:
-        with pytest.raises(ValueError, match=f"no player is called {name!r}: .*there is 'random', and any network"):
+        with pytest.raises(ValueError, match=f"no player is called {name!r}: .*players are 'random', a network's file"):
             evaluate(GO, name, "random", 2)
         with pytest.raises(ValueError, match="no player is called"):
             evaluate(GO, "random", name, 2)

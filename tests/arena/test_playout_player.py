@@ -238,7 +238,7 @@ class TestNames:
     @pytest.mark.parametrize("name", ["rave:", "rave:-1", "rave:1.5", "rave:many", "RAVE", "mcts:10", "uct10"])
     def test_unknown_names(self, name: str) -> None:
         assert playout_settings(name) is None
-        with pytest.raises(ValueError, match=f"no player is called '{name}': .*there is .* 'uct' and 'rave' or"):
+        with pytest.raises(ValueError, match=f"no player is called '{name}': .*'uct:PLAYOUTS' and 'rave:PLAYOUTS'"):
             resolve_player(name)
 
     def test_without_playouts_there_is_no_move(self) -> None:

@@ -280,7 +280,7 @@ class TestEngines:
         assert [row["result"] for row in rows] == ["W+R", "B+F"]
         assert [row["margin"] for row in rows] == [None, None]
         assert rows[0]["fault"] == ""
-        assert rows[1]["fault"].startswith("bad answered 'E9' to genmove: 'E9' is no point of GoEnv(5")
+        assert rows[1]["fault"].startswith("bad answered 'E9' to genmove: 'E9' is not a point of GoEnv(5")
         game = read_sgf(tmp_path / "out" / "games" / "1-2-0002.sgf")
         assert (game.result, game.comment) == ("B+F", rows[1]["fault"])
         text = standings(one)
@@ -310,8 +310,8 @@ class TestStandings:
             "uniform  +170  -140 to +481     12\n"
             "random   +100        anchor      4\n"
             "\n"
-            "hash - uniform: an engine counted 8 final boards too, 0 of them otherwise; the win rate is by the board\n"
-            "uniform - random: an engine counted 4 final boards too, 2 of them otherwise; "
+            "hash - uniform: an engine scored 8 final boards too, 0 of them differently; the win rate is by the board\n"
+            "uniform - random: an engine scored 4 final boards too, 2 of them differently; "
             "the win rate is by the board\n"
             "  2-3-0001: W+3.5 on the board, B+8.5 says hash\n"
             "  2-3-0002: W+3.5 on the board, B+8.5 says hash\n"
@@ -363,7 +363,7 @@ class TestArguments:
     @pytest.mark.parametrize(
         ("settings", "why"),
         [
-            ({"games": 5}, "games must be an even number, .* got 5"),
+            ({"games": 5}, "games must be even, .* got 5"),
             ({"games": 0}, "games must be an integer >= 2, got 0"),
             ({"seed": -1}, "seed must be an integer >= 0, got -1"),
             ({"random_opening": -1}, "random_opening must be an integer >= 0, got -1"),
@@ -376,7 +376,7 @@ class TestArguments:
             TournamentSettings(**settings)
 
     def test_one_player(self, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match="a match needs two players, got 1"):
+        with pytest.raises(ValueError, match="a match must have two players or more, got 1"):
             Tournament(GO, [HASH], TournamentSettings(2), tmp_path / "out")
         assert not (tmp_path / "out").exists()
 

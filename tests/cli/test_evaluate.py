@@ -99,7 +99,7 @@ class TestEvaluate:
     @pytest.mark.parametrize(
         ("words", "sentence"),
         [
-            ("random", "a match needs two players, got 1"),
+            ("random", "a match must have two players or more, got 1"),
             ("random random", "random is named twice"),
             ("gnug random", "gnug: there is no file gnug, and no player is called 'gnug'"),
             ("rav:9 random", "rav:9: there is no file rav:9, and no player is called 'rav:9'"),
@@ -108,8 +108,8 @@ class TestEvaluate:
             ("none.safetensors random", "there is no file none.safetensors"),
             ("random@3 random", "random@3: there is no file random, and only networks take readouts"),
             ("{nets} random", "{nets} is a folder, not a network saved with NeuralNet.save"),
-            ("{nets}/new.safetensors@ random", "{nets}/new.safetensors@: after @ come readouts, puct or gumbel, or"),
-            ("{nets}/new.safetensors@x random", "{nets}/new.safetensors@x: after @ come readouts"),
+            ("{nets}/new.safetensors@ random", "{nets}/new.safetensors@: after @ must come readouts, puct or"),
+            ("{nets}/new.safetensors@x random", "{nets}/new.safetensors@x: after @ must come readouts"),
             ("{nets}/new.safetensors@5000000000 random", "--readouts must be an integer from 0 to 10000000, got 5"),
             ("{nets}/new.safetensors {nets}/new.safetensors@64", "{nets}/new.safetensors@64 is named twice"),
             ("{nets}/new.safetensors {nets}/komi.safetensors",
@@ -123,7 +123,7 @@ class TestEvaluate:
             ("random {nets}/new.safetensors --turns -2", "--turns must be an integer >= 1, got -2"),
             ("random {nets}/new.safetensors --rules x", "--rules must be one of Chinese, Tromp-Taylor,"),
             ("random {nets}/new.safetensors --readouts -1", "--readouts must be an integer from 0 to 10000000, got -1"),
-            ("random {nets}/new.safetensors --games 3", "--games must be an even number"),
+            ("random {nets}/new.safetensors --games 3", "--games must be even"),
             ("random {nets}/new.safetensors --sprt 5 5", "elo0 must be below elo1"),
             ("random {nets}/new.safetensors --anchor me", "no player is called 'me': there are random, {nets}/new"),
             ("random {nets}/new.safetensors --board-size 30", "--board-size must be an integer from 2 to 25, got 30"),

@@ -59,7 +59,7 @@ def test_a_full_column() -> None:
 
 @pytest.mark.parametrize("text", ["", "H", "I", "AB", "1", "pass"])
 def test_no_columns(text: str) -> None:
-    with pytest.raises(ValueError, match=r"is no column of ConnectFourEnv\(\): expected A to G"):
+    with pytest.raises(ValueError, match=r"is not a column of ConnectFourEnv\(\): expected A to G"):
         ConnectFourEnv().from_text(text)
 
 

@@ -33,7 +33,7 @@ def test_an_illegal_ko_names_the_set_up() -> None:
         taken.play(taken.env.from_text("B4"))
     start = "GoEnv(5).position(black='B5 A4 B3', white='C5 B4 D4 C3', komi=0.5)"
     assert str(caught.value) == (
-        f"illegal move B4: superko, the board would be one that was there before, in {start} after B C4"
+        f"illegal move B4: superko, the board would repeat an earlier one, in {start} after B C4"
     )
     assert draw(eval(start)) == tidy(KO)  # it can be pasted back
 
@@ -43,10 +43,10 @@ def test_an_illegal_ko_names_the_set_up() -> None:
     [
         (26, "no action 26 in GoEnv(5): actions are 0 to 25"),
         (-1, "no action -1 in GoEnv(5): actions are 0 to 25"),
-        ("I3", "'I3' is no point of GoEnv(5): expected A1 to E5 (no column I) or pass"),
-        (None, "action must be an integer or a written move, got None"),
-        (True, "action must be an integer or a written move, got True"),
-        (3.0, "action must be an integer or a written move, got 3.0"),
+        ("I3", "'I3' is not a point of GoEnv(5): expected A1 to E5 (no column I) or pass"),
+        (None, "action must be an integer or a text, got None"),
+        (True, "action must be an integer or a text, got True"),
+        (3.0, "action must be an integer or a text, got 3.0"),
     ],
 )
 def test_what_is_no_action_is_refused(action: object, text: str) -> None:
@@ -60,7 +60,7 @@ def test_what_is_no_action_is_refused(action: object, text: str) -> None:
     [
         ({"black": "C3", "white": "C3"}, "two stones were placed at C3"),
         ({"black": "C3 C3"}, "two stones were placed at C3"),
-        ({"black": "F1"}, "'F1' is no point of GoEnv(5): expected A1 to E5 (no column I) or pass"),
+        ({"black": "F1"}, "'F1' is not a point of GoEnv(5): expected A1 to E5 (no column I) or pass"),
         ({"black": ["pass"]}, "stones must be on points of GoEnv(5), got 'pass'"),
         ({"white": [25]}, "stones must be on points of GoEnv(5), got 25"),
         ({"white": [-1]}, "stones must be on points of GoEnv(5), got -1"),

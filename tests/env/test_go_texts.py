@@ -38,7 +38,7 @@ def test_a_text_is_a_point_or_an_error_with_a_sentence(size: int, text: str) -> 
     if written in names or written == "PASS":
         assert env.from_text(text) == (env.pass_action if written == "PASS" else names.index(written))
     else:
-        with pytest.raises(ValueError, match=re.escape(f"{text!r} is no point of GoEnv({size})")):
+        with pytest.raises(ValueError, match=re.escape(f"{text!r} is not a point of GoEnv({size})")):
             env.from_text(text)
 
 
@@ -169,7 +169,7 @@ def test_coordinates_start_at_the_lower_left_and_leave_out_i() -> None:
 
 @pytest.mark.parametrize("text", ["", "I5", "i5", "K1", "A0", "A10", "4D", "D", "D4 E5", "D-4", "dd", "resign"])
 def test_other_texts_are_refused_in_a_sentence(text: str) -> None:
-    expected = f"{text!r} is no point of GoEnv(9): expected A1 to J9 (no column I) or pass"
+    expected = f"{text!r} is not a point of GoEnv(9): expected A1 to J9 (no column I) or pass"
     with pytest.raises(ValueError, match=re.escape(expected)):
         GoEnv(9).from_text(text)
 

@@ -99,7 +99,7 @@ class TestWhatAlphaGoJlGotWrong:
         """Its action for a pass lay one behind the last."""
         env = GomokuEnv(9)
         assert (env.action_space, env.pass_action) == (81, None)
-        with pytest.raises(ValueError, match="'pass' is no point"):
+        with pytest.raises(ValueError, match="'pass' is not a point"):
             env.from_text("pass")
         with pytest.raises(IllegalMove, match="no action 81"):
             env.position().play(81)

@@ -44,9 +44,9 @@ def test_a_side_without_stones_has_lost() -> None:
 
 
 def test_illegal_moves_say_why() -> None:
-    with pytest.raises(IllegalMove, match="illegal move pass: Black can put a stone, so may not pass, in Reversi"):
+    with pytest.raises(IllegalMove, match="illegal move pass: Black can place a stone, so must not pass, in Reversi"):
         play("pass")
-    with pytest.raises(IllegalMove, match="illegal move A1: it encloses nothing"):
+    with pytest.raises(IllegalMove, match="illegal move A1: it encloses no stones"):
         play("A1")
     with pytest.raises(IllegalMove, match="illegal move D5: White has a stone there"):
         play("D5")

@@ -56,7 +56,7 @@ class TestNames:
     def test_a_plain_game_has_them_too(self) -> None:
         env = PlainConnectFourEnv()
         assert env.position().play("d").moves == (3,)
-        with pytest.raises(ValueError, match=r"^'h' is no column of ConnectFourEnv\(\): expected A to G$"):
+        with pytest.raises(ValueError, match=r"^'h' is not a column of ConnectFourEnv\(\): expected A to G$"):
             env.from_text("h")
 
 
@@ -117,7 +117,7 @@ class TestSetUps:
         [
             (ConnectFourEnv(), {(4, 2): 1}, {}, "board must have its stones on top .*, got nothing below C2"),
             (GOMOKU, {(0, 0): 1, (0, 1): 1, (4, 0): -1, (4, 1): -1}, {}, "board must have a line of 2 of one side"),
-            (GOMOKU, {(0, 0): 1, (0, 1): 1}, {"to_play": "black"}, "to_play must be 'white' where Black has won"),
+            (GOMOKU, {(0, 0): 1, (0, 1): 1}, {"to_play": "black"}, "to_play must be 'white' after Black has won"),
             (ReversiEnv(4), {(0, 0): 1}, {}, "board must have stones on the four points in the middle"),
             (ReversiEnv(4), {}, {"to_play": "red"}, "to_play must be 'black' or 'white'"),
         ],
@@ -134,5 +134,5 @@ class TestSetUps:
             ConnectFourEnv().position(board=np.zeros((7, 6)))
         with pytest.raises(TypeError, match=r"ReversiEnv\.position has no keyword 'bord': did you mean board"):
             ReversiEnv().position(bord=1)
-        with pytest.raises(ValueError, match="history must be given with the board that it leads to"):
+        with pytest.raises(ValueError, match="history must be given together with the board"):
             ReversiEnv().position(history=[np.zeros((8, 8))])

@@ -229,7 +229,7 @@ class TestForbidden:
         everything = list(range(26))
         for options, sentence in (
             ({"avoid": everything}, "a legal move must be left to search"),
-            ({"avoid": "Z9"}, "avoid must be moves: 'Z9' is no point"),
+            ({"avoid": "Z9"}, "avoid must be moves: 'Z9' is not a point"),
             ({"allow": [99]}, "allow must be actions from 0 to 25, got 99"),
             ({"avoid": "A1", "allow": "A2"}, "avoid and allow must not be given together"),
             ({"avoid": "A1", "depth": 0}, "depth must be an integer >= 1"),
@@ -274,7 +274,7 @@ def test_symmetries_reach_the_network() -> None:
     forecaster = HashForecaster()
     analyze(OPEN, forecaster, 0, symmetries=True)
     assert set(forecaster.symmetries) == {tuple(range(8))}
-    with pytest.raises(ValueError, match="symmetries needs a network, got HashEvaluator"):
+    with pytest.raises(ValueError, match="symmetries must be False without a network, got HashEvaluator"):
         analyze(OPEN, HashEvaluator(), 0, symmetries=True)
 
 

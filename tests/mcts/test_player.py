@@ -206,7 +206,7 @@ class TestVerbs:
         assert (player.position.env, player.position.moves) == (GO5, (12,))
         with pytest.raises(IllegalMove):
             player.play_move(80)
-        with pytest.raises(IllegalMove, match="'F1' is no point of"):
+        with pytest.raises(IllegalMove, match="'F1' is not a point of"):
             player.play_move("F1")
         assert len(player.game_record()) == 1
 

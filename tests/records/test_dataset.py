@@ -135,7 +135,7 @@ class TestDamage:
 
     @pytest.mark.parametrize(
         ("name", "data", "why"),
-        [("moves-000000.npy", None, "is gone"), ("games-000000.npy", b"", "is damaged"),
+        [("moves-000000.npy", None, "is missing"), ("games-000000.npy", b"", "is damaged"),
          ("games-000000.npy", b"\x93NUMPY\x01", "is damaged"), ("index.json", b"{", "is damaged"),
          ("index.json", b'{"format":"alphago-dataset","version":9,"parts":[]}', "must be of format")],
     )  # fmt: skip
@@ -322,7 +322,7 @@ class TestResuming:
             with pytest.raises(Killed):
                 imported(tmp_path / "part", source, on_progress=kill_at(limit))
         (tmp_path / "part" / "games-000099.npy").write_bytes(b"of a killed process")
-        with pytest.raises(ValueError, match="has an import that was interrupted"):
+        with pytest.raises(ValueError, match="has an interrupted import of"):
             imported(tmp_path / "part", GAMES[0])
         again, report = imported(tmp_path / "part", source)
         assert (again.digest, len(again)) == (whole.digest, 30)

@@ -208,7 +208,7 @@ class TestErrors:
             ("(;SZ[5];B[ab];W[ee];B[ba];W[aa])", "move 4, White A5, is illegal: suicide"),
             ("(;SZ[5];B[ba];W[ca];B[ab];W[bb];B[ee];W[aa];B[ba])", "move 7, Black B5, is illegal: superko"),
             ("(;SZ[5];B[];W[];B[aa])", "move 3, Black A5, is illegal: two passes have ended the game"),
-            ("(;SZ[5];B[aa])(;SZ[5];B[bb])", "it must hold one game, got 2: split it, or read all by read_sgf_games"),
+            ("(;SZ[5];B[aa])(;SZ[5];B[bb])", "it must hold one game, got 2: split it, or read all with read_sgf_games"),
         ],
     )
     def test_what_is_wrong(self, text: str, why: str, tmp_path: Path) -> None:
@@ -317,7 +317,7 @@ class TestRecords:
         assert (record.outcome, record.score, record.resigned) == (-1.0, -1.0, True)
 
     def test_without_result(self) -> None:
-        with pytest.raises(ValueError, match=r"^result must say who won, to make a record, got 'Void'$"):
+        with pytest.raises(ValueError, match=r"^result must name the winner or a draw, got 'Void'$"):
             parse_sgf("(;SZ[5]RE[Void];B[aa])").to_record()
 
     def test_other_games(self) -> None:

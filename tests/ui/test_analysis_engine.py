@@ -288,7 +288,7 @@ class TestErrors:
 
 
 def test_katrain(net: NeuralNet) -> None:
-    """Its first query (KataTrain 1.20, katrain/core/engine.py), with all its keys, and a sweep onto a stone."""
+    """Its first query (KaTrain 1.20, katrain/core/engine.py), with all its keys, and a sweep onto a stone."""
     query = {
         "rules": "japanese", "priority": -100, "analyzeTurns": [2], "maxVisits": 30, "komi": 6.5, "boardXSize": 5,
         "boardYSize": 5, "includeOwnership": True, "includeMovesOwnership": True, "includePolicy": True,

@@ -117,7 +117,7 @@ def test_errors_reach_the_board(
     told: list[dict[str, Any]] = []
     monkeypatch.setattr(game.widget, "send", told.append)
     from_browser(game, type="play", move="Z9")
-    wait_for(lambda: any("is no point of" in str(message.get("text")) for message in told))
+    wait_for(lambda: any("is not a point of" in str(message.get("text")) for message in told))
 
 
 def test_wrong_arguments_raise_in_the_cell(displayed: list[Any]) -> None:

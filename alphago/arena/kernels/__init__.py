@@ -1,1 +1,1 @@
-"""Loops compiled with numba: what is played by searches without a network."""
+"""Searches without a network, compiled with numba."""

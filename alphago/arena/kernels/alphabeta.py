@@ -1,13 +1,13 @@
-"""Alpha-beta search to a fixed depth, without recursion: it can pause after any node, and goes on where it stopped.
+"""Alpha-beta search to a fixed depth, without recursion, so that it can pause after any node and continue later.
 
 A node's value is from the view of its mover (Knuth and Moore 1975, "An analysis of alpha-beta pruning", fail-soft).
-Plies are counted from the root of the search; arrays have an entry for each.  Moves are tried in this order: that of
-the transposition table, then by how often a move was the best one elsewhere ("history", Schaeffer 1989), which begins
-with the game's preferences.  Neither changes the value.
+Plies are counted from the root of the search; arrays have one entry per ply.  The move from the transposition table is
+tried first, then moves by how often each was the best one at other nodes ("history", Schaeffer 1989), which is
+initialised with the game's preferences.  The order does not change the value.
 
 The table's keys contain the number of plies played, so that an entry of the same search has the same depth below it,
-and a limit of plies is respected.  As everywhere, they do not contain the history of a position: a repetition within
-the search itself may be judged by another way to it (Kishimoto and Müller 2004, "graph history interaction").
+and a ply limit is respected.  They do not contain the history of a position, so that a repetition within the search may
+get a value that holds only for another path to it (Kishimoto and Müller 2004, "graph history interaction").
 """
 
 from typing import Any
@@ -19,21 +19,21 @@ from alphago.env.kernels.rows import MARGIN, OVER, PLY, TO_PLAY, position_hash
 from alphago.system.kernels.hashing import GOLDEN, mix
 from alphago.system.kernels.jit import inlined, kernel, load, specialise, store, wrap
 
-WIN = 1 << 40  # a won game; evaluations are far below
-POINT = 1 << 12  # a point of the final margin; more than a game has plies
+WIN = 1 << 40  # value of a won game, far above any evaluation
+POINT = 1 << 12  # value of a point of the final margin; more than a game has plies
 INFINITE = 1 << 60
 TRIED = -INFINITE  # in `scores`: an action that was tried or is not legal
 NONE = -1
-# Words of `place`: the present ply, whether its node is new, nodes so far, and how many of them were evaluated because
-# the depth ended there.
+# Indices into `place`: the current ply, whether its node is new, nodes so far, and how many of them were evaluated at
+# the depth limit.
 AT, ENTERING, NODES, CUT_OFF = 0, 1, 2, 3
-# Words of a table's entry, and how its note is packed: search, depth below, bound and action.
+# Indices into an entry of the table. NOTE packs the search's number, the depth below, the bound and the action.
 KEY, VALUE, NOTE = 0, 1, 2
 EXACT, LOWER, UPPER = 0, 1, 2
 ACTIONS, BOUNDS, DEPTHS = 1 << 12, 1 << 2, 1 << 8
 
 
-# The game's verbs, which `search_of` puts into the place of these stubs.
+# Stubs, which `search_of` replaces with the game's kernels.
 
 
 def play(row, action):
@@ -55,7 +55,7 @@ def copy(source, target):
 
 @inlined
 def final_value(row):
-    """Return the value of a finished game for its mover: won or lost, then by the margin, then by its length."""
+    """Return the value of a finished game for its mover: a win, the sooner the better, plus the margin in points."""
     mine = load(row, MARGIN) * load(row, TO_PLAY)
     sign = (mine > 0) - (mine < 0)
     return sign * (WIN - load(row, PLY)) + mine * POINT
@@ -68,13 +68,13 @@ def key_of(row):
 
 @inlined
 def entry_of(key, table):
-    """Return the index of the only entry where a key can be."""
+    """Return the index of the only entry where a key can be stored."""
     return (key >> 8) & (table.shape[0] - 1)
 
 
 @inlined
 def remember(stack, table, ply, depth, number):
-    """Keep the value of the finished node at `ply` in the table, whatever was there."""
+    """Write the value of the finished node at `ply` into the table, overwriting its entry."""
     value = stack.best[ply]
     bound = EXACT
     if value <= stack.alpha[ply]:
@@ -91,7 +91,7 @@ def remember(stack, table, ply, depth, number):
 
 @inlined
 def probe(stack, table, ply, depth, number):
-    """Return whether the table settles the node at `ply`, its value then, and the action to try first, or NONE."""
+    """Look up the node at `ply`: return whether its value is known, the value, and the action to try first or NONE."""
     key = key_of(stack.rows[ply])
     entry = entry_of(key, table)
     note = table[entry, NOTE]
@@ -108,7 +108,7 @@ def probe(stack, table, ply, depth, number):
 
 @inlined
 def next_action(scores):
-    """Return the untried action with the greatest score, the first of equals, or NONE; it then counts as tried."""
+    """Mark the untried action with the greatest score (the first of equals) as tried, and return it, or NONE."""
     best = NONE
     score = TRIED
     for action in range(scores.shape[0]):
@@ -133,7 +133,7 @@ def list_actions(stack, history, ply, first):
 
 
 def open_child(stack, ply, action):
-    """Play an action of the node at `ply`, and give the new node its window."""
+    """Play an action of the node at `ply`, and set the alpha-beta window of the new node."""
     row = stack.rows[ply]
     after = stack.rows[ply + 1]
     stack.chosen[ply] = action
@@ -149,7 +149,7 @@ def open_child(stack, ply, action):
 
 
 def enter(depth, number, stack, table, history, ply):
-    """Return whether a new node's value is known at once, and the value; else list its actions."""
+    """Visit a new node: return True and its value if that is known at once, else list its actions and return False."""
     row = stack.rows[ply]
     if load(row, OVER) != 0:
         return True, final_value(row)
@@ -165,7 +165,7 @@ def enter(depth, number, stack, table, history, ply):
 
 @inlined
 def leave(depth, number, stack, table, history, ply):
-    """Keep what was found at `ply`, and return its value."""
+    """Record the result of the node at `ply` in table and history, and return its value."""
     remember(stack, table, ply, depth, number)
     side = (1 - load(stack.rows[ply], TO_PLAY)) // 2
     history[side, stack.best_action[ply]] += (depth - ply) * (depth - ply)
@@ -174,7 +174,7 @@ def leave(depth, number, stack, table, history, ply):
 
 @inlined
 def take_value(stack, ply, value):
-    """Compare the value of the child at `ply` + 1, in its mover's view, with the best one at `ply`."""
+    """Update the best value at `ply` with `value`, the value of the node at `ply` + 1 from its mover's view."""
     if load(stack.rows[ply], TO_PLAY) != load(stack.rows[ply + 1], TO_PLAY):
         value = -value
     if value > stack.best[ply]:
@@ -183,12 +183,13 @@ def take_value(stack, ply, value):
 
 
 def search(depth, number, stack, table, history, most):
-    """Go on with a search to `depth` for at most `most` nodes, and return whether it is over.
+    """Continue a search to `depth` for at most `most` nodes, and return whether it is complete.
 
-    number: of the search of a root; entries of other searches are not used.
-    stack: `Stack` of alphabeta.py, with the root in its first row, and an open window.
-    table: int64 [entries, 3], a power of two. history: int64 [2, A], by side.
-    At the end best[0] is the root's value and best_action[0] its action.
+    number: identifies the search; table entries of other searches are ignored.
+    stack: a `Stack` (alphabeta.py), initialised with the root in row 0 and an infinite window.
+    table: int64 [entries, 3], where `entries` is a power of two. history: int64 [2, A], by side.
+
+    When it is complete, stack.best[0] is the root's value and stack.best_action[0] its action.
     """
     ply = stack.place[AT]
     entering = stack.place[ENTERING] != 0
@@ -221,7 +222,10 @@ def search(depth, number, stack, table, history, most):
 
 
 def search_of(rules: Any, evaluation: Any, copy: Any = layout.copy) -> Any:
-    """Return the compiled `search` of a game: its kernels, an evaluation, and how a row is copied."""
+    """Return `search` compiled for a game.
+
+    rules: the module with its kernels `play` and `legal_mask`. evaluation: as `evaluate` above. copy: copies a row.
+    """
     lister = inlined(specialise(list_actions, legal_mask=rules.legal_mask))
     opener = inlined(specialise(open_child, play=rules.play, copy=copy))
     enterer = inlined(specialise(enter, list_actions=lister, evaluate=evaluation))

@@ -1,22 +1,22 @@
-"""Published evaluations of positions that are not over, by which alpha-beta search looks ahead.
+"""Published evaluations of unfinished positions, for alpha-beta search.
 
-A row is a packed row of `alphago.env.kernels.rows`; the value is an integer, from the view of the player to move.
+`row` is a packed row (`alphago.env.kernels.rows`); values are integers, from the view of the player to move.
 """
 
 from alphago.env.kernels import connect_four, gomoku
 from alphago.env.kernels.rows import EMPTY, HEADER, HEIGHT, MARGIN, TO_PLAY, WIDTH, points
 from alphago.system.kernels.jit import load, part
 
-# Weights of a square of Reversi by its distances from the two nearest edges, 0 to 3 and more, the smaller one first:
-# the weighted squares of Norvig 1992, "Paradigms of Artificial Intelligence Programming", section 18.3.
+# Weights of Reversi's squares, a 4 x 4 table of the distances from the nearest horizontal and vertical edge (3: or
+# more): Norvig 1992, "Paradigms of Artificial Intelligence Programming", section 18.3, weighted squares.
 SQUARES = (120, -20, 20, 5, -20, -40, -5, -5, 20, -5, 15, 3, 5, -5, 3, 3)
 FARTHEST = 3
-LINE_BASE = 6  # a stone more in an open line is worth so many times as much
+LINE_BASE = 6  # each further stone in an open line multiplies its value by this
 
 
 @part
 def margin(row):
-    """Return the mover's margin as it stands: in Oware the seeds captured more than the other side."""
+    """Return the mover's current margin; in Oware, its captured seeds minus the other side's captured seeds."""
     return load(row, MARGIN) * load(row, TO_PLAY)
 
 
@@ -33,7 +33,7 @@ def square_weight(row, point):
 
 @part
 def weighted_squares(row):
-    """Return the sum of the weights of the mover's squares minus that of the other side's."""
+    """Return the sum of the weights of the mover's squares minus the sum of the other side's."""
     total = 0
     for point in range(points(row)):
         owner = load(row, HEADER + point)
@@ -44,9 +44,9 @@ def weighted_squares(row):
 
 @part
 def line_value(row, point, step, length):
-    """Return the value for Black of the line of `length` points from `point` on, `step` apart.
+    """Return the value for Black of the line of `length` points, `step` apart, that begins at `point`.
 
-    It is 0 without stones or with stones of both sides.
+    A line without stones, or with stones of both sides, has value 0.
     """
     total = 0
     stones = 0
@@ -64,10 +64,10 @@ def line_value(row, point, step, length):
 
 @part
 def open_lines(row, length):
-    """Return the value of all lines that the mover can still fill minus that of the other side's.
+    """Return the value of all lines that the mover can still fill minus the value of the other side's such lines.
 
-    Nilsson 1971, "Problem-Solving Methods in Artificial Intelligence", counts such lines in tic-tac-toe; here a line
-    counts by the stones that are in it.
+    Nilsson 1971, "Problem-Solving Methods in Artificial Intelligence", counts such lines in tic-tac-toe; here each line
+    is weighted by the number of its stones.
     """
     height = load(row, HEIGHT)
     width = load(row, WIDTH)

@@ -1,7 +1,7 @@
-"""Tree search of Go without a network: UCT, and RAVE over the same tree.
+"""Tree search for Go without a network: UCT, and RAVE over the same tree.
 
-UCT is that of Kocsis and Szepesvári 2006, "Bandit based Monte-Carlo planning"; RAVE that of Gelly and Silver 2011,
-"Monte-Carlo tree search and rapid action value estimation in computer Go".  Both learn values from random games.
+Sources: Kocsis and Szepesvári 2006, "Bandit based Monte-Carlo planning" (UCT); Gelly and Silver 2011, "Monte-Carlo tree
+search and rapid action value estimation in computer Go" (RAVE).  Both estimate values from random games.
 
 `tree` and `game` are `PlayoutTree` and `PlayoutGame` (see playout_player.py).  Results are summed in points, 2 for
 a win and 1 for a draw, so that sums are exact.  A child's points belong to the side that chose its action.
@@ -22,7 +22,7 @@ NO_SIDE = -1  # in `first_side`: neither side has played on the point
 
 @part
 def black_points(row):
-    """Return 2 points for a win of Black, 1 for a draw, 0 for a loss, by the board as it stands."""
+    """Return 2 if Black wins by the current board, 1 for a draw, 0 if White wins."""
     margin = 2 * area(row) - load(row, KOMI2)
     return 2 * (margin > 0) + (margin == 0)
 
@@ -42,7 +42,7 @@ def add_node(tree, action, amaf_visits, amaf_points):
 
 @part
 def add_points(tree, row, own_eyes, prior):
-    """Add nodes for the mover's legal points, with or without own eyes; return whether any point is legal."""
+    """Add nodes for the mover's legal points, own eyes only if `own_eyes`; return whether any point is legal."""
     size = load(row, SIZE)
     any_legal = False
     for r in range(size):
@@ -57,7 +57,7 @@ def add_points(tree, row, own_eyes, prior):
 
 @part
 def shuffle(tree, first, state):
-    """Shuffle the nodes from index `first` to the last one, since the first of equally good nodes is chosen."""
+    """Shuffle the nodes from index `first` on, since the first of equally good nodes is chosen."""
     for left in range(load(tree.used, 0) - first, 1, -1):
         a = first + left - 1
         b = first + ((next_random(state) * left) >> 32)
@@ -68,11 +68,11 @@ def shuffle(tree, first, state):
 
 @part
 def expand(tree, node, row, state, prior):
-    """Give a node its children, unless the tree is full: the legal points except own eyes, and perhaps a pass.
+    """Create a node's children, unless the tree is full: the legal points except own eyes, and perhaps a pass.
 
-    A pass becomes a child of the root, where it ends the game, or where it is the only move; anywhere else it would
-    only widen the search. Its `prior` initial playouts count as results of the board as it stands, those of points as
-    draws.
+    A pass becomes a child only of the root, if it ends the game, or if it is the only move; anywhere else it would only
+    widen the search. Each point starts with `prior` drawn playouts, the pass with `prior` playouts won or lost as the
+    current board is.
     """
     size = load(row, SIZE)
     first = load(tree.used, 0)
@@ -105,8 +105,8 @@ def rave_value(tree, child, equivalence):
     """Return (1 - beta) w / n + beta w' / n', where w / n is the child's win rate.
 
     w' / n' is the win rate of the playouts in which the side played this action at any time ("all moves as first"), and
-    beta = n' / (n + n' + n n' / k): the schedule of least squared error (Gelly and Silver 2011, section 4.4) with 1 / k
-    for four times the squared bias. There is no exploration term: the other moves of the playouts explore enough.
+    beta = n' / (n + n' + n n' / k) is the schedule of least squared error (Gelly and Silver 2011, section 4.4), where
+    1 / k is four times the squared bias. No exploration term is needed, since all moves of the playouts explore.
     """
     visits = float(load(tree.visits, child))
     amaf_visits = float(load(tree.amaf_visits, child))
@@ -116,7 +116,7 @@ def rave_value(tree, child, equivalence):
 
 @part
 def best_child(tree, node, exploration, equivalence):
-    """Return the child with the greatest value, the first of equals: RAVE's value if `equivalence` > 0, else UCT's."""
+    """Return the child with the greatest value (the first of equals), by RAVE if `equivalence` > 0, else by UCT."""
     log_visits = math.log(max(1, load(tree.visits, node)))
     first = load(tree.first_child, node)
     best = first
@@ -170,7 +170,7 @@ def play_out(game, ply):
 
 @part
 def count_amaf(tree, node, first_side, side, points):
-    """Count a playout worth `points` to `side` at each child of `node` whose point `side` was the first to play on."""
+    """Add a playout, worth `points` to `side`, to each child of `node` whose point `side` was the first to play."""
     first = load(tree.first_child, node)
     for child in range(first, first + load(tree.children, node)):
         if load(first_side, load(tree.action, child)) == side:
@@ -180,10 +180,10 @@ def count_amaf(tree, node, first_side, side, points):
 
 @part
 def back_up(tree, game, depth, plies, mover_points):
-    """Count a finished playout in the nodes of its path; `mover_points` (0 to 2) are those of the root's mover, side 0.
+    """Add a finished playout to the nodes of its path; `mover_points` (0 to 2) are those of the root's mover, side 0.
 
-    Nodes are updated from the last to the first, so that `first_side` holds which side was the first to play on each
-    point after the current node. Passes are left out: a pass tells nothing about other passes.
+    Nodes are updated from the last to the first, so that `first_side` holds the side that was first to play each point
+    after the current node. Passes are left out: the value of a pass says nothing about other passes.
     """
     passing = game.first_side.shape[0] - 1
     for action in range(passing + 1):

@@ -1,1 +1,1 @@
-"""Compiled rules, one file per game."""
+"""The rules of the games, compiled with numba."""

@@ -1,9 +1,9 @@
-// The verbs of one game: go.py.
+// Set up and play one game: twin of go.py.
 
 #pragma once
 #include "go_ko.cuh"
 
-// Makes the next board of the ring the newest, equal to the one before it.
+// Copy the newest board to the next place of the ring buffer, and make the copy the newest.
 BOTH void advance_boards(int* row) {
     int words = 2 * row[SIZE], depth = row[DEPTH], newest = row[NEWEST];
     if (depth == 1) return;
@@ -13,7 +13,7 @@ BOTH void advance_boards(int* row) {
     row[NEWEST] = after;
 }
 
-// Plays a legal action for the side to move.
+// Play a legal action for the side to move.
 BOTH void play(int* row, int action) {
     int colour = row[TO_PLAY], rule = row[KO_RULE];
     advance_boards(row);
@@ -34,12 +34,12 @@ BOTH void play(int* row, int action) {
     row[LAST] = action;
 }
 
-// A hash of stones, side to move and whether the last move was a pass.
+// Return a hash of stones, side to move and whether the last move was a pass.
 BOTH Long position_hash(const int* row) {
     return mix(load_long(row, HASH_LOW) ^ (Long)(2 * row[TO_PLAY] + (row[PASSES] > 0)));
 }
 
-// Places stones on an empty board (`colours`: 1 Black, -1 White); then `to_play` moves. See the Python twin.
+// Place stones on an empty board (`colours`: 1 Black, -1 White); then `to_play` is to move. See the Python twin.
 BOTH void set_up(int* row, const signed char* colours, int to_play) {
     int points = row[SIZE] * row[SIZE];
     for (int action = 0; action < points; action++)
@@ -51,7 +51,7 @@ BOTH void set_up(int* row, const signed char* colours, int to_play) {
     record_board(row);
 }
 
-// An action of `set_up` whose stone was taken or has no liberty, or NO_ACTION.
+// Return the action of a stone of `set_up` that was captured or has no liberty, or NO_ACTION.
 BOTH int misplaced(const int* row, const signed char* colours) {
     for (int action = 0; action < row[SIZE] * row[SIZE]; action++) {
         if (colours[action] == 0) continue;

@@ -1,4 +1,4 @@
-"""Go on packed rows (see `go_row`): the verbs of one game.  They do not check that an action is legal."""
+"""Go on packed rows (see `go_row`): set up and play one game.  Actions are not checked for legality."""
 
 from alphago.env.kernels import go_row as layout
 from alphago.env.kernels.go_chains import list_empty, put
@@ -10,7 +10,7 @@ from alphago.system.kernels.jit import kernel, load, store
 
 @kernel
 def lay_out(row):
-    """Turn a row of zeros, whose header has the rules, into the empty board with Black to move, in place."""
+    """Initialise a row of zeros, except for the rules in its header, as the empty board with Black to move."""
     size = load(row, layout.SIZE)
     store(row, layout.PER_SIZE, 65536 // size + 1)
     store(row, layout.PER_STRIDE, 65536 // (size + 1) + 1)
@@ -40,8 +40,8 @@ def set_up(row, colours, to_play):
     """Place stones on an empty board: `colours` int8 [N * N], 1 Black, -1 White; then `to_play` is to move.
 
     A chain that has a liberty at the end also has one while stones are being placed (the same point, or a point that is
-    still to be filled and leads to it), so nothing is captured. If `misplaced` finds a stone afterwards, the row must
-    not be used. The board becomes the first that the ko rule knows; older boards stay empty.
+    still to be filled and leads to it), so nothing is captured. If `misplaced` finds a stone afterwards, the row is
+    invalid. For the ko rule the game begins with this board; older boards of history planes stay empty.
     """
     size = load(row, layout.SIZE)
     for action in range(size * size):
@@ -72,7 +72,7 @@ def misplaced(row, colours):
 
 @kernel
 def advance_boards(row):
-    """Make the next board of the ring the newest one, as a copy of the previous newest."""
+    """Copy the newest board to the next place of the ring buffer, and make the copy the newest."""
     words = 2 * load(row, layout.SIZE)
     depth = load(row, layout.DEPTH)
     if depth == 1:

@@ -1,9 +1,9 @@
-// Pass-alive chains and points (Benson 1976): go_alive.py, with the same scratch words.
+// Pass-alive chains and points (Benson 1976): twin of go_alive.py, with the same scratch words.
 
 #pragma once
 #include "go_legal.cuh"
 
-// Where the parts of the scratch begin; the first are the points of all regions.
+// The indices at which the parts of the scratch begin; the points of all regions come first.
 struct Alive {
     const int* row;
     int colour;
@@ -20,7 +20,7 @@ struct Alive {
 
     BOTH int bordered_points() const { return (row[SIZE] + 1) * (row[SIZE] + 2) + 1; }
 
-    // Appends the region around `first` from index `members`; returns the index after it.
+    // Append the region around `first` from index `members` on; return the index after it.
     BOTH int gather(int first, int members) {
         scratch[members] = first;
         scratch[marks + first] = 1;
@@ -36,7 +36,7 @@ struct Alive {
         return end;
     }
 
-    // Divides all points without a stone of `colour` into regions; returns how many there are.
+    // Divide all points without a stone of `colour` into regions; return their number.
     BOTH int divide() {
         for (int i = 0; i < bordered_points(); i++) scratch[marks + i] = 0;
         int regions = 0, end = 0;
@@ -50,7 +50,7 @@ struct Alive {
         return regions;
     }
 
-    // Whether a stone beside the point belongs to the chain with this head point.
+    // Return whether the point is adjacent to the chain with this head point.
     BOTH bool touches(int point, int head) const {
         for (int side = 0; side < 4; side++) {
             int at = cell(neighbour(point, side, row[SIZE] + 1));
@@ -59,22 +59,22 @@ struct Alive {
         return false;
     }
 
-    // Whether a point of a region has to be beside a chain that the region is vital to.
+    // Return whether a point counts in Benson's test: a chain must touch all such points of a vital region.
     BOTH bool has_to_touch(int point) const { return row[SUICIDE] != 0 || row[cell(point) + COLOUR] == EMPTY; }
 
-    // Whether all points of scratch[begin:end] that are empty, or can become so by suicide, are beside the chain.
+    // Return whether the chain touches all points of scratch[begin:end] that count.
     BOTH bool is_vital(int head, int begin, int end) const {
         for (int i = begin; i < end; i++)
             if (has_to_touch(scratch[i]) && !touches(scratch[i], head)) return false;
         return true;
     }
 
-    // Adds one to each chain that the region is vital to; returns how many these are.
+    // Add 1 to the count of each chain to which the region is vital; return the number of these chains.
     BOTH int count_vital(int region) {
         int i = scratch[begins + region], end = scratch[begins + region + 1];
         while (i < end && !has_to_touch(scratch[i])) i++;
         if (i == end) return 0;
-        // Such a chain is beside the first point that counts, as beside all others.
+        // Such a chain touches every point that counts, so also the first.
         int chains = 0;
         Chains beside;
         for (int side = 0; side < 4; side++) {
@@ -87,7 +87,7 @@ struct Alive {
         return chains;
     }
 
-    // Whether a chain beside the region has too few vital regions.
+    // Return whether the region touches a chain with too few vital regions.
     BOTH bool touches_struck_out(int region) const {
         for (int i = scratch[begins + region]; i < scratch[begins + region + 1]; i++)
             for (int side = 0; side < 4; side++) {
@@ -97,7 +97,7 @@ struct Alive {
         return false;
     }
 
-    // One round: counts vital regions, closes those beside a chain with too few; returns whether one was closed.
+    // Run one round: count vital regions, close those that touch a chain with too few; return whether one was closed.
     BOTH bool strike_out(int regions) {
         for (int i = 0; i < bordered_points(); i++) scratch[counts + i] = 0;
         for (int region = 0; region < regions; region++)
@@ -111,7 +111,7 @@ struct Alive {
         return closed;
     }
 
-    // Calls mark(action) for the pass-alive stones and points of `colour`.
+    // Call mark(action) for the pass-alive stones and points of `colour`.
     template <typename Mark>
     BOTH void each(Mark mark) {
         int size = row[SIZE], regions = divide();

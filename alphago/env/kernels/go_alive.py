@@ -1,14 +1,15 @@
-"""Pass-alive chains and points, as Benson defined them: safe even if their side never plays again.
+"""Pass-alive chains and points by Benson's algorithm: safe even if their side never plays again.
 
 Source: D. B. Benson, "Life in the Game of Go", Information Sciences 10 (1976).  A region of a colour is a
-connected set of points without its stones.  It is vital to a chain if all its empty points are liberties of the
-chain; where suicide is allowed, if all its points are beside the chain, since enemy stones there may take themselves
-off and leave empty points behind, which Benson's rules do not know.  Chains with fewer than two vital regions are
-struck out, then regions that touch a chain struck out, until nothing changes: the chains left are pass-alive, and so
-are the points of the regions vital to them.
+connected set of points without its stones.  It is vital to a chain if all its empty points are liberties of the chain.
+If suicide is allowed, which Benson does not consider, all points of the region must be adjacent to the chain, since
+enemy stones there may commit suicide and leave empty points.  Chains with fewer than two vital regions are struck out,
+then regions that touch such a chain, until nothing changes: the chains left are pass-alive, and so are the points of
+the regions vital to them.
 
-`scratch` is int32 [scratch_words(size)]: the points of all regions one after the other, where each begins,
-whether each is still open, the regions' marks, and vital regions per chain (at its head).
+`scratch` is int32 [scratch_words(size)]: the points of all regions, concatenated; the index at which each region
+begins; whether each is still open; a mark for each point in a region; the number of vital regions per chain (at its
+head).
 """
 
 from alphago.env.kernels import go_row as layout
@@ -19,7 +20,7 @@ VITAL = 2  # vital regions that a pass-alive chain needs
 
 
 def scratch_words(size):
-    """Return the words of scratch for a board of this size."""
+    """Return the number of scratch words for a board of this size."""
     return 3 * size * size + 1 + 2 * bordered_points(size)
 
 
@@ -63,7 +64,7 @@ def divide(row, colour, scratch, at_begins, at_marks):
 
 @part
 def touches(row, point, colour, head):
-    """Return whether a stone beside the point belongs to the chain of `colour` with this head point."""
+    """Return whether the point is adjacent to the chain of `colour` with this head point."""
     stride = load(row, layout.SIZE) + 1
     for side in range(4):
         step = stride if side & 1 else 1
@@ -75,13 +76,13 @@ def touches(row, point, colour, head):
 
 @part
 def has_to_touch(row, point):
-    """Return whether a point counts in Benson's test: a region is vital to a chain that touches all such points."""
+    """Return whether a point counts for vitality: a region is vital to a chain that touches all points that count."""
     return load(row, layout.SUICIDE) != 0 or load(row, cell(point) + layout.COLOUR) == layout.EMPTY
 
 
 @part
 def is_vital(row, colour, head, scratch, begin, end):
-    """Return whether all points of scratch[begin:end] that count (`has_to_touch`) are beside this chain."""
+    """Return whether this chain touches all points of scratch[begin:end] that count (`has_to_touch`)."""
     for i in range(begin, end):
         point = load(scratch, i)
         if has_to_touch(row, point) and not touches(row, point, colour, head):
@@ -100,7 +101,7 @@ def count_vital(row, colour, scratch, begin, end, at_counts):
         i += 1
     if i == end:
         return 0
-    # A chain to which the region is vital is beside every point that counts, so also beside the first.
+    # A chain to which the region is vital touches every point that counts, so also the first.
     stride = load(row, layout.SIZE) + 1
     chains = first = second = third = 0
     for side in range(4):
@@ -120,7 +121,7 @@ def count_vital(row, colour, scratch, begin, end, at_counts):
 
 @part
 def touches_struck_out(row, colour, scratch, begin, end, at_counts):
-    """Return whether the region scratch[begin:end] is beside a chain with fewer than VITAL vital regions."""
+    """Return whether the region scratch[begin:end] touches a chain with fewer than VITAL vital regions."""
     stride = load(row, layout.SIZE) + 1
     for i in range(begin, end):
         point = load(scratch, i)
@@ -137,7 +138,7 @@ def touches_struck_out(row, colour, scratch, begin, end, at_counts):
 
 @part
 def strike_out(row, colour, regions, scratch, at_begins, at_open, at_counts):
-    """Count the vital regions of all chains, and close the regions beside a chain with too few of them: one round.
+    """Run one round: count the vital regions of all chains, and close the regions that touch a chain with too few.
 
     Returns whether a region was closed. The `at_` arguments are indices into `scratch`, see the module.
     """
@@ -191,7 +192,7 @@ def mark_alive(row, colour, value, scratch, out, at):
 
 @part
 def mark_both_alive(row, scratch, out):
-    """Write what is pass-alive, int8 [N * N]: 1 for the mover, -1 for the other side, else 0."""
+    """Write the pass-alive points, int8 [N * N]: 1 the mover's, -1 the other side's, 0 all others."""
     mover = load(row, layout.TO_PLAY)
     for action in range(load(row, layout.SIZE) * load(row, layout.SIZE)):
         store(out, action, 0)

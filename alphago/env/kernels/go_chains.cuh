@@ -1,44 +1,44 @@
-// Chains, their pseudo-liberties and the list of empty points: go_chains.py.
+// Chains, their pseudo-liberties and the list of empty points: twin of go_chains.py.
 
 #pragma once
 #include "go_row.cuh"
 
 BOTH Long stone_hash(int point, int colour) { return mix(wrapped_product(2 * point + colour, GOLDEN)); }
 
-// One pseudo-liberty at a point, as chains sum them up.
+// Return a pseudo-liberty at a point as a packed number, of which chains keep the sum.
 BOTH Long liberty(int point) { return (1LL << COUNT_BITS) + ((Long)point << SUM_BITS) + point * point; }
 
 BOTH bool is_stone(int colour) { return colour == BLACK || colour == WHITE; }
 
-// Whether the chain with this head cell has one liberty (or none).
+// Return whether the chain with this head cell has at most one liberty.
 BOTH bool in_atari(const int* row, int head) {
     Long liberties = load_long(row, head + LIBERTIES_LOW);
     Long total = (liberties >> SUM_BITS) & ((1LL << (COUNT_BITS - SUM_BITS)) - 1);
     return (liberties >> COUNT_BITS) * (liberties & ((1LL << SUM_BITS) - 1)) == total * total;
 }
 
-// Adds a sum of liberties, which may be negative, to a head cell's; returns what it has then.
+// Add packed pseudo-liberties (negative to remove them) to the sum in a head cell; return the new sum.
 BOTH Long add_liberties(int* row, int head, Long liberties) {
     liberties += load_long(row, head + LIBERTIES_LOW);
     store_long(row, head + LIBERTIES_LOW, liberties);
     return liberties;
 }
 
-// Appends a point to the list of empty points.
+// Append a point to the list of empty points.
 BOTH void list_empty(int* row, int point) {
     int place = row[EMPTIES]++;
     row[cell(place) + EMPTY_POINT] = point;
     row[cell(point) + PLACE] = place;
 }
 
-// Takes a point off the list of empty points, where the last one gets its place.
+// Remove a point from the list of empty points, and move the last point of the list to its place.
 BOTH void unlist_empty(int* row, int point) {
     int last = --row[EMPTIES], place = row[cell(point) + PLACE], moved = row[cell(last) + EMPTY_POINT];
     row[cell(place) + EMPTY_POINT] = moved;
     row[cell(moved) + PLACE] = place;
 }
 
-// Exchanges two places of the list of empty points.
+// Exchange two entries of the list of empty points.
 BOTH void swap_empties(int* row, int a, int b) {
     int point_a = row[cell(a) + EMPTY_POINT], point_b = row[cell(b) + EMPTY_POINT];
     row[cell(a) + EMPTY_POINT] = point_b;
@@ -49,7 +49,7 @@ BOTH void swap_empties(int* row, int a, int b) {
 
 BOTH int head_of(const int* row, int point) { return cell(row[cell(point) + HEAD]); }
 
-// Makes one chain of the two whose heads are the points a and b; the one with fewer liberties takes the other's.
+// Join the chains whose heads are the points a and b; the chain with more pseudo-liberties keeps its head.
 BOTH void join(int* row, int a, int b) {
     if (load_long(row, cell(a) + LIBERTIES_LOW) >> COUNT_BITS < load_long(row, cell(b) + LIBERTIES_LOW) >> COUNT_BITS) {
         int other = a;
@@ -69,7 +69,7 @@ BOTH void join(int* row, int a, int b) {
     row[at_b + NEXT] = after_a;
 }
 
-// Takes the chain with this head off the board; `at_board`: its colour's words of the newest board.
+// Capture the chain with this head; `at_board`: index of the chain's colour in the newest board.
 BOTH void take(int* row, int head_point, int taker, int at_board) {
     int stride = row[SIZE] + 1;
     int stone = head_point;
@@ -88,8 +88,8 @@ BOTH void take(int* row, int head_point, int taker, int at_board) {
     } while (stone != head_point);
 }
 
-// Makes a stone on an empty point a chain of its own, and takes the point from the liberties beside it.
-// Returns the sides, as 4 bits, where an enemy chain has no liberty left.
+// Put a stone on an empty point as a chain of its own, and remove the point from its neighbours' liberties.
+// Return 4 bits, one per side, set where an enemy chain has no liberty left.
 BOTH int place_stone(int* row, int point, int colour) {
     unlist_empty(row, point);
     Long liberties = 0;
@@ -112,8 +112,8 @@ BOTH int place_stone(int* row, int point, int colour) {
     return dead;
 }
 
-// Places a stone, joins its chains and takes what has no liberty left, the enemy's before its own.
-// Keeps bits, hash and the list of empty points in step.
+// Place a stone, join its chains and capture chains without liberties, the enemy's before its own.
+// Updates the newest board, the hash and the list of empty points.
 BOTH void put(int* row, int point, int colour) {
     int size = row[SIZE], at = cell(point);
     int at_newest = row[AT_BOARDS] + 2 * size * row[NEWEST];

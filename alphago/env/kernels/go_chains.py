@@ -1,13 +1,12 @@
-"""Chains of stones on Go's packed rows: placing, joining and capturing; and the list of empty points.
+"""Chains of stones on Go's packed rows: place, join and capture them; and the list of empty points.
 
 Chains are circular lists.  A chain's head counts pseudo-liberties (pairs of a stone and an empty
-neighbour) with the sum and the sum of squares of those neighbours: all are the same point exactly
-when count * squares == sum * sum, which is how atari is seen without listing liberties.  The three
-are one number, so that a liberty comes or goes in one addition.
+neighbour), with the sum and the sum of squares of those neighbours.  All are the same point exactly
+if count * squares == sum * sum, which detects atari without listing liberties.  The three numbers are
+packed into one, so that a liberty is added or removed by one addition.
 
-What is beside a point cannot be predicted, and a mispredicted branch costs as much as twenty
-additions.  So a stone's neighbours are dealt with alike: an empty point or the border stands for
-cell 0, which is of no chain, and 0 is added there.
+The colours around a point are unpredictable, and a mispredicted branch costs as much as twenty additions, so the code
+avoids branches: for an empty neighbour or the border it adds 0 to cell 0, which belongs to no chain.
 """
 
 from alphago.env.kernels import go_row as layout
@@ -23,7 +22,7 @@ def stone_hash(point, colour):
 
 @part
 def liberty(point):
-    """Return a pseudo-liberty at this point as a number that chains sum up (see the module)."""
+    """Return the packed number for one pseudo-liberty at this point; a chain keeps the sum (see the module)."""
     return (1 << layout.COUNT_BITS) + (point << layout.SUM_BITS) + point * point
 
 
@@ -31,11 +30,6 @@ def liberty(point):
 def is_stone(colour):
     """Return 1 for Black and White, 0 for empty points and the border."""
     return (colour ^ (colour >> 1)) & 1
-
-
-@part
-def head_of(row, point):
-    return cell(load(row, cell(point) + layout.HEAD))
 
 
 @part
@@ -48,7 +42,7 @@ def in_atari(row, head):
 
 @part
 def add_liberties(row, head, liberties):
-    """Add a sum of liberties, perhaps negative, to that of a head cell; return the new sum."""
+    """Add packed pseudo-liberties (negative to remove them) to the sum in a head cell; return the new sum."""
     liberties += load_long(row, head + layout.LIBERTIES_LOW)
     store_long(row, head + layout.LIBERTIES_LOW, liberties)
     return liberties
@@ -65,7 +59,7 @@ def list_empty(row, point):
 
 @part
 def unlist_empty(row, point):
-    """Remove a point from the list of empty points, and move the list's last point to its place."""
+    """Remove a point from the list of empty points, and move the last point of the list to its place."""
     last = load(row, layout.EMPTIES) - 1
     store(row, layout.EMPTIES, last)
     place = load(row, cell(point) + layout.PLACE)
@@ -111,7 +105,10 @@ def join(row, a, b):
 
 @part
 def take(row, head_point, taker, at_board):
-    """Capture the chain with this head point. `at_board`: its colour's words in the newest board."""
+    """Capture the chain with this head point.
+
+    taker: the colour that gains liberties. at_board: index of the chain's colour in the newest board.
+    """
     stride = load(row, layout.SIZE) + 1
     at_vacated = load(row, layout.AT_VACATED)
     stone = head_point
@@ -134,9 +131,9 @@ def take(row, head_point, taker, at_board):
 
 @part
 def place_stone(row, point, colour):
-    """Make a stone on an empty point a chain of its own, and remove the point from the liberties of its neighbours.
+    """Put a stone on an empty point as a chain of its own, and remove the point from its neighbours' liberties.
 
-    Returns the sides, as 4 bits, on which an enemy chain has no liberty left.
+    Returns 4 bits, one per side, set where an enemy chain has no liberty left.
     """
     stride = load(row, layout.SIZE) + 1
     unlist_empty(row, point)

@@ -1,14 +1,14 @@
-// What the ko rules forbid: go_ko.py.
+// The ko rules: twin of go_ko.py.
 
 #pragma once
 #include "go_chains.cuh"
 
-// What superko compares: the board's hash, where the rule says so with the side to move.
+// Return the number that superko compares: a board's hash, combined with the side to move if situational.
 BOTH Long superko_key(const int* row, Long board, int mover) {
     return row[KO_RULE] == SITUATIONAL ? board ^ (mover * SIDE_FACTOR) : board;
 }
 
-// Enters the present board, with its side to move, into the superko record.
+// Add the current board, with its side to move, to the record for superko.
 BOTH void record_board(int* row) {
     Long board = superko_key(row, load_long(row, HASH_LOW), row[TO_PLAY]);
     store_long(row, row[AT_HASHES] + 2 * row[BOARDS_SEEN], board);
@@ -17,7 +17,7 @@ BOTH void record_board(int* row) {
     row[row[AT_FILTER] + (bit >> 5)] |= (int)(1u << (bit & 31));
 }
 
-// Whether the ko rule knows the board with this hash and `mover` to play: whether it may not come back.
+// Return whether the ko rule forbids a move that leads to the board with this hash, with `mover` to play.
 BOTH bool ko_forbids(const int* row, Long board, int mover) {
     if (row[KO_RULE] == SIMPLE) return board == load_long(row, BEFORE_LOW);
     board = superko_key(row, board, mover);

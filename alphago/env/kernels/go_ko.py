@@ -1,7 +1,7 @@
 """The ko rules of Go: simple ko, positional and situational superko.
 
-A row's record of boards has a filter and a list of hashes (see `go_row`); under simple ko it has neither, and the one
-forbidden board is the one before the last move.
+For superko a row records its boards in a filter and a list of hashes (see `go_row`). Simple ko needs neither: it
+forbids only the board before the last move.
 """
 
 from alphago.env.kernels import go_row as layout
@@ -11,13 +11,13 @@ from alphago.system.kernels.jit import load, part, store
 
 @part
 def superko_key(row, board, mover):
-    """Return what superko compares: the board's hash, combined with the side to move under situational superko."""
+    """Return the number that superko compares: a board's hash, combined with the side to move if situational."""
     return board ^ (mover * layout.SIDE_FACTOR) if load(row, layout.KO_RULE) == layout.SITUATIONAL else board
 
 
 @part
 def record_board(row):
-    """Add the present board, with its side to move, to the record of superko."""
+    """Add the current board, with its side to move, to the record for superko."""
     board = superko_key(row, load_long(row, layout.HASH_LOW), load(row, layout.TO_PLAY))
     seen = load(row, layout.BOARDS_SEEN)
     store_long(row, load(row, layout.AT_HASHES) + 2 * seen, board)
@@ -29,7 +29,7 @@ def record_board(row):
 
 @part
 def ko_forbids(row, board, mover):
-    """Return whether the ko rule forbids a move to the board with this hash, after which `mover` is to play."""
+    """Return whether the ko rule forbids a move that leads to the board with this hash, with `mover` to play."""
     if load(row, layout.KO_RULE) == layout.SIMPLE:
         return board == load_long(row, layout.BEFORE_LOW)
     board = superko_key(row, board, mover)

@@ -1,13 +1,13 @@
-// Which moves are legal: go_legal.py.
+// Legal moves and own eyes: twin of go_legal.py.
 
 #pragma once
 #include "go.cuh"
 
-// Up to four chains beside a point, each counted once.
+// The chains adjacent to a point, at most four, each counted once.
 struct Chains {
     int first = 0, second = 0, third = 0;
 
-    // Whether the chain with this head cell was not added before.
+    // Add the chain with this head cell; return whether it is new.
     BOTH bool add(int head) {
         if (head == first || head == second || head == third) return false;
         third = second;
@@ -17,7 +17,7 @@ struct Chains {
     }
 };
 
-// Whether the ko rule allows a stone that takes itself and its chains off the board; a stone alone never may.
+// Return whether the ko rule allows a suicide, which removes the stone and its chains; never that of a single stone.
 BOTH bool suicide_allowed(const int* row, int point, int colour) {
     Long board = load_long(row, HASH_LOW);
     Chains own;
@@ -30,7 +30,8 @@ BOTH bool suicide_allowed(const int* row, int point, int colour) {
     return own.first != 0 && !ko_forbids(row, board, 3 - colour);
 }
 
-// Whether a stone may be placed on this empty point; without `check_repetition` ko is left out, but for suicide.
+// Return whether the rules of ko and suicide allow a stone on this empty point.
+// check_repetition: whether to check the ko rule for moves that are not suicide.
 BOTH bool allowed(const int* row, int point, int colour, bool check_repetition) {
     bool safe = false;
     Long board = load_long(row, HASH_LOW) ^ stone_hash(point, colour);
@@ -52,10 +53,10 @@ BOTH bool allowed(const int* row, int point, int colour, bool check_repetition) 
     return row[SUICIDE] != 0 && suicide_allowed(row, point, colour);
 }
 
-// Whether a stone was ever taken from an empty point.
+// Return whether a stone was ever removed from an empty point.
 BOTH bool is_vacated(const int* row, int point) { return row[cell(point) + HEAD] != 0; }
 
-// The stones in board row r, both colours; an imaginary row outside the board is full.
+// Return the stones of both colours in board row r as bits; rows off the board count as full.
 BOTH int occupied_bits(const int* row, int r) {
     int size = row[SIZE];
     if (r < 0 || r >= size) return (1 << size) - 1;
@@ -65,7 +66,7 @@ BOTH int occupied_bits(const int* row, int r) {
 
 BOTH int empty_bits(const int* row, int r) { return ~occupied_bits(row, r) & ((1 << row[SIZE]) - 1); }
 
-// The legal points of board row r as bits; only those that may repeat a board or be suicide are looked at one by one.
+// Return the legal points of board row r as bits; only those that may repeat a board or be suicide are tested singly.
 __device__ inline int legal_bits(const int* row, int r) {
     int size = row[SIZE], colour = row[TO_PLAY];
     int empty = empty_bits(row, r);
@@ -79,7 +80,7 @@ __device__ inline int legal_bits(const int* row, int r) {
     return legal;
 }
 
-// Whether an empty point is surrounded by `colour` and cannot be made false at once (libego's rule).
+// Return whether an empty point is an eye of `colour` that one move cannot make false (libego's rule).
 BOTH bool is_own_eye(const int* row, int point, int colour) {
     int stride = row[SIZE] + 1;
     for (int side = 0; side < 4; side++) {
@@ -96,14 +97,14 @@ BOTH bool is_own_eye(const int* row, int point, int colour) {
     return enemies + edge < 2;
 }
 
-// Whether any point is legal.
+// Return whether any point is legal.
 __device__ inline bool any_legal(const int* row) {
     for (int r = 0; r < row[SIZE]; r++)
         if (legal_bits(row, r) != 0) return true;
     return false;
 }
 
-// Writes a part of N * N + 1 flags, a board row or the pass; none is set once the game is over.
+// Write one part of the N * N + 1 flags, a board row or the pass; none is set once the game is over.
 __device__ inline void legal_mask(const int* row, int part, bool* out) {
     int size = row[SIZE];
     bool going = !is_over(row);
@@ -115,7 +116,7 @@ __device__ inline void legal_mask(const int* row, int part, bool* out) {
     for (int c = 0; c < size; c++) out[part * size + c] = (legal >> c) & 1;
 }
 
-// Whether an illegal empty point is illegal only because the board would repeat.
+// Return whether an illegal move on an empty point is illegal only because it would repeat a board.
 BOTH bool is_repetition(const int* row, int action) {
     return row[SUICIDE] != 0 || allowed(row, point_of(row, action), row[TO_PLAY], false);
 }

@@ -1,4 +1,4 @@
-"""Where a stone may be placed on Go's packed rows; own eyes."""
+"""Legal moves, and own eyes, on Go's packed rows."""
 
 from alphago.env.kernels import go_row as layout
 from alphago.env.kernels.go_chains import in_atari, is_stone, stone_hash
@@ -20,7 +20,7 @@ def has_empty_neighbour(row, point):
 def allowed(row, point, colour, check_repetition):
     """Return whether the rules of ko and suicide allow a stone of `colour` on this empty point.
 
-    Without `check_repetition` ko is checked for suicide only.
+    check_repetition: whether to check the ko rule for moves that are not suicide.
     """
     if has_empty_neighbour(row, point) or has_liberties(row, point, colour):
         return not check_repetition or not ko_forbids(row, hash_after(row, point, colour), 3 - colour)
@@ -42,13 +42,13 @@ def has_liberties(row, point, colour):
 
 @part
 def hash_after(row, point, colour):
-    """Return the board's hash after a stone of `colour` on this point, without the enemy chains that it captures."""
+    """Return the board's hash after a stone of `colour` on this point and the captures it makes."""
     return hash_without(row, point, 3 - colour, True) ^ stone_hash(point, colour)
 
 
 @part
 def hash_without(row, point, colour, only_in_atari):
-    """Return the board's hash without the chains of `colour` beside a point: all of them, or only those in atari."""
+    """Return the board's hash without the chains of `colour` adjacent to a point: all, or `only_in_atari`."""
     stride = load(row, layout.SIZE) + 1
     board = load_long(row, layout.HASH_LOW)
     first = second = third = 0
@@ -68,7 +68,7 @@ def hash_without(row, point, colour, only_in_atari):
 def suicide_allowed(row, point, colour):
     """Return whether the ko rule allows a suicide on this point, which removes the stone and its chains.
 
-    A single stone would leave the board as it was, which is a repetition under every rule.
+    Suicide of a single stone does not change the board, which is a repetition under every rule.
     """
     board = hash_without(row, point, colour, False)
     return board != load_long(row, layout.HASH_LOW) and not ko_forbids(row, board, 3 - colour)
@@ -76,7 +76,7 @@ def suicide_allowed(row, point, colour):
 
 @part
 def is_repetition(row, action):
-    """Return whether an empty point that is illegal is so only because the board would repeat."""
+    """Return whether an illegal move on an empty point is illegal only because it would repeat a board."""
     return load(row, layout.SUICIDE) != 0 or allowed(row, point_of(row, action), load(row, layout.TO_PLAY), False)
 
 
@@ -84,9 +84,8 @@ def is_repetition(row, action):
 def legal_bits(row, r):
     """Return the legal points of board row r as bits.
 
-    A stone with an empty neighbour, on a point from which no stone was ever removed, is legal: it is no suicide, and
-    cannot repeat a board, since an earlier board with this stone would mean that it was removed. All other points are
-    tested one by one.
+    A stone with an empty neighbour, on a point from which no stone was ever removed, is legal: it is not suicide, and
+    cannot repeat a board, since no earlier board has a stone there. All other points are tested one by one.
     """
     size = load(row, layout.SIZE)
     colour = load(row, layout.TO_PLAY)
@@ -108,7 +107,7 @@ def legal_bits(row, r):
 def is_own_eye(row, point, colour):
     """Return whether an empty point is an eye of `colour` that one move cannot make false (libego's rule)."""
     stride = load(row, layout.SIZE) + 1
-    own = colour  # this bit is left while there is a stone of that colour, or the border, on each side
+    own = colour  # this bit stays set if each neighbour is a stone of that colour or the border
     for side in range(4):
         own &= load(row, cell(neighbour(point, side, stride)) + layout.COLOUR)
     if own == 0:
@@ -139,7 +138,7 @@ def without_own_eyes(row, r, legal):
 
 @part
 def legal_mask(row, out, at):
-    """Write N * N + 1 flags into `out` from index `at`; all are 0 once the game is over.
+    """Write N * N + 1 flags into `out` from index `at`, 1 for a legal action; all are 0 once the game is over.
 
     A pass is legal from ply FIRST_PASS on, and earlier if there is no other move.
     """

@@ -1,4 +1,4 @@
-"""Lines of play from outside, such as files, followed as far as they are legal."""
+"""Replay lines of play, such as those in files, up to the first illegal move."""
 
 from alphago.env.kernels import go_row as layout
 from alphago.env.kernels.go import play
@@ -6,7 +6,7 @@ from alphago.env.kernels.go_legal import allowed, legal_bits
 from alphago.env.kernels.go_row import cell, is_over, is_vacated, point_of
 from alphago.system.kernels.jit import kernel, load, part, store
 
-INSERTED = -1  # in a line that was followed: a pass that is not in it
+INSERTED = -1  # a pass that was inserted because the line has two moves of one colour in a row
 
 
 @part
@@ -36,11 +36,14 @@ def is_legal(row, action):
 
 @kernel
 def follow(row, colours, actions, out):
-    """Play actions on the row until one is illegal; return how many were followed.
+    """Play actions on the row until one is illegal; return how many were legal.
 
-    colours: int32 [n], 1 Black, -1 White.  actions: int32 [n], 0 .. N * N.  out: int32 [1 + 2 n], the number of plies,
-    then each: its action, or INSERTED for a pass between two plays of one colour.  Passes after the end are followed
-    without a ply.
+    colours: int32 [n], 1 Black, -1 White.
+    actions: int32 [n], 0 .. N * N.
+    out: int32 [1 + 2 n], the number of plies, then the action of each ply, or INSERTED for a pass inserted between two
+        moves of one colour.
+
+    Passes after the end of the game count as legal, but make no ply.
     """
     size = load(row, layout.SIZE)
     plies = 0

@@ -1,4 +1,4 @@
-"""Go's verbs for many games: `rows` int32 [count, words] (see `go_row`), `slots` int64 [n], `out` [n, ...]."""
+"""Go's kernels for many games: `rows` int32 [count, words] (see `go_row`), `slots` int64 [n], `out` [n, ...]."""
 
 import math
 
@@ -30,7 +30,7 @@ def copy_batch(from_rows, sources, rows, targets):
 @kernel
 def play_batch(rows, slots, actions):
     for i in range(slots.shape[0]):
-        play(rows[slots[i]], wrap(int(actions[i])))  # one type of action: the rules are compiled once
+        play(rows[slots[i]], wrap(int(actions[i])))  # converted to one dtype, so that the rules are compiled once
 
 
 @kernel
@@ -57,7 +57,7 @@ def is_over_batch(rows, slots, out):
 
 @kernel
 def to_play_batch(rows, slots, out):
-    """Write who is to move: +1 Black, -1 White."""
+    """Write the side to move: +1 Black, -1 White."""
     for i in range(slots.shape[0]):
         out[i] = 3 - 2 * load(rows[slots[i]], layout.TO_PLAY)
 

@@ -1,13 +1,13 @@
-"""What a network receives of Go: rule planes, or history planes.
+"""The planes of Go that a network receives: rule planes, or history planes.
 
-Rule planes (`SETS`) show what the rules imply, and no more: stones, liberties, forbidden points, last moves, areas,
-komi and score. History planes are AlphaGo Zero's: the boards of the last moves, from which a network has to learn
-liberties, superko and area by itself.
+Rule planes (`SETS`) show what the rules imply: stones, liberties, forbidden points, last moves, areas, komi and score.
+History planes are AlphaGo Zero's: the boards of the last moves, from which a network has to learn liberties, superko
+and area by itself.
 
-A new rule plane is a number below, a few lines in `rule_planes_batch`, a set in SETS that has it, and its twin in
-`go_planes.cuh`. The sets that networks were trained with stay as they are.
+To add a rule plane, add a number below, its computation in `rule_planes_batch`, a set in SETS that contains it, and its
+twin in `go_planes.cuh`. Do not change existing sets, since networks were trained with them.
 
-`places`, in the functions below, is int64 [PLANES]: the index at which the network receives each rule plane, or ABSENT.
+The argument `places` is int64 [PLANES]: the index of each rule plane in the network's input, or ABSENT.
 """
 
 import numpy as np
@@ -35,8 +35,8 @@ OWN_ALIVE, ENEMY_ALIVE = 17, 18  # stones and points that are pass-alive
 PLIES_LEFT = 19  # plies left until `max_moves`, divided by 2 N^2, at most 1
 PLANES = 20
 
-# Sets of rule planes that networks are trained with, in order.  Each set has a different even number of planes, so that
-# the number of a network's planes tells which set it is (boards alone are an odd number).
+# Sets of rule planes, in the order of the network's input.  Each set has a different even number of planes, so that the
+# number of planes identifies the set (history planes are an odd number).
 SETS = {
     "rules": tuple(range(OWN, AHEAD + 1)),
     "turns": (*range(OWN, KO + 1), PLIES_LEFT),
@@ -46,7 +46,7 @@ ABSENT = -1
 
 
 def places(name):
-    """Return the index of each rule plane in the named set: int64 [PLANES], ABSENT for planes that the set lacks."""
+    """Return the index of each rule plane in the named set, int64 [PLANES]; ABSENT for planes not in the set."""
     table = np.full(PLANES, ABSENT, np.int64)
     table[list(SETS[name])] = np.arange(len(SETS[name]))
     return table
@@ -54,7 +54,7 @@ def places(name):
 
 @part
 def liberties_to_three(row, head_point):
-    """Return a chain's number of liberties, 1 or 2, or 3 for three and more."""
+    """Return a chain's number of liberties, but at most 3."""
     stride = load(row, layout.SIZE) + 1
     first = second = layout.NO_ACTION
     stone = head_point
@@ -123,7 +123,7 @@ def write_bits(bits, size, place, out, at):
 
 @part
 def repeating_bits(row, r, forbidden):
-    """Return those of the points `forbidden`, bits of board row r, that only the ko rule forbids."""
+    """Return, as bits, the points among `forbidden` (bits of board row r) that only the ko rule forbids."""
     size = load(row, layout.SIZE)
     left = forbidden
     while left:
@@ -188,7 +188,7 @@ def rule_planes_batch(rows, slots, places, scratch, out):
 
     places: see the module. scratch: int32 [go_alive.scratch_words(N)].
     """
-    # One function, not two: what it calls is compiled into it, and compiling all that twice takes half a second.
+    # Not split in two: its callees are inlined, and compiling them twice would take half a second more.
     for i in range(slots.shape[0]):
         row = rows[slots[i]]
         planes = out[i]
@@ -215,8 +215,8 @@ def rule_planes_batch(rows, slots, places, scratch, out):
 def history_planes(row, history, out, at):
     """Write 2 * history + 1 planes of N * N floats into `out` from index `at`.
 
-    Own and enemy stones of the newest board, of the board before, and so on (AlphaGo Zero, "Neural network
-    architecture"); boards before the start are empty.  The last plane is 1 if Black is to move.
+    The planes are own and enemy stones of the newest board, of the board before, and so on (AlphaGo Zero, "Neural
+    network architecture"); boards before the start are empty.  The last plane is 1 if Black is to move.
     """
     size = load(row, layout.SIZE)
     depth = load(row, layout.DEPTH)

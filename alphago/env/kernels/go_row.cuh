@@ -1,5 +1,5 @@
-// Go's packed row, word by word that of go_row.py, which explains it: here a row is an int*.
-// Constants in capitals are injected from the Python modules. Nothing checks that an action is legal.
+// Go's packed row, an int* here; go_row.py explains its words.
+// Constants in capitals are injected from the Python modules. Actions are not checked for legality.
 
 #pragma once
 #include "bits.cuh"
@@ -12,7 +12,7 @@ BOTH int board_row(const int* row, int point) { return ((point * row[PER_STRIDE]
 
 BOTH int action_of(const int* row, int point) { return point - board_row(row, point) - row[SIZE] - 2; }
 
-// The neighbour of a point on one of 4 sides: left, up, right, down.
+// Return the neighbour of a point on side 0 (left), 1 (up), 2 (right) or 3 (down).
 BOTH int neighbour(int point, int side, int stride) {
     int step = side & 1 ? stride : 1;
     return point + (side & 2 ? step : -step);
@@ -27,16 +27,16 @@ BOTH void store_long(int* row, int i, Long value) {
     row[i + 1] = (int)(value >> 32);
 }
 
-// A point as a bit of its board row r.
+// Return a point as a bit of its board row r.
 BOTH int point_bit(const int* row, int point, int r) { return 1 << (point - (r + 1) * (row[SIZE] + 1) - 1); }
 
-// Sets or clears a point in N row words that begin at `at_board`.
+// Flip a point's bit in the N row words that begin at `at_board`.
 BOTH void flip_bit(int* row, int at_board, int point) {
     int r = board_row(row, point);
     row[at_board + r] ^= point_bit(row, point, r);
 }
 
-// Enough passes in a row, or the longest game allowed.
+// Return whether the game has ended, by passes in a row or by its ply limit.
 BOTH bool is_over(const int* row) { return row[PASSES] >= row[PASSES_TO_END] || row[PLY] >= row[MAX_MOVES]; }
 
 // Who is to move: 1 Black, -1 White.

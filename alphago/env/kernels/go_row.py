@@ -1,15 +1,15 @@
 """Go's packed row: one position in one row of int32 words, the same on every device.
 
-    header          HEADER words: rules, side, ply, komi, hash, last moves, and where the following parts begin
+    header          HEADER words: rules, side, ply, komi, hash, last moves, and the indices of the parts below
     cells           CELL words per point of the bordered board: colour, chain, pseudo-liberties (see `go_chains`),
                     and the list of empty points
-    vacated         1 word per board row: points from which a stone was ever taken
+    vacated         1 word per board row: bits of points from which a stone was ever removed
     scratch         2 words per board row, for the score
-    boards          a ring of `depth` boards, 2 words per board row: Black's stones, White's stones
+    boards          a ring buffer of `depth` boards, 2 words per board row: Black's stones, White's stones
     filter          bits that say which board hashes may have occurred
-    hashes          2 words per board that occurred, in order; a copy stops at the last one
+    hashes          2 words per board that occurred, in order; `copy` stops after the last one in use
 
-The last two are for superko; a row under simple ko has no words for them.
+Filter and hashes are for superko; a row with simple ko does not have them.
 
 A point is an index into the bordered board, p = (row + 1) * (N + 1) + column + 1, so that its
 neighbours are p - 1, p + 1, p - (N + 1), p + (N + 1).  An action is row * N + column, pass N * N.
@@ -25,39 +25,42 @@ AT_VACATED, AT_SCRATCH, AT_BOARDS, AT_FILTER, AT_HASHES, FILTER_BITS = 12, 13, 1
 PER_SIZE, PER_STRIDE = 18, 19  # 65536 / N and 65536 / (N + 1), rounded up: division by multiplication
 LAST, BEFORE_LAST, THIRD_LAST = 20, 21, 22  # the latest actions, NO_ACTION before the start
 EMPTIES = 23  # how many points are empty
-KO_RULE, SUICIDE = 24, 25  # SUICIDE 1: several stones may take themselves off the board
+KO_RULE, SUICIDE = 24, 25  # SUICIDE 1: a move may remove several own stones
 PASSES_TO_END = 26  # passes in a row that end the game
 BEFORE_LOW, BEFORE_HIGH = 27, 28  # hash of the board before the last move
 HEADER = 32
 
-# Words of a cell. Of a stone: HEAD and NEXT are the points of its chain's head and of the chain's next stone; a head's
-# liberties and hash are the chain's. Of an empty point: HEAD is 0 until a stone was taken from it, PLACE its index in
-# the list of empty points. EMPTY_POINT is that list: entry i is in cell i, whatever is on point i.
+# Words of a cell. For a stone, HEAD and NEXT are the points of its chain's head and of the chain's next stone;
+# LIBERTIES and CHAIN (a hash) of the head are the chain's. For an empty point, HEAD is 0 until a stone was removed from
+# it, and PLACE is its index in the list of empty points. EMPTY_POINT of cell i is entry i of that list.
 COLOUR, HEAD, NEXT, EMPTY_POINT, LIBERTIES_LOW, LIBERTIES_HIGH, CHAIN_LOW, CHAIN_HIGH = 0, 1, 2, 3, 4, 5, 6, 7
 PLACE = NEXT
 CELL = 8
 
-# A chain's pseudo-liberties as one number: the sum of squares of points from bit 0, the sum of points, the count.
-# k stones have at most 2 k + 2 pseudo-liberties, and an empty point counts at most 4 times: at most 834 on 25x25, where
-# the sum of squares needs 29 bits, the sum 20 and the count 10.
+# A chain's pseudo-liberties packed into one number: the sum of squares of points from bit 0, the sum of points, the
+# count. k stones have at most 2 k + 2 pseudo-liberties, and an empty point counts at most 4 times: that is at most 834
+# on 25x25, where the sum of squares needs 29 bits, the sum 20 and the count 10.
 SUM_BITS, COUNT_BITS = 31, 52  # first bits of the sum and of the count
 
 EMPTY, BLACK, WHITE, BORDER = 0, 1, 2, 3  # a side's bit is set in its own stones and in the border
 NO_ACTION = -1
 
-# Ko rules: what a stone may not bring back. The board before the other side's last move; any board that
-# occurred; any that occurred with the same side to move, be it after a pass.
+# Ko rules: a move must not restore the board before the other side's last move (SIMPLE), any board that occurred
+# (POSITIONAL), or any that occurred with the same side to move, also after a pass (SITUATIONAL).
 SIMPLE, POSITIONAL, SITUATIONAL = 0, 1, 2
 SIDE_FACTOR = 0x5DEECE66D123457  # adds the side to move to the key of situational superko
 
 
 def bordered_points(size):
-    """Return the number of points of the bordered board, whose points have the cells."""
+    """Return the number of points of the bordered board, which is the number of cells."""
     return (size + 1) * (size + 2) + 1
 
 
 def row_words(size, depth, ko_rule, max_moves):
-    """Return the int32 words of a row, for `depth` boards kept for planes and games of at most `max_moves` plies."""
+    """Return the number of int32 words of a row.
+
+    depth: boards kept for history planes. max_moves: most plies of a game.
+    """
     words = HEADER + CELL * bordered_points(size) + 3 * size + 2 * size * depth
     if ko_rule == SIMPLE:
         return words
@@ -65,7 +68,7 @@ def row_words(size, depth, ko_rule, max_moves):
 
 
 def filter_bits(size, max_moves):
-    """Return the bits of the superko filter: a power of two; at most 1 in 16 is ever set, except in endless games."""
+    """Return the number of bits of the superko filter, a power of two: 16 or more for each board of a usual game."""
     bits = 256
     while bits < 16 * min(max_moves + 1, 4 * size * size):
         bits *= 2
@@ -94,7 +97,7 @@ def board_row(row, point):
 
 @kernel
 def neighbour(point, side, stride):
-    """Return the neighbour of a point on one of 4 sides: left, up, right, down."""
+    """Return the neighbour of a point on side 0 (left), 1 (up), 2 (right) or 3 (down); `stride`: N + 1."""
     step = stride if side & 1 else 1
     return point + (step if side & 2 else -step)
 
@@ -118,13 +121,13 @@ def flip_bit(row, at_board, point):
 
 @part
 def is_vacated(row, point):
-    """Return whether a stone was ever taken from an empty point."""
+    """Return whether a stone was ever removed from an empty point."""
     return load(row, cell(point) + HEAD) != 0
 
 
 @part
 def occupied_bits(row, r):
-    """Return the stones of both colours in board row r as bits; rows outside the board count as full."""
+    """Return the stones of both colours in board row r as bits; rows off the board count as full."""
     size = load(row, SIZE)
     if r < 0 or r >= size:
         return (1 << size) - 1
@@ -134,7 +137,7 @@ def occupied_bits(row, r):
 
 @kernel
 def is_over(row):
-    """Return whether passes in a row, or the greatest number of plies, have ended the game."""
+    """Return whether the game has ended, by passes in a row or by its ply limit."""
     return load(row, PASSES) >= load(row, PASSES_TO_END) or load(row, PLY) >= load(row, MAX_MOVES)
 
 

@@ -1,9 +1,9 @@
-// Whose area is what: go_score.py. The marks stand in the row's scratch words.
+// Area score: twin of go_score.py. Marks are in the row's scratch words.
 
 #pragma once
 #include "go_legal.cuh"
 
-// Grows the marks of scratch row r through empty points, from above, below and along the row.
+// Grow the marks of board row r through empty points, from above, below and along the row.
 BOTH bool spread(int* row, int own, int r, int size) {
     int empty = empty_bits(row, r), marks = row[own + r];
     if (r > 0) marks |= row[own + r - 1] & empty;
@@ -18,7 +18,7 @@ BOTH bool spread(int* row, int own, int r, int size) {
     return changed;
 }
 
-// Grows marks from the stones in scratch words `own` to every empty point they reach.
+// Grow the marks in the scratch words `own` to every empty point connected with them.
 BOTH void reach(int* row, int own, int size) {
     bool changed = true;
     while (changed) {
@@ -28,7 +28,7 @@ BOTH void reach(int* row, int own, int size) {
     }
 }
 
-// Leaves in N scratch words what the stones of a colour reach.
+// Mark in N scratch words the points that the stones of a colour reach.
 BOTH void mark_area(int* row, int colour) {
     int size = row[SIZE], of_white = colour == WHITE ? size : 0;
     int newest = row[AT_BOARDS] + 2 * size * row[NEWEST] + of_white, own = row[AT_SCRATCH] + of_white;
@@ -41,7 +41,7 @@ BOTH void mark_areas(int* row) {
     mark_area(row, WHITE);
 }
 
-// Black's area minus White's, from the marks.
+// Return Black's area minus White's, from the marks.
 __device__ inline int marked_area(const int* row) {
     int size = row[SIZE], margin = 0;
     for (int r = 0; r < size; r++) {
@@ -51,7 +51,7 @@ __device__ inline int marked_area(const int* row) {
     return margin;
 }
 
-// Writes N * N numbers: whose area a point is in, 1 the mover's, -1 the other's, 0.
+// Write each point's owner, N * N numbers: 1 the mover, -1 the other side, 0 neither.
 BOTH void ownership(int* row, signed char* out) {
     int size = row[SIZE], sign = row[TO_PLAY] == BLACK ? 1 : -1;
     mark_areas(row);
@@ -62,13 +62,13 @@ BOTH void ownership(int* row, signed char* out) {
     }
 }
 
-// The mover's margin in points, komi included, from Black's area minus White's.
+// Return the mover's margin in points, komi included, from Black's area minus White's.
 BOTH float mover_margin(const int* row, int black_area) {
     float margin = (float)black_area - (float)row[KOMI2] / 2.0f;
     return row[TO_PLAY] == BLACK ? margin : -margin;
 }
 
-// The mover's margin in points, komi included.
+// Return the mover's margin in points, komi included.
 __device__ inline float score(int* row) {
     mark_areas(row);
     return mover_margin(row, marked_area(row));

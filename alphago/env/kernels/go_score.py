@@ -9,7 +9,7 @@ from alphago.system.kernels.jit import count_bits, kernel, load, part, store
 
 @part
 def spread(row, own, r, size):
-    """Grow the marks of board row r through empty points; return whether it grew. own: index of the marks' words."""
+    """Grow the marks of board row r through empty points; return whether they grew. own: index of the marks."""
     empty = ~occupied_bits(row, r) & ((1 << size) - 1)
     marks = load(row, own + r)
     if r > 0:
@@ -39,7 +39,7 @@ def reach(row, own, size):
 
 @part
 def mark_areas(row):
-    """Mark in the scratch words what Black's stones reach (N words), then what White's reach (N words)."""
+    """Mark the points that Black's stones reach in N scratch words, and the points that White's reach in the next N."""
     size = load(row, layout.SIZE)
     newest = load(row, layout.AT_BOARDS) + 2 * size * load(row, layout.NEWEST)
     black = load(row, layout.AT_SCRATCH)

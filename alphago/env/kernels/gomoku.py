@@ -1,7 +1,8 @@
 """Gomoku on packed rows (see `rows`): `connect` stones or more in a line win.
 
-After the cells come the latest `depth` actions, that of ply i at index i % depth: stones never leave the board, so an
-older board is the newest one without the stones played since.  Before a set-up board they are UNKNOWN.
+After the cells come the latest `depth` actions; the action of ply i is at index i % depth.  The planes need them: since
+stones never leave the board, an older board is the newest one without the stones played since.  Actions before a set-up
+are UNKNOWN.
 """
 
 import numpy as np
@@ -28,7 +29,7 @@ UNKNOWN = -1
 
 
 def row_words(size, depth):
-    """Return the number of int64 words in a row for boards of this side and `depth` remembered actions."""
+    """Return the number of int64 words of a row, for a board of this size and `depth` remembered actions."""
     return HEADER + size * size + depth
 
 

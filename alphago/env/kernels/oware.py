@@ -1,9 +1,9 @@
-"""Oware Abapa on packed rows (see `rows`): the cells are houses, their numbers seeds.
+"""Oware Abapa on packed rows (see `rows`): cells are houses and hold numbers of seeds.
 
-Houses 0 to 5 are Black's, 6 to 11 White's, each from its player's left to right; seeds are sown in that order, round
-and round. In `sow` and `capture` a house is the index of its word in the row, HEADER + 0 to HEADER + 11. Black's margin
-determines both stores, since the seeds that are not in houses are in stores. After the houses come the options, and the
-hashes of the positions since the last capture: before it there were more seeds on the board.
+Houses 0 to 5 are Black's, 6 to 11 White's, each from its player's left to right; seeds are sown in this cyclic order.
+In `sow` and `capture` a house is given by the index of its word in the row, HEADER + 0 to HEADER + 11. The margin
+determines both stores, since all seeds that are not in houses are in stores. After the houses come the options, and
+hashes of the positions since the last capture; earlier positions, with more seeds in the houses, cannot occur again.
 """
 
 import numpy as np
@@ -27,17 +27,17 @@ SIDE, HOUSES, SEEDS = 6, 12, 48  # houses of one player, and of both; seeds of t
 OPTIONS = HEADER + HOUSES
 AT_HASHES = OPTIONS + 1
 REPETITION, REMAINDER, GRADED = 1, 2, 4  # bits of the options, see OwareEnv
-EXACT = 12  # numbers of seeds, from 0, that have a plane of their own
+EXACT = 12  # the numbers of seeds 0 .. EXACT - 1 have a plane each
 PLANES = EXACT + 4
-HOUSE_INPUTS, STORE_INPUTS = 24, 27  # of a house and of a store, in `one_hot`
+HOUSE_INPUTS, STORE_INPUTS = 24, 27  # inputs per house and per store in `one_hot`
 ONE_HOT = HOUSES * HOUSE_INPUTS + 2 * STORE_INPUTS
-# Graded results: a win, then for each ply before the limit, for each seed of the winner's and of the loser's store; and
-# for each of Black's seeds in a draw.  CGZero's (github.com/marchete/CGZero, EvalPlayer).
+# Graded outcomes as in CGZero (github.com/marchete/CGZero, EvalPlayer): for a win, for each ply left, for each seed
+# captured by the winner and by the loser; in a draw, for each seed captured by Black.
 WON, EARLY, TAKEN, LOST, DRAWN = 0.85, 0.0006, 0.0026, 0.0020, 0.0005
 
 
 def row_words(limit, options):
-    """Return the words of a row for games of at most `limit` plies."""
+    """Return the number of int64 words of a row, for games of at most `limit` plies."""
     return AT_HASHES + (limit + 1 if options & REPETITION else 0)
 
 
@@ -72,7 +72,7 @@ def in_store(row, player):
 
 @part
 def board_key(row):
-    """Return a key of houses and side to move: products that do not wait for each other, unlike `position_hash`."""
+    """Return a hash of houses and side to move; faster than `position_hash`, since its products are independent."""
     key = load(row, TO_PLAY)
     factor = GOLDEN
     for i in range(HOUSES):
@@ -154,7 +154,10 @@ def can_move(row, own, enemy):
 
 @part
 def end_if_decided(row):
-    """End a game that is won or cannot go on; in the latter case each side may capture the seeds of its own houses."""
+    """End the game if it is won or cannot continue.
+
+    If it cannot continue, each side captures the seeds in its houses, except at the ply limit without REMAINDER.
+    """
     mover = load(row, TO_PLAY)
     own = seeds_of(row, mover)
     enemy = seeds_of(row, -mover)
@@ -175,7 +178,7 @@ def end_if_decided(row):
 
 @kernel
 def set_up(row, start):
-    """Set a row to what `start` has, int64: side to move, margin, ply, limit of plies, options, and 12 houses."""
+    """Set up a row; `start`: int64 [17], the side to move, margin, ply, ply limit, options, and 12 houses."""
     clear(row, 2, SIDE)
     store(row, TO_PLAY, load(start, 0))
     store(row, MARGIN, load(start, 1))
@@ -206,9 +209,10 @@ def legal_mask(row, out):
 
 @part
 def planes(row, out):
-    """Write PLANES planes of 2 x 6: 1 for houses with 0, 1, … 11 seeds; seeds / 12; each store / SEEDS; ply / LIMIT.
+    """Write PLANES planes of 2 x 6: for n = 0 .. 11 whether a house has n seeds; seeds / 12; stores / 48; ply / limit.
 
-    The lower row has the mover's houses from the left, the upper row the enemy's houses opposite, so from the right.
+    The lower row has the mover's houses from the left, the upper row the enemy's houses from the enemy's right, so that
+    opposite houses share a column. The planes of the mover's store, of the enemy's store and of plies are constant.
     """
     mover = load(row, TO_PLAY)
     for point in range(HOUSES):
@@ -224,9 +228,9 @@ def planes(row, out):
 
 @part
 def one_hot(row, out):
-    """Write ONE_HOT numbers, CGZero's inputs: of each house, the mover's first, 1 at its seeds, then of each store.
+    """Write CGZero's inputs, ONE_HOT numbers: the seeds of each house, then of each store, one-hot, the mover's first.
 
-    A house has 24 numbers, for 0 to 23 seeds and more, a store 27, for 0 to 26 and more.
+    A house has 24 numbers, the last for 23 or more seeds; a store has 27, the last for 26 or more.
     """
     mover = load(row, TO_PLAY)
     for i in range(ONE_HOT):
@@ -241,7 +245,7 @@ def one_hot(row, out):
 
 @part
 def outcome(row):
-    """Return the mover's result: 1, 0 or -1, or a graded one."""
+    """Return the mover's outcome: 1, 0 or -1, or a fraction if outcomes are graded."""
     margin = load(row, MARGIN) * load(row, TO_PLAY)
     sign = (margin > 0) - (margin < 0)
     if load(row, OPTIONS) & GRADED == 0:

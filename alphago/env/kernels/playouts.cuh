@@ -1,10 +1,10 @@
-// Random games to their end: playouts.py.
+// Random playouts: twin of playouts.py.
 
 #pragma once
 #include "go_legal.cuh"
 
-// A uniformly random legal point; pass when there is none. Without `fill_eyes`, own eyes are left out.
-// Points are drawn from the list of empty points; those that do not fit go to its end.
+// Return a uniformly random legal point, or a pass if there is none. Without `fill_eyes`, own eyes are excluded.
+// Points are drawn from the list of empty points; rejected ones are moved to its end.
 __device__ inline int random_action(int* row, Long* state, bool fill_eyes) {
     int colour = row[TO_PLAY];
     for (int left = row[EMPTIES]; left > 0;) {
@@ -16,7 +16,7 @@ __device__ inline int random_action(int* row, Long* state, bool fill_eyes) {
     return row[SIZE] * row[SIZE];
 }
 
-// Plays random moves to the end of the game; returns the number of moves.
+// Play random moves to the end of the game; return the number of moves.
 __device__ inline int playout(int* row, Long* state, bool fill_eyes) {
     int moves = 0;
     for (; !is_over(row); moves++) play(row, random_action(row, state, fill_eyes));

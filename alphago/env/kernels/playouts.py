@@ -1,6 +1,6 @@
-"""Random games of Go to their end: light playouts, from which a search without a network learns values.
+"""Light playouts: random games of Go to their end, which give a search without a network its values.
 
-`state` is int64 [1], the seed and then the stream of a generator (splitmix64); it advances with every move.
+`state` is int64 [1], the state of a random generator (splitmix64), at first its seed; it advances with every move.
 """
 
 from alphago.env.kernels import go_row as layout
@@ -22,10 +22,10 @@ def next_random(state):
 
 @kernel
 def random_action(row, state, fill_eyes):
-    """Return a random legal point, each with the same probability, or a pass if there is none.
+    """Return a uniformly random legal point, or a pass if there is none.
 
-    Without `fill_eyes` the mover's own eyes are left out. Points are drawn from the list of empty points; drawn points
-    that are not allowed are moved to its end.
+    Without `fill_eyes` the mover's own eyes are excluded. Points are drawn from the list of empty points; rejected ones
+    are moved to its end.
     """
     colour = load(row, layout.TO_PLAY)
     left = load(row, layout.EMPTIES)
@@ -51,7 +51,7 @@ def playout(row, state, fill_eyes):
 
 @kernel
 def playout_batch(rows, slots, state, fill_eyes):
-    """Play every slot to its end with random moves; return the number of moves of all slots together."""
+    """Play every slot to its end with random moves; return the total number of moves."""
     moves = 0
     for i in range(slots.shape[0]):
         moves += playout(rows[slots[i]], state, fill_eyes)

@@ -1,7 +1,7 @@
 """Reversi on packed rows (see `rows`): a move must enclose enemy stones, which change colour.
 
-On boards of up to 8 x 8, where a side's stones fit into a word of 64 bits, all legal points are found at once: bit
-8 row + column, and lines are followed by shifts in all rows together.  Larger boards are looked at point by point.
+On boards of up to 8 x 8, where a side's stones fit into a word of 64 bits (bit 8 row + column), all legal points are
+found at once by shifts.  Larger boards are searched point by point.
 """
 
 from alphago.env.kernels.rows import (
@@ -21,8 +21,8 @@ from alphago.env.kernels.rows import (
 )
 from alphago.system.kernels.jit import kernel, load, part, store, wrap
 
-MOST_BITS = 8  # the largest side of a board whose stones fit into a word
-INNER = 0x7E7E7E7E7E7E7E7E  # all columns but the first and the last: lines do not go on over the edge
+MOST_BITS = 8  # the largest board size with stones that fit into a word
+INNER = 0x7E7E7E7E7E7E7E7E  # all columns but the first and the last, so that shifts do not wrap around the edge
 
 
 @part
@@ -49,7 +49,10 @@ def board_bits(size):
 
 @part
 def reached(own, passed, shift):
-    """Return the points beyond a row of enemy stones (`passed`) that begins beside an own one, both ways of a shift."""
+    """Return the points directly beyond a line of enemy stones that begins next to an own stone.
+
+    passed: the enemy stones that lines may cross. shift: distance of neighbours in the bits; both directions count.
+    """
     low = (1 << (64 - shift)) - 1  # signed shifts to the right bring in ones
     up = passed & wrap(own << shift)
     down = passed & (own >> shift) & low
@@ -81,7 +84,7 @@ def reset(row, size):
 
 @part
 def enclosed(row, point, mover, down, right):
-    """Return how many enemy stones a stone of `mover` would enclose in the direction (down, right), each -1, 0 or 1."""
+    """Return how many enemy stones a stone of `mover` would enclose in a direction; `down`, `right`: -1, 0 or 1."""
     size = load(row, WIDTH)
     r = point // size + down
     c = point % size + right
@@ -141,7 +144,7 @@ def play(row, action):
 
 @kernel
 def settle(row):
-    """Set margin and end of the game in a row whose cells were set up."""
+    """Compute the margin, and whether the game is over, in a row whose cells were set up."""
     margin = 0
     for point in range(points(row)):
         margin += load(row, HEADER + point)

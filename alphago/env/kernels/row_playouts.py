@@ -1,4 +1,4 @@
-"""Random games of the small games, on packed rows (see `rows`), to their end."""
+"""Random playouts of the small games, on packed rows (see `rows`)."""
 
 from typing import Any
 
@@ -17,9 +17,9 @@ def legal_mask(row, out):
 
 
 def playout_batch(rows, slots, mask, state):
-    """Play every slot to its end, every legal action as likely as another; return the number of moves of all slots.
+    """Play every slot to its end with uniformly random legal actions; return the total number of moves.
 
-    mask: bool [A], scratch. state: int64 [1], of the random stream (see `playouts`).
+    mask: bool [A], scratch. state: int64 [1], of the random generator (see `playouts`).
     """
     moves = 0
     for i in range(slots.shape[0]):
@@ -32,7 +32,7 @@ def playout_batch(rows, slots, mask, state):
             drawn = (next_random(state) * count) >> 32
             chosen = 0
             before = 0
-            for action in range(mask.shape[0]):  # without a branch, which could not be foreseen
+            for action in range(mask.shape[0]):  # without an unpredictable branch
                 before += load(mask, action)
                 chosen += before <= drawn
             play(row, chosen)

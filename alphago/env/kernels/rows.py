@@ -2,11 +2,11 @@
 
   header     HEADER words: side to move, ply, whether the game is over, Black's margin, and the board's height and width
   cells      one word per point of the board, row by row from the top
-  the rest   what a game needs beyond its board
+  the rest   defined by each game
 
 This file has the operations of a GameBatch that need no rules. A game's own file defines `reset`, `play`, `legal_mask`
 and `planes`, and gets its loops over many games from `loops_over`. In a `_batch` function `rows` is int64
-[count, words], `slots` int64 [n] has the rows to work on, and out[i] is the answer for rows[slots[i]].
+[count, words], `slots` (int64 [n]) lists the rows to process, and out[i] is the answer for rows[slots[i]].
 """
 
 from typing import Any
@@ -18,14 +18,14 @@ from alphago.system.kernels.jit import kernel, load, part, specialise, store, wr
 
 # Header words.  MARGIN is Black's margin if the game ended here: points, or 1, 0, -1.
 TO_PLAY, PLY, OVER, MARGIN, HEIGHT, WIDTH = 0, 1, 2, 3, 4, 5
-HEADER = 8  # the words 6 and 7 are the game's own
+HEADER = 8  # words 6 and 7 are defined by each game
 
 BLACK, WHITE, EMPTY = 1, -1, 0
 
 
 @part
 def clear(row, height, width):
-    """Make the row an empty board of that size before Black's first move; all other words become 0."""
+    """Set the row to an empty board of this size with Black to move, and all other words to 0."""
     for i in range(row.shape[0]):
         store(row, i, 0)
     store(row, TO_PLAY, BLACK)
@@ -40,7 +40,7 @@ def points(row):
 
 @part
 def end_turn(row):
-    """Count a ply and hand the move to the other side."""
+    """Count a ply and give the turn to the other side."""
     store(row, PLY, load(row, PLY) + 1)
     store(row, TO_PLAY, -load(row, TO_PLAY))
 
@@ -102,7 +102,7 @@ def copy(source, target):
         store(target, i, load(source, i))
 
 
-# Stubs of a game's own verbs, which `loops_over` replaces.
+# Stubs, which `loops_over` replaces with a game's kernels.
 
 
 def play(row, action):
@@ -111,7 +111,7 @@ def play(row, action):
 
 
 def legal_mask(row, out):
-    """Write a flag for each action into `out`; all are 0 once the game is over."""
+    """Write into `out` whether each action is legal; all are 0 once the game is over."""
     raise NotImplementedError
 
 
@@ -125,7 +125,7 @@ def planes(row, out):
 
 def play_batch(rows, slots, actions):
     for i in range(slots.shape[0]):
-        play(rows[slots[i]], wrap(int(actions[i])))  # one type of action: the rules are compiled once
+        play(rows[slots[i]], wrap(int(actions[i])))  # converted to one dtype, so that the rules are compiled once
 
 
 def replay_batch(rows, roots, paths, lengths, targets):
@@ -148,7 +148,7 @@ def planes_batch(rows, slots, out):
 
 
 def loops_over(play: Any, legal_mask: Any, planes: Any) -> tuple[Any, ...]:
-    """Return the compiled `play_batch`, `replay_batch`, `legal_mask_batch` and `planes_batch` for these verbs."""
+    """Return `play_batch`, `replay_batch`, `legal_mask_batch` and `planes_batch`, compiled for a game's kernels."""
     verbs = {"play": play, "legal_mask": legal_mask, "planes": planes}
     return tuple(
         kernel(specialise(loop, **verbs)) for loop in (play_batch, replay_batch, legal_mask_batch, planes_batch)

@@ -1,4 +1,4 @@
-"""A stand-in for a network in tests and timings."""
+"""Pseudo-random evaluations, which replace a network in tests and timings."""
 
 import numpy as np
 

@@ -37,9 +37,9 @@ def mixed_value(tree, game, node):
 
 @inlined
 def value_scale(tree, game, node, rule):
-    """Return the factor by which values are added to logits: (c_visit + max N) c_scale / 2 (sigma, equation 8).
+    """Return the weight of values added to logits, (c_visit + max N) c_scale / 2 (sigma, equation 8).
 
-    The half is there because the paper's values are 0 .. 1, ours -1 .. 1.
+    The paper's sigma is not halved, since its values are 0 .. 1 and ours -1 .. 1.
     """
     most = 0
     child = tree.first_child[game, node]
@@ -100,9 +100,8 @@ def root_score(tree, game, child, noise, scale):
 def choose_candidate(tree, game, rule):
     """Return the root's child to simulate next, by sequential halving (Danihelka et al. 2022, figure 1).
 
-    The schedule gives the number of visits that this candidate must have had; of those with that number the one with
-    the greatest root score is taken. Where no candidate fits the schedule, as in a tree kept from an earlier search,
-    take a least visited one.
+    The schedule gives a number of visits; of the candidates with that number, the one with the greatest root score is
+    taken. If none has it, as in a tree kept from an earlier search, a least visited one is taken.
     """
     schedule = rule.schedules[rule.schedule_of[game]]
     candidates = 0
@@ -141,7 +140,7 @@ def choose(tree, game, node, rule):
 
     At the root see `choose_candidate`. Below, the action is taken whose share of visits is furthest below the improved
     policy: the greatest pi'(a) - N(a) / (1 + sum N), pi' = softmax(logits + sigma(completed q)) (equation 14).
-    Simulations of the present wave that have passed a node count as visits.
+    Simulations of the current wave that have passed a node count as visits.
     """
     if node == ROOT:
         return choose_candidate(tree, game, rule)
@@ -191,10 +190,9 @@ def add_candidates(tree, games, noise, considered):
 
 @kernel
 def improved_policy(tree, games, rule, out_policy, out_action):
-    """Write the roots' improved policies and the actions that sequential halving ends with.
+    """Write the roots' improved policies and the winners of sequential halving.
 
-    out_policy: float32 [n, A]. out_action: int32 [n]: the most visited action; of equals, the one with the greatest
-        root score.
+    out_policy: float32 [n, A]. out_action: int32 [n]: the most visited action; the root score breaks ties.
     """
     for i in range(games.shape[0]):
         game = games[i]

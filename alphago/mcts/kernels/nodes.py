@@ -9,7 +9,7 @@ NONE = -1  # no parent, no child, no sibling, no action
 
 # Values of `state`.
 NEW = 0  # not evaluated
-PENDING = 1  # a leaf of the present wave, not evaluated yet
+PENDING = 1  # a leaf of the current wave, not evaluated yet
 EXPANDED = 2
 TERMINAL = 3  # the game is over here
 CACHED = 4  # evaluated by an earlier search, and not yet reached by this one
@@ -86,7 +86,7 @@ def back_up(tree, game, leaf, value, pending):
     """Count one simulation that ended in `leaf` in every node from there to the root.
 
     value: -1 .. 1, from the view of the player to move at the leaf.
-    pending: 1 if `add_virtual` announced the simulation, which is then taken back, else 0.
+    pending: 1 to remove the virtual visit that `add_virtual` added for this simulation, 0 if there is none.
     """
     mover = tree.mover[game, leaf]
     node = leaf
@@ -101,7 +101,7 @@ def back_up(tree, game, leaf, value, pending):
 
 @inlined
 def add_virtual(tree, game, leaf, count):
-    """Announce a simulation (count 1) in all nodes from `leaf` to the root as virtual visits, or undo that (-1)."""
+    """Add `count` virtual visits (1, or -1 to remove one) to all nodes from `leaf` to the root."""
     node = leaf
     while node != NONE:
         tree.virtual[game, node] += count
@@ -116,7 +116,7 @@ def mean_value(tree, game, node):
 
 @kernel
 def root_visits(tree, games, out):
-    """Write the visits of the roots' actions in the given games to `out`, int32 [n, A]."""
+    """Write the number of visits of each action at the root of each game to `out`, int32 [n, A]."""
     for i in range(games.shape[0]):
         for action in range(out.shape[1]):
             out[i, action] = 0
@@ -128,7 +128,7 @@ def root_visits(tree, games, out):
 
 @kernel
 def root_priors(tree, games, out):
-    """Write the priors of the roots' actions in the given games to `out`, float32 [n, A]."""
+    """Write the prior of each action at the root of each game to `out`, float32 [n, A]."""
     for i in range(games.shape[0]):
         for action in range(out.shape[1]):
             out[i, action] = max(tree.waiting[games[i], ROOT, action], np.float32(0))

@@ -1,4 +1,4 @@
-"""PUCT: AlphaGo Zero's formula, by which a simulation chooses the action to follow."""
+"""PUCT: AlphaGo Zero's formula for the action that a simulation follows."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Changes of whole trees (see tree.py): when a move is played, and when a search begins anew."""
+"""Change whole trees (see tree.py): when a move is played, and when a search is restarted."""
 
 from alphago.mcts.kernels.nodes import (
     CACHED,
@@ -66,9 +66,10 @@ def untry_children(tree, game, node):
 def advance(tree, games, actions, moved_to):
     """Make the root's child for each game's action the new root, keep the nodes below it and free all others.
 
-    games: int64 [n]. actions: int32 [n]. moved_to: int32 [N], scratch. A child that was only cached is used too;
-        without a child for the action the new root is unevaluated. The new root's `value_sum` is turned to its own
-        mover's view.
+    games: int64 [n]. actions: int32 [n]. moved_to: int32 [N], scratch.
+
+    A cached child is used too; without any child for the action the new root is unevaluated. The new root's `value_sum`
+    is turned to its own mover's view.
     """
     for i in range(games.shape[0]):
         game = games[i]

@@ -1,4 +1,4 @@
-"""What an analysis reads from the trees of a search: sums over the nodes below each action, and lines of play.
+"""Read an analysis from the trees of a search: sums over the nodes below each action, and lines of play.
 
 A node's own weight is the number of simulations that ended there: its visits without those of its children. All sums
 are from the view of the player to move at the root.
@@ -9,7 +9,7 @@ import numpy as np
 from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.system.kernels.jit import inlined, kernel
 
-OWNERS = np.float32(127)  # ownership 1 as an int8
+OWNERS = np.float32(127)  # int8 that stands for ownership 1
 
 
 @inlined
@@ -25,12 +25,14 @@ def own_weight(tree, game, node):
 
 @kernel
 def add_up(tree, games, scores, owners, branch, out):
-    """Add up values, scores and ownership over the nodes below each of the roots' actions.
+    """Add up values, scores and ownership over the nodes below each action of the root, and over the whole tree.
 
-    games: int64 [n]. scores: float32 [B, N], owners: int8 [B, N, P], each node's from its own mover's view.
-    branch: int32 [N], scratch: of each node the root's action above it, A for the root itself.
-    out: a `Sums` whose arrays are 0. Entry A of an axis [A + 1] is the whole tree's; arrays with one entry on that
-        axis get the whole tree's alone.
+    games: int64 [n].
+    scores: float32 [B, N], the score of each node from the view of its mover.
+    owners: int8 [B, N, P], the ownership of each node from the view of its mover, in units of 1 / OWNERS.
+    branch: int32 [N], scratch: for each node the root action above it, A for the root itself.
+    out: a `Sums` of zeros. On an axis of length A + 1, entry A is for the whole tree; an axis of length 1 has only the
+        entry for the whole tree.
     """
     for i in range(games.shape[0]):
         game = games[i]
@@ -79,7 +81,7 @@ def add_owners(owners, game, node, weight, out, i, entry):
 
 @inlined
 def most_visited(tree, game, node):
-    """Return the child with the most visits, of equals the one with the greatest prior; NONE without visits."""
+    """Return the child with the most visits, ties broken by the prior; NONE if no child has visits."""
     best = NONE
     child = tree.first_child[game, node]
     while child != NONE:
@@ -95,9 +97,9 @@ def most_visited(tree, game, node):
 
 @kernel
 def write_lines(tree, games, lines, line_visits):
-    """Write the most visited line of play from each of the roots' visited actions on.
+    """Write the most visited line of play that begins with each visited action of the root.
 
-    lines, line_visits: int32 [n, A, plies], actions and their visits; entries beyond a line's end stay as they are.
+    lines, line_visits: int32 [n, A, plies], actions and their visits; entries beyond a line's end are not changed.
     """
     for i in range(games.shape[0]):
         game = games[i]
@@ -116,7 +118,7 @@ def write_lines(tree, games, lines, line_visits):
 
 @kernel
 def root_values(tree, games, out):
-    """Write the mean values of the roots' visited actions, float32 [n, A]; other entries stay as they are."""
+    """Write the mean value of each visited action of the root, float32 [n, A]; other entries are not changed."""
     for i in range(games.shape[0]):
         child = tree.first_child[games[i], ROOT]
         while child != NONE:

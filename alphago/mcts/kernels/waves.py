@@ -17,13 +17,13 @@ from alphago.mcts.kernels.nodes import (
 )
 from alphago.system.kernels.jit import inlined, kernel, specialise
 
-LIMIT = 1.001  # of values: rounding may make them slightly larger than 1
+LIMIT = 1.001  # greatest value accepted: rounding may exceed 1 slightly
 
-# `select_by` makes a rule's `select` of the next three, with the rule's `choose` and its own `descend` in their place.
+# `select_by` compiles a copy of the next three functions for each rule, with the rule's `choose` in place of the stub.
 
 
 def choose(tree, game, node, rule):
-    """Return the child of an evaluated node to follow, or NONE for `next_action`; a stub for the rule's function."""
+    """Return the child of an evaluated node to follow, or NONE for `next_action`; a stub for a rule's function."""
     raise NotImplementedError
 
 
@@ -47,19 +47,19 @@ def descend(tree, game, rule, out_path):
 def select(tree, budget, rule, wave, games):
     """Choose new leaves in each game of a range that has simulations left, and write them to `wave`.
 
-    budget: int32 [B], the simulations left in each game; lowered by those that this call begins.
-    rule: the parameters of the rule, a NamedTuple that only its `choose` reads.
+    budget: int32 [B], the simulations left in each game; reduced by those that this call starts.
+    rule: the parameters of the rule, a NamedTuple read only by its `choose`.
     wave: has L rows for each game of the whole search, so that the rows of game g begin at L g. The chosen leaves are
         written without gaps from the first game's first row on.
     games: the range (begin, end).
 
     A simulation that ends in a finished game, or in a node that an earlier search evaluated, is backed up at once. One
-    that meets a leaf of the same wave is written to `wave.collisions`, from row 2 L begin on, and costs no budget;
-    after 2 L attempts without L leaves the game waits for the next wave.
+    that ends in a leaf already chosen by the same wave is written to `wave.collisions`, from row 2 L begin on, and does
+    not count; after 2 L attempts a game has to wait for the next wave.
     Returns the number of leaves and of collisions.
     """
-    # A structure is unboxed array by array at each call: `wave` costs 0.4 us, 4 % of a wave of one game with a stand-in
-    # for the network, nothing that can be measured from 64 games on.
+    # Numba unboxes a NamedTuple array by array at each call: `wave` costs 0.4 us, 4 % of a wave of one game with a
+    # stand-in for the network, and nothing measurable from 64 games on.
     leaves = wave.game.shape[0] // budget.shape[0]
     begin, end = games
     first = begin * leaves
@@ -94,7 +94,7 @@ def select(tree, budget, rule, wave, games):
 
 
 def select_by(choose: Any) -> Any:
-    """Return `select` compiled for the rule with this `choose`; its compiled code is cached with the rule's kernels."""
+    """Return `select` compiled for a rule's `choose`; the compiled code is cached with the rule's kernels."""
     return kernel(specialise(select, descend=inlined(specialise(descend, choose=choose))))
 
 
@@ -102,8 +102,8 @@ def select_by(choose: Any) -> Any:
 def expand(tree, wave, reached, priors, values):
     """Write the evaluations of the wave's leaves (n rows) into the tree and back them up.
 
-    reached: whether each leaf's game is over, and who is to move there.
-    priors: float32 [n, A]; or [m, A], rows for only the m leaves whose game is not over, in order.
+    reached: whether each leaf's game is over, and who is to move.
+    priors: float32 [n, A]; or [m, A], with rows only for the m leaves whose game is not over, in order.
     values: float32 [n], from the view of the player to move at the leaf.
 
     Returns the number of leaves without any positive prior or with a value beyond -1 .. 1 (a broken evaluator).

@@ -1,1 +1,1 @@
-"""Networks for search: a fast snapshot for each kind of hardware."""
+"""Evaluators for search: fast frozen copies of a network for each kind of hardware."""

@@ -1,4 +1,4 @@
-"""`NetEvaluator`: a frozen copy of a network, as fast as the CPU allows, for search."""
+"""`NetEvaluator`: a frozen copy of a network for search, compiled to be fast on the CPU."""
 
 import contextlib
 import copy
@@ -20,40 +20,42 @@ from alphago.nn.parts import game_structure
 from alphago.nn.threads import one_torch_thread
 from alphago.system.stopwatch import BOARDS, NET
 
-# (planes [n, …], logits [n, A], values [n]), all float32; the latter two are overwritten
+# A compiled network: (planes [n, …], logits [n, A], values [n]), all float32; logits and values are overwritten.
 Run = Callable[[np.ndarray, np.ndarray, np.ndarray], None]
-# (network, example planes, the network's outputs for these, dtype) -> the compiled network; may raise anything.
+# (network, example planes, the network's outputs for these planes, dtype) -> the compiled network; may raise anything.
 Form = Callable[[Frozen, torch.Tensor, Outputs, torch.dtype], Run]
-# Differences, relative to the largest output, that are rounding: in float32 these are the smallest that a mistake in
-# tracing makes; in bfloat16 with many layers, rounding itself is large.
+# Largest differences, relative to the largest output, that count as rounding.  In float32 a mistake in tracing makes a
+# larger one; in bfloat16 with many layers, rounding itself is large.
 ROUNDING = {torch.float32: 0.001, torch.bfloat16: 0.2, torch.int8: 0.2}
 BATCH_SIZE = openvino.BATCH_SIZE
-SMALL = 4_000_000  # weights
+SMALL = 4_000_000  # weights of a network that is checked faster with one torch thread than with several
 NOT_FINITE = "the network's output is not finite: its weights are too large"
 
 
 class NetEvaluator:
-    """Priors and values for search on the CPU: a snapshot of a network that later training does not change.
+    """An evaluator for search on the CPU: a frozen copy of a network, which later training does not change.
 
-    Batch norm is folded into the convolutions, and the base computes in fewer bits if the CPU has instructions for it:
-    bfloat16 with AMX, int8 with VNNI but no AMX.  OpenVINO computes the network if it is installed, with one thread a
-    call; otherwise torch does, with as many threads as it is set to.  Several threads may call it at once.
+    Batch norm is folded into the convolutions.  The base computes in bfloat16 if the CPU has AMX, in int8 if it has
+    VNNI but not AMX.  OpenVINO computes the network if it is installed, with one thread per call; otherwise torch
+    computes it with its number of threads.  Several threads may call an evaluator at the same time.
 
-    Differences from the module: float32, 1e-5.  bfloat16, on briefly trained networks: policies by a total variation of
-    0.002 on average and 0.09 at most, values by 0.0005 on average and 0.02 at most.  int8 (alphago.nn.inference.int8),
-    on the packaged networks: policies by a divergence of 0.001 nats on average, values by 0.008 to 0.016 on average.
-    Only OpenVINO on a CPU with VNNI computes int8; elsewhere the network runs in bfloat16 or float32.
+    Results differ from those of the modules by 1e-5 in float32.  In bfloat16, on briefly trained networks, policies
+    differ by a total variation of 0.002 on average (0.09 at most), values by 0.0005 (0.02 at most).  In int8 (see
+    alphago.nn.inference.int8), on the packaged networks, policies differ by a divergence of 0.001 nats on average,
+    values by 0.008 to 0.016.
 
-    dtype: "float32", "bfloat16" or "int8"; None takes the fastest.  A network whose modules do not support it runs in
-        float32; the attributes `dtype` and `form` say what was chosen.
-    exact: whether a position's results are bit-identical whatever other positions are in the same call.  OpenVINO's
-        always are; torch then computes whole blocks of BATCH_SIZE positions, even for a few.
+    env, base_net, value, policy: the game and the parts of a NeuralNet.
+    dtype: "float32", "bfloat16" or "int8"; None for the fastest.  int8 needs OpenVINO and a CPU with VNNI; otherwise
+        the fastest floating-point dtype is used.  Networks that do not support the dtype run in float32.  The
+        attributes `dtype` and `form` have the choice.
+    exact: whether a position's results must not depend, bit for bit, on the other positions in the same call.  This
+        makes torch compute padded blocks of BATCH_SIZE positions; OpenVINO always computes such blocks.
     form: the implementation: "openvino", "fused" (torch with oneDNN's fused calls) or "modules" (the torch modules
-        unchanged); None takes the fastest available one whose results agree with the network's.
-    Raises ValueError for a network whose weights are not finite, and if `form` cannot compute it here.
+        unchanged); None for the fastest available one whose results agree with the network's.
+    Raises ValueError for a network whose weights are not finite, and if `form` cannot compute it on this machine.
     """
 
-    device = "cpu"  # where the positions should be
+    device = "cpu"  # the device of the positions
 
     def __init__(
         self,
@@ -78,11 +80,11 @@ class NetEvaluator:
         self._local = threading.local()
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-        """Write priors and values for the positions in `slots`, whose games must not be over.
+        """Compute priors and values of positions.
 
-        slots: int64 [n].
-        priors: float32 [n, action_space], overwritten: softmax over the legal actions, exactly 0 elsewhere.
-        values: float32 [n], overwritten: -1 .. 1 from the view of the player about to move.
+        batch, slots: the positions are those in `slots`, int64 [n], of `batch`; their games must not be over.
+        priors: float32 [n, action_space], overwritten with a softmax over the legal actions, 0 for illegal ones.
+        values: float32 [n], overwritten with values -1 .. 1 in the view of the player about to move.
         Raises ValueError if the network's output is not finite.
         """
         count = len(slots)
@@ -103,7 +105,7 @@ class NetEvaluator:
 
     @property
     def dtype(self) -> str:
-        """The dtype that the base computes in: "float32", "bfloat16" or "int8"."""
+        """The dtype in which the base computes: "float32", "bfloat16" or "int8"."""
         return dtype_name(self._compute_dtype)
 
     def _scratch(self, count: int) -> "Scratch":
@@ -118,19 +120,22 @@ class NetEvaluator:
 
 
 def threads_for(frozen: Frozen) -> contextlib.AbstractContextManager[None]:
-    """Return a block with one torch thread for a network that is checked sooner with one than threads wait."""
+    """Return a context that sets torch to one thread for a small network, and changes nothing for a large one."""
     small = sum(weight.numel() for weight in frozen.parameters()) <= SMALL
     return one_torch_thread() if small else contextlib.nullcontext()
 
 
 def check_batch(batch: GameBatch, env: GameEnv) -> None:
-    """Raise ValueError if the batch's game is one that a network for `env` cannot play."""
+    """Raise ValueError if a network for `env` cannot play the batch's game."""
     if batch.env is not env and game_structure(batch.env) != game_structure(env):
         raise ValueError(f"the batch must be of {env}, which the evaluator is for, got one of {batch.env}")
 
 
 def check_outputs(env: GameEnv, count: int, priors: np.ndarray, values: np.ndarray) -> None:
-    """Raise ValueError for shapes with which the kernels, which check nothing, would write outside the arrays."""
+    """Raise ValueError if `priors` or `values` has the wrong shape for `count` positions.
+
+    The kernels do not check shapes, and would write outside of the arrays.
+    """
     if priors.shape != (count, env.action_space) or values.shape != (count,):
         raise ValueError(
             f"priors and values must have shapes {(count, env.action_space)} and {(count,)} for {count} slots of {env},"
@@ -139,7 +144,7 @@ def check_outputs(env: GameEnv, count: int, priors: np.ndarray, values: np.ndarr
 
 
 class Scratch:
-    """One thread's buffers for up to `count` positions."""
+    """The buffers of one thread for up to `count` positions."""
 
     def __init__(self, env: GameEnv, count: int) -> None:
         self.planes = np.empty((count, env.planes, *env.plane_shape), np.float32)
@@ -152,8 +157,8 @@ class Scratch:
 
 
 def build_openvino(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run:
-    """Build the form "openvino"; see alphago.nn.inference.openvino."""
-    openvino.package()  # fails before the work of tracing
+    """Compile a network in the form "openvino"; see alphago.nn.inference.openvino, and Form for the arguments."""
+    openvino.package()  # raises if it is not installed, before the slow tracing
     base, value, policy = folded_parts(frozen, planes, expected)
     ranges = None
     if dtype is torch.int8:
@@ -165,9 +170,9 @@ def build_openvino(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtyp
 
 
 def build_fused(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run:
-    """Build the form "fused": folded, fused and scripted; see alphago.nn.inference.fusion."""
+    """Compile a network in the form "fused"; see alphago.nn.inference.fusion, and Form for the arguments."""
     base, value, policy = folded_parts(frozen, planes, expected)
-    planes = planes[:2].to(dtype)  # another batch size than the check afterwards
+    planes = planes[:2].to(dtype)  # another batch size than in the check afterwards
     base = fuse_convolutions(base.to(dtype), planes)
     features = base(planes).float()
     whole = Frozen(base, fuse_convolutions(value, features), fuse_convolutions(policy, features))
@@ -175,7 +180,7 @@ def build_fused(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: 
 
 
 def build_modules(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run:
-    """Build the form "modules": the torch modules unchanged, with the base in `dtype`."""
+    """Compile a network in the form "modules", the torch modules unchanged; see Form for the arguments."""
     twin = copy.deepcopy(frozen)
     twin.base_net.to(dtype)
     return torch_run(twin.to(memory_format=torch.channels_last), dtype)  # type: ignore[call-overload]
@@ -187,9 +192,12 @@ FORMS: dict[str, Form] = {"openvino": build_openvino, "fused": build_fused, "mod
 def choose_form(
     frozen: Frozen, env: GameEnv, dtype: torch.dtype, only: str | None = None, *, forms: Mapping[str, Form] = FORMS
 ) -> tuple[Run, torch.dtype, str]:
-    """Return the fastest form whose results agree with the network's, the dtype it computes in, and its name.
+    """Compile a network in the fastest form whose results agree with the network's.
 
-    only: the one form to consider.  Raises ValueError if that form cannot compute the network here.
+    frozen: the network, for the game `env`.  dtype: the preferred dtype of the base.
+    only: the name of the only form to consider; None for all in `forms`, which are ordered from the fastest.
+    Returns the compiled network, the dtype of its base, and the form's name.
+    Raises ValueError if the form `only` cannot compute the network on this machine.
     """
     if dtype is torch.int8:
         if only in (None, "openvino") and has_int8_products() and openvino.is_installed():
@@ -211,18 +219,21 @@ def choose_form(
 
 
 def try_form(form: Form, frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run | None:
-    """Return the network compiled in a form; None if that fails or its outputs for `planes` are not as expected."""
+    """Return a network compiled in a form; None if that fails or its outputs for `planes` differ from `expected`."""
     try:
         run = form(frozen, planes, expected, dtype)
         outputs = torch.empty_like(expected[0]), torch.empty_like(expected[1])
         run(planes.contiguous().numpy(), outputs[0].numpy(), outputs[1].numpy())
         return run if outputs_agree(outputs, expected, ROUNDING[dtype]) else None
-    except Exception:  # whatever a user's module, torch.fx, TorchScript or OpenVINO may raise
+    except Exception:  # a custom module, torch.fx, TorchScript or OpenVINO may raise anything
         return None
 
 
 def folded_parts(frozen: Frozen, planes: torch.Tensor, expected: Outputs) -> list[fx.GraphModule]:
-    """Return base, value and policy as graphs without batch norms; raise ValueError if tracing changes the outputs."""
+    """Return base, value and policy as graphs with batch norms folded into convolutions.
+
+    Raises ValueError if the graphs' outputs for `planes` differ from `expected`.
+    """
     base, value, policy = (fold_batch_norms(part) for part in (frozen.base_net, frozen.value, frozen.policy))
     if not outputs_agree(Frozen(base, value, policy)(planes), expected, ROUNDING[torch.float32]):
         raise ValueError("the traced network gives other results")
@@ -230,7 +241,10 @@ def folded_parts(frozen: Frozen, planes: torch.Tensor, expected: Outputs) -> lis
 
 
 def in_blocks(run: Run) -> Run:
-    """Return `run` in calls of BATCH_SIZE positions, the last one padded, since results depend on the call's size."""
+    """Return a function that calls `run` with exactly BATCH_SIZE positions at a time, padded if necessary.
+
+    So a position's results, whose rounding depends on the size of the call, are always the same.
+    """
 
     def run_blocks(planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
         whole = len(planes) - len(planes) % BATCH_SIZE
@@ -247,9 +261,9 @@ def in_blocks(run: Run) -> Run:
 
 
 def torch_run(module: nn.Module, dtype: torch.dtype) -> Run:
-    """Return the forward pass of a module as a `Run`: planes are converted to `dtype` and channels-last."""
+    """Return a `Run` that calls a module with the planes converted to `dtype` and channels-last."""
     local = threading.local()
-    forward = module.forward  # not a call: while another thread traces, torch.fx changes how modules are called
+    forward = module.forward  # calling the module would be traced if another thread traces with torch.fx just now
 
     def run(planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
         buffer = getattr(local, "buffer", None)
@@ -257,7 +271,7 @@ def torch_run(module: nn.Module, dtype: torch.dtype) -> Run:
             buffer = torch.empty(planes.shape, dtype=dtype, memory_format=torch.channels_last)
             local.buffer = buffer
         inputs = buffer[: len(planes)]
-        inputs.copy_(torch.from_numpy(planes).to(dtype))  # twice as fast as in one step
+        inputs.copy_(torch.from_numpy(planes).to(dtype))  # converting first is twice as fast as copying alone
         with torch.inference_mode():
             outputs = forward(inputs)
         for out, output in zip((logits, values), outputs, strict=True):

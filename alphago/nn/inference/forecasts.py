@@ -1,4 +1,4 @@
-"""`ForecastEvaluator`: the fast snapshot of a network that also says score and ownership, for analysis."""
+"""`ForecastEvaluator`: a fast frozen copy of a network that also predicts score and ownership, for analysis."""
 
 import threading
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ from alphago.system.stopwatch import BOARDS, NET
 
 
 class ForecastOutputs(nn.Module):
-    """A forecasting value head whose output is one tensor [B, 2 + H W]: value, score and ownership, the mover's view.
+    """A value head as a module with one output [B, 2 + H W]: value, score in tens of points, and ownership.
 
-    The score is in tens of points, as the head gives it.
+    All are in the view of the player about to move.
     """
 
     def __init__(self, head: ForecastHead) -> None:
@@ -37,7 +37,7 @@ class ForecastOutputs(nn.Module):
 
 @torch.no_grad()
 def makes_forecasts(env: GameEnv, base_net: nn.Module, value: nn.Module) -> bool:
-    """Return whether a value head predicts score and ownership of a game that is won by points."""
+    """Return whether a value head predicts score and ownership, and the game has them."""
     if not (env.has_ownership and isinstance(value, ForecastHead)):
         return False
     forecast = frozen_copy(value).forecast(frozen_copy(base_net)(example_planes(env)))
@@ -45,17 +45,19 @@ def makes_forecasts(env: GameEnv, base_net: nn.Module, value: nn.Module) -> bool
 
 
 class ForecastEvaluator:
-    """Priors, values, scores and ownership of positions on the CPU: a snapshot that later training does not change.
+    """An evaluator that also computes score and ownership, for positions on the CPU.
 
-    It is as fast as `NetEvaluator`, whose forms and dtypes it shares: score and ownership come from the same pass.
+    It is a frozen copy of a network, which later training does not change.  It has the forms and dtypes of
+    `NetEvaluator` and is as fast, since a single forward pass computes everything.
 
-    dtype: "float32", "bfloat16" or "int8"; None takes the fastest.
-    where: what computes the network, "cpu", "cuda" or "host" (see `alphago.nn.inference.hardware.find_device`); the
-        positions are on the CPU in any case.
+    env, base_net, value, policy: the game and the parts of a NeuralNet.
+    dtype: "float32", "bfloat16" or "int8"; None for the fastest.
+    where: the device that computes the network, "cpu", "cuda" or "host" (see
+        `alphago.nn.inference.hardware.find_device`); the positions are on the CPU in any case.
     Raises ValueError for a network whose weights are not finite.
     """
 
-    device = "cpu"  # where the positions should be
+    device = "cpu"  # the device of the positions
 
     def __init__(
         self,
@@ -87,7 +89,7 @@ class ForecastEvaluator:
         self._local = threading.local()
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-        """Write priors and values, as `NetEvaluator.evaluate`."""
+        """Compute priors and values of positions; see `NetEvaluator.evaluate`."""
         self.evaluate_forecasts(batch, slots, priors, values, None)
 
     @translate_out_of_memory()
@@ -100,16 +102,20 @@ class ForecastEvaluator:
         forecasts: tuple[np.ndarray, np.ndarray] | None,
         symmetries: Sequence[int] = (0,),
     ) -> None:
-        """Write priors, values, scores and ownership of the positions in `slots`, whose games must not be over.
+        """Compute priors, values, scores and ownership of positions.
 
-        slots: int64 [n].
-        priors: float32 [n, action_space], overwritten: softmax over the legal actions, exactly 0 elsewhere.
-        values: float32 [n], overwritten: -1 .. 1 from the view of the player about to move.
-        forecasts: scores float32 [n], the mover's expected margin in points, and ownership float32 [n, H W], 1 where a
-            point becomes the mover's; both overwritten.  None for neither.
-        symmetries: the symmetries of the board (rows of `env.symmetries`) in which the network sees each position; the
-            results are means over them.
-        Raises ValueError if the network's output is not finite, or if it makes no forecasts and they are asked for.
+        All results are in the view of the player about to move.
+
+        batch, slots: the positions are those in `slots`, int64 [n], of `batch`; their games must not be over.
+        priors: float32 [n, action_space], overwritten with a softmax over the legal actions, 0 for illegal ones.
+        values: float32 [n], overwritten with values -1 .. 1.
+        forecasts: a pair of arrays, both overwritten: scores float32 [n], the expected margins in points, and
+            ownership float32 [n, H W], each point's expected owner (1 the player about to move, -1 the opponent).
+            None to compute neither.
+        symmetries: symmetries of the board, as indices into `env.symmetries`; the network evaluates each position
+            under each of them, and the results are means over them.
+        Raises ValueError if the network's output is not finite, or if `forecasts` is given and the network does not
+        predict score and ownership.
         """
         count = len(slots)
         if forecasts is not None and not self.makes_forecasts:
@@ -158,10 +164,10 @@ class ForecastEvaluator:
             if not np.isfinite(columns.sum()):
                 raise ValueError(NOT_FINITE)
             np.multiply(columns[:, 1], np.float32(POINTS), out=forecasts[0])
-            np.copyto(forecasts[1], columns[:, 2:])  # -1 .. 1, as a tanh gives it
+            np.copyto(forecasts[1], columns[:, 2:])
 
     def _buffer(self, count: int) -> "Scratch":
-        """Return the present thread's buffers for `count` positions or more."""
+        """Return the current thread's buffers for at least `count` positions."""
         scratch = getattr(self._local, "scratch", None)
         if scratch is None or len(scratch.mask) < count:
             scratch = self._local.scratch = Scratch(self.env, max(count, 32), self._columns)
@@ -172,7 +178,7 @@ class ForecastEvaluator:
 
 
 class Scratch:
-    """One thread's buffers for up to `count` positions."""
+    """The buffers of one thread for up to `count` positions; columns: number of outputs of the value head."""
 
     def __init__(self, env: GameEnv, count: int, columns: int) -> None:
         self.planes = np.empty((count, env.planes, *env.plane_shape), np.float32)
@@ -182,7 +188,7 @@ class Scratch:
 
 
 def device_run(net: nn.Module, dtype: torch.dtype, device: torch.device) -> Run:
-    """Return the forward pass of a module on a device as a `Run`, with planes and outputs in the CPU's memory."""
+    """Return a `Run` that computes a module on a device; planes and outputs are in the CPU's memory."""
 
     def run(planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
         inputs = torch.from_numpy(planes).to(device, dtype).contiguous(memory_format=torch.channels_last)
@@ -197,8 +203,10 @@ def device_run(net: nn.Module, dtype: torch.dtype, device: torch.device) -> Run:
 def make_forecast_evaluator(
     env: GameEnv, parts: tuple[nn.Module, nn.Module, nn.Module], device: str, dtype: str | None = None
 ) -> ForecastEvaluator:
-    """Return the forecast evaluator of a network's base, value and policy.
+    """Return the forecast evaluator of a network.
 
-    device: where the network is computed, see `alphago.nn.inference.hardware.find_device`.
+    parts: the network's base, value and policy.
+    device: the device that computes the network, see `alphago.nn.inference.hardware.find_device`.
+    dtype: as in ForecastEvaluator.
     """
     return ForecastEvaluator(env, *parts, dtype=dtype, where=find_device(env, device))

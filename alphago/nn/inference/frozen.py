@@ -1,4 +1,4 @@
-"""A network's three parts as one module that is never trained, and the check that its fast forms compute the same."""
+"""Frozen copies of networks: a network's three parts as one module, and the comparison of its outputs."""
 
 import copy
 import threading
@@ -15,10 +15,11 @@ TRACING = threading.Lock()  # held while torch.fx traces, which only one thread 
 
 
 class Frozen(nn.Module):
-    """Base, value and policy as one module: planes [B, C, H, W] -> logits and values, both float32.
+    """Base, value and policy as one module: planes [B, C, H, W] -> logits [B, action_space] and values, float32.
 
-    Values are [B], or [B, columns] if the value part gives more than one column.
-    heads_dtype: the dtype that value and policy compute in; the base has its own.
+    Values are [B], or [B, columns] if the value part's output has several columns.
+
+    heads_dtype: the dtype in which value and policy compute; the base has its own.
     """
 
     def __init__(
@@ -36,12 +37,12 @@ class Frozen(nn.Module):
 
 
 def as_column(values: torch.Tensor) -> torch.Tensor:
-    """Return values [B, 1] as [B]; several columns [B, columns], and [B], unchanged."""
+    """Return values [B, 1] as [B]; return values [B], or with several columns, unchanged."""
     return values if values.dim() == 2 and values.shape[1] > 1 else values.flatten()
 
 
 def frozen_parts(base_net: nn.Module, value: nn.Module, policy: nn.Module) -> Frozen:
-    """Return a Frozen of copies of the parts, on the CPU in float32; raise ValueError if a weight is not finite."""
+    """Return copies of the parts as one Frozen on the CPU in float32; raise ValueError if a weight is not finite."""
     frozen = Frozen(*(frozen_copy(module) for module in (base_net, value, policy)))
     for name, tensor in frozen.state_dict().items():
         if isinstance(tensor, torch.Tensor) and not bool(torch.isfinite(tensor).all()):
@@ -50,19 +51,19 @@ def frozen_parts(base_net: nn.Module, value: nn.Module, policy: nn.Module) -> Fr
 
 
 def frozen_copy(module: Part) -> Part:
-    """Return a copy on the CPU, in eval mode and float32, without gradients."""
+    """Return a copy of a module on the CPU, in eval mode and float32, without gradients."""
     return copy.deepcopy(module).cpu().float().eval().requires_grad_(False)
 
 
 def example_planes(env: GameEnv) -> torch.Tensor:
-    """Return random zeros and ones, float32 [3, planes, height, width], the same on every call."""
+    """Return planes of random zeros and ones, float32 [3, planes, height, width], the same on every call."""
     generator = torch.Generator().manual_seed(1)
     planes = torch.rand(3, env.planes, *env.plane_shape, generator=generator).round()
     return planes.contiguous(memory_format=torch.channels_last)
 
 
 def outputs_agree(outputs: Outputs, expected: Outputs, tolerance: float) -> bool:
-    """Return whether logits and values differ by at most `tolerance` times (1 + the largest expected number)."""
+    """Return whether all outputs have the expected shapes and differ by at most tolerance * (1 + max |expected|)."""
     for tensor, right in zip(outputs, expected, strict=True):
         if tensor.shape != right.shape or not (tensor - right).abs().max() <= tolerance * (1 + right.abs().max()):
             return False

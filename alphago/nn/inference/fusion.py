@@ -1,16 +1,17 @@
 """Graph transformations that make a trained network of any modules fast on a CPU.
 
-`fold_batch_norms` puts batch norms into the convolutions before them; `fuse_convolutions` turns each convolution with
-the addition and relu after it into one oneDNN call on weights laid out for the CPU in advance; `to_torchscript` removes
-Python. Each may fail on a module that it cannot trace (torch.fx runs it once, with batch size and dtypes unknown), or
-return a graph that computes something else: callers compare the results and fall back on the modules.
+`fold_batch_norms` folds batch norms into the convolutions before them.  `fuse_convolutions` replaces each convolution,
+with the addition and relu after it, by one oneDNN call on weights in the CPU's preferred layout.  `to_torchscript`
+removes Python's overhead.  Each may fail on a module that torch.fx cannot trace, or return a graph that computes
+something else; therefore callers compare the results, and use the modules if they differ.
 
-The fused calls are those that torch.compile uses on CPUs (torch/_inductor/mkldnn_ir.py). They are internal to torch,
-one more reason to compare.
+The fused calls are those of torch.compile on CPUs (torch/_inductor/mkldnn_ir.py), which are internal to torch.
 
-Positions per second on one core of an AVX512 machine with AMX, in bfloat16, 128 positions a call, as modules, scripted,
-and fused and scripted: 12 200, 13 300 and 18 000 with 5 blocks x 64 channels on 9x9; 55 000, 60 000 and 85 000 with 4 x
-32 on 7x7.
+Positions per second on one core of a machine with AMX, in bfloat16, with 128 positions per call:
+
+                               modules   scripted   fused and scripted
+    9x9, 5 blocks x 64          12 200     13 300               18 000
+    7x7, 4 blocks x 32          55 000     60 000               85 000
 """
 
 import copy
@@ -31,11 +32,11 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 RELUS = {torch.relu, torch.relu_, F.relu, F.relu_, "relu", "relu_"}
 ADDS = {operator.add, operator.iadd, torch.add, "add", "add_"}
-LAYOUT_BATCH = 128  # weights are laid out for batches of about this size; any other works
+LAYOUT_BATCH = 128  # batch size for which oneDNN chooses the weights' layout; other sizes work too
 
 
 class OneThreadTracer(fx.Tracer):
-    """A tracer that other threads do not notice; torch.fx itself patches nn.Module for all threads while it traces."""
+    """A tracer that does not affect modules called in other threads, which torch.fx would trace as well."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,9 +49,9 @@ class OneThreadTracer(fx.Tracer):
 
 
 def fold_batch_norms(module: nn.Module) -> fx.GraphModule:
-    """Return the module as a graph in which batch norms are part of the convolutions before them.
+    """Return a copy of a module as a graph with batch norms folded into the convolutions before them.
 
-    `module` is in eval mode; it is not changed and shares nothing with the result.
+    module: in eval mode.
     """
     tracer = OneThreadTracer()
     graph = tracer.trace(copy.deepcopy(module))
@@ -75,10 +76,11 @@ def fold_batch_norms(module: nn.Module) -> fx.GraphModule:
 def fuse_convolutions(
     graph_module: fx.GraphModule, inputs: torch.Tensor, conv_class: Callable[..., nn.Module] | None = None
 ) -> fx.GraphModule:
-    """Replace every convolution, and the addition and relu after it if any, by a FusedConv or a `conv_class`.
+    """Replace each convolution, with an addition and a relu after it if any, by one module; return `graph_module`.
 
-    Changes `graph_module` in place and returns it.
-    inputs: an example batch, in the dtype that the result is for.
+    graph_module: the graph, changed in place.
+    inputs: an example batch in the dtype of later calls.
+    conv_class: the class of the new modules, with the constructor of FusedConv, which is the default.
     """
     ShapeProp(graph_module).propagate(inputs)
     parts = dict(graph_module.named_modules())
@@ -104,7 +106,10 @@ def fuse_convolutions(
 
 
 def fusible_chain(conv: fx.Node, parts: dict[str, nn.Module]) -> tuple[list[fx.Node], fx.Node | None]:
-    """Return the nodes that one fused call can replace, first the convolution, and the added node or None."""
+    """Return the nodes that one fused call can replace, and the node that is added, or None.
+
+    conv: a convolution, the first of these nodes.  parts: the graph's modules by name.
+    """
     user = only_user(conv)
     if user is None:
         return [conv], None
@@ -119,7 +124,10 @@ def fusible_chain(conv: fx.Node, parts: dict[str, nn.Module]) -> tuple[list[fx.N
 
 
 class FusedConv(nn.Module):
-    """A convolution with an optional addition and relu after it, as one oneDNN call."""
+    """A convolution with an optional addition and relu after it, as one oneDNN call.
+
+    input_shape: the shape of the input; its batch axis is ignored.  relu: whether a relu follows.
+    """
 
     def __init__(self, conv: nn.Conv2d, input_shape: Sequence[int], relu: bool) -> None:
         super().__init__()
@@ -142,7 +150,10 @@ class FusedConv(nn.Module):
 
 @cache
 def fused_call() -> Callable[..., torch.Tensor]:
-    """Return a function that makes the oneDNN call, scripted: tracing does not support its list of optional numbers."""
+    """Return a scripted function that makes the oneDNN call.
+
+    It is scripted because torch.jit.trace does not support one of the call's argument types.
+    """
 
     def call(
         inputs: torch.Tensor, other: torch.Tensor | None, weight: torch.Tensor, bias: torch.Tensor,
@@ -162,14 +173,14 @@ def fused_call() -> Callable[..., torch.Tensor]:
 
 
 def to_torchscript(module: nn.Module, inputs: torch.Tensor) -> nn.Module:
-    """Return the module as frozen TorchScript, recorded on an example batch."""
+    """Return a module as frozen TorchScript, traced with an example batch."""
     with without_warnings(), torch.no_grad():
         return torch.jit.freeze(torch.jit.trace(module.eval(), inputs, check_trace=False))
 
 
 @contextmanager
 def without_warnings() -> Iterator[None]:
-    """Silence torch's warnings that TorchScript is deprecated and that a trace might not hold for other inputs."""
+    """Suppress torch's warnings that TorchScript is deprecated and that a trace may not generalize to other inputs."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*torch.jit.*deprecated", category=DeprecationWarning)
         warnings.filterwarnings("ignore", category=torch.jit.TracerWarning)
@@ -177,20 +188,26 @@ def without_warnings() -> Iterator[None]:
 
 
 def replace_module(graph_module: fx.GraphModule, target: str, module: nn.Module) -> None:
-    """Replace the module with the dotted name `target`."""
+    """Replace the submodule with the dotted name `target` by `module`."""
     parent, _, name = target.rpartition(".")
     setattr(graph_module.get_submodule(parent), name, module)
 
 
 def module_uses(graph_module: fx.GraphModule) -> Counter[int]:
-    """Return how many nodes call each module, by identity: a module that is called twice must not be changed."""
+    """Return the number of nodes that call each module, by the module's id.
+
+    A module that is called more than once must not be changed.
+    """
     parts = dict(graph_module.named_modules())
     calls = (node.target for node in graph_module.graph.nodes if node.op == "call_module")
     return Counter(id(parts[target]) for target in calls)
 
 
 def is_module(node: Any, cls: type[nn.Module], parts: dict[str, nn.Module], uses: Counter[int]) -> bool:
-    """Return whether a node is the only call of a module of exactly this class."""
+    """Return whether a node calls a module of exactly the class `cls`, and is its only call with one argument.
+
+    parts: the graph's modules by name.  uses: the result of `module_uses`.
+    """
     if not isinstance(node, fx.Node) or node.op != "call_module" or not isinstance(node.target, str):
         return False
     module = parts[node.target]
@@ -208,5 +225,5 @@ def only_user(node: fx.Node) -> fx.Node | None:
 
 
 def shape_of(node: Any) -> Any:
-    """Return the shape that ShapeProp recorded; None for a node whose output is no tensor."""
+    """Return the shape of a node's output, which ShapeProp recorded; None if the output is not a tensor."""
     return getattr(node.meta.get("tensor_meta"), "shape", None)

@@ -1,4 +1,4 @@
-"""`DeviceEvaluator`: a network on the GPU, for searches whose boards are there too."""
+"""`DeviceEvaluator`: a frozen copy of a network on the GPU, for searches whose boards are on the GPU too."""
 
 import contextlib
 import copy
@@ -21,17 +21,18 @@ from alphago.nn.inference.gpu_stream import GpuStream
 from alphago.nn.inference.hardware import choose_dtype, dtype_name, find_device, torch_device
 from alphago.system.stopwatch import BOARDS, NET, TRANSFER
 
-GPU_FORMS = ("fused", "folded", "modules")  # the fastest first
-# Differences from the CPU's results, relative to the largest, that pass as rounding: float32 convolutions are TF32.
+GPU_FORMS = ("fused", "folded", "modules")  # ordered from the fastest
+# Largest differences from the CPU's results, relative to the largest output, that count as rounding.  On the GPU,
+# float32 convolutions compute in TF32.
 GPU_ROUNDING = {torch.float32: 0.01, torch.bfloat16: 0.2}
 
 
 class Unsuited(ValueError):
-    """The error of a network that a device cannot compute."""
+    """The error raised for a network that a device cannot compute."""
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Return whether torch, or a library under it, reports that the GPU's memory is exhausted."""
+    """Return whether an error of torch, or of a library that torch calls, says that the GPU's memory is exhausted."""
     if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
         return True
     return isinstance(error, RuntimeError) and bool(re.search("out of memory|ALLOC_FAILED", str(error)))
@@ -39,7 +40,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 @contextlib.contextmanager
 def translate_out_of_memory() -> Iterator[None]:
-    """Turn torch's error in the block into a MemoryError of one sentence if the GPU's memory is exhausted."""
+    """Replace torch's error within the `with` block by a MemoryError if the GPU's memory is exhausted."""
     try:
         yield
     except RuntimeError as error:
@@ -51,18 +52,21 @@ def translate_out_of_memory() -> Iterator[None]:
 
 
 class DeviceEvaluator:
-    """Priors and values for search, as NetEvaluator's, with boards and network on a device.
+    """An evaluator for search with boards and network on a device: a frozen copy of a network.
 
-    `evaluate_leaves` takes a whole wave: the paths of its leaves are uploaded, kernels play them and write planes into
-    the network's input, a CUDA graph computes network and softmax, and priors and values are downloaded. Each thread
-    has its own stream and buffers, so that groups of games overlap, and waits once per wave. Batches are padded to
-    fixed sizes; the graph for a size is captured when it is first needed.
+    `evaluate_leaves` evaluates a whole wave, the leaves of one step of a search.  It uploads the moves from the roots
+    to the leaves; kernels play the moves and write planes into the network's input; a CUDA graph computes network and
+    softmax; and priors and values are downloaded.  Each thread has its own stream and buffers, so the groups of games
+    overlap, and a thread waits only once per wave.  Batches are padded to fixed sizes; the CUDA graph for a size is
+    captured when it is first needed.
 
-    Batch norm is folded. On a GPU that supports it the network computes in bfloat16; results are float32.
-    dtype: "float32" or "bfloat16"; None takes the faster, and so does "int8", which only a CPU computes in.
-    device: "cuda"; or "host", the kernels' build for the CPU with torch there, in float32 by default, for tests.
-    Raises ValueError for a network whose weights are not finite or which the device cannot compute, BackendMissing if
-    there is no such device; every method raises MemoryError when the device's memory is exhausted.
+    Batch norm is folded into the convolutions.  Results are float32.
+
+    env, base_net, value, policy: the game and the parts of a NeuralNet.
+    dtype: "float32" or "bfloat16"; None or "int8" for the faster one.
+    device: "cuda"; or "host", for tests, which computes the kernels and the network on the CPU, by default in float32.
+    Raises ValueError for a network whose weights are not finite or that the device cannot compute, BackendMissing if
+    there is no such device.  All methods raise MemoryError if the device's memory is exhausted.
     """
 
     @translate_out_of_memory()
@@ -80,7 +84,7 @@ class DeviceEvaluator:
         self.device = device
         self._backend = find_backend(device)
         self._torch_device = torch_device(device)
-        # On "host" float32, in which its results are compared with the CPU's own evaluator's.
+        # The default on "host" is float32, in which tests compare it with NetEvaluator.
         preferred = choose_dtype("float32" if dtype is None and device == "host" else dtype, self._torch_device)
         frozen = frozen_parts(base_net, value, policy)
         self._net, self.form, self._dtype = choose_gpu_form(frozen, env, preferred, self._torch_device)
@@ -88,17 +92,19 @@ class DeviceEvaluator:
 
     @property
     def dtype(self) -> str:
-        """The dtype that the network computes in: "float32" or "bfloat16"."""
+        """The dtype in which the network computes: "float32" or "bfloat16"."""
         return dtype_name(self._dtype)
 
     @translate_out_of_memory()
     @torch.no_grad()
     def load(self, base_net: nn.Module, value: nn.Module, policy: nn.Module) -> None:
-        """Replace the weights by those of a network of the same shapes; no thread may be evaluating meanwhile.
+        """Replace the weights by those of another network with the same names and shapes.
 
-        Captured graphs use the new weights from now on.  If the present form does not give this network's results,
-        another form is chosen.  Raises ValueError, and keeps the old weights, if the new weights are not finite or have
-        other shapes.
+        Captured CUDA graphs use the new weights from then on.  If the current form does not compute the new network
+        correctly, another form is chosen.  No thread may be evaluating during the call.
+
+        base_net, value, policy: the parts of the new network.
+        Raises ValueError, and keeps the old weights, if the new ones are not finite or have other shapes.
         """
         frozen = frozen_parts(base_net, value, policy)
         with TRACING:
@@ -110,14 +116,14 @@ class DeviceEvaluator:
             agrees = agrees_with_cpu(net, frozen, self.env, self._dtype, self._torch_device)
         if not agrees:
             self._net, self.form, self._dtype = choose_gpu_form(frozen, self.env, self._dtype, self._torch_device)
-            self._local = threading.local()  # new streams, as existing ones use the old form
+            self._local = threading.local()  # existing streams use the old form
             return
         for name, tensor in own.items():
             tensor.copy_(new[name])
 
     @translate_out_of_memory()
     def evaluate_leaves(self, batch: GameBatch, leaves: Leaves) -> tuple[Reached, np.ndarray, np.ndarray]:
-        """Evaluate a wave as `WaveEvaluator.evaluate_leaves`; raise ValueError if the output is not finite."""
+        """Evaluate a wave; see `WaveEvaluator.evaluate_leaves`.  Raise ValueError if the output is not finite."""
         check_batch(batch, self.env)
         count = len(leaves.slots)
         stream = self._stream()
@@ -133,7 +139,7 @@ class DeviceEvaluator:
 
     @translate_out_of_memory()
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-        """Write priors and values as `NetEvaluator.evaluate` does, for positions on the device or on the CPU."""
+        """Compute priors and values of positions on the device or on the CPU; see `NetEvaluator.evaluate`."""
         count = len(slots)
         if count == 0:
             return
@@ -154,8 +160,11 @@ class DeviceEvaluator:
             _, priors[:], values[:] = self._finish(stream, count)
 
     def _finish(self, stream: GpuStream, count: int) -> tuple[Reached, np.ndarray, np.ndarray]:
-        """Compute the first `count` positions in the stream's buffers, wait, and return state, priors and values."""
-        with NET:  # includes waiting for the boards' kernels
+        """Evaluate the first `count` positions in the stream's buffers; return their Reached, priors and values.
+
+        Raises ValueError if the network's output is not finite.
+        """
+        with NET:  # this includes the wait for the boards' kernels
             answer = stream.compute(count)
         if answer.broken[0]:
             raise ValueError(NOT_FINITE)
@@ -163,7 +172,7 @@ class DeviceEvaluator:
         return reached, answer.priors[:count], answer.values[:count]
 
     def _stream(self) -> GpuStream:
-        """Return the present thread's stream."""
+        """Return the current thread's stream, created on the first call."""
         stream: Any = getattr(self._local, "stream", None)
         if stream is None:
             stream = GpuStream(self.env, self._net, self._dtype, self._torch_device, self._backend)
@@ -177,11 +186,13 @@ class DeviceEvaluator:
 def make_evaluator(
     env: GameEnv, parts: tuple[nn.Module, nn.Module, nn.Module], dtype: str | None, device: str, exact: bool = False
 ) -> NetEvaluator | DeviceEvaluator:
-    """Return the evaluator of a network's base, value and policy on a device.
+    """Return an evaluator of a network.
 
-    device: where the network and the boards of its searches are, see `alphago.nn.inference.hardware.find_device`;
-        "auto" takes the CPU also for a network that the GPU cannot compute or has no memory for.
-    exact: see NetEvaluator; a GPU ignores it.
+    parts: the network's base, value and policy.
+    dtype: as in NetEvaluator and DeviceEvaluator.
+    device: the device of the network and of the searches' boards, see `alphago.nn.inference.hardware.find_device`.
+        "auto" chooses the CPU also if the GPU cannot compute the network or has too little memory.
+    exact: as in NetEvaluator; ignored on a GPU.
     """
     where = find_device(env, device)
     if where != "cpu":
@@ -197,14 +208,16 @@ def make_evaluator(
 
 
 class CudnnConv(nn.Module):
-    """A convolution with an optional addition and relu after it; with a relu, it is a single cuDNN call.
+    """A convolution with an optional addition and relu after it; with a relu it is a single cuDNN call.
 
-    PyTorch would compute bias, addition and relu each in a pass over all features; these passes together take half as
-    long as the convolution.
+    PyTorch would compute bias, addition and relu in one pass over the features each, which together take half as long
+    as the convolution.
 
-    A risk: `cudnn_convolution_relu` gives cuDNN the memory of its result as the addend, with factor 0. cuDNN should not
-    read it. If it did, NaN or infinite numbers left there would come out as NaN. `agrees_with_cpu` sees fresh memory
-    only; such an output later is an error (`Answer.broken`).
+    `cudnn_convolution_relu` passes the uninitialised memory of the result to cuDNN as an addend with factor 0.  If
+    cuDNN read it, NaN or infinity there would give NaN in the result, which the evaluator reports as an error
+    (`Answer.broken`).
+
+    input_shape: ignored, see `fuse_convolutions`.  relu: whether a relu follows.
     """
 
     weight: torch.Tensor
@@ -228,9 +241,10 @@ class CudnnConv(nn.Module):
 
 
 def build_gpu_form(form: str, frozen: Frozen, env: GameEnv, dtype: torch.dtype, device: torch.device) -> Frozen:
-    """Return the network in one of GPU_FORMS, all of it in one dtype; may raise anything that tracing raises.
+    """Return a copy of a network on a device in one of GPU_FORMS, with all parts in one dtype.
 
-    The caller holds TRACING.  frozen: on the CPU, in float32; it is not changed.
+    The caller must hold the lock TRACING.  frozen: the network, on the CPU in float32.
+    Raises whatever tracing a custom module may raise.
     """
     parts = [copy.deepcopy(part) if form == "modules" else fold_batch_norms(part) for part in frozen.children()]
     net = Frozen(*parts, heads_dtype=dtype).to(device, dtype)
@@ -245,9 +259,11 @@ def build_gpu_form(form: str, frozen: Frozen, env: GameEnv, dtype: torch.dtype, 
 def choose_gpu_form(
     frozen: Frozen, env: GameEnv, dtype: torch.dtype, device: torch.device
 ) -> tuple[Frozen, str, torch.dtype]:
-    """Return the network in the fastest form whose results on a device are right, the form's name, and its dtype.
+    """Return a copy of a network in the fastest form whose results on a device are correct.
 
-    Raises Unsuited if there is no such form, and torch's error when the device's memory is exhausted.
+    frozen: the network, on the CPU in float32.  dtype: the preferred dtype.
+    Returns the copy, the form's name and the copy's dtype.
+    Raises Unsuited if no form is correct, and torch's error if the device's memory is exhausted.
     """
     forms = [(form, dtype) for form in GPU_FORMS if form != "fused" or device.type == "cuda"]
     with TRACING, torch.no_grad():
@@ -256,16 +272,16 @@ def choose_gpu_form(
                 net = build_gpu_form(form, frozen, env, form_dtype, device)
                 if agrees_with_cpu(net, frozen, env, form_dtype, device):
                     return net, form, form_dtype
-            except Exception as error:  # whatever a user's module, torch.fx or cuDNN may raise: take the next form
+            except Exception as error:  # a custom module, torch.fx or cuDNN may raise anything; try the next form
                 if is_out_of_memory(error):
                     raise
     raise Unsuited(f"the network cannot be computed on {device.type}: its modules fail there, or give other results")
 
 
 def agrees_with_cpu(net: Frozen, frozen: Frozen, env: GameEnv, dtype: torch.dtype, device: torch.device) -> bool:
-    """Return whether a form on a device gives, up to rounding, the results of `frozen`, the network that it computes.
+    """Return whether the copy `net` on a device has the outputs of the network `frozen`, up to rounding.
 
-    Also true if those are not finite, which the evaluator reports when it occurs.
+    Also returns True if the outputs of `frozen` are not finite; the evaluator reports that later.
     """
     planes = example_planes(env)
     expected = frozen(planes)

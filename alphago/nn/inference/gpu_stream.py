@@ -1,4 +1,4 @@
-"""What a thread needs to have positions evaluated on a device: a stream, buffers, and captured CUDA graphs."""
+"""The stream, buffers and CUDA graphs with which one thread evaluates positions on a device."""
 
 import contextlib
 import weakref
@@ -13,13 +13,14 @@ from alphago.env.game import GameEnv, Leaves, Reached
 from alphago.nn.inference.frozen import TRACING
 from alphago.nn.kernels.priors import LEAST
 
-SMALLEST = 8  # padded batch sizes: this, its doubles to FINE, and from there on each quarter of an octave
+# Padded batch sizes are SMALLEST, its doubles up to FINE, and then four sizes between successive powers of two.
+SMALLEST = 8
 FINE = 64
-ALIGNMENT = 16  # bytes: where an array begins in a buffer
+ALIGNMENT = 16  # bytes; an array begins at a multiple of it in a buffer
 
 
 def padded_size(count: int) -> int:
-    """Return the smallest padded batch size for `count` positions; in large batches at most a quarter is padding."""
+    """Return the smallest padded batch size for `count` positions."""
     size = SMALLEST
     while size < count and size < FINE:
         size *= 2
@@ -30,25 +31,26 @@ def padded_size(count: int) -> int:
 
 
 def aligned(nbytes: int) -> int:
-    """Return `nbytes` rounded up to a multiple of ALIGNMENT, the room of an array in a buffer."""
+    """Return `nbytes` rounded up to a multiple of ALIGNMENT: the space that an array takes in a buffer."""
     return -(-nbytes // ALIGNMENT) * ALIGNMENT
 
 
 class Answer(NamedTuple):
-    """The results of a wave, for each position of a padded batch: NumPy arrays, or torch tensors on the device."""
+    """The results of a wave for each position of a padded batch, as NumPy arrays or as torch tensors on the device."""
 
-    broken: Any  # int32 [1]: positions for which the network's output is not finite
-    values: Any  # float32 [size], mover's view; the outcome where the game is over
-    over: Any  # bool [size]
-    movers: Any  # int8 [size]
-    priors: Any  # float32 [size, A]; all 0 where nothing is legal
+    broken: Any  # int32 [1], the number of positions for which the network's output is not finite
+    values: Any  # float32 [size], in the view of the player about to move; the outcome if the game is over
+    over: Any  # bool [size], whether the game is over
+    movers: Any  # int8 [size], the player about to move, 1 or -1
+    priors: Any  # float32 [size, A]; all 0 if no action is legal
 
 
 class PaddedBatch:
-    """Buffers for one padded batch size, and the CUDA graph that computes on them.
+    """The buffers for one padded batch size, and the CUDA graph that computes on them.
 
-    `mask_rows`, `plane_rows` and `reached` are arrays of the back end over the buffers that the boards' kernels write;
-    `host_answer` is the copy of `answer` in the CPU's memory.
+    planes, mask, outcomes: the network's input, the legal actions, and the outcomes of finished games, as tensors.
+    mask_rows, plane_rows, `reached`: arrays of the backend that share these buffers, for the boards' kernels to write.
+    answer: the results on the device.  host_answer: a copy of `answer` in the CPU's memory.
     """
 
     def __init__(self, env: GameEnv, size: int, dtype: torch.dtype, device: torch.device, backend: Backend) -> None:
@@ -78,15 +80,15 @@ class PaddedBatch:
         self.graph: Any = None
 
     def reached(self, count: int) -> Reached:
-        """Return the buffers for `GameBatch.reach` to write, for `count` positions."""
+        """Return the buffers that `GameBatch.reach` overwrites, for `count` positions."""
         return Reached(*(array[:count] for array in self._reached))
 
     def compute(self, net: nn.Module) -> None:
-        """Queue the computation of `answer` from planes, legal moves and outcomes, without waiting for it."""
+        """Queue the computation of `answer` from planes, legal actions and outcomes, without waiting for it."""
         logits, raw = net(self.planes)
         illegal = ~self.mask
         logits = logits.masked_fill(illegal, -torch.inf)
-        # As alphago.nn.kernels.masked_softmax_batch: a legal action never gets 0, an illegal one always.
+        # As in alphago.nn.kernels.priors.masked_softmax_batch, legal actions never get 0, illegal ones always.
         weights = (logits - logits.amax(dim=1, keepdim=True)).exp().clamp_min(float(LEAST)).masked_fill(illegal, 0)
         torch.div(weights, weights.sum(dim=1, keepdim=True).clamp_min(float(LEAST)), out=self.answer.priors)
         torch.where(self.over, self.outcomes, raw.clamp(-1, 1), out=self.answer.values)
@@ -94,13 +96,16 @@ class PaddedBatch:
         self.answer.broken.copy_((~sound).sum())
 
     def download(self, count: int) -> None:
-        """Copy the results of the first `count` positions to `host_answer`, without waiting if its memory is pinned."""
+        """Queue the copy of the results of the first `count` positions to `host_answer`, without waiting for it."""
         used = self._priors_start + count * self._prior_bytes
         self._host_bytes[:used].copy_(self._bytes[:used], non_blocking=True)
 
 
 class GpuStream:
-    """A thread's buffers and CUDA stream, to which its calls inside `with stream:` go; on "host" there is no stream."""
+    """One thread's buffers and CUDA stream; calls of this thread inside `with stream:` use the stream.
+
+    With the backend "host" there is no CUDA stream.
+    """
 
     def __init__(
         self, env: GameEnv, net: nn.Module, dtype: torch.dtype, device: torch.device, backend: Backend
@@ -119,7 +124,7 @@ class GpuStream:
         self._entered = contextlib.ExitStack()
         self._entered.enter_context(torch.no_grad())
         if self._on_gpu:
-            # Moves between two waves were queued on the default stream, for which this stream does not wait by itself.
+            # Moves between two waves are queued on the default stream, and this stream must wait for them.
             self._torch_stream.wait_stream(torch.cuda.default_stream(self._device))
             self._entered.enter_context(torch.cuda.stream(self._torch_stream))
         self._entered.enter_context(self._stream)
@@ -129,14 +134,14 @@ class GpuStream:
         self._entered.__exit__(*reason)
 
     def padded(self, count: int) -> PaddedBatch:
-        """Return the buffers for `count` positions, created if there are none of that size yet."""
+        """Return the buffers for `count` positions, created when their padded size is first needed."""
         size = padded_size(count)
         if size not in self._padded:
             self._padded[size] = PaddedBatch(self._env, size, self._dtype, self._device, self._backend)
         return self._padded[size]
 
     def upload(self, leaves: Leaves) -> Leaves:
-        """Return the leaves as arrays on the device, for kernels of this stream; the copy may still be under way."""
+        """Queue the copy of leaves to the device, and return their arrays on the device, for kernels of this stream."""
         depth = max(1, int(leaves.lengths.max()))
         arrays = (leaves.roots, leaves.paths[:, :depth], leaves.lengths, leaves.slots)
         total = sum(aligned(array.nbytes) for array in arrays)
@@ -145,7 +150,7 @@ class GpuStream:
         return Leaves(*self._uploads.copy(arrays))
 
     def compute(self, count: int) -> Answer:
-        """Evaluate the first `count` positions in their buffers, wait, and return the answer in the CPU's memory."""
+        """Evaluate the first `count` positions in their buffers, and return the results in the CPU's memory."""
         padded = self.padded(count)
         if not self._on_gpu:
             padded.compute(self._net)
@@ -159,9 +164,9 @@ class GpuStream:
         return padded.host_answer
 
     def _capture(self, padded: PaddedBatch) -> None:
-        """Capture the CUDA graph of `padded`; only this thread's work is recorded, other threads go on."""
-        with TRACING:  # torch captures one graph at a time, and tracing would see these calls
-            padded.compute(self._net)  # libraries make their plans and allocate outside of a capture
+        """Capture the CUDA graph of `padded`; other threads can go on computing meanwhile."""
+        with TRACING:  # torch captures one graph at a time, and a tracer in another thread would see these calls
+            padded.compute(self._net)  # the first call of a library allocates memory, which a capture does not allow
             self._torch_stream.synchronize()
             graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(graph, pool=self._pool, stream=self._torch_stream, capture_error_mode="thread_local"):
@@ -170,17 +175,16 @@ class GpuStream:
 
 
 class Uploads:
-    """A pinned buffer and its twin on the device, through which a wave's arrays are uploaded in one copy."""
+    """A pinned buffer of `capacity` bytes and its twin on the device, to upload a wave's arrays in one copy."""
 
     def __init__(self, capacity: int, device: torch.device, backend: Backend) -> None:
-        """Allocate `capacity` bytes on both sides."""
         self.capacity = capacity
         self._host = torch.empty(capacity, dtype=torch.uint8, pin_memory=device.type == "cuda")
         self._device = torch.empty(capacity, dtype=torch.uint8, device=device)
         self._source, self._target = self._host.numpy(), as_array(self._device, backend)
 
     def copy(self, arrays: tuple[np.ndarray, ...]) -> list[Any]:
-        """Return the arrays as arrays on the device, with their shapes and dtypes; the copy may still be under way."""
+        """Queue the copy of arrays to the device; return the arrays on the device, of the same shapes and dtypes."""
         copies, at = [], 0
         for array in arrays:
             end = at + array.nbytes
@@ -192,7 +196,7 @@ class Uploads:
 
 
 def as_array(tensor: torch.Tensor, backend: Backend) -> Any:
-    """Return an array of the back end over the tensor's memory; bfloat16 appears as int16."""
+    """Return an array of the backend that shares a tensor's memory; bfloat16 becomes int16."""
     if tensor.dtype == torch.bfloat16:
         tensor = tensor.view(torch.int16)
     return backend.reachable(tensor.numpy() if tensor.device.type == "cpu" else tensor)

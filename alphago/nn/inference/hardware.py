@@ -1,4 +1,4 @@
-"""What this machine can compute networks on: devices, the dtypes they are fast in, and its description."""
+"""This machine's hardware for networks: its devices, their fastest dtypes, and a description for reports."""
 
 import os
 import platform
@@ -13,22 +13,22 @@ from alphago.env.devices import choose_device
 from alphago.env.game import GameEnv
 from alphago.system.cores import available_cores
 
-# torch's names of the devices that alphago.cuda has; "host" is its kernels' build for the CPU, meant for tests.
+# torch's name of each device.  "host" is the build of the CUDA kernels for the CPU, for tests.
 TORCH_NAMES = {"cpu": "cpu", "host": "cpu", "cuda": "cuda"}
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "int8": torch.int8}
-LIBRARIES = ("torch", "numba", "numpy", "openvino", "cupy-cuda12x", "cupy-cuda13x")
+LIBRARIES = ("torch", "numba", "numpy", "openvino", "cupy-cuda12x", "cupy-cuda13x")  # for the description
 
 
 # --- devices ---------------------------------------------------------------------------------------
 
 
 def find_device(env: GameEnv, device: str) -> str:
-    """Return the device on which a game is played and its network computed: "cpu", "cuda" or "host".
+    """Return the device for a game's boards and networks: "cpu", "cuda" or "host".
 
-    device: one of these; or "auto", the GPU if torch and CuPy can use one and the game has kernels for it, else the
-        CPU.
-    Raises ValueError for another name and for a device that the game has no kernels for, BackendMissing if there is no
-    GPU to use.
+    device: one of these names; or "auto" for the GPU if torch and CuPy can use one and the game has CUDA kernels,
+        otherwise for the CPU.
+    Raises ValueError for another name or for a device without kernels of the game, BackendMissing for "cuda" if there
+    is no usable GPU.
     """
     if torch.cuda.is_available():
         return choose_device(env, device)
@@ -38,7 +38,7 @@ def find_device(env: GameEnv, device: str) -> str:
 
 
 def torch_device(device: str) -> torch.device:
-    """Return torch's device for boards on "cpu", "cuda" or "host"."""
+    """Return torch's device for the device "cpu", "cuda" or "host"."""
     return torch.device(TORCH_NAMES[device])
 
 
@@ -46,11 +46,13 @@ def torch_device(device: str) -> torch.device:
 
 
 def choose_dtype(dtype: str | None, device: torch.device | None = None) -> torch.dtype:
-    """Return the dtype called `dtype`, or for None the fastest.
+    """Return the torch dtype with the name `dtype`, or for None the fastest one.
 
-    The fastest is int8 on a CPU with instructions for it but without AMX, else that of `fastest_float`: with AMX
-    bfloat16 is about as fast as int8, and rounds less.
-    device: that of a DeviceEvaluator, which computes in `fastest_float` instead of int8; None for the CPU.
+    The fastest is int8 on a CPU with VNNI but without AMX, otherwise `fastest_float(device)`.  (With AMX, bfloat16 is
+    about as fast as int8 and more precise.)
+
+    device: the device of a DeviceEvaluator, where `fastest_float` replaces int8; None for a NetEvaluator on the CPU.
+    Raises ValueError for an unknown name.
     """
     if dtype is None:
         return (
@@ -62,32 +64,32 @@ def choose_dtype(dtype: str | None, device: torch.device | None = None) -> torch
 
 
 def fastest_float(device: torch.device | None = None) -> torch.dtype:
-    """Return the fastest floating-point dtype of a device, or for None of this CPU."""
+    """Return the fastest floating-point dtype of a device; None for this CPU."""
     return torch.bfloat16 if has_native_bfloat16(device) else torch.float32
 
 
 def dtype_name(dtype: torch.dtype) -> str:
-    """Return "float32", "bfloat16" or "int8"."""
+    """Return the name of a torch dtype: "float32", "bfloat16" or "int8"."""
     return str(dtype).removeprefix("torch.")
 
 
 def has_native_bfloat16(device: torch.device | None = None) -> bool:
-    """Return whether a device, or for None this CPU, multiplies in bfloat16; elsewhere it is slower than float32."""
+    """Return whether a device (None: this CPU) has instructions for bfloat16; without them float32 is faster."""
     if device is not None and device.type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
     return cpu_has("amx_tile", "avx512_bf16")
 
 
 def has_int8_products() -> bool:
-    """Return whether this CPU multiplies and adds 8-bit integers in one instruction (VNNI) that cannot overflow."""
+    """Return whether this CPU has instructions (VNNI) that multiply and add 8-bit integers without overflow."""
     return cpu_has("avx512_vnni", "avx_vnni", "avx_vnni_int8", "amx_int8")
 
 
 def cpu_has(*instructions: str) -> bool:
-    """Return whether torch reports any of these instruction sets, by torch's names, and ONEDNN_MAX_CPU_ISA allows it.
+    """Return whether this CPU has any of these instruction sets, given by torch's names.
 
-    That variable restricts oneDNN, with which torch and OpenVINO compute.  Releases of torch before `get_capabilities`
-    know three of the names.
+    Instruction sets that the environment variable ONEDNN_MAX_CPU_ISA forbids do not count, since torch and OpenVINO
+    compute with oneDNN.  Old versions of torch, without `get_capabilities`, know only three of the names.
     """
     allowed = [name for name in instructions if onednn_allows(name)]
     if hasattr(torch.cpu, "get_capabilities"):
@@ -97,11 +99,11 @@ def cpu_has(*instructions: str) -> bool:
 
 
 def onednn_allows(instruction: str) -> bool:
-    """Return whether the environment variable ONEDNN_MAX_CPU_ISA, such as AVX512_CORE_VNNI, permits an instruction."""
+    """Return whether the environment variable ONEDNN_MAX_CPU_ISA, such as AVX512_CORE_VNNI, allows an instruction."""
     most = os.environ.get("ONEDNN_MAX_CPU_ISA", "").upper()
     if most in ("", "ALL", "DEFAULT"):
         return True
-    levels = ("VNNI", "BF16", "FP16", "AVX10", "AMX")  # in the names of the levels above AVX2 and AVX-512
+    levels = ("VNNI", "BF16", "FP16", "AVX10", "AMX")  # parts of the variable's values above AVX-512, in order
     least = next(number for number, level in enumerate(levels) if level in instruction.upper())
     return any(level in most for level in levels[least:])
 
@@ -110,7 +112,7 @@ def onednn_allows(instruction: str) -> bool:
 
 
 def describe_machine() -> dict[str, dict[str, Any]]:
-    """Return sections of named facts as plain data; None stands for a library that is not installed."""
+    """Return facts about this machine as plain data, by section and name; None for a library that is not installed."""
     return {
         "versions": {"python": platform.python_version(), **{name: installed_version(name) for name in LIBRARIES}},
         "machine": {

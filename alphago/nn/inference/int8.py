@@ -1,12 +1,12 @@
-"""Calibration for 8-bit inference: the ranges of the numbers that a network's convolutions read.
+"""Calibration for 8-bit inference: find the ranges of the inputs of a network's convolutions.
 
-The inputs of a convolution are rounded to multiples of a step: 0 to 255 of them if no input is negative, else -128 to
-127. Each output channel's kernel is rounded to -127 to 127 multiples of its own step. The products are added exactly
-(Jacob et al. 2018, "Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference",
-section 2.1).
+The inputs of a convolution are rounded to integer multiples of a step, 0 to 255 of them if no input is negative,
+otherwise -128 to 127.  The kernel of each output channel is rounded to multiples, -127 to 127, of a step of its own.
+Products are added exactly (Jacob et al. 2018, "Quantization and Training of Neural Networks for Efficient
+Integer-Arithmetic-Only Inference", section 2.1).
 
-A kernel's step follows from its largest weight; that of the inputs from the largest input in positions of random games,
-whose stones lie closer together than in most other positions. The same network always gets the same steps.
+A kernel's step is determined by its largest weight.  The step of the inputs is determined by the largest input in
+positions of random games, in which stones lie closer together than in most positions.  Both are deterministic.
 """
 
 from functools import lru_cache
@@ -18,13 +18,13 @@ from torch import fx, nn
 
 from alphago.env.game import GameEnv
 
-POINTS = 1600  # of all calibration positions together
-LEAST = 8  # calibration positions
-HEADROOM = 1.25  # times the largest number in the calibration positions: in others it may be larger
+POINTS = 1600  # board points of all calibration positions together, about
+LEAST = 8  # smallest number of calibration positions
+HEADROOM = 1.25  # a range's end divided by the largest input in calibration, since other positions may have larger ones
 
 
 class Range(NamedTuple):
-    """An interval of numbers: -most to `most` if `negative`, else 0 to `most`."""
+    """An interval of numbers: -most .. most if `negative`, otherwise 0 .. most."""
 
     most: float
     negative: bool
@@ -32,9 +32,9 @@ class Range(NamedTuple):
 
 @lru_cache(maxsize=16)
 def random_planes(env: GameEnv) -> torch.Tensor:
-    """Return the planes of positions from random games, float32 [n, planes, height, width], the same on every call.
+    """Return the planes of positions of random games, float32 [n, planes, height, width], the same on every call.
 
-    Each game stops at a random ply up to twice the number of points, or before its last move.
+    Each position is after a random number of plies, at most twice the number of points, or before the game's last move.
     """
     generator = np.random.default_rng(1)
     points = int(np.prod(env.plane_shape))
@@ -54,8 +54,8 @@ def random_planes(env: GameEnv) -> torch.Tensor:
 class RangeRecorder(fx.Interpreter):
     """An interpreter of a traced module that records the range of each convolution's inputs over all calls.
 
-    Left out are 1x1 convolutions, and those that read the module's own input: planes may hold any numbers, and the
-    first convolution is little work.
+    1x1 convolutions are left out.  So is the first convolution, which takes little time, and whose inputs, the planes,
+    may be any numbers.
     """
 
     def __init__(self, module: fx.GraphModule) -> None:
@@ -73,7 +73,10 @@ class RangeRecorder(fx.Interpreter):
 
 
 def input_ranges(module: fx.GraphModule, planes: torch.Tensor) -> dict[str, Range]:
-    """Return the range of each convolution's inputs in a folded base on these planes, unless they are all 0."""
+    """Return the range of each convolution's inputs, by the convolution's name, when a base computes `planes`.
+
+    module: a base with batch norms folded.  Convolutions whose inputs are all 0 are left out.
+    """
     recorder = RangeRecorder(module)
     recorder.run(planes)
     return {name: span for name, span in recorder.ranges.items() if span.most > 0}

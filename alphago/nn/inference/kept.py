@@ -1,4 +1,4 @@
-"""Evaluators kept with their network: making one takes seconds (calibration, compilation), the next request nothing."""
+"""A cache of evaluators for each network, since making one takes seconds of calibration and compilation."""
 
 import hashlib
 import threading
@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
-KEPT = 4  # evaluators per network (boards, rules, dtypes, devices); the oldest is dropped first
+KEPT = 4  # largest number of evaluators cached per network; the oldest is dropped first
 
 Kept = TypeVar("Kept")
 
@@ -19,9 +19,12 @@ _EVALUATORS: WeakKeyDictionary[nn.Module, dict[Hashable, tuple[str, Any]]] = Wea
 
 
 def kept(parts: tuple[nn.Module, ...], key: Hashable, make: Callable[[], Kept]) -> Kept:
-    """Return what `make` returned earlier for these parts and this key, if the parts have not changed; else call it.
+    """Return the cached object for `parts` and `key`, or call `make` and cache its result.
 
-    It is kept as long as the first part exists.  Several threads may call at once: one of them makes it for all.
+    `make` is called again if the parts' weights have changed.  An entry lives as long as the first of the parts.
+    Several threads may call this at the same time.
+
+    parts: the modules of a network.  key: the other arguments that determine the object.  make: creates the object.
     """
     with _LOCK:
         found, now = _EVALUATORS.setdefault(parts[0], {}), state_digest(parts)
@@ -35,10 +38,10 @@ def kept(parts: tuple[nn.Module, ...], key: Hashable, make: Callable[[], Kept]) 
 
 
 def state_digest(parts: tuple[nn.Module, ...]) -> str:
-    """Return a digest of all that modules compute with: weights and buffers, bit for bit, and other attributes.
+    """Return a hash of modules: their weights and buffers, bit for bit, and their other attributes.
 
-    It reads all numbers, a millisecond per megabyte, because torch does not notice changes by `tensor.data` or through
-    a NumPy view.  Objects other than tensors and arrays count by their `repr`; hooks do not count.
+    It reads all numbers, which takes a millisecond per megabyte, because torch does not record changes made through
+    `tensor.data` or a NumPy view.  Attributes other than tensors and arrays are compared by `repr`; hooks are ignored.
     """
     digest = hashlib.sha256()
     for number, part in enumerate(parts):
@@ -51,14 +54,14 @@ def state_digest(parts: tuple[nn.Module, ...]) -> str:
 
 
 def attributes(module: nn.Module) -> dict[str, Any]:
-    """Return a module's own tensors and other attributes, without its mode and its submodules."""
+    """Return a module's tensors and public attributes by name, without submodules and `training`."""
     tensors = {**dict(module.named_parameters(recurse=False)), **dict(module.named_buffers(recurse=False))}
     others = {name: value for name, value in vars(module).items() if name[0] != "_" and name != "training"}
     return tensors | others
 
 
 def as_bytes(value: Any) -> bytes:
-    """Return a tensor's or array's numbers, shape and dtype as bytes; for other objects their `repr`."""
+    """Return the dtype, shape and numbers of a tensor or array as bytes, or the `repr` of another object."""
     if isinstance(value, torch.Tensor):
         value = value.detach().cpu().contiguous()
         header, value = f"{value.dtype} {list(value.shape)}", value.reshape(-1).view(torch.uint8).numpy()

@@ -1,9 +1,9 @@
-"""A traced network as an OpenVINO model, if that package is installed: the fastest form on Intel and AMD CPUs.
+"""Translate a traced network to an OpenVINO model, the fastest form on Intel and AMD CPUs.
 
-A Translator walks the folded graph of alphago.nn.inference.fusion and builds an OpenVINO node for each of its nodes;
-for an operation that is not in the tables it raises, and the network runs in torch.  It takes a hundredth of the time
-of OpenVINO's own converter, which matters because training publishes new weights every few seconds.  Models are
-compiled for one batch size: with a changing one OpenVINO would choose its kernels anew.
+A Translator walks the folded graph of alphago.nn.inference.fusion and builds an OpenVINO node for each node.  For an
+operation that is not in its tables it raises an exception, and the network runs in torch.  It takes a hundredth of the
+time of OpenVINO's own converter, which matters since training publishes new weights every few seconds.  Models are
+compiled for a single batch size, because OpenVINO would choose its kernels again for each new size.
 """
 
 import operator
@@ -18,7 +18,7 @@ from torch import fx, nn
 
 from alphago.nn.inference.int8 import Range
 
-BATCH_SIZE = 32  # positions of one call; larger batches are not faster
+BATCH_SIZE = 32  # positions per call; larger batches are not faster
 
 
 @cache
@@ -44,9 +44,10 @@ def core() -> Any:
 
 
 class Translator(fx.Interpreter):
-    """An interpreter that runs a traced module with OpenVINO nodes instead of tensors.
+    """An interpreter of a traced module that builds OpenVINO nodes instead of computing tensors.
 
-    ranges: the input ranges of the convolutions to compute in 8 bits, by name; see alphago.nn.inference.int8.
+    ranges: the input ranges of the convolutions to compute in 8 bits, by the convolution's name; see
+        alphago.nn.inference.int8.
     """
 
     def __init__(self, module: fx.GraphModule, ranges: Mapping[str, Range] | None = None) -> None:
@@ -94,7 +95,7 @@ def constant(ops: Any, value: Any) -> Any:
 
 
 def convolution(ops: Any, module: nn.Conv2d, inputs: Any, kernel: Any = None) -> Any:
-    """Return the translation of a convolution; `kernel` replaces the module's own."""
+    """Return the OpenVINO node of a convolution; kernel: replaces the module's kernel if it is not None."""
     if module.groups != 1 or module.padding_mode != "zeros" or isinstance(module.padding, str):
         raise NotImplementedError(f"no OpenVINO translation of {module}")
     pads = list(module.padding)
@@ -104,7 +105,7 @@ def convolution(ops: Any, module: nn.Conv2d, inputs: Any, kernel: Any = None) ->
 
 
 def convolution_in_8_bits(ops: Any, module: nn.Conv2d, inputs: Any, span: Range) -> Any:
-    """Return the translation of a convolution with inputs and kernel rounded to 8 bits, multiplied in 8 bits."""
+    """Return the OpenVINO node of a convolution that computes in 8 bits; span: the range of its inputs."""
     least, most = (-span.most * 128 / 127, span.most) if span.negative else (0.0, span.most)
     rounded = ops.fake_quantize(inputs, *map(np.float32, (least, most, least, most)), 256)
     kernel = module.weight.detach()
@@ -119,7 +120,7 @@ def linear(ops: Any, module: nn.Linear, inputs: Any) -> Any:
 
 
 def batch_norm(ops: Any, module: nn.BatchNorm2d, inputs: Any) -> Any:
-    """Return the translation of a batch norm that could not be folded into a convolution."""
+    """Return the OpenVINO node of a batch norm that could not be folded into a convolution."""
     if module.running_mean is None or module.running_var is None:
         raise NotImplementedError("no OpenVINO translation of a batch norm without running statistics")
     scale = torch.rsqrt(module.running_var + module.eps)
@@ -148,7 +149,7 @@ PLAIN_POOLING = {"stride": None, "padding": 0, "dilation": 1, "ceil_mode": False
 
 
 def whole_board(reduction: str) -> Callable[..., Any]:
-    """Return the translation of a pooling over the whole board, which is a reduction."""
+    """Return a function that translates a pooling over the whole board to a reduction, such as "reduce_mean"."""
 
     def translate(ops: Any, inputs: Any, kernel_size: Any, **options: Any) -> Any:
         window = tuple(inputs.get_output_shape(0))[2:]
@@ -171,7 +172,10 @@ def relu(ops: Any, inputs: Any, inplace: bool = False) -> Any:
 
 
 def item(ops: Any, inputs: Any, key: Any) -> Any:
-    """Return the translation of `inputs[:, begin:end]` and `inputs[:, column]`, the only indexing in the heads."""
+    """Return the OpenVINO node of `inputs[:, begin:end]` or `inputs[:, column]`.
+
+    Raises NotImplementedError for other indices, which the package's heads do not use.
+    """
     rows, columns = key
     if isinstance(columns, int):
         begin = columns % inputs.get_output_shape(0)[1]
@@ -219,14 +223,17 @@ METHODS: dict[str, Callable[..., Any]] = {
 
 
 class OpenVinoModel:
-    """Base, value and policy as one model of BATCH_SIZE positions per call, compiled once for each concurrent call.
+    """Base, value and policy as one OpenVINO model for BATCH_SIZE positions.
 
-    A model compiled for one thread runs in the caller's thread. A model for several threads, which callers could share,
-    has threads of its own; waiting for these took self-play on 7x7 a tenth of its time.
+    The model is compiled once for each concurrent caller, for one thread, so that it runs in the caller's thread.  (A
+    model that callers share has threads of its own; waiting for them took a tenth of the time of self-play on 7x7.)
+
+    base, value, policy: graphs with batch norms folded.
     plane_shape: (planes, height, width).
-    bfloat16: whether what is not in 8 bits is in bfloat16.
-    ranges: for the base, see Translator.
-    Raises ImportError without OpenVINO, or whatever a translation raises.
+    bfloat16: whether operations that do not compute in 8 bits compute in bfloat16.
+    ranges: the input ranges of the base's convolutions to compute in 8 bits; None for none.
+    Raises ImportError without OpenVINO, and NotImplementedError or other exceptions for operations that cannot be
+    translated.
     """
 
     def __init__(
@@ -245,9 +252,11 @@ class OpenVinoModel:
         self._idle: list[Request] = []
 
     def run(self, planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
-        """Compute logits float32 [n, A] and values, both overwritten, from planes float32 [n, …].
+        """Compute logits and values of n positions.
 
-        values: float32 [n], or [n, columns] if the value part gives several.
+        planes: float32 [n, planes, height, width].
+        logits: float32 [n, A], overwritten.
+        values: float32 [n], or [n, columns] if the value part has several columns; overwritten.
         """
         try:
             request = self._idle.pop()
@@ -260,7 +269,7 @@ class OpenVinoModel:
 
 
 class Request:
-    """A compiled model that computes one call at a time."""
+    """A compiled model that computes one call at a time; precision: "bf16" or "f32"."""
 
     def __init__(self, model: Any, precision: str) -> None:
         options = {"INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1}
@@ -273,7 +282,7 @@ class Request:
         self.values = self.request.get_output_tensor(1).data
 
     def run(self, planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
-        """Compute logits and values, both overwritten, for at most BATCH_SIZE positions."""
+        """Compute logits and values of at most BATCH_SIZE positions; see `OpenVinoModel.run`."""
         count = len(planes)
         self.inputs[:count] = planes
         self.request.infer()

@@ -1,1 +1,1 @@
-"""Compiled kernels for training's elementwise operations and for a network's outputs."""
+"""Compiled kernels for the elementwise operations of training and for a network's outputs."""

@@ -1,9 +1,9 @@
-"""Training's elementwise operations on bfloat16 boards, each in as few passes over memory as possible.
+"""Elementwise operations of training on bfloat16 features, each in as few passes over memory as possible.
 
-Arrays of features are channels-last and flat: uint16 [n * C], the bits of bfloat16 numbers, where n is the number of
-points of all boards; element i belongs to channel i mod C. A tile is float32 [ROWS * C]: what belongs to the channels,
-repeated for ROWS points, so that element i of an array goes with element i mod (ROWS * C) of the tile. Inner loops are
-then long and look up no channel, and compilers vectorise them.
+Features are channels-last and flat: uint16 [n * C], the bits of bfloat16 numbers, where n is the number of points of
+all boards.  Element i belongs to channel i mod C.  A tile, float32 [ROWS * C], has a number for each channel, repeated
+for ROWS points; element i of the features goes with element i mod (ROWS * C) of the tile.  So the inner loops are long
+and need no index of a channel, and the compiler vectorises them.
 """
 
 import math
@@ -34,7 +34,7 @@ else:
 
     @intrinsic
     def widen(typing_context, bits):
-        """Return the float32 of a bfloat16's bits (uint16)."""
+        """Return the float32 number whose bfloat16 bits (uint16) are `bits`."""
 
         def generate(context, builder, signature, arguments):
             word = builder.shl(builder.zext(arguments[0], ir.IntType(32)), ir.Constant(ir.IntType(32), 16))
@@ -44,7 +44,7 @@ else:
 
     @intrinsic
     def narrow(typing_context, number):
-        """Return the bits (uint16) of the bfloat16 nearest to a float32, ties to even; NaN stays NaN."""
+        """Round a float32 number to bfloat16, ties to even, and return its bits (uint16); NaN stays NaN."""
 
         def generate(context, builder, signature, arguments):
             word_type = ir.IntType(32)
@@ -58,7 +58,10 @@ else:
 
 @kernel
 def add_moments(x, sums, squares):
-    """Add x, uint16 [n * C], to the tile `sums` and x^2 to the tile `squares`, both float32 [ROWS * C] (see module)."""
+    """Add the features x to the tile `sums`, and their squares to the tile `squares`.
+
+    x: uint16 [n * C].  sums, squares: float32 [ROWS * C], added to.  See the module for features and tiles.
+    """
     tile = len(sums)
     for begin in range(0, len(x), tile):
         part = x[begin : min(begin + tile, len(x))]
@@ -70,7 +73,7 @@ def add_moments(x, sums, squares):
 
 @kernel
 def fold(tile, channels, c):
-    """Return the sum of channel `c` over a tile's rows, in float64."""
+    """Return the sum of a tile's elements for channel `c`, in float64; channels: the number of channels."""
     total = 0.0
     for k in range(c, len(tile), channels):
         total += tile[k]
@@ -79,11 +82,12 @@ def fold(tile, channels, c):
 
 @kernel
 def scale_to_norm(x, weight, bias, epsilon, tiles, mean, deviation):
-    """Compute each channel's mean and deviation, and the factor and summand that normalise it.
+    """Compute the statistics of a batch norm, and for each channel the scale and shift that apply the norm.
 
-    x: uint16 [n * C]. weight, bias: float32 [C], the batch norm's.
-    tiles: float32 [2, ROWS * C], overwritten: factors and summands.
-    mean, deviation: float64 [C], overwritten; deviation is sqrt(variance + epsilon).
+    x: uint16 [n * C], the features.
+    weight, bias: float32 [C], the batch norm's parameters.  epsilon: added to the variance.
+    tiles: float32 [2, ROWS * C], overwritten with a tile of scales and a tile of shifts: norm(x) = scale * x + shift.
+    mean, deviation: float64 [C], overwritten with each channel's mean and sqrt(variance + epsilon).
     """
     channels = len(weight)
     for k in range(tiles.shape[1]):
@@ -103,7 +107,12 @@ def scale_to_norm(x, weight, bias, epsilon, tiles, mean, deviation):
 
 @kernel
 def move_statistics(mean, deviation, count, epsilon, momentum, running_mean, running_variance):
-    """Move running statistics, float32 [C], towards mean and unbiased variance of a batch of `count` points."""
+    """Move a batch norm's running statistics towards those of a batch.
+
+    mean, deviation: float64 [C], from `scale_to_norm`.  count: number of points in the batch.
+    epsilon, momentum: the batch norm's constants.
+    running_mean, running_variance: float32 [C], updated; the variance is the unbiased one.
+    """
     for c in range(len(mean)):
         variance = (deviation[c] * deviation[c] - epsilon) * count / max(count - 1, 1)
         running_mean[c] += np.float32(momentum * (mean[c] - running_mean[c]))
@@ -112,9 +121,10 @@ def move_statistics(mean, deviation, count, epsilon, momentum, running_mean, run
 
 @kernel
 def norm_relu(x, tiles, out):
-    """Compute out = relu(norm of x); NaN stays NaN.
+    """Compute out = relu(norm(x)); NaN stays NaN.
 
-    x, out: bits of bfloat16, uint16 [n * C].  tiles: factors and summands of `scale_to_norm` (see the module).
+    x: uint16 [n * C], the features.  tiles: float32 [2, ROWS * C], scales and shifts from `scale_to_norm`.
+    out: uint16 [n * C], overwritten.
     """
     tile = tiles.shape[1]
     scale, shift = tiles[0], tiles[1]
@@ -128,7 +138,11 @@ def norm_relu(x, tiles, out):
 
 @kernel
 def norm_add_relu(x, added, tiles, out):
-    """Compute out = relu(norm of x + added), all uint16 [n * C], with the tiles of `scale_to_norm`; NaN stays NaN."""
+    """Compute out = relu(norm(x) + added); NaN stays NaN.
+
+    x, added: uint16 [n * C], features.  tiles: float32 [2, ROWS * C], scales and shifts from `scale_to_norm`.
+    out: uint16 [n * C], overwritten.
+    """
     tile = tiles.shape[1]
     scale, shift = tiles[0], tiles[1]
     for begin in range(0, len(x), tile):
@@ -141,14 +155,20 @@ def norm_add_relu(x, added, tiles, out):
 
 @kernel
 def pass_relu(gradient, out, passed):
-    """Write to `passed` the gradient where `out`, a relu's result, is above 0, else 0; all uint16 [n * C]."""
+    """Compute the gradient of a relu's input: passed = gradient if out > 0 else 0.
+
+    gradient: of the relu's output.  out: the relu's output.  passed: overwritten.  All are uint16 [n * C].
+    """
     for k in range(len(gradient)):
         passed[k] = gradient[k] if out[k] > 0 else np.uint16(0)
 
 
 @kernel
 def add_products(x, gradient, sums, products):
-    """Add gradient, uint16 [n * C], to the tile `sums` and gradient * x to `products`, both float32 [ROWS * C]."""
+    """Add the gradient to the tile `sums`, and gradient * x to the tile `products`.
+
+    x, gradient: uint16 [n * C].  sums, products: float32 [ROWS * C], added to.
+    """
     tile = len(sums)
     for begin in range(0, len(x), tile):
         end = min(begin + tile, len(x))
@@ -161,10 +181,13 @@ def add_products(x, gradient, sums, products):
 
 @kernel
 def norm_backward(gradient, x, out, weight, mean, deviation, tiles, passed, dx, dweight, dbias):
-    """Compute the gradients of relu(norm of x + added): passed (for added), dx, dweight and dbias, all overwritten.
+    """Compute the gradients of out = relu(norm(x) + added).
 
-    gradient, x, out, passed, dx: uint16 [n * C]. weight, dweight, dbias: float32 [C].
-    mean, deviation: float64 [C], as `scale_to_norm` writes them. tiles: float32 [3, ROWS * C], scratch.
+    gradient: uint16 [n * C], the gradient of `out`.  x, out: uint16 [n * C], input and output of the forward pass.
+    weight: float32 [C], the norm's scale.  mean, deviation: float64 [C], from `scale_to_norm`.
+    tiles: float32 [3, ROWS * C], scratch memory.
+    passed, dx: uint16 [n * C], overwritten with the gradients of `added` and `x`.
+    dweight, dbias: float32 [C], overwritten with the gradients of the norm's scale and bias.
     """
     channels = len(weight)
     tile = tiles.shape[1]
@@ -190,7 +213,10 @@ def norm_backward(gradient, x, out, weight, mean, deviation, tiles, passed, dx, 
 
 @kernel
 def combine(gradient, x, factor, slope, shift, out):
-    """Compute out = factor * gradient + slope * x + shift; out, gradient, x uint16 [n * C], the others tiles."""
+    """Compute out = factor * gradient + slope * x + shift.
+
+    gradient, x: uint16 [n * C].  factor, slope, shift: tiles, float32 [ROWS * C].  out: uint16 [n * C], overwritten.
+    """
     tile = len(factor)
     for begin in range(0, len(x), tile):
         end = min(begin + tile, len(x))
@@ -203,8 +229,9 @@ def combine(gradient, x, factor, slope, shift, out):
 def pool(x, points, out, argmax):
     """Compute the mean and the maximum of each channel over each board.
 
-    x: uint16 [B * points * C]. out: float32 [B, 2 C], overwritten: means, then maxima.
-    argmax: int32 [B, C], overwritten: the first point with the maximum.
+    x: uint16 [B * points * C], the features.  points: number of points of a board.
+    out: float32 [B, 2 C], overwritten with the means followed by the maxima.
+    argmax: int32 [B, C], overwritten with the first point at which a channel has its maximum.
     """
     boards, channels = argmax.shape
     for b in range(boards):
@@ -228,7 +255,11 @@ def pool(x, points, out, argmax):
 
 @kernel
 def pool_backward(gradient, argmax, points, dx):
-    """Write dx, uint16 [B * points * C], from the gradient of `pool`'s out, float32 [B, 2 C], and its argmax."""
+    """Compute the gradient of the input of `pool`.
+
+    gradient: float32 [B, 2 C], the gradient of the output.  argmax: int32 [B, C], from `pool`.
+    points: number of points of a board.  dx: uint16 [B * points * C], overwritten.
+    """
     boards, channels = argmax.shape
     for b in range(boards):
         mean, most, where = gradient[b, :channels], gradient[b, channels:], argmax[b]
@@ -242,7 +273,11 @@ def pool_backward(gradient, argmax, points, dx):
 
 @kernel
 def add_bias(x, bias, points, out):
-    """Compute out = x + bias; both arrays uint16 [B * points * C], bias float32 [B, C] by board and channel."""
+    """Compute out = x + bias, with a bias for each board and channel.
+
+    x: uint16 [B * points * C], the features.  bias: float32 [B, C].  points: number of points of a board.
+    out: uint16 [B * points * C], overwritten.
+    """
     boards, channels = bias.shape
     for b in range(boards):
         shift = bias[b]
@@ -255,7 +290,11 @@ def add_bias(x, bias, points, out):
 
 @kernel
 def sum_boards(gradient, points, out):
-    """Write the sum over each board of gradient, uint16 [B * points * C], by channel: out float32 [B, C]."""
+    """Compute the sum of each channel over each board, which is the gradient of the bias of `add_bias`.
+
+    gradient: uint16 [B * points * C], the gradient of its output.  points: number of points of a board.
+    out: float32 [B, C], overwritten.
+    """
     boards, channels = out.shape
     for b in range(boards):
         total = out[b]

@@ -1,4 +1,4 @@
-"""Priors and values from a network's raw output."""
+"""Compute priors and values from a network's raw output."""
 
 import math
 
@@ -6,17 +6,17 @@ import numpy as np
 
 from alphago.system.kernels.jit import kernel
 
-LEAST = np.float32(1e-12)  # weight of a legal action, where the best has 1: a legal action is never impossible
+LEAST = np.float32(1e-12)  # least prior of a legal action, relative to the best action's, so that none is 0
 
 
 @kernel
 def masked_softmax_batch(logits, mask, out_priors):
-    """Compute the softmax over each row's legal actions: positive there, exactly 0 elsewhere.
+    """Compute the softmax of each row over its legal actions.
 
-    logits: float32 [n, A]. mask: bool [n, A]. out_priors: float32 [n, A], overwritten.
+    logits: float32 [n, A].  mask: bool [n, A], whether an action is legal.
+    out_priors: float32 [n, A], overwritten: positive for legal actions, exactly 0 for illegal ones.
 
-    A row without legal actions becomes all 0.  Returns how many rows have a legal action whose logit is not finite; the
-    priors of such a row are undefined.
+    Returns the number of rows in which a legal action's logit is not finite; the priors of such a row are undefined.
     """
     broken = 0
     for i in range(logits.shape[0]):
@@ -43,7 +43,10 @@ def masked_softmax_batch(logits, mask, out_priors):
 
 @kernel
 def clip_values(raw, out_values):
-    """Write `raw`, float32 [n], clipped to -1 .. 1, to `out_values`; return how many of them are not finite."""
+    """Clip values to -1 .. 1, and return the number of values that are not finite.
+
+    raw: float32 [n].  out_values: float32 [n], overwritten with the clipped values.
+    """
     broken = 0
     for i in range(raw.shape[0]):
         broken += not math.isfinite(raw[i])

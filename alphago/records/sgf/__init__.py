@@ -1,4 +1,4 @@
-"""SGF files: reading the world's, and writing our own."""
+"""Read and write SGF files."""
 
 from alphago.records.sgf.faults import Fault
 from alphago.records.sgf.game import SgfGame

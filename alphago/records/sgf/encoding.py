@@ -1,7 +1,7 @@
-"""In which encoding a file of games is written: what it says, else what it looks like.
+"""Find the text encoding of a file of games: the declared one if it fits, else the most plausible one.
 
-A file is decoded before it is parsed: the second byte of a letter in Shift-JIS, GBK, EUC-KR or Big5 may be the byte of
-`]` or of a backslash.
+A file must be decoded before it is parsed: in Shift-JIS, GBK, EUC-KR and Big5 the second byte of a letter may equal
+`]` or a backslash.
 """
 
 import codecs
@@ -16,9 +16,9 @@ WIDER = {"gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": 
 ALIASES = {"gb": "gb18030", "gb-2312": "gb18030", "sjis": "cp932", "x-sjis": "cp932", "ks_c_5601-1987": "cp949"}
 CANDIDATES = ("cp932", "gb18030", "cp949", "euc_jp", "big5")
 LOOKED_AT = 100_000  # bytes: enough to tell encodings apart
-BAD_SHARE = 0.1  # of the letters that are no ASCII: with more unreadable ones a declaration is not believed
+BAD_SHARE = 0.1  # a declared encoding is rejected if more of the non-ASCII letters cannot be decoded
 
-# Letters that tell one encoding from another: common ones score, those that wrong encodings give cost.
+# Letters that tell encodings apart: those common in game records, and those typical of a wrong encoding.
 KANA = re.compile("[\u3041-\u30fa\u30fc]")
 HALF_KANA = re.compile("[\uff61-\uff9f]")
 HANGUL = re.compile("[\uac00-\ud7a3]")
@@ -30,7 +30,7 @@ ODD = re.compile("[\u0080-\u009f\u0400-\u04ff\u0370-\u03ff\u2500-\u257f\ue000-\u
 
 
 def decode(data: bytes) -> tuple[str, str]:
-    """Return a file's text and the name of its encoding; bytes that it does not have become U+FFFD."""
+    """Return a file's text and the name of its encoding; undecodable bytes become U+FFFD."""
     for mark, name in MARKS:
         if data.startswith(mark):
             return data[len(mark) :].decode(name, "replace"), name
@@ -49,23 +49,26 @@ def decode(data: bytes) -> tuple[str, str]:
 
 
 def declared_encoding(data: bytes) -> str | None:
-    """Return the encoding that a file's first CA names; None if it names none that Python knows."""
+    """Return the encoding that a file's first CA property names; None if Python does not know it."""
     match = DECLARED.search(data)
     if match is None:
         return None
     word = match[1].decode("ascii", "replace").lower()
     try:
         name = codecs.lookup(ALIASES.get(word, word)).name
-        b" ".decode(name, "replace")  # some are no encodings of text, such as hex
+        b" ".decode(name, "replace")  # some codecs, such as hex, are not for text
     except (LookupError, ValueError):
         return None
     if name.startswith(("utf-16", "utf-32", "utf-7")):
-        return None  # its own bytes show that it is not: CA was found as ASCII
+        return None  # impossible: in such a file the ASCII bytes of CA would not have been found
     return WIDER.get(name, name)
 
 
 def unmarked_utf16(data: bytes) -> str | None:
-    """Return which UTF-16 a file without a mark is in; None if in neither: the first letters of an SGF are ASCII."""
+    """Return "utf-16-le" or "utf-16-be" for UTF-16 without a byte order mark, else None.
+
+    The first letters of an SGF file are ASCII, so every second byte is 0.
+    """
     head = data[:64].ljust(4, b" ")
     even, odd = head[0::2], head[1::2]
     if even.count(0) > len(even) // 2 and odd.count(0) == 0:
@@ -76,7 +79,7 @@ def unmarked_utf16(data: bytes) -> str | None:
 
 
 def guess(data: bytes) -> str:
-    """Return the likeliest encoding of bytes that are not all ASCII: UTF-8 if they are that, else by their letters."""
+    """Return the most plausible encoding of non-ASCII data: UTF-8 if it is valid, else the best by its letters."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(data[:LOOKED_AT], final=len(data) <= LOOKED_AT)
         return "utf-8"
@@ -92,7 +95,7 @@ def guess(data: bytes) -> str:
 
 
 def latin_score(data: bytes) -> float:
-    """Return how likely bytes are Latin letters: these stand alone among ASCII ones, as in "Müller"."""
+    """Return how plausible Latin-1 is: its letters stand alone among ASCII ones, as in "Müller"."""
     runs = re.findall(rb"[\x80-\xff]+", data)
     total = sum(map(len, runs))
     alone = sum(len(run) == 1 for run in runs)
@@ -102,7 +105,7 @@ def latin_score(data: bytes) -> float:
 
 
 def plausibility(text: str) -> float:
-    """Return how likely a text was decoded rightly, about -10 .. 3."""
+    """Return how plausible it is that a text was decoded correctly, about -10 .. 3."""
     letters = [character for character in text if not character.isascii()]
     if not letters:
         return 0.0

@@ -1,8 +1,8 @@
-"""What is wrong with a file of games: where, of which kind, and in a sentence."""
+"""Faults of a file of games: their kind, place and message."""
 
 from dataclasses import dataclass
 
-# Kinds, by which reports count.
+# Kinds of faults.
 UNREADABLE = "no SGF"
 TOO_LARGE = "too large"
 OTHER_GAME = "not Go"
@@ -18,7 +18,7 @@ DEAD = "stones without a liberty"
 KOMI = "komi"
 HANDICAP = "handicap"
 
-# Those after which there is no game at all.
+# The kinds that leave no game at all.
 FATAL = (UNREADABLE, TOO_LARGE, OTHER_GAME, BOARD, DEAD)
 
 
@@ -26,11 +26,11 @@ FATAL = (UNREADABLE, TOO_LARGE, OTHER_GAME, BOARD, DEAD)
 class Fault:
     """Something wrong in a file.
 
-    kind: one of the names above.
-    text: a sentence without place.
-    game: the number of the game in its file, from 1; None if the file holds one.
-    node: the number of the node in its line, from 0 for the head; None if it is no node's.
-    move: the number of the move, from 1; None if it is no move's.
+    kind: one of the constants above.
+    text: the message, without the place.
+    game: number of the game in its file, from 1; None if the file holds only one.
+    node: number of the node in its line, 0 for the root; None for a fault of the whole game.
+    move: number of the move, from 1; None if the fault is not about a move.
     """
 
     kind: str
@@ -45,7 +45,7 @@ class Fault:
         return f"{game}{node}{self.text}"
 
     def of(self, file: str) -> str:
-        """Return the sentence with file and place: 'games.sgf, game 2, node 14: move 13, White A5, is illegal'."""
+        """Return the message with file and place: 'games.sgf, game 2, node 14: move 13, White A5, is illegal'."""
         places = [file, *(f"{name} {number}" for name, number in (("game", self.game), ("node", self.node))
                           if number is not None)]  # fmt: skip
         return f"{', '.join(places)}: {self.text}"

@@ -1,4 +1,4 @@
-"""A game of Go as SGF files hold it."""
+"""A game of Go as an SGF file holds it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,23 +20,23 @@ from alphago.system.validation import shown
 
 @dataclass(frozen=True)
 class SgfGame:
-    """One game of Go: its moves, and the properties at the head of its file.
+    """One game of Go: its moves, and the properties of its root node.
 
-    moves: actions, which alternate between the colours; the pass is board_size^2.
+    moves: actions, board_size^2 for a pass; the colours alternate.
     komi: None if the file names none.
     setup: stones and the first player, as in `GoEnv.position` and `GameRecord.setup` (`black`, `white`, `to_play`);
         handicap stones are among them.
-    result: as in the file, such as "B+2.5", "W+R", "0" for a draw; "" if it is unknown.
+    result: as in the file, such as "B+2.5", "W+R", "0" for a draw; "" if unknown.
     players: names of Black and White.
-    rules: as in the file; `alphago.env.go_rules.NAMED` has those that are understood.
-    comment, comments: on the game, and on moves (by ply).
-    inserted: plies of passes that are not in the file, each between two moves of one colour.
-    faults: what is wrong with the file; the moves are those before it.
-    assumed: the rules under which the moves are legal, where the file names none and `GoEnv`'s would forbid some.
-    ranks: of Black and White, as in the file; `read_rank` makes them numbers.
+    rules: as in the file; `alphago.env.go_rules.NAMED` lists the names that are understood.
+    comment: on the game. comments: on moves, by ply.
+    inserted: plies of passes that the file lacks, each inserted between two moves of one colour.
+    faults: what is wrong with the file; `moves` end before the first fault.
+    assumed: the rules that make all moves legal, if the file names none and `GoEnv`'s default forbids some; else None.
+    ranks: of Black and White, as in the file; `read_rank` converts them to numbers.
     date, event: as in the file.
-    notes: what a search thought of positions, by the ply that follows.
-    source: the file.
+    notes: search results for the position before each ply, by ply.
+    source: the file's name.
     """
 
     board_size: int
@@ -60,9 +60,9 @@ class SgfGame:
 
     @classmethod
     def from_record(cls, record: GameRecord, env: GameEnv, *, values: bool = False, **rest: Any) -> "SgfGame":
-        """Return the game of a record that was played in `env`; `rest` are further fields, such as `players`.
+        """Return a record played in `env` as an SgfGame; `rest` are further fields, such as `players`.
 
-        values: whether to write what the search thought of each position as `notes`.
+        values: whether to keep the search's value of each position as `notes`.
         """
         if values:
             signed = (record.values * record.movers).tolist()
@@ -81,27 +81,30 @@ class SgfGame:
 
     @property
     def outcome(self) -> float | None:
-        """The outcome: +1 Black won, -1 White won, 0 a draw; None if the file does not say."""
+        """The outcome: +1 Black won, -1 White won, 0 a draw; None if unknown."""
         return outcome_of(self.result)
 
     @property
     def margin(self) -> float | None:
-        """Black's margin in points; None if the result does not say, as after a resignation."""
+        """Black's margin in points; None if unknown, as after a resignation."""
         return margin_of(self.result)
 
     @property
     def played_rules(self) -> Rules:
-        """The rules of ko and suicide: those that the file names, else `assumed`, else `GoEnv`'s."""
+        """The rules of ko and suicide: the file's if it names known ones, else `assumed`, else `GoEnv`'s default."""
         return read_rules(self.rules) or self.assumed or Rules()
 
     def env(self, **options: Any) -> GoEnv:
-        """Return the game's GoEnv, with defaults for what the file does not name and a `max_moves` above its length."""
+        """Return a GoEnv with the game's board, komi and rules, and a `max_moves` that it does not reach.
+
+        options: further keywords of GoEnv, which take precedence.
+        """
         cap = max(GoEnv(self.board_size).max_moves, len(self.moves) + 1)
         rules = self.played_rules
         return GoEnv(self.board_size, **{"komi": self.komi, "max_moves": cap, **rules._asdict(), **options})
 
     def position(self, env: GoEnv | None = None, ply: int | None = None) -> GoPosition:
-        """Return the position before move `ply` (None: after the last one), in `env` (None: the game's own)."""
+        """Return the position before move `ply` (None: after the last one), in `env` (None: `self.env()`)."""
         env = env or self.env()
         position = env.position(**self.setup, komi=None if self.komi == env.komi else self.komi)
         for action in self.moves[:ply]:
@@ -109,12 +112,12 @@ class SgfGame:
         return position
 
     def to_record(self, env: GoEnv | None = None) -> GameRecord:
-        """Return a record to train on: each policy is the move played, values are 0, and inserted passes have weight 0.
+        """Return a record to train on: policies are one-hot on the move played, values 0, inserted passes weight 0.
 
-        Raises ValueError if the game has no result.
+        Raises ValueError if the result is unknown.
         """
         if self.outcome is None:
-            raise ValueError(f"result must say who won, to make a record, got {shown(self.result)}")
+            raise ValueError(f"result must name the winner or a draw, got {shown(self.result)}")
         position = self.position(env, 0)
         builder = RecordBuilder(dict(position.setup), env=position.env)
         for ply, action in enumerate(self.moves):

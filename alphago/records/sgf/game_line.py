@@ -1,4 +1,4 @@
-"""One line of nodes as a game: its head, and its moves as far as they are legal."""
+"""Read a line of SGF nodes as a game: its root properties, and its moves up to the first illegal one."""
 
 import contextlib
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ from alphago.records.sgf.values import read_handicap, read_komi, read_point, rea
 from alphago.system.validation import shown
 
 SIGNS = {"B": 1, "W": -1}
-LENIENT = (Rules("simple", False), Rules("simple", True))  # tried where a file names no rules that are known
+LENIENT = (Rules("simple", False), Rules("simple", True))  # tried if a file names no known rules
 
 
 def read_line(
@@ -40,10 +40,11 @@ def read_line(
     source: str = "",
     before: tuple[Fault, ...] = (),
 ) -> SgfGame:
-    """Return the game of a line of nodes, with its faults; it never raises for what a file says.
+    """Return the game in a line of nodes, with its faults; no content of a file raises.
 
-    required: the game to read it as; None for the one that the nodes describe.  number: of the game in its file.
-    before: faults of the whole game, such as that its file is cut off.
+    required: the game to read it as; None for the one that the nodes describe.
+    number: of the game in its file, from 1; None if it is the only one.
+    before: faults of the whole file, such as a missing end.
     """
     return LineReader(line, required, number, source, list(before)).read()
 
@@ -56,13 +57,13 @@ class LineReader:
     ) -> None:
         self.line, self.required, self.number, self.source, self.faults = line, required, number, source, faults
         self.head: Node = dict(line[0]) if line else {}
-        for node in line[1:4]:  # some programs write what belongs to the head into the nodes after it
+        for node in line[1:4]:  # some programs write root properties into the nodes after the root
             if "SZ" in self.head or any(name in node for name in SIGNS):
                 break
             self.head = {**{name: values for name, values in node.items() if name not in STONES}, **self.head}
 
     def text(self, name: str) -> str:
-        """Return a text of the head, "" if it has none."""
+        """Return the text of a root property, "" if it is missing."""
         values = self.head.get(name)
         return plain_text(values[0]).strip() if values else ""
 
@@ -70,7 +71,6 @@ class LineReader:
         self.faults.append(Fault(kind, text, self.number, node, move))
 
     def read(self) -> SgfGame:
-        """Return the game."""
         if self.text("GM") not in ("1", "", "go", "Go"):
             self.fault(kinds.OTHER_GAME, f"GM must be 1, a game of Go, got {shown(self.text('GM'))}")
             return self.empty(19)
@@ -103,7 +103,7 @@ class LineReader:
         return SgfGame(size, (), faults=tuple(self.faults), source=self.source)
 
     def komi(self) -> float | None:
-        """Return the komi; where KM is missing, that of KO, as Chinese servers write it."""
+        """Return the komi in the property KM, or in KO, where Chinese servers write it."""
         try:
             komi = read_komi(self.text("KM"))
         except ValueError as error:
@@ -124,10 +124,10 @@ class LineReader:
     # --- moves and stones ---
 
     def stretches(self, env: GoEnv, handicap: int) -> list[Stretch]:
-        """Return the plays of the line between set-ups, and the stones of the set-ups before the first play.
+        """Return the plays of the line, divided at each node that sets up stones after the first play.
 
-        Reading stops at a point that is not on the board.  Stones of later set-ups are those of the file; `choose`
-        places them on the board that was reached.
+        Reading stops at a point off the board.  In later stretches `stones` has only the changes of the set-up (else
+        KEPT), which `choose` applies to the board reached.
         """
         white_begins = self.text("PL").strip().upper().startswith(("W", "2"))
         first = Stretch(np.zeros(env.N * env.N, np.int8), -1 if white_begins else 1)
@@ -159,7 +159,7 @@ class LineReader:
         return found
 
     def give_handicap(self, env: GoEnv, stretches: list[Stretch], handicap: int) -> None:
-        """Place handicap stones that the file names but does not place: White then makes the first move."""
+        """Place the handicap stones if the file only names their number (HA) and White makes the first move."""
         first = stretches[0]
         if 2 <= handicap <= most_handicap(env.N) and not first.stones.any() and first.colours[:1] == [-1]:
             points = handicap_points(env.N, handicap)
@@ -167,10 +167,10 @@ class LineReader:
                 first.stones[points] = 1
 
     def choose(self, stretches: list[Stretch], rules: Rules | None, size: int) -> tuple[int, Followed, Rules | None]:
-        """Return the stretch to read as the game, followed as far as it is legal, and the rules that were assumed.
+        """Return the number of the stretch to read as the game, its legal plays, and the rules assumed for it.
 
-        It is the first one.  Where stones are set up between moves, each stretch begins a game; the longest is kept,
-        of equally long ones the first.
+        If stones are set up between moves, every stretch counts as a game of its own: the longest wins, the first of
+        equally long ones.
         """
         best = 0
         followed, assumed = self.follow(stretches[0], rules, size)
@@ -181,7 +181,7 @@ class LineReader:
                 break
             stretch.stones = placed
             if np.array_equal(placed, every[-1].board):
-                join(stretches, number)  # it changes nothing
+                join(stretches, number)  # the set-up changes nothing
                 again, assumed_again = self.follow(stretches[number], rules, size)
                 every.append(again)
                 if best == number - 1:
@@ -195,7 +195,7 @@ class LineReader:
         return best, followed, assumed
 
     def report(self, stretches: list[Stretch], every: list[Followed], best: int, followed: Followed) -> None:
-        """Add the faults of a game that was chosen: set-ups between its moves, and what ended it."""
+        """Add the faults of the chosen game: set-ups between its moves, and its first illegal move."""
         changes = [
             number for number in range(1, len(stretches))
             if stretches[number].actions and (number >= len(every) or not is_joined(stretches, number))
@@ -213,7 +213,7 @@ class LineReader:
             self.faults.append(followed.fault)
 
     def follow(self, stretch: Stretch, rules: Rules | None, size: int) -> tuple[Followed, Rules | None]:
-        """Follow a stretch by the rules of the file, or if it names none, by those that allow most of it."""
+        """Play a stretch under the file's rules, or, if it names none, under whichever rules allow the most plays."""
         if self.required is not None:
             return follow_in(stretch, self.required, self.number), None
         first = follow_in(stretch, board_of(size, rules or Rules(), len(stretch.actions)), self.number)
@@ -227,7 +227,7 @@ class LineReader:
         return best, assumed
 
     def setup(self, env: GoEnv, stretch: Stretch) -> dict[str, Any] | None:
-        """Return a stretch's stones and first player as keywords of `GoEnv.position`; None if they cannot stand."""
+        """Return a stretch's stones and first player as keywords of `GoEnv.position`; None for an illegal board."""
         black, white = (np.flatnonzero(stretch.stones == sign).tolist() for sign in (1, -1))
         try:
             mover = stretch.to_play if stretch.to_play < 0 else None
@@ -238,7 +238,7 @@ class LineReader:
             return None
 
     def comments(self, followed: Followed) -> dict[int, str]:
-        """Return the comments on moves, by ply; the head's is the game's."""
+        """Return the comments on moves, by ply; without the root's, which is the comment on the game."""
         found = {}
         for ply, node in enumerate(followed.node_of):
             values = self.line[node].get("C")

@@ -1,23 +1,23 @@
-"""The grammar of SGF, read as far as it goes: nodes, values and lines of play of texts that may be damaged.
+"""Parse SGF texts, damaged ones too, into nodes, property values and lines of play.
 
-Nothing here recurses, and no text makes it slow: one pass over the tokens, with a stack of numbers.
+One pass over the tokens with an explicit stack: no recursion, and linear time for any text.
 
-Source: "SGF file format FF[4]", https://www.red-bean.com/sgf/; older files (FF[1] to FF[3]) have lower-case letters in
-the names of properties, which mean nothing.
+Source: "SGF file format FF[4]", https://www.red-bean.com/sgf/; in older files (FF[1] to FF[3]) the names of properties
+contain lower-case letters, to be ignored.
 """
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-Node = dict[str, list[str]]  # properties and their raw values
+Node = dict[str, list[str]]  # raw values by property
 
-MOST_NODES = 400_000  # of one game: the largest collections of openings have a hundred thousand
+MOST_NODES = 400_000  # in one game: the largest collections of openings have a hundred thousand
 
-# A value, closed or not; a bracket or semicolon; a name.  Possessive: a text without an end costs no more than others.
+# A value, closed or not; a bracket or semicolon; a name.  Possessive quantifiers keep unclosed values linear.
 TOKEN = re.compile(r"\[((?:[^\\\]]++|\\.)*+)(\]?)|([();])|([A-Za-z][A-Za-z0-9]*+)", re.DOTALL)
 BEGIN = re.compile(r"\(\s*(?:;|(?=[A-Za-z]{1,12}\s*\[))")
-BARE = re.compile(r"\s*;\s*[A-Za-z]{1,12}\s*\[")  # a game without its first bracket
+BARE = re.compile(r"\s*;\s*[A-Za-z]{1,12}\s*\[")  # a game whose first bracket is missing
 LOWER = re.compile("[a-z]")
 SOFT_BREAK = re.compile(r"\\(\r\n|\n\r|\n|\r)")
 ESCAPED = re.compile(r"\\(.)", re.DOTALL)
@@ -28,10 +28,10 @@ BREAKS = re.compile(r"\r\n|\n\r|\r")
 class Tree:
     """One game of a file: its nodes in the order of the file.
 
-    parents: of each node, the number of the one before it in its line; -1 for the first.
-    complete: whether it was closed; False for a file that was cut off.
-    too_long: whether nodes were left out, since there were more than MOST_NODES.
-    end: where it ends in the text.
+    parents: for each node, the number of its parent; -1 for the root.
+    complete: whether its last bracket was found; False for a truncated file.
+    too_long: whether nodes beyond MOST_NODES were left out.
+    end: index in the text where the game ends.
     """
 
     nodes: list[Node] = field(default_factory=list)
@@ -41,7 +41,7 @@ class Tree:
     end: int = 0
 
     def main_line(self) -> list[Node]:
-        """Return the nodes of the first line."""
+        """Return the nodes of the main line: the first child of every node."""
         line, last = [], -1
         for number, parent in enumerate(self.parents):
             if parent == last:
@@ -50,7 +50,7 @@ class Tree:
         return line
 
     def lines(self) -> Iterator[list[Node]]:
-        """Yield the nodes of every line, from the first node to an end; the first line first."""
+        """Yield the nodes of every line, from the root to a leaf; the main line first."""
         inner = set(self.parents)
         for number in range(len(self.nodes)):
             if number not in inner:
@@ -62,9 +62,9 @@ class Tree:
 
 
 def trees(text: str) -> Iterator[Tree]:
-    """Yield the games of a text, one after the other; none if it holds none.
+    """Yield the games of a text.
 
-    What stands before, between and behind games is left out, such as the head of a mail, or brackets too many.
+    Text before, between and after games is skipped, such as the headers of a mail, or surplus brackets.
     """
     at = 0
     begin = BEGIN.search(text)
@@ -81,7 +81,7 @@ def trees(text: str) -> Iterator[Tree]:
 
 
 def read_tree(text: str, at: int) -> Tree:
-    """Return the game whose first bracket stands before `at`; a missing first semicolon is added."""
+    """Return the game whose text begins at `at`, after its first bracket; a missing first semicolon is tolerated."""
     tree = Tree()
     stack, current = [-1], -1
     node: Node | None = None
@@ -91,7 +91,7 @@ def read_tree(text: str, at: int) -> Tree:
         tree.end = token.end()
         if value is not None:
             if not closed:
-                break  # the text ends within it
+                break  # the text ends within this value
             if values is not None:
                 values.append(value)
         elif name is not None:
@@ -126,14 +126,9 @@ def begin_node(tree: Tree, parent: int) -> Node:
 
 
 def plain_text(raw: str) -> str:
-    """Return the text of a raw value: without escapes, with line breaks as \\n and other space as spaces."""
+    """Return the text of a raw value: escapes removed, line breaks as \\n, other white space as spaces."""
     if "\\" in raw:
         raw = ESCAPED.sub(r"\1", SOFT_BREAK.sub("", raw))
     if "\r" in raw:
         raw = BREAKS.sub("\n", raw)
     return raw.replace("\t", " ").replace("\v", " ").replace("\f", " ")
-
-
-def escaped(text: str) -> str:
-    """Return a text as the raw value of a property."""
-    return text.replace("\\", "\\\\").replace("]", "\\]")

@@ -1,9 +1,9 @@
-"""What a search thought of positions, in the properties of SGF that Sabaki and KataTrain read.
+"""Search results as SGF properties that Sabaki and KaTrain read.
 
 Sabaki draws its graphs from SBKV, Black's win rate in percent, and SBKS, Black's lead in points (Sabaki 0.60,
-src/modules/sabaki.js).  KataTrain reads KT: the ownership, the policy and an analysis in JSON, each compressed and in
-base64 (KataTrain 1.20, katrain/core/game_node.py).  They stand at the node of the position that was searched, which is
-the one before the move.
+src/modules/sabaki.js).  KaTrain reads KT: the ownership, the policy and an analysis in JSON, each gzipped and in
+base64 (KaTrain 1.20, katrain/core/game_node.py).  The properties belong to the node of the searched position, which
+precedes the node of the move.
 """
 
 import base64
@@ -18,13 +18,13 @@ from typing import Any, NamedTuple
 from alphago.env.go import GoEnv
 from alphago.records.sgf.grammar import Node
 
-KATRAIN_VERSION = "1.0"  # of the form of KT
-GENERATED = "alphago: "  # begins a line of a comment that was made from a note
-LARGEST_ANALYSIS = 2**20  # bytes of one position's, unpacked
+KATRAIN_VERSION = "1.0"  # of the format of KT
+GENERATED = "alphago: "  # prefix of a comment line that was generated from a note
+LARGEST_ANALYSIS = 2**20  # bytes of one position's analysis, uncompressed
 
 
 class MoveNote(NamedTuple):
-    """What a search found in the position before a move; all from Black's view.
+    """The results of a search of the position before a move, all from Black's view.
 
     value: -1 .. 1, the expected outcome; None if unknown.
     visits: readouts of the position; None if unknown.
@@ -62,7 +62,7 @@ class MoveNote(NamedTuple):
 
 
 def note_properties(note: MoveNote, env: GoEnv, action: int) -> dict[str, list[str]]:
-    """Return the properties of the node before a move, `action`, that tell what the search found there."""
+    """Return a note as properties of the node before the move `action`."""
     found: dict[str, list[str]] = {}
     if note.win_rate is not None:
         found["SBKV"] = [f"{100 * note.win_rate:.2f}"]
@@ -74,30 +74,30 @@ def note_properties(note: MoveNote, env: GoEnv, action: int) -> dict[str, list[s
 
 
 def katrain_analysis(note: MoveNote, env: GoEnv, action: int) -> dict[str, Any]:
-    """Return a note as KataTrain keeps an analysis: of the root, and of the move that was played."""
-    root = rounded(winrate=note.win_rate, scoreLead=note.score, visits=note.visits)
+    """Return a note in KaTrain's format of an analysis: the root, and the move that was played."""
+    root = round_known(winrate=note.win_rate, scoreLead=note.score, visits=note.visits)
     root.setdefault("visits", 0)
     move = env.to_text(action)
     name = "pass" if action == env.pass_action else move
-    info = rounded(visits=note.move_visits, prior=note.prior, winrate=note.win_rate, scoreLead=note.score)
+    info = round_known(visits=note.move_visits, prior=note.prior, winrate=note.win_rate, scoreLead=note.score)
     moves = {}
     if note.prior is not None or note.move_visits is not None:
         moves[name] = {"move": name, "order": 0, "pv": [name], "visits": 0, "winrate": 0.5, "scoreLead": 0.0, **info}
     return {"moves": moves, "root": {"winrate": 0.5, "scoreLead": 0.0, **root}, "completed": True}
 
 
-def rounded(**numbers: float | None) -> dict[str, Any]:
-    """Return the numbers that are known, rounded to six places."""
+def round_known(**numbers: float | None) -> dict[str, Any]:
+    """Return the numbers that are not None, rounded to six places."""
     return {name: round(value, 6) for name, value in numbers.items() if value is not None}
 
 
 def packed(data: bytes) -> str:
-    """Return bytes as a value of KT; the same bytes give the same text."""
+    """Return data gzipped and in base64, as a value of KT; deterministic."""
     return base64.b64encode(gzip.compress(data, mtime=0)).decode()
 
 
-def unpacked(text: str) -> bytes:
-    """Return the bytes of a value of KT; raise ValueError for other texts, and for more than LARGEST_ANALYSIS."""
+def unpack(text: str) -> bytes:
+    """Return the data in a value of KT; raise ValueError for invalid or too long data (LARGEST_ANALYSIS)."""
     try:
         raw = base64.b64decode(text, validate=False)
         reader = zlib.decompressobj(wbits=31)
@@ -110,7 +110,7 @@ def unpacked(text: str) -> bytes:
 
 
 def read_notes(nodes: Sequence[Node]) -> dict[int, MoveNote]:
-    """Return the notes in the nodes of a game, by ply; node i is that of the position before ply i."""
+    """Return the notes in the nodes of a game, by ply; node i belongs to the position before ply i."""
     notes = {}
     for ply, node in enumerate(nodes):
         if "SBKV" in node or "KT" in node or "SBKS" in node:
@@ -121,7 +121,7 @@ def read_notes(nodes: Sequence[Node]) -> dict[int, MoveNote]:
 
 
 def read_note(node: Node) -> MoveNote:
-    """Return the note in a node; what cannot be read is unknown."""
+    """Return the note in a node; fields that cannot be read are None."""
     rate, score = number(node, "SBKV"), number(node, "SBKS")
     value = None if rate is None else max(-1.0, min(1.0, rate / 50 - 1))
     analysis = read_analysis(node)
@@ -140,19 +140,19 @@ def read_note(node: Node) -> MoveNote:
 
 
 def read_analysis(node: Node) -> Mapping[str, Any]:
-    """Return the analysis in the property KT, {} if there is none or it cannot be read."""
+    """Return the analysis in the property KT; {} if it is missing or cannot be read."""
     values = node.get("KT", [])
     if len(values) < 3:
         return {}
     try:
-        found = json.loads(unpacked(values[2]))
+        found = json.loads(unpack(values[2]))
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 
 
 def number(node: Node, name: str) -> float | None:
-    """Return the number in a property, None if there is none."""
+    """Return the number in a property; None if it is missing or not a finite number."""
     values = node.get(name)
     try:
         return finite(float(values[0])) if values else None
@@ -176,7 +176,7 @@ def whole(value: Any) -> int | None:
 
 
 def without_generated(text: str) -> str:
-    """Return a comment without the lines that were made from notes."""
+    """Return a comment without the lines that were generated from notes."""
     if GENERATED not in text:
         return text
     return "\n".join(line for line in text.split("\n") if not line.startswith(GENERATED)).strip()

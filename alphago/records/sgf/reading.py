@@ -1,12 +1,13 @@
-"""SGF files as games: their main lines, or all lines, as far as they are legal."""
+"""Read SGF files as games: strictly (`read_sgf`, `parse_sgf`) or whatever their quality (`salvage_sgf`)."""
 
 import os
 from collections.abc import Iterator
+from itertools import chain, islice
 from pathlib import Path
 
 from alphago.env.go import GoEnv
 from alphago.records.sgf.encoding import decode
-from alphago.records.sgf.faults import FATAL, TOO_LARGE, TRUNCATED, UNREADABLE, Fault
+from alphago.records.sgf.faults import TOO_LARGE, TRUNCATED, UNREADABLE, Fault
 from alphago.records.sgf.game import SgfGame
 from alphago.records.sgf.game_line import read_line
 from alphago.records.sgf.grammar import MOST_NODES, Tree, trees
@@ -17,7 +18,7 @@ CUT_OFF = "the file ends within the game"
 
 
 def read_sgf(path: str | Path, env: GoEnv | None = None) -> SgfGame:
-    """Return the only game in a file; raise ValueError that names the file if it is not whole and sound.
+    """Return the only game in a file; raise ValueError, with the file's name, if there is anything wrong with it.
 
     env: as in `parse_sgf`.
     """
@@ -25,7 +26,7 @@ def read_sgf(path: str | Path, env: GoEnv | None = None) -> SgfGame:
 
 
 def read_sgf_games(path: str | Path, env: GoEnv | None = None) -> list[SgfGame]:
-    """Return all games in a file; raise ValueError that names file and game if one is not whole and sound.
+    """Return all games in a file; raise ValueError, with file and game, if there is anything wrong with one.
 
     env: as in `parse_sgf`.
     """
@@ -35,15 +36,16 @@ def read_sgf_games(path: str | Path, env: GoEnv | None = None) -> list[SgfGame]:
 def salvage_sgf(
     source: str | Path | bytes, *, name: str | None = None, env: GoEnv | None = None, all_lines: bool = False
 ) -> Iterator[SgfGame]:
-    """Yield the games of a file of any quality, each as far as it is legal; `faults` of a game says what is wrong.
+    """Yield the games of a file of any quality, each up to its first illegal move, with its faults (`SgfGame.faults`).
 
-    Nothing in a file raises: damage, impossible boards and other games give a game without moves and with a fault.
+    No content of a file raises an exception: damage, unsupported boards and games other than Go give an SgfGame without
+    moves, but with a fault.
 
     Args:
-        source: a file, or its bytes.
-        name: of the file in sentences; by default the path.
+        source: a file, or its content.
+        name: of the file in messages; by default the path.
         env: as in `parse_sgf`.
-        all_lines: whether to yield every line of variations as a game of its own, instead of the main line.
+        all_lines: whether to yield every variation as a game of its own, instead of the main line only.
 
     Raises OSError if the file cannot be read.
     """
@@ -52,31 +54,32 @@ def salvage_sgf(
     else:
         name = str(source) if name is None else name
         if os.stat(source).st_size > LARGEST_FILE:
-            yield nothing(Fault(TOO_LARGE, f"a file must have at most {LARGEST_FILE >> 20} MiB"), name or "")
+            yield empty_game(Fault(TOO_LARGE, f"a file must have at most {LARGEST_FILE >> 20} MiB"), name or "")
             return
         data = load_bytes(source)
     if len(data) > LARGEST_FILE:
-        yield nothing(Fault(TOO_LARGE, f"a file must have at most {LARGEST_FILE >> 20} MiB"), name or "")
+        yield empty_game(Fault(TOO_LARGE, f"a file must have at most {LARGEST_FILE >> 20} MiB"), name or "")
         return
     yield from games_of(decode(data)[0], name or "", env, all_lines)
 
 
-def nothing(fault: Fault, name: str) -> SgfGame:
+def empty_game(fault: Fault, name: str) -> SgfGame:
     """Return a game without moves that has this fault."""
     return SgfGame(19, (), faults=(fault,), source=name)
 
 
 def parse_sgf(data: bytes | str, name: str = "the SGF text", env: GoEnv | None = None) -> SgfGame:
-    """Return the main line of the only game in an SGF text; raise ValueError that begins with `name` for other texts.
+    """Return the main line of the only game in an SGF text.
 
-    env: the game to read it as, with board, rules and end; needed for fixed turns, which SGF cannot express.  None for
-        a game that two passes end, with the ko and suicide rules that the text names (RU); if it names none or unknown
-        ones, `GoEnv`'s defaults, or where its moves need that, others (`SgfGame.assumed`).
+    env: the game to read it as: board, rules, and when it ends; needed for a fixed number of moves, which SGF cannot
+        express.  None for a game that ends after two passes, with the ko and suicide rules that the text names (RU);
+        if it names no known rules, with `GoEnv`'s default rules, or laxer ones if its moves need them
+        (`SgfGame.assumed`).
 
-    Every move must be legal: `salvage_sgf` reads on where something is wrong.  Stones may be set up before the first
-    move; what a later node sets up is left out where it changes nothing, or after the last move.  Passes after the end
-    are left out.  Komi is read as servers write it, see `read_komi`.  Bytes are read in the encoding that the text
-    names (CA), else in the one that they look like.
+    Raises ValueError, beginning with `name`, unless the text holds one game and every move is legal (`salvage_sgf` is
+    lenient).  Stones may be set up before the first move; later set-ups are ignored if they change nothing or follow
+    the last move.  Passes after the end are ignored.  Komi is read as servers write it, see `read_komi`.  Bytes are
+    decoded as CA says, else by the most plausible encoding.
     """
     return parse_games(data, name, env, most=1)[0]
 
@@ -84,13 +87,16 @@ def parse_sgf(data: bytes | str, name: str = "the SGF text", env: GoEnv | None =
 def parse_games(
     data: bytes | str, name: str = "the SGF text", env: GoEnv | None = None, most: int | None = None
 ) -> list[SgfGame]:
-    """Return the main lines of all games in an SGF text, `most` at the most, as `parse_sgf` does."""
+    """Return the main line of each game in an SGF text; see `parse_sgf`.
+
+    most: raise ValueError if there are more games; None for any number.
+    """
     if len(data) > LARGEST_FILE:
         raise ValueError(f"{name}: a file must have at most {LARGEST_FILE >> 20} MiB")
     text = data.removeprefix("\ufeff") if isinstance(data, str) else decode(data)[0]
     if most is not None and (count := sum(1 for _ in trees(text))) > most:
         wanted = "one game" if most == 1 else f"at most {most} games"
-        raise ValueError(f"{name}: it must hold {wanted}, got {count}: split it, or read all by read_sgf_games")
+        raise ValueError(f"{name}: it must hold {wanted}, got {count}: split it, or read all with read_sgf_games")
     games = []
     for game in games_of(text, name, env):
         if game.faults:
@@ -107,22 +113,12 @@ def strict_sentence(fault: Fault, name: str) -> str:
 def games_of(text: str, name: str, env: GoEnv | None, all_lines: bool = False) -> Iterator[SgfGame]:
     """Yield the games of a decoded text, each with its faults."""
     found = trees(text)
-    first = next(found, None)
-    if first is None:
-        yield nothing(Fault(UNREADABLE, NOTHING_FOUND), name)
+    first = list(islice(found, 2))
+    if not first:
+        yield empty_game(Fault(UNREADABLE, NOTHING_FOUND), name)
         return
-    second = next(found, None)
-    several = second is not None
-    for number, tree in enumerate(rejoined(first, second, found), 1):
-        yield from games_of_tree(tree, number if several else None, name, env, all_lines)
-
-
-def rejoined(first: Tree, second: Tree | None, others: Iterator[Tree]) -> Iterator[Tree]:
-    """Yield trees of which two were taken from an iterator already."""
-    yield first
-    if second is not None:
-        yield second
-        yield from others
+    for number, tree in enumerate(chain(first, found), 1):
+        yield from games_of_tree(tree, number if len(first) > 1 else None, name, env, all_lines)
 
 
 def games_of_tree(tree: Tree, number: int | None, name: str, env: GoEnv | None, all_lines: bool) -> Iterator[SgfGame]:
@@ -137,15 +133,10 @@ def games_of_tree(tree: Tree, number: int | None, name: str, env: GoEnv | None, 
 
 
 def load_bytes(path: str | Path) -> bytes:
-    """Return the bytes of a file; raise OSError if it cannot be read, ValueError if it is too large or no file."""
+    """Return the content of a file; raise OSError if it cannot be read, ValueError if it is too large or a folder."""
     path = Path(path)
     if path.exists() and not path.is_file():
-        raise ValueError(f"{path}: is no file")
+        raise ValueError(f"{path}: it is not a file")
     if path.stat().st_size > LARGEST_FILE:
         raise ValueError(f"{path}: a file must have at most {LARGEST_FILE >> 20} MiB")
     return path.read_bytes()
-
-
-def is_usable(game: SgfGame) -> bool:
-    """Return whether there is a game of Go at all, whatever else is wrong with it."""
-    return not any(fault.kind in FATAL for fault in game.faults)

@@ -4,7 +4,7 @@ import re
 
 DRAWS = ("0", "draw", "jigo", "tie", "draw.", "drawn", "持碁", "和棋", "和局", "無勝負", "빅", "무승부")
 VOID = re.compile(r"void|no ?result|annul|unfinished|suspended|打ち掛け|無勝負|无胜负")
-LONGEST = 200  # letters: what is longer is a comment
+LONGEST = 200  # characters: anything after them is a comment
 WINNER = re.compile(r"(black|white|[bw])(?:\s*\+|[\s.]*$|\s+w[io]n|['’]?s? win)")
 WINNER_IN_KANJI = re.compile("([黒黑白])[^黒黑白]*?[勝胜贏赢]|([黒黑白])\\s*\\+")
 LOSER_IN_KANJI = re.compile("([黒黑白])[^黒黑白]*(?:投了|负|負|認輸|认输)")
@@ -21,7 +21,7 @@ BLACK = "b黒黑흑"
 
 
 def outcome_of(result: str) -> float | None:
-    """Return the outcome in the text of a result: +1 Black won, -1 White won, 0 a draw; None if it does not say."""
+    """Return the outcome in the text of a result: +1 Black won, -1 White won, 0 a draw; None if unknown."""
     text = plain(result)
     if text in DRAWS:
         return 0.0
@@ -38,7 +38,7 @@ def outcome_of(result: str) -> float | None:
 
 
 def margin_of(result: str) -> float | None:
-    """Return Black's margin in points; None if the result does not say, as after a resignation."""
+    """Return Black's margin in points; None if unknown, as after a resignation."""
     outcome = outcome_of(result)
     if not outcome:
         return outcome
@@ -65,11 +65,6 @@ def east_margin(text: str, outcome: float) -> float | None:
         points *= 2 if unit == "子" else 1
         return outcome * points if points > 0 else None
     return None
-
-
-def is_resignation(result: str) -> bool:
-    """Return whether a result has a winner and no margin: a resignation, time, a forfeit."""
-    return bool(outcome_of(result)) and margin_of(result) is None
 
 
 def plain(result: str) -> str:

@@ -1,4 +1,4 @@
-"""Plays between two set-ups of a line, and how far they are legal."""
+"""Stretches: the plays of a line between two nodes that set up stones, and how many of them are legal."""
 
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -17,16 +17,16 @@ from alphago.records.sgf.grammar import Node
 from alphago.records.sgf.values import read_points
 
 STONES = {"AB": 1, "AW": -1, "AE": 0}
-USUAL_LENGTH = 1022  # plies: with a longer game a board of its own is made
-KEPT = 2  # in the stones of a later set-up: the point stays as it is
+USUAL_LENGTH = 1022  # plies: a longer game gets a board of its own
+KEPT = 2  # in the stones of a later set-up: the point does not change
 
 
 @dataclass
 class Stretch:
-    """Plays from one set-up to the next.
+    """The plays from one set-up to the next.
 
-    stones: int8 [N * N], the board they begin on.  to_play: +1 or -1.
-    colours, actions, nodes: of each play; the node is a number in the line.
+    stones: int8 [N * N], the board before the first play.  to_play: +1 or -1.
+    colours, actions, nodes: for each play its colour, action, and the number of its node in the line.
     """
 
     stones: np.ndarray
@@ -38,9 +38,10 @@ class Stretch:
 
 @dataclass
 class Followed:
-    """A stretch as far as it is legal: its plies, which are passes that were inserted, and what stopped it.
+    """The legal plies of a stretch, and the fault that ended them.
 
-    node_of: the number of the node of each ply; an inserted pass has that of the play after it.
+    inserted: the plies that are passes inserted between two moves of one colour.
+    node_of: for each ply the number of its node; for an inserted pass, the number of the next play's node.
     """
 
     plies: list[int]
@@ -51,7 +52,7 @@ class Followed:
 
 
 def follow_in(stretch: Stretch, env: GoEnv, number: int | None) -> Followed:
-    """Play a stretch in a game until a move is illegal."""
+    """Play a stretch in a game, up to the first illegal move; `number`: of the game in its file, for the fault."""
     batch = env.new_batch(1)
     try:
         stones = stretch.stones.reshape(env.N, env.N)
@@ -62,7 +63,7 @@ def follow_in(stretch: Stretch, env: GoEnv, number: int | None) -> Followed:
     out = np.zeros(1 + 2 * len(stretch.actions), np.int32)
     count = go_lines.follow(row, np.array(stretch.colours, np.int32), np.array(stretch.actions, np.int32), out)
     plies = out[1 : 1 + out[0]].tolist()
-    while plies and plies[-1] == go_lines.INSERTED:  # for a move that was illegal
+    while plies and plies[-1] == go_lines.INSERTED:  # inserted before the illegal move
         plies.pop()
     inserted = frozenset(ply for ply, action in enumerate(plies) if action == go_lines.INSERTED)
     plies = [env.pass_action if action == go_lines.INSERTED else action for action in plies]
@@ -79,7 +80,7 @@ def follow_in(stretch: Stretch, env: GoEnv, number: int | None) -> Followed:
 
 
 def illegal(stretch: Stretch, position: GoPosition, play: int, plies: int) -> Fault:
-    """Return the fault of a play that is illegal in a position, after so many plies."""
+    """Return the fault for an illegal play of a stretch; `position`: before that play, `plies`: moves so far."""
     env, action, colour = position.env, stretch.actions[play], stretch.colours[play]
     if position.is_over:
         last = env.max_moves
@@ -94,7 +95,10 @@ def illegal(stretch: Stretch, position: GoPosition, play: int, plies: int) -> Fa
 
 
 def stones_of(env: GoEnv, node: Node) -> dict[int, int]:
-    """Return what a node sets up: 1, -1 or 0 by point; raise ValueError for a point off the board."""
+    """Return the stones that a node sets up, by point: 1 Black, -1 White, 0 removed.
+
+    Raises ValueError for a point off the board.
+    """
     changes: dict[int, int] = {}
     for name, sign in STONES.items():
         for value in node.get(name, ()):
@@ -105,7 +109,7 @@ def stones_of(env: GoEnv, node: Node) -> dict[int, int]:
 
 
 def marked(env: GoEnv, changes: dict[int, int]) -> np.ndarray:
-    """Return changes of a board as int8 [N * N], KEPT where there are none."""
+    """Return a set-up's changes as int8 [N * N], with KEPT at all other points."""
     stones = np.full(env.N * env.N, KEPT, np.int8)
     for point, sign in changes.items():
         stones[point] = sign
@@ -113,7 +117,7 @@ def marked(env: GoEnv, changes: dict[int, int]) -> np.ndarray:
 
 
 def join(stretches: list[Stretch], number: int) -> None:
-    """Put the plays of the stretch before in front of a stretch whose set-up changes nothing."""
+    """Prepend the plays of the previous stretch to one whose set-up changes nothing."""
     before, present = stretches[number - 1], stretches[number]
     present.stones, present.to_play = before.stones, before.to_play
     present.colours = before.colours + present.colours
@@ -122,7 +126,7 @@ def join(stretches: list[Stretch], number: int) -> None:
 
 
 def is_joined(stretches: list[Stretch], number: int) -> bool:
-    """Return whether a stretch begins with the one before it."""
+    """Return whether `join` has merged the previous stretch into this one."""
     return stretches[number].stones is stretches[number - 1].stones
 
 
@@ -132,7 +136,7 @@ def usual_board(size: int, rules: Rules, cap: int) -> GoEnv:
 
 
 def board_of(size: int, rules: Rules, plays: int = 0) -> GoEnv:
-    """Return a game by these rules that so many plays, with a pass before each, do not end."""
+    """Return a game by these rules that is long enough for `plays` plays with a pass before each."""
     cap = USUAL_LENGTH if 2 * plays + 2 <= USUAL_LENGTH else min(2 * plays + 2, ENDLESS - 1)
     if cap > USUAL_LENGTH:
         return GoEnv(size, ko=rules.ko, suicide=rules.suicide, max_moves=cap)

@@ -1,4 +1,4 @@
-"""What the properties of an SGF file mean: board, komi, handicap, points, ranks."""
+"""Parse values of SGF properties: board size, komi, handicap, points, ranks."""
 
 import re
 
@@ -6,14 +6,14 @@ from alphago.env.go import GoEnv
 from alphago.env.go_rules import MAX_SIZE, MIN_SIZE, check_komi
 from alphago.system.validation import shown
 
-LARGEST_KOMI = 100  # points; a larger number without a decimal point in a file is in hundredths
+LARGEST_KOMI = 100  # points; a larger number without a decimal point is in hundredths of a point
 POINT = re.compile("[a-z]{2}")
 SIZE = re.compile(r"([0-9]{1,3})(?:\s*[:x*,]\s*([0-9]{1,3}))?")
 WHOLE = re.compile(r"[0-9]{1,2}")
 DIGITS = str.maketrans("０１２３４５６７８９．，－＋", "0123456789.,-+")
 NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?|[-+]?\.[0-9]+")
 FRACTION = re.compile(r"([0-9]+)?\s*(?:又|and)?\s*([0-9])\s*/\s*([0-9])")
-ZI = re.compile(r"子")  # a Chinese way to count: one side's points above half of the board, so 3.75 are 7.5 points
+ZI = re.compile(r"子")  # the Chinese unit: one side's points above half of the board, so 3.75 zi are 7.5 points
 NUMERALS = str.maketrans("一二三四五六七八九", "123456789")
 RANK = re.compile(r"([0-9]{1,2})\s*(k|d|p|级|級|段|dan|kyu|급|단)|(p|pro|职业|職業|プロ)?\s*([0-9]{1,2})\s*段")
 PRO = re.compile(r"^p|pro|プロ|职业|職業|[0-9]\s*p")
@@ -23,7 +23,7 @@ FIRST_PRO, FIRST_ELO = 100, 1000  # see `read_rank`
 
 
 def read_size(text: str) -> int:
-    """Return the board's size from the text of SZ, 19 for an empty text; raise ValueError for other boards."""
+    """Return the board size in the text of SZ, 19 for an empty text; raise ValueError for unsupported boards."""
     match = SIZE.fullmatch(text.strip() or "19")
     if not match or int(match[2] or match[1]) != int(match[1]) or not MIN_SIZE <= int(match[1]) <= MAX_SIZE:
         raise ValueError(f"the board must be a square one from {MIN_SIZE} to {MAX_SIZE}, got {shown(text)}")
@@ -31,7 +31,7 @@ def read_size(text: str) -> int:
 
 
 def read_handicap(text: str) -> int:
-    """Return the number of handicap stones from the text of HA; raise ValueError for anything but a whole number."""
+    """Return the number of handicap stones in the text of HA; raise ValueError for anything but a whole number."""
     text = text.translate(DIGITS).strip()
     if text and not WHOLE.fullmatch(text):
         try:
@@ -45,10 +45,10 @@ def read_handicap(text: str) -> int:
 
 
 def read_komi(text: str) -> float | None:
-    """Return White's komi in points, None for an empty text; raise ValueError for anything else.
+    """Return White's komi in points, None for an empty text; raise ValueError for a text without one number.
 
-    Komi is read as servers write it: 750 is 7.5; 3.75, which counts one side's stones above half of the board, is 7.5
-    points, as are 375, 3 3/4 and 3又3/4子.
+    Servers write komi in several units: 750 is 7.5 points; so are 3.75 (in zi: one side's stones above half of the
+    board), 375, 3 3/4 and 3又3/4子.
     """
     plain = text.translate(DIGITS).translate(NUMERALS).strip()
     if not plain:
@@ -81,9 +81,9 @@ def komi_number(text: str) -> float:
 
 
 def read_point(env: GoEnv, text: str, kind: str = "move") -> int:
-    """Return the action that a property value stands for; `kind`: "move", which may be a pass, or "stone".
+    """Return the action in a property value; raise ValueError for a point off the board.
 
-    Raises ValueError for what is no point of the board.
+    kind: "move", which may be a pass, or "stone".
     """
     if len(text) != 2 or not POINT.fullmatch(text):
         text = "".join(text.split()) if len(text) < 40 else text.strip()  # some programs break lines anywhere
@@ -105,7 +105,7 @@ def read_points(env: GoEnv, text: str) -> list[int]:
 
 
 def read_rank(text: str) -> int:
-    """Return a rank as one number: -30 .. -1 kyu, 1 .. 9 dan, 101 .. 109 professional, 1000 and more Elo; 0 unknown."""
+    """Return a rank as a number: -30 .. -1 kyu, 1 .. 9 dan, 101 .. 109 professional, 1000 or more Elo; 0 unknown."""
     plain = text.translate(DIGITS).translate(NUMERALS).replace("初段", "1段").strip().lower()[:40]
     if ELO.fullmatch(plain):
         return max(FIRST_ELO, min(int(float(plain.rstrip("?"))), 9999))

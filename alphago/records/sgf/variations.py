@@ -1,4 +1,4 @@
-"""Variations, marks and territory added to the SGF text of a game."""
+"""Add variations, marks and territory to the SGF text of a game."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -10,10 +10,10 @@ from alphago.records.sgf.writing import load_grammar, point_text
 
 
 class Additions(NamedTuple):
-    """What is added to a game.
+    """Additions to the SGF text of a game.
 
-    lines: by ply, a line of play to show beside the move that was played. marks: by ply, a property and its value for
-    the move's node. territory: properties with points, for the last node.
+    lines: by ply, the actions of a variation to the move that was played. marks: by ply, a property and its value for
+    the move's node. territory: points by property (TB, TW), for the last node.
     """
 
     lines: Mapping[int, Sequence[int]]
@@ -22,7 +22,7 @@ class Additions(NamedTuple):
 
 
 def with_additions(text: bytes, game: SgfGame, additions: Additions) -> bytes:
-    """Return the text of a game, as `format_sgf` made it, with additions; variations follow the main line."""
+    """Return the text of a game, as from `format_sgf`, with additions; variations follow the main line."""
     grammar, env = load_grammar(), GoEnv(game.board_size)
     nodes = list(grammar.parse_sgf_game(text).sequence)
     node_of: dict[int, int] = {}  # by ply, the index of the move's node
@@ -43,12 +43,12 @@ def with_additions(text: bytes, game: SgfGame, additions: Additions) -> bytes:
             branches[node_of[ply]] = [
                 {PLAYER_NAMES[colour * (-1) ** i][0]: [point_text(env, action)]} for i, action in enumerate(line)
             ]
-    result: bytes = grammar.serialise_game_tree(branched(grammar, nodes, branches))
+    result: bytes = grammar.serialise_game_tree(build_tree(grammar, nodes, branches))
     return result
 
 
-def branched(grammar: Any, nodes: Sequence[Any], branches: Mapping[int, Sequence[Any]]) -> Any:
-    """Return the tree of a main line whose nodes at some indices have a variation beside them."""
+def build_tree(grammar: Any, nodes: Sequence[Any], branches: Mapping[int, Sequence[Any]]) -> Any:
+    """Return sgfmill's tree of a main line, with a variation to the node at each index of `branches`."""
     end, below = len(nodes), None
     for index in sorted(branches, reverse=True):
         rest, variation = grammar.Coarse_game_tree(), grammar.Coarse_game_tree()

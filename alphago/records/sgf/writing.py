@@ -1,4 +1,4 @@
-"""Games as SGF text, which this package, Sabaki and KataTrain read back.
+"""Write games as SGF text that this package, Sabaki and KaTrain read.
 
 The serialiser is sgfmill's (`pip install 'alphago[sgf]'`).
 
@@ -66,7 +66,7 @@ def format_sgf(game: SgfGame) -> bytes:
 
 
 def add_note(node: dict[str, list[bytes]], game: SgfGame, ply: int, value: Any) -> None:
-    """Add to the node of a position what a search found there, as properties and as a line of its comment."""
+    """Add a search's results to the node of the searched position, as properties and as a line of its comment."""
     env, note = GoEnv(game.board_size), game.notes[ply]
     for name, texts in note_properties(note, env, game.moves[ply]).items():
         node[name] = [one for text in texts for one in value(text)]
@@ -76,12 +76,12 @@ def add_note(node: dict[str, list[bytes]], game: SgfGame, ply: int, value: Any) 
 
 
 def komi_text(komi: float) -> str:
-    """Return komi as `read_komi` and other programs read it back: 6.5, 7, 150.0."""
+    """Return komi so that `read_komi` and other programs read it correctly: 6.5, 7, 150.0."""
     return f"{komi:g}" if abs(komi) <= LARGEST_KOMI else f"{komi:.1f}"
 
 
 def point_text(env: GoEnv, action: int) -> bytes:
-    """Return an action as SGF writes it: letters for column and row, from the top left; empty for a pass."""
+    """Return an action in SGF notation: letters for column and row, from the top left; empty for a pass."""
     if action == env.pass_action:
         return b""
     row, column = divmod(action, env.N)

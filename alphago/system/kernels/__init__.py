@@ -1,1 +1,1 @@
-"""How kernels are compiled, and hashing for them."""
+"""Compilation and caching of kernels, and hash functions for them."""

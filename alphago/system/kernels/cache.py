@@ -1,7 +1,7 @@
-"""Compiled kernels in files, from which later processes load them instead of compiling.
+"""A cache of compiled kernels in files, from which later processes load them.
 
-The cache is optional: what cannot be read, or is damaged, is compiled anew, and a disk that cannot be written costs one
-warning.  numba's own cache raises in these cases, and uses other folders if its own is read-only.
+Kernels whose file cannot be read or is damaged are compiled again, and if the disk cannot be written, a warning is
+given.  numba's own cache raises an exception in these cases, or writes to another folder.
 """
 
 import functools
@@ -23,10 +23,13 @@ from alphago.system.kernels.turns import Turn
 
 
 class KernelCache:
-    """The compiled code of one function, one file per signature; numba asks it before compiling.
+    """The cached code of one function, with one file per signature; numba calls it before it compiles.
 
-    A file is the SHA-256 digest of its rest, and the rest a pickle of the signature and of numba's compile result.  Its
-    name holds a digest of what the code depends on: versions, processor, signature, and the text of the source file.
+    A file has a SHA-256 digest, followed by a pickle of the signature and of numba's compile result, for which the
+    digest is computed.  Its name has a digest of everything on which the code depends: versions, processor, signature,
+    and the text of the source file.
+
+    function: the Python function.  folder: the folder of all cached kernels.
     """
 
     def __init__(self, function: FunctionType, folder: str) -> None:
@@ -40,7 +43,7 @@ class KernelCache:
         self.turns: dict[Path, Turn] = {}  # of what this process compiles now
 
     def path(self, signature: Any, codegen: Any) -> Path:
-        """Return the file for a signature."""
+        """Return the path of the file for a signature; codegen: numba's, which identifies the processor."""
         code = self.function.__code__
         cells = [cell.cell_contents for cell in self.function.__closure__ or ()]
         depends = (
@@ -73,7 +76,7 @@ class KernelCache:
                 return None
             own, payload = pickle.loads(data[32:])
             return CompileResult._rebuild(target_context, *payload) if own == signature else None
-        except Exception:  # of a file that cannot be read, or that this numba cannot rebuild
+        except Exception:  # the file cannot be read, or this version of numba cannot load it
             return None
 
     def save_overload(self, signature: Any, result: CompileResult) -> None:
@@ -100,20 +103,20 @@ class KernelCache:
             warn_once(os.path.dirname(self.cache_path), os.strerror(error.errno or 0))
 
     def flush(self) -> None:
-        """Remove the function's files."""
+        """Remove all files of the function."""
         for path in Path(self.cache_path).glob(f"{self.stem}-*.kernel"):
             path.unlink(missing_ok=True)
 
 
 @functools.cache
 def file_digest(path: Path, modified: int, size: int) -> bytes:
-    """Return a digest of a file's text; the file is read again only if it has changed."""
+    """Return a hash of a file's text; `modified` and `size`, the file's, make the cache notice changes."""
     return hashlib.sha256(path.read_bytes()).digest()
 
 
 @functools.cache
 def warn_once(folder: str, reason: str) -> None:
-    """Warn that compiled kernels cannot be kept in the folder, once per folder and reason."""
+    """Warn that compiled kernels cannot be saved in `folder`; repeated calls with equal arguments do nothing."""
     warnings.warn(
         f"compiled kernels cannot be kept in {folder} ({reason}): each process will compile them anew",
         RuntimeWarning, stacklevel=2,

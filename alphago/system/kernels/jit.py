@@ -1,17 +1,17 @@
-"""How kernels are compiled: two decorators, and array access without Python's index rules.
+"""Decorators that compile kernels, and array access without Python's rules for indices.
 
-`kernel` compiles a function with numba, without the GIL and without reference counting; `part` does so for functions
-that only other kernels call.  With reference counting, passing an array from one compiled function to the next costs an
-atomic increment, which made the rules of Go four times slower.  In return a kernel must not allocate, nor assign to
-slices.
+`kernel` compiles a function with numba, without the GIL and without reference counting.  `part` and `inlined` compile
+functions that only other kernels call.  With reference counting, each array that is passed from one compiled function
+to another costs an atomic increment, which made the rules of Go four times slower.  Without it, a kernel must not
+allocate memory or assign to slices.
 
-`load` and `store` are `array[i]` and `array[i] = value` for one-dimensional arrays, without the
-test for negative indices.  They never check bounds.  With `NUMBA_DISABLE_JIT=1` both are plain
-Python that does check.  Integers have 64 bits in compiled code and no end in Python: `wrap` marks
-the few places where they overflow.  `load_pair` and `store_pair` take two int32 words as one int64.
+`load` and `store` are `array[i]` and `array[i] = value` for one-dimensional arrays, without support for negative
+indices.  They never check bounds, except with `NUMBA_DISABLE_JIT=1`, which makes both plain Python.  `load_pair` and
+`store_pair` access two int32 words as one int64.  Integers have 64 bits in compiled code, and any length in Python;
+`wrap` marks the few places where they overflow.
 
-Compiled code is cached in a folder whose name is a digest of every kernel source, so that a change
-in one file can never be answered with code compiled from another file's old text.
+Compiled code is cached in a folder whose name has a digest of all kernel sources, because the code of one file may
+include inlined code of another.
 """
 
 import hashlib
@@ -34,7 +34,10 @@ from alphago.system.kernels.cache import KernelCache
 
 
 def cache_folder(package: pathlib.Path) -> str:
-    """Return the folder of compiled kernels, named by a digest of all kernel sources and numba's version."""
+    """Return the folder of compiled kernels, whose name has a digest of all kernel sources and numba's version.
+
+    package: the package's folder, in which the sources are.
+    """
     sources = {*package.glob("*/kernels.py"), *package.glob("*/kernels/*.py")}
     digest = hashlib.sha256(numba.__version__.encode())
     for path in sorted(sources):
@@ -49,27 +52,30 @@ CACHE_FOLDER = cache_folder(pathlib.Path(__file__).parents[2])
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile `function` for use on rows and flat arrays; the module says what it may do."""
+    """Compile a function with numba so that Python and other kernels can call it; see the module for restrictions."""
     return compiled(function)
 
 
 def part(function: Callable[..., Any], **options: bool) -> Any:
-    """Compile as `kernel` does, but only for calls from kernels: without Python's wrapper, in a sixth less time.
+    """Compile a function that only kernels call; a call from Python raises TypeError.
 
-    A call from Python raises TypeError.
+    Without the wrapper for calls from Python, compilation takes a sixth less time.
+
+    options: further options of numba.njit.
     """
     made = compiled(function, no_cpython_wrapper=True, **options)
     if not numba.config.DISABLE_JIT:
-        # numba would jump to the missing entry point: with none registered, it asks to compile one.
+        # numba would jump to the missing entry point; if none is registered, it calls `_compile_for_args` instead.
         made._insert = lambda *signature: None
         made._compile_for_args = partial(refuse, function.__name__)
     return made
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """Compile as `part` does, and inline the function wherever it is called.
+    """Compile a function as `part` does, and inline it into each caller.
 
-    Otherwise each call copies its arguments: a kilobyte for a NamedTuple of arrays such as a search's tree.
+    A call that is not inlined copies its arguments, which for a NamedTuple of arrays, such as a search tree, takes a
+    kilobyte.
     """
     return part(function, forceinline=True)
 
@@ -79,10 +85,10 @@ def refuse(name: str, *arguments: Any, **named: Any) -> None:
 
 
 def specialise(template: Any, **kernels: Any) -> Any:
-    """Return the plain function `template` with the globals of these names replaced by `kernels`.
+    """Return a copy of the Python function `template` whose global names in `kernels` are replaced by these kernels.
 
-    It counts as a function of the first kernel's file, so that numba caches its compiled code there and notices
-    changes. Passing a kernel as an argument, or in a closure, would cost speed or the cache.
+    The copy counts as a function of the first kernel's file, so that its compiled code is cached there and compiled
+    again if the file changes.  A kernel passed as an argument would be slower, one in a closure could not be cached.
     """
     first = next(iter(kernels.values()))
     names = {**template.__globals__, "__name__": first.__module__, **kernels}
@@ -91,7 +97,10 @@ def specialise(template: Any, **kernels: Any) -> Any:
 
 
 def compiled(function: Any, **options: bool) -> Any:
-    """Return the function as numba compiles it, cached unless it was typed in a notebook."""
+    """Return numba's dispatcher of a function, with a cache unless the function was defined in a notebook.
+
+    options: further options of numba.njit.
+    """
     made: Any = numba.njit(nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True, **options)(function)
     if numba.config.DISABLE_JIT:
         return made
@@ -101,7 +110,7 @@ def compiled(function: Any, **options: bool) -> Any:
 
 
 def compiled_once(kernel: Any) -> Any:
-    """Return the kernel with every integer argument typed as int64, be it a constant or an int32.
+    """Make a kernel treat every integer argument as int64, also constants and int32, and return the kernel.
 
     Otherwise numba would compile `f(row, 0)`, `f(row, i)` and `f(row, array[i])` separately.
     """
@@ -111,7 +120,7 @@ def compiled_once(kernel: Any) -> Any:
 
 
 def plain_type(argument: Any) -> Any:
-    """Return numba's type of an argument, with int64 for every narrower integer type."""
+    """Return a numba type without its literal value, and int64 for narrower integer types."""
     plain: Any = unliteral(argument)
     return types.int64 if isinstance(plain, types.Integer) and plain.bitwidth < 64 else plain  # type: ignore[attr-defined]
 
@@ -155,7 +164,7 @@ else:
 
     @intrinsic
     def load(typing_context, array, i):
-        """Return `array[i]`: contiguous 1-D array; `i` not negative and inside, neither of them checked."""
+        """Return `array[i]` of a contiguous 1-D array; `i` must be in 0 .. len(array) - 1, which is not checked."""
         check_array(array)
 
         def generate(context, builder, signature, arguments):
@@ -164,13 +173,13 @@ else:
             value = context.unpack_value(builder, kind, builder.gep(view.data, [arguments[1]]))
             return context.cast(builder, value, kind, signature.return_type)
 
-        # Small integers come out as int64: mixed widths and signs would make numba choose floats.
+        # Narrow integers become int64, because numba would convert mixed widths and signs to floats.
         kind = types.int64 if isinstance(array.dtype, types.Integer) else array.dtype
         return kind(array, types.intp), generate
 
     @intrinsic
     def store(typing_context, array, i, value):
-        """Do `array[i] = value`: contiguous 1-D array; `i` not negative and inside, neither of them checked."""
+        """Set `array[i]` of a contiguous 1-D array; `i` must be in 0 .. len(array) - 1, which is not checked."""
         check_array(array)
 
         def generate(context, builder, signature, arguments):
@@ -183,13 +192,13 @@ else:
         return types.void(array, types.intp, value), generate
 
     def pair_place(context, builder, array_type, array, i):
-        """Return a pointer to two words, which need not be aligned to 8 bytes."""
+        """Return a pointer to the words i and i + 1 of an int32 array, which need not be aligned to 8 bytes."""
         view = context.make_array(array_type)(context, builder, array)
         return builder.bitcast(builder.gep(view.data, [i]), ir.IntType(64).as_pointer())
 
     @intrinsic
     def load_pair(typing_context, array, i):
-        """Return the int64 of two words of an int32 array, the lower one at `i`."""
+        """Return an int64 read from the words i (low) and i + 1 (high) of an int32 array."""
         check_array(array)
 
         def generate(context, builder, signature, arguments):
@@ -199,7 +208,7 @@ else:
 
     @intrinsic
     def store_pair(typing_context, array, i, value):
-        """Write an int64 into two words of an int32 array, the lower one at `i`."""
+        """Write an int64 to the words i (low) and i + 1 (high) of an int32 array."""
         check_array(array)
 
         def generate(context, builder, signature, arguments):
@@ -210,17 +219,17 @@ else:
 
     @intrinsic
     def wrap(typing_context, x):
-        """Return an integer's low 64 bits, as int64."""
+        """Return the low 64 bits of an integer as int64."""
         return types.int64(types.int64), lambda context, builder, signature, arguments: arguments[0]
 
     @intrinsic
     def count_bits(typing_context, x):
-        """Return the number of ones in an int64 that is not negative."""
+        """Return the number of 1 bits of an int64 >= 0."""
         return types.int64(types.int64), lambda context, builder, signature, arguments: builder.ctpop(arguments[0])
 
     @intrinsic
     def lowest_bit(typing_context, x):
-        """Return the index of the lowest one in an int64 that is not zero."""
+        """Return the index of the lowest 1 bit of an int64 other than 0."""
 
         def generate(context, builder, signature, arguments):
             return builder.cttz(arguments[0], context.get_constant(types.boolean, True))

@@ -1,1 +1,1 @@
-"""Judges of a run's networks: gate, proof, and calibration of resignation."""
+"""Judges that test a run's networks (gate, proof, watched opponents, held-out games) and calibrate resignation."""

@@ -1,4 +1,4 @@
-"""The time that watching may take, and the event that ends a slice of it."""
+"""The time that watching opponents may take, and the event that ends a time slice."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -8,12 +8,15 @@ Clock = Callable[[], float]
 
 
 class Budget:
-    """The time that watching may take and has taken, over the whole run."""
+    """The time that watching may take, and has taken, in the whole run.
+
+    share: largest share of the run's time for watching, 0 <= share < 1.  clock: returns the time in seconds.
+    """
 
     def __init__(self, share: float, clock: Clock) -> None:
         self.share = share
         self.clock = clock
-        self.trained = 0.0  # seconds of the run without watching
+        self.trained = 0.0  # the run's seconds of training so far; the user of the budget sets it
         self._spent = 0.0
         self._since: float | None = None
 
@@ -28,7 +31,7 @@ class Budget:
 
     @contextmanager
     def spending(self) -> Iterator[None]:
-        """Count the time within the block."""
+        """Count the time within the `with` block as spent."""
         self._since = self.clock()
         try:
             yield
@@ -37,22 +40,22 @@ class Budget:
 
     @property
     def earned(self) -> float:
-        """Seconds that may have been spent by now."""
+        """Seconds of watching that `share` allows after `trained` seconds of training."""
         return self.share / (1 - self.share) * self.trained
 
     @property
     def left(self) -> float:
-        """Seconds that may be spent now, negative after too many."""
+        """Seconds of watching that are allowed now; negative if too many were spent."""
         return self.earned - self.spent
 
     @property
     def used(self) -> float:
-        """The share of the time that watching has taken so far, 0 .. 1."""
+        """The share of the run's time that watching has taken so far, 0 .. 1."""
         return self.spent / max(self.spent + self.trained, 1e-9)
 
 
 class Limit(threading.Event):
-    """An event that is also set while `stop` is, and once a time is over."""
+    """An event that is also set while the event `stop` is set or `is_over` returns True."""
 
     def __init__(self, stop: threading.Event, is_over: Callable[[], bool]) -> None:
         super().__init__()

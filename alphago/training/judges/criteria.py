@@ -7,8 +7,8 @@ from typing import Any
 from alphago.arena.sprt import Sprt
 from alphago.system.validation import MOST_READOUTS, check_int, check_ranges, setting, settings
 
-RECORDS = "records:"  # before the file or folder of records to watch
-READOUTS = 64  # of the run's network against a watched opponent, where its name has none
+RECORDS = "records:"  # prefix of a name in `watch` that is a file or folder of game records
+READOUTS = 64  # simulations per move of the run's network against a watched opponent named without "@N"
 
 
 @settings
@@ -16,7 +16,7 @@ class Gate:
     """The conditions under which a candidate, the latest network, replaces the network that self-play uses."""
 
     win_rate: float = setting(
-        "win rate that the candidate needs against the best so far, a draw counting half (the paper: 0.55)",
+        "win rate that the candidate needs against the best network so far; a draw counts half (the paper: 0.55)",
         default=0.55,
         positive=True,
         most=1,
@@ -27,14 +27,16 @@ class Gate:
         least=2,
     )
     every: int | None = setting(
-        "games of self-play between two candidates; None for as many as between two checkpoints", default=None, least=1
+        "games of self-play between two candidates; None for `ckp_freq`, the games between two checkpoints",
+        default=None,
+        least=1,
     )
     readouts: int | None = setting(
-        "simulations a move; 0 compares the policies alone, None takes as many as self-play", default=None, least=0
+        "simulations per move; 0 compares the policies alone, None uses self-play's number", default=None, least=0
     )
     sprt: tuple[float, float] | None = setting(
-        "two Elo differences instead of the win rate: the candidate has to pass the sequential test of the second "
-        "against the first (see Sprt), which may end the match early; a test undecided after `games` is not passed",
+        "two Elo differences (elo0, elo1) of a sequential test (see Sprt) that replaces the win rate: the candidate is "
+        "accepted if the test accepts elo1; the test may end the match early, and fails if undecided after `games`",
         default=None,
     )
 
@@ -124,7 +126,11 @@ class Opponent:
 
 
 def check_watch(given: Any) -> tuple[str, ...] | None:
-    """Return the names in `watch` as a tuple, None for none; raise ValueError for what they cannot be."""
+    """Return the names in `watch` as a tuple, or None if there are none.
+
+    given: a sequence of names, one string of names separated by commas, or None.
+    Raises ValueError for anything else, a name twice, or invalid readouts after "@".
+    """
     if given is None:
         return None
     names = given.split(",") if isinstance(given, str) else given
@@ -138,7 +144,11 @@ def check_watch(given: Any) -> tuple[str, ...] | None:
 
 
 def split_readouts(text: str) -> tuple[str, int]:
-    """Return an opponent's name and the readouts of the network that plays it; raise ValueError for other texts."""
+    """Split a name of `watch`, such as "gnugo:10@64", into the opponent and the readouts of the run's network.
+
+    Names without "@", records, and paths of existing files that contain "@" get READOUTS.
+    Raises ValueError if the text before "@" is empty or the text after it is not a number of readouts.
+    """
     base, at, own = text.rpartition("@")
     if text.startswith(RECORDS) or not at or (not re.fullmatch(r"[0-9]+", own) and Path(text).exists()):
         return text, READOUTS

@@ -1,7 +1,7 @@
 """The gate: self-play uses the best network so far, which a candidate replaces only by winning a match against it.
 
-AlphaGo Zero's evaluator (Silver et al. 2017, Methods, "Evaluator"); AlphaZero has none, and neither has `train` unless
-`gate` is set.
+This is AlphaGo Zero's evaluator (Silver et al. 2017, Methods, "Evaluator").  AlphaZero has no gate; `train` has one
+only if `gate` is set.
 """
 
 import threading
@@ -24,11 +24,14 @@ from alphago.training.watch.metrics import MATCHES
 
 AT_ONCE = 20  # games between two evaluations of the sequential test, and between two checks of `stop`
 OPENING = 2  # plies on random points at the start of each pair of games
-PREFIX = "best."  # of the names of the best network's tensors in a run's state
+PREFIX = "best."  # prefix of the best network's tensors in a run's state
 
 
 class Gatekeeper:
-    """The judge that keeps a run's best network and plays candidates against it; logs to evaluations.jsonl."""
+    """The judge that plays matches of candidates against a run's best network; logs to evaluations.jsonl.
+
+    gate: the conditions.  net: the run's first network.
+    """
 
     name = "gate"
     ends_run = False
@@ -41,10 +44,10 @@ class Gatekeeper:
         self.begin(net, 0, 0)
 
     def begin(self, net: NeuralNet, games: int, steps: int) -> None:
-        """Make a network the best so far, after that many games and gradient steps of the run."""
+        """Make `net` the best network; `games`, `steps`: self-play games and gradient steps of the run so far."""
         self.best = frozen_copy(net)
         self.judged_games = games  # games of self-play when the last candidate was judged
-        self.judged_steps = steps  # its gradient steps: without further steps there is nothing new to judge
+        self.judged_steps = steps  # gradient steps at that time; the same number again means the same network
 
     def due(self, run: Run) -> bool:
         """Return whether the latest network should play a match against the best one now."""
@@ -54,7 +57,10 @@ class Gatekeeper:
 
     @MATCHES
     def judge(self, run: Run, stop: threading.Event) -> bool:
-        """Play the match, and make the candidate the best if it wins; return False if `stop` was set meanwhile."""
+        """Play a match of the latest network against the best one, and replace the best one if it loses.
+
+        Returns False if `stop` was set before the match was over.
+        """
         began, standing = time.monotonic(), run.standing
         candidate = run.learner.net
         readouts = run.settings.readouts if self.gate.readouts is None else self.gate.readouts
@@ -85,7 +91,7 @@ class Gatekeeper:
         return True
 
     def conclusion(self, longer: str) -> str:
-        """Return "": matches are reported when they end."""
+        """Return "", since matches are reported when they end."""
         return ""
 
     def tensors(self) -> dict[str, torch.Tensor]:
@@ -93,11 +99,11 @@ class Gatekeeper:
         return {PREFIX + name: tensor for name, tensor in self.best.state_dict().items()}
 
     def state(self) -> dict[str, Any]:
-        """Return all else that the gate needs to continue, as plain data."""
+        """Return the gate's counters, which `restore` needs, as plain data."""
         return {name: getattr(self, name) for name in ("candidates", "judged_games", "judged_steps")}
 
     def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
-        """Continue from `tensors` and `state`; if `state` is None (a new gate) the latest network is the best."""
+        """Continue from the saved `tensors` and `state`; if `state` is None, make the latest network the best."""
         if state is None:
             self.begin(run.learner.net, run.games, run.learner.steps)
             return
@@ -109,7 +115,11 @@ class Gatekeeper:
 
 
 class Match:
-    """A match of a candidate against the best network so far, played some games at a time."""
+    """A match of a candidate against the best network so far; each call of `play` adds up to AT_ONCE games.
+
+    players: the candidate and the best network.  boards: each board's game and its share of the match's games.
+    readouts: simulations per move of both players.
+    """
 
     def __init__(
         self,
@@ -127,7 +137,10 @@ class Match:
         self.results: list[tuple[GameEnv, MatchResult]] = []
 
     def play(self, seed: int, stop: threading.Event) -> None:
-        """Play the next games: pairs with one opening and both colours, divided among the boards."""
+        """Play the next games: pairs of games with the same opening and colours swapped, divided among the boards.
+
+        Raises MatchStopped if `stop` is set.
+        """
         pairs = min(AT_ONCE, self.gate.games - len(self.outcomes)) // 2
         part = len(self.results)
         for (env, _), count in zip(self.boards, apportion(pairs, [share for _, share in self.boards]), strict=True):
@@ -141,7 +154,7 @@ class Match:
 
     @property
     def outcomes(self) -> np.ndarray:
-        """The results from the candidate's view, 1, 0 or -1; games 2k and 2k + 1 share an opening."""
+        """The results so far from the candidate's view, 1, 0 or -1 [n]; games 2k and 2k + 1 share an opening."""
         return np.concatenate([np.zeros(0), *(result.outcomes for _, result in self.results)])
 
     @property
@@ -150,7 +163,7 @@ class Match:
 
     @property
     def verdict(self) -> str:
-        """The verdict of the sequential test so far; "continue" if the gate has no such test."""
+        """The sequential test's verdict so far, "accept", "reject" or "continue"; always "continue" without a test."""
         return Sprt(*self.gate.sprt).judge(pair_scores(self.outcomes)).state if self.gate.sprt else "continue"
 
     @property
@@ -163,12 +176,12 @@ class Match:
         return self.verdict == "accept" if self.gate.sprt else self.win_rate >= self.gate.win_rate
 
     def counts(self) -> dict[str, int]:
-        """Return the numbers of distinct games, and of the candidate's wins, draws and losses."""
+        """Return the number of distinct games and the candidate's numbers of wins, draws and losses, by name."""
         return {name: sum(getattr(result, name) for _, result in self.results)
                 for name in ("distinct", "wins", "draws", "losses")}  # fmt: skip
 
     def by_board(self) -> dict[str, float]:
-        """Return the win rate on each board if there are several, else {}."""
+        """Return the candidate's win rate on each board, such as {"win_rate_7x7": 0.6}; {} if there is one board."""
         if len(self.boards) == 1:
             return {}
         names = dict.fromkeys(env.N for env, _ in self.results)
@@ -179,5 +192,5 @@ class Match:
 
 
 def win_rate(outcomes: np.ndarray) -> float:
-    """Return the share of wins, with a draw as half a win."""
+    """Return the share of wins in `outcomes` (1, 0 or -1), counting a draw as half a win."""
     return float((np.sign(outcomes) + 1).mean() / 2)

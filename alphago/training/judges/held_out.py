@@ -1,4 +1,4 @@
-"""The judge of supervised learning: it examines the network on games held out, and keeps the best by move accuracy."""
+"""The judge of supervised learning: it tests networks on held-out games and keeps the network of best move accuracy."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -16,11 +16,15 @@ from alphago.training.run import Run
 from alphago.training.watch.metrics import EXAMINATION
 
 NAME = "held-out games"
-PREFIX = "held-out."  # of the names of the best network's tensors in a run's state
+PREFIX = "held-out."  # prefix of the best network's tensors in a run's state
 
 
 class HeldOut:
-    """The judge that counts how well the network predicts games held out; logs to evaluations.jsonl."""
+    """The judge that measures how well the network predicts held-out games; logs to evaluations.jsonl.
+
+    env, records: the held-out games.
+    checks: number of tests, evenly spaced over the run, after a first one of the untrained network.
+    """
 
     name = HELD_OUT
     ends_run = False
@@ -28,22 +32,24 @@ class HeldOut:
     lineup = None
 
     def __init__(self, env: GameEnv, records: Sequence[GameRecord], checks: int) -> None:
-        """Examine the new network, and then `checks` times, evenly spread over the run."""
         self.env, self.records, self.checks = env, list(records), checks
         self.best: NeuralNet | None = None
         self.accuracy = -1.0  # of the best network
-        self.best_after = 0  # games
-        self.judged_steps = -1
-        self.judged = -1.0  # the run's progress, 0 .. 1, when it was examined last
+        self.best_after = 0  # games of the run when the best network was tested
+        self.judged_steps = -1  # gradient steps at the last test
+        self.judged = -1.0  # the run's progress, 0 .. 1, at the last test
 
     def due(self, run: Run) -> bool:
-        """Return whether the latest network should be examined now."""
+        """Return whether the latest network should be tested now."""
         new = run.learner.steps != self.judged_steps
         return new and (run.is_over or int(run.progress * self.checks) > int(self.judged * self.checks))
 
     @EXAMINATION
     def judge(self, run: Run, stop: threading.Event) -> bool:
-        """Examine the network, and keep it if it predicts more moves than any before; return False after a stop."""
+        """Test the latest network, and keep a copy if it predicts more moves than all networks before.
+
+        Returns False if `stop` was set before the test was over.
+        """
         standing, net = run.standing, run.learner.net
         fits = net if run.main.env == self.env else net.resized(self.env)
         with run.clock.stopped():
@@ -60,7 +66,7 @@ class HeldOut:
         return True
 
     def examine(self, net: NeuralNet, device: str, stop: threading.Event) -> Counts | None:
-        """Return how well a network predicts the games; None if `stop` came first."""
+        """Return the counts of `net` on all held-out games; None if `stop` was set first."""
         evaluator = frozen_copy(net).evaluator(device=device, shared=False)
         counts = Counts()
         for first in range(0, len(self.records), AT_ONCE):
@@ -70,7 +76,7 @@ class HeldOut:
         return counts
 
     def conclusion(self, longer: str) -> str:
-        """Return a sentence on the best network, which the run ends with."""
+        """Return a sentence on the best network, which becomes the run's result."""
         return f"the network of the run is the one after {self.best_after} games, with {self.accuracy:.1%} of the moves"
 
     def tensors(self) -> dict[str, torch.Tensor]:
@@ -80,12 +86,12 @@ class HeldOut:
         return {PREFIX + name: tensor for name, tensor in self.best.state_dict().items()}
 
     def state(self) -> dict[str, Any]:
-        """Return all else that is needed to continue."""
+        """Return the best accuracy and the last test's progress, which `restore` needs, as plain data."""
         names = ("accuracy", "best_after", "judged", "judged_steps")
         return {name: getattr(self, name) for name in names}
 
     def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
-        """Continue from `tensors` and `state`."""
+        """Continue from the saved `tensors` and `state`; do nothing if `state` is None."""
         if state is None:
             return
         weights = {name.removeprefix(PREFIX): tensor for name, tensor in tensors.items() if name.startswith(PREFIX)}

@@ -1,4 +1,4 @@
-"""How well a network predicts the moves and results of given records, without search."""
+"""Measure how well a network predicts the moves and results of game records, without search."""
 
 import threading
 from collections.abc import Mapping
@@ -10,14 +10,18 @@ from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.records.record import GameRecord
 
-AT_ONCE = 64  # games; a piece of an examination
-BINS = 10  # of win rates, by which a value is calibrated
+AT_ONCE = 64  # games that are predicted together
+BINS = 10  # intervals of predicted win rate for the calibration error
 SUMS = ("positions", "hits", "cross_entropy", "squared_error", "top5", "value_hits")
 TOP = 5
 
 
 class WatchedRecords:
-    """Records on which networks are examined; all count alike, but for moves of weight 0."""
+    """Game records on which a run's networks are tested; see `Watched`.
+
+    name: the name of the records in `watch`.
+    records: games of `env`.  Positions of weight 0 are skipped, all others count equally.
+    """
 
     def __init__(self, name: str, env: GameEnv, records: list[GameRecord]) -> None:
         self.name = name
@@ -29,48 +33,52 @@ class WatchedRecords:
 
 
 class Prediction:
-    """A network's examination on records: sums over the positions of the first so many games."""
+    """A test of one network on game records; see `Examination`.  One unit of work is AT_ONCE games.
+
+    state: from `state` of an earlier object, to continue; None to begin.
+    """
 
     def __init__(self, watched: WatchedRecords, state: Any) -> None:
         self.watched = watched
-        self.pieces = 0
+        self.completed = 0
         self.counts = Counts()
-        if state is not None and "bins" in state:  # of an earlier version: begin anew
-            self.pieces, self.counts = state["pieces"], Counts.restored(state)
+        if state is not None and "bins" in state:  # otherwise a state of an earlier version: begin again
+            self.completed, self.counts = state["pieces"], Counts.restored(state)
 
     @property
     def is_over(self) -> bool:
-        return self.pieces * AT_ONCE >= len(self.watched.records)
+        return self.completed * AT_ONCE >= len(self.watched.records)
 
     @property
     def at_rest(self) -> bool:
         return True
 
     def go_on(self, evaluator: Evaluator, at_once: int, stop: threading.Event) -> None:
-        """Predict the next games."""
-        first = self.pieces * AT_ONCE
+        """Predict the next AT_ONCE games; see `Examination.go_on`."""
+        first = self.completed * AT_ONCE
         self.counts += predict(evaluator, self.watched.env, self.watched.records[first : first + AT_ONCE])
-        self.pieces += 1
+        self.completed += 1
 
     def row(self) -> dict[str, Any] | None:
-        """Return the measures of `Counts.measures` as a part of a row; None if no position was judged."""
+        """Return the opponent's name and `Counts.measures`; None if no position was predicted."""
         return {"opponent": self.watched.name, **self.counts.measures()} if self.counts.positions else None
 
     def summary(self) -> str:
         return self.counts.sentence()
 
     def state(self) -> dict[str, Any]:
-        return {"pieces": self.pieces, **self.counts.state()}
+        return {"pieces": self.completed, **self.counts.state()}
 
     def close(self) -> None:
-        """Do nothing: there is nothing between two calls."""
+        """Do nothing, since no games or engines stay open."""
 
 
 class Counts:
-    """Sums over positions: what `predict` returns, which may be added up.
+    """Sums over predicted positions; `+=` adds the sums of another object.
 
-    sums: float64, of SUMS.  bins: float64 [BINS, 3], by the win rate that the network gave: positions, sum of these win
-    rates, sum of the results (1 won, 0 lost).
+    sums: float64 [len(SUMS)], one sum for each name in SUMS.
+    bins: float64 [BINS, 3].  Row i is for the positions whose predicted win rate is in the i-th of BINS equal
+        intervals: their number, the sum of their predicted win rates, the sum of their results (1 won, 0 lost).
     """
 
     def __init__(self) -> None:
@@ -79,13 +87,13 @@ class Counts:
 
     @classmethod
     def restored(cls, state: Mapping[str, Any]) -> "Counts":
-        """Return the counts that `state` returned."""
+        """Return new counts with the sums in `state`, which the method `state` returned."""
         counts = cls()
         counts.sums, counts.bins = np.array(state["sums"]), np.array(state["bins"])
         return counts
 
     def state(self) -> dict[str, Any]:
-        """Return the counts as plain data."""
+        """Return the sums as plain data."""
         return {"sums": self.sums.tolist(), "bins": self.bins.tolist()}
 
     def __iadd__(self, other: "Counts") -> "Counts":
@@ -98,14 +106,16 @@ class Counts:
         return int(self.sums[0])
 
     def measures(self) -> dict[str, float]:
-        """Return means over all positions, of which there must be some.
+        """Return the means over all positions, by name.
 
-        accuracy, top5: how often the move played was the policy's first choice, one of its first five.
-        cross_entropy: -ln of its probability, in nats.
-        value_error: mean square of the value's distance from the result, both -1 .. 1.
-        value_accuracy: how often the value had the result's sign.
-        calibration_error: mean distance, over BINS of win rates, from what was won, 0 .. 1 (expected calibration error:
-            Guo et al. 2017, "On Calibration of Modern Neural Networks", section 2).
+        positions_judged: number of positions.
+        accuracy: share of positions where the move played is the policy's first choice.
+        top5: share of positions where the move played is among the policy's first five choices.
+        cross_entropy: mean of -ln(policy's probability of the move played), in nats.
+        value_error: mean squared difference of value and result, both -1 .. 1.
+        value_accuracy: share of positions where value and result have the same sign.
+        calibration_error: expected calibration error of the win rate, 0 .. 1, over BINS intervals (Guo et al. 2017,
+            "On Calibration of Modern Neural Networks", section 2).
         """
         _, hits, entropy, error, top5, sign = (self.sums / max(self.positions, 1)).tolist()
         return {
@@ -115,7 +125,7 @@ class Counts:
         }  # fmt: skip
 
     def sentence(self) -> str:
-        """Return the measures as a part of a sentence."""
+        """Return the measures as a clause for a report."""
         found = self.measures()
         return (
             f"{found['accuracy']:.1%} of {self.positions} moves are the policy's first choice, {found['top5']:.1%} "
@@ -125,7 +135,7 @@ class Counts:
 
 
 def predict(evaluator: Evaluator, env: GameEnv, records: list[GameRecord]) -> Counts:
-    """Return the counts over the positions of records that have weight."""
+    """Evaluate all positions of `records`, games of `env`; return the counts over positions of weight above 0."""
     counts = Counts()
     if not records:
         return counts
@@ -147,9 +157,13 @@ def predict(evaluator: Evaluator, env: GameEnv, records: list[GameRecord]) -> Co
 
 
 def add_to(counts: Counts, priors: np.ndarray, values: np.ndarray, moves: np.ndarray, results: np.ndarray) -> None:
-    """Add n positions to counts: priors [n, A], values [n], the moves played [n], results from the movers' view [n]."""
+    """Add n positions to `counts`.
+
+    priors, values: float32 [n, A] and [n], the network's policy and value in the mover's view.
+    moves: int32 [n], the moves played.  results: [n], -1 .. 1 in the mover's view.
+    """
     own = priors[np.arange(len(moves)), moves]
-    better = (priors > own[:, None]).sum(axis=1)  # actions that the policy likes more
+    better = (priors > own[:, None]).sum(axis=1)  # number of actions with a higher prior
     counts.sums += np.stack(
         [
             np.ones(len(moves)),

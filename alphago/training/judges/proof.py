@@ -1,4 +1,4 @@
-"""Matches during a run against an opponent that does not learn, until the network is proved to be stronger."""
+"""Matches during a run against a fixed opponent, until the network is proved to be stronger."""
 
 import json
 import threading
@@ -28,13 +28,16 @@ from alphago.training.watch.metrics import EXAMINATION
 # Proving "better than even" against "40 Elo points better": about 60 games at a win rate of 75 %, 200 at 60 %.
 TEST = Sprt(0.0, 40.0)
 GAMES_AT_ONCE = 20
-LATEST_MATCHES = 5  # matches whose win rates are in the run's last sentence
+LATEST_MATCHES = 5  # matches whose win rates the run's last sentence gives
 PROOF = "proof.json"
 SEARCH = SearchSettings(gumbel=True)  # one leaf per wave: games are few, but the opponent takes most of the time anyway
 
 
 class Examiner:
-    """The judge that plays an opponent on a schedule and ends the run with a proof; matches go to evaluations.jsonl."""
+    """The judge that plays matches against an opponent on a schedule and ends the run once the network is stronger.
+
+    env: the game of the matches.  folder: the run's folder; the judge writes evaluations.jsonl and proof.json there.
+    """
 
     name = "proof"
     best: NeuralNet | None = None  # self-play continues with the latest network
@@ -47,11 +50,11 @@ class Examiner:
         self.folder = folder
         self.next_at = 60 * opponent.first  # seconds of training
         self.examinations = 0
-        self.examined = ""  # fingerprint of the network examined last
+        self.examined = ""  # fingerprint of the network in the last match
         self.ends_run = False  # True once there is a proof
 
     def due(self, run: Run) -> bool:
-        """Return whether a match is due, by the schedule or because the run ends with a network not yet examined."""
+        """Return whether a match is due: by the schedule, or at the run's end if its network has played none."""
         if self.ends_run:
             return False
         if run.is_over:
@@ -59,8 +62,11 @@ class Examiner:
         return run.main.env == self.env and run.clock.seconds >= self.next_at
 
     def judge(self, run: Run, stop: threading.Event) -> bool:
-        """Examine the network that plays, with the run's clock stopped; return False if `stop` was set meanwhile."""
-        run.checkpoint()  # examinations take long: save what came before
+        """Play a match with the network that self-play uses, with the run's clock stopped.
+
+        Returns False if `stop` was set before the match was over.
+        """
+        run.checkpoint()  # a match takes long: save the run first
         net = run.player
         with run.clock.stopped(), EXAMINATION:
             # If the run's time ended within the curriculum, the network is still for a smaller board.
@@ -71,10 +77,10 @@ class Examiner:
         return True
 
     def examine(self, run: Run, net: NeuralNet, stop: threading.Event) -> bool:
-        """Play games until the test decides or `most_games` are played; return False if `stop` was set first.
+        """Play a match until the sequential test TEST decides or `most_games` are played, and record it.
 
-        A game that an engine forfeited, and the other game with its opening, count for neither side. Raises EngineError
-        if every pair of games has a forfeit.
+        If an engine forfeits a game, neither that game nor the other one of the same opening counts.
+        Returns False if `stop` was set first.  Raises EngineError if every pair of games has a forfeit.
         """
         began, standing = time.monotonic(), run.standing
         seconds = standing["seconds"]
@@ -118,12 +124,12 @@ class Examiner:
         return {}
 
     def state(self) -> dict[str, Any]:
-        """Return all that the judge needs to continue, as plain data."""
+        """Return the schedule and the opponent, which `restore` needs, as plain data."""
         names = ("next_at", "examinations", "examined", "ends_run")
         return {"opponent": asdict(self.opponent), **{name: getattr(self, name) for name in names}}
 
     def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
-        """Continue the schedule from `state`; if it was saved for another opponent, a new schedule begins."""
+        """Continue the schedule from the saved `state`; begin a new schedule if the opponent has changed."""
         if state is None:
             return
         self.examinations = state["examinations"]
@@ -131,9 +137,9 @@ class Examiner:
             self.next_at, self.examined, self.ends_run = state["next_at"], state["examined"], state["ends_run"]
 
     def conclusion(self, longer: str) -> str:
-        """Return a sentence on how the run ended: with its proof, or with its latest matches and how to continue.
+        """Return a sentence for the run's end: where the proof is, or the latest results and how to continue.
 
-        longer: options of `alphago train` with which the run gets more time.
+        longer: options of `alphago train` that give the run more time.
         """
         name = self.opponent.name
         if self.ends_run:
@@ -144,7 +150,7 @@ class Examiner:
         )
 
     def matches(self) -> str:
-        """Return the results of the latest matches against the opponent, as the end of a sentence, or ""."""
+        """Return the results of the latest matches against the opponent as the end of a sentence; "" without any."""
         path = self.folder / EVALUATIONS
         rows = read_rows(path, "opponent") if path.is_file() else []
         rows = [row for row in rows if (row.get("judge"), row["opponent"]) == (self.name, self.opponent.name)]
@@ -157,7 +163,10 @@ class Examiner:
         )
 
     def write_proof(self, row: dict[str, Any], result: MatchResult) -> None:
-        """Write proof.json: the examination `row`, and the moves of every game that counted."""
+        """Write proof.json: the rules, the match's row of evaluations.jsonl, the test, and the moves of each game.
+
+        row: the row.  result: the games that count, from the network's side.
+        """
         test = {"elo0": TEST.elo0, "elo1": TEST.elo1, "alpha": TEST.alpha, "beta": TEST.beta}
         proof = {"game": repr(self.env), **self.env.rule_options, **row, "test": test}
         proof |= {"network_has_black_in": "games 0, 2, …", "moves": games_as_text(self.env, result)}
@@ -172,9 +181,10 @@ WORDS = {
 
 
 def expectation(metrics: Mapping[str, Any], needed: int, opponent: str) -> str:
-    """Return a sentence on when the network should be stronger than the opponent, at the run's speed so far.
+    """Return a sentence that estimates when the network is stronger than the opponent, at the run's speed so far.
 
-    needed: positions of self-play after which the network of another run was proved to be stronger.
+    metrics: an iteration's row of metrics.jsonl.
+    needed: positions of self-play after which another run proved its network stronger than `opponent`.
     """
     rate = max(metrics["positions"], 1) / metrics["seconds"]
     return (
@@ -184,7 +194,7 @@ def expectation(metrics: Mapping[str, Any], needed: int, opponent: str) -> str:
 
 
 def together(results: list[MatchResult]) -> MatchResult:
-    """Return the results of several parts of a match, each of GAMES_AT_ONCE games, as one."""
+    """Join the results of consecutive parts of a match, GAMES_AT_ONCE games each, to one result."""
     return MatchResult(
         np.concatenate([result.outcomes for result in results]),
         tuple(game for result in results for game in result.games),

@@ -1,4 +1,4 @@
-"""The resignation threshold, calibrated on games that were played to the end: at checkpoints, or during a run."""
+"""The resignation threshold, calibrated on games without resignation: at checkpoints, or continuously in a run."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -9,39 +9,45 @@ import numpy as np
 from alphago.records.record import GameRecord
 
 MOST_WRONG = 0.05  # share of wrong resignations; AlphaGo Zero's bound (Silver et al. 2017, Methods, "Self-play")
-FEWEST = 50  # resignations that a threshold is judged by
-KEPT_SIDES = 1000  # the latest ones, of games that were played out, to which a run's threshold is fitted
-NEVER = -1.0  # a threshold below which no value is
-# No run resigns above it.  Where one colour has won every game so far, resigning at once has never been wrong; but then
-# nothing would be learned of how these games end.
+FEWEST = 50  # smallest number of resignations that can justify a threshold
+KEPT_SIDES = 1000  # number of latest sides of games to which a run's threshold is fitted
+NEVER = -1.0  # the threshold of no resignation: no value is below it
+# Upper bound of a run's threshold.  If one colour has won all games so far, resigning at once would never have been
+# wrong; but then the network would learn nothing about how these games end.
 HIGHEST = -0.8
 
-Side = tuple[float, bool]  # of a game: its lowest value, and whether it lost
+Side = tuple[float, bool]  # one player's game: the lowest value after a search, and whether the player lost
 
 
 class Resignation(NamedTuple):
-    """A threshold, and how often resigning by it would have been wrong."""
+    """A resignation threshold and its errors on the games to which it was fitted.
 
-    threshold: float  # a mover whose value after the search is below it resigns
-    resigned: int  # how many sides of games would have resigned
-    wrong: float  # the share of these sides that did not lose
+    threshold: a player resigns if the value after the search is below it, -1 .. 1 in that player's view.
+    resigned: number of sides of games that would have resigned.
+    wrong: share of these sides that did not lose.
+    """
+
+    threshold: float
+    resigned: int
+    wrong: float
 
     def notes(self) -> dict[str, str]:
-        """Return the threshold, how many resignations judged it, and the wrong share of these, as texts to save."""
+        """Return the three fields as texts, by the names under which a checkpoint stores them."""
         names = ("resign_threshold", "resignations_judged", "resignations_wrong")
         return dict(zip(names, (f"{self.threshold:.3f}", f"{self.resigned}", f"{self.wrong:.4f}"), strict=True))
 
 
 def calibrate(records: Sequence[GameRecord], most_wrong: float = MOST_WRONG) -> Resignation | None:
-    """Return the threshold that `calibrate_sides` finds on games that were played out.
+    """Return the threshold that `calibrate_sides` finds on games; None if it finds none.
 
-    Resigned games are left out: how they would have ended is unknown.
+    Games that ended by resignation are left out, because their true result is unknown.
+    most_wrong: largest share of wrong resignations.
     """
     return calibrate_sides([side for record in records for side in sides_of(record)], most_wrong)
 
 
 def sides_of(record: GameRecord) -> list[Side]:
-    """Return both sides of a game that was played out; none of a resigned one."""
+    """Return the `Side` of each player of a game; an empty list if the game ended by resignation."""
     sides: list[Side] = []
     for side in (1, -1):
         values = record.values[record.movers == side]
@@ -51,17 +57,17 @@ def sides_of(record: GameRecord) -> list[Side]:
 
 
 def calibrate_sides(sides: Sequence[Side], most_wrong: float = MOST_WRONG) -> Resignation | None:
-    """Return the highest threshold below 0 at which at most `most_wrong` of all resignations would have been wrong.
+    """Return the highest threshold below 0 at which at most the share `most_wrong` of resignations would be wrong.
 
-    Resigning a drawn game is wrong too.  A side resigns at its first value below the threshold, so only its lowest
-    value counts.  None if no threshold has at least FEWEST resignations and few enough wrong ones.
+    A player resigns if the lowest value of the game is below the threshold; that is wrong unless the player lost.
+    Returns None if no threshold with at least FEWEST resignations meets the bound.
     """
     ordered = sorted(sides)
     values, right = np.array([value for value, _ in ordered]), np.array([lost for _, lost in ordered], np.bool_)
     wrong = np.cumsum(~right) / np.arange(1, len(right) + 1)
     fits = np.flatnonzero((wrong <= most_wrong) & (values < 0))
     fits = fits[fits + 1 >= FEWEST]
-    # Equal values resign together: a threshold lies above the last of them.
+    # Sides of equal lowest value resign together, so a threshold lies above all of them.
     for last in fits[::-1]:
         if last + 1 == len(values) or values[last + 1] > values[last]:
             above = min(float(values[last + 1]), 0.0) if last + 1 < len(values) else 0.0
@@ -70,12 +76,12 @@ def calibrate_sides(sides: Sequence[Side], most_wrong: float = MOST_WRONG) -> Re
 
 
 class AdaptiveThreshold:
-    """The threshold of resignation of a run's games on one board, fitted to those that are played out.
+    """The resignation threshold of a run on one board, fitted to the latest games without resignation.
 
-    AlphaGo Zero's (Silver et al. 2017, Methods, "Self-play"): in a share of the games no one resigns, and by these the
-    threshold is the highest at which at most MOST_WRONG of the resignations would have been wrong; HIGHEST at most.
+    As in AlphaGo Zero (Silver et al. 2017, Methods, "Self-play"), resignation is disabled in a share of the games.  The
+    threshold is the one that `calibrate_sides` finds on these games, but at most HIGHEST.
 
-    threshold: None until one was known; NEVER where no threshold is right often enough any more.
+    threshold: None until the first one is found; NEVER if later games allow none.
     """
 
     def __init__(self) -> None:
@@ -84,7 +90,7 @@ class AdaptiveThreshold:
         self.found: Resignation | None = None
 
     def add(self, records: Sequence[GameRecord]) -> None:
-        """Fit the threshold to further games that were played out."""
+        """Add finished games and fit the threshold again; games that ended by resignation are ignored."""
         new = [side for record in records for side in sides_of(record)]
         if not new:
             return
@@ -96,11 +102,11 @@ class AdaptiveThreshold:
             self.threshold = NEVER
 
     def state(self) -> dict[str, Any]:
-        """Return threshold and sides as plain data."""
+        """Return the threshold and the kept sides as plain data."""
         return {"threshold": self.threshold, "sides": list(self.sides)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Continue from what `state` returned."""
+        """Continue from the data that the method `state` returned."""
         self.threshold = state["threshold"]
         self.sides.extend((value, lost) for value, lost in state["sides"])
         self.found = calibrate_sides(self.sides)

@@ -1,4 +1,4 @@
-"""The row of a match in evaluations.jsonl: how it ended, how strong that is, and what its games were like."""
+"""A match's row in evaluations.jsonl: its results, the Elo difference, and statistics of its games."""
 
 from dataclasses import replace
 from typing import Any
@@ -12,9 +12,9 @@ from alphago.env.game import GameEnv
 
 
 def match_row(env: GameEnv, result: MatchResult) -> dict[str, Any]:
-    """Return counts, win rate with its 95 % interval, Elo and moves per game; in Go mean score and captures too.
+    """Return counts, win rate and Elo with 95 % intervals, and moves per game; in Go also mean score and captures.
 
-    result: of the network's point of view, without forfeits, at least one pair of games.
+    result: at least one pair of games, from the network's side, without forfeits.
     """
     low, high = result.interval
     return {
@@ -25,7 +25,7 @@ def match_row(env: GameEnv, result: MatchResult) -> dict[str, Any]:
 
 
 def rating(env: GameEnv, result: MatchResult) -> dict[str, float]:
-    """Return the network's Elo above the opponent with its 95 % interval; in Go mean score and captures too."""
+    """Return the network's Elo minus the opponent's, with its 95 % interval; in Go also mean score and captures."""
     points = result.win_rate * len(result.games)
     ours, _ = elo_ratings(np.array([[0, points], [len(result.games) - points, 0]]), anchor=1)
     elo = {"elo": ours.elo, "elo_low": ours.low, "elo_high": ours.high}
@@ -33,13 +33,13 @@ def rating(env: GameEnv, result: MatchResult) -> dict[str, float]:
 
 
 def games_as_text(env: GameEnv, result: MatchResult) -> list[dict[str, Any]]:
-    """Return every game as its moves, and its outcome for the network, which has Black in games 0, 2, …"""
+    """Return for each game its `moves` as text and its `outcome` for the network, which has Black in games 0, 2, …"""
     texts = [" ".join(env.to_text(action) for action in game) for game in result.games]
     return [{"outcome": float(o), "moves": m} for o, m in zip(result.outcomes, texts, strict=True)]
 
 
 def without_forfeits(result: MatchResult) -> MatchResult:
-    """Return the pairs of games in which no engine failed, numbered anew."""
+    """Return the match without the pairs of games in which an engine forfeited; games are renumbered from 0."""
     spoilt = {number // 2 for number in result.forfeits}
     valid = [number for number in range(len(result.games)) if number // 2 not in spoilt]
     return replace(

@@ -1,4 +1,4 @@
-"""What a run's networks can be watched by: an opponent, or the moves of given records."""
+"""The two things that `watch` can name: an opponent to play, or game records to predict."""
 
 import threading
 from collections.abc import Sequence
@@ -14,67 +14,68 @@ from alphago.training.judges.criteria import RECORDS, split_readouts
 from alphago.training.judges.prediction import WatchedRecords
 from alphago.training.judges.watched_opponent import WatchedOpponent
 
-POSITIONS = 4096  # of records: enough to tell 40 % from 42 %
+POSITIONS = 4096  # positions of records to predict: enough to distinguish an accuracy of 40 % from 42 %
 
 
 class Examination(Protocol):
-    """One network's examination by an opponent or by records, which may pause between two moves.
+    """A test of one network against an opponent or on records, which can pause between two moves.
 
-    It has pieces: pairs of games, or some records each.
+    It consists of units of work: pairs of games against an opponent, or batches of records.
     """
 
     @property
-    def pieces(self) -> int:
-        """Pieces that are over."""
+    def completed(self) -> int:
+        """Number of completed units of work."""
 
     @property
     def is_over(self) -> bool:
-        """Whether all pieces are."""
+        """Whether all units of work are completed."""
 
     @property
     def at_rest(self) -> bool:
-        """Whether no piece is begun that is not over."""
+        """Whether no unit of work is in progress, so that the examination could end now without a loss."""
 
     def go_on(self, evaluator: Evaluator, at_once: int, stop: threading.Event) -> None:
-        """Go on until the pieces that are begun are over, else the next ones, so many side by side, or `stop` is set.
+        """Complete the units in progress, or if there are none, the next `at_once` units, in parallel.
 
+        evaluator: computes the network that is tested.  stop: once it is set, the call returns after the next move.
         Raises EngineError if an engine does not start.
         """
 
     def row(self) -> dict[str, Any] | None:
-        """Return the result of the pieces that are over as a part of a row of evaluations.jsonl; None without any."""
+        """Return the result of the completed units as entries of a row of evaluations.jsonl; None without any."""
 
     def summary(self) -> str:
-        """Return the result of the pieces that are over as a part of a sentence."""
+        """Return the result of the completed units as a clause for a report."""
 
     def state(self) -> Any:
-        """Return the pieces that are over as plain data."""
+        """Return the completed units as plain data, from which `Watched.examination` continues."""
 
     def close(self) -> None:
-        """End what goes on between two calls of `go_on`, such as engines."""
+        """End games and engines that are still running; completed units are kept."""
 
 
 class Watched(Protocol):
-    """An opponent or records by which networks are examined again and again."""
+    """An opponent, or a set of game records, that tests a run's networks again and again."""
 
     @property
     def name(self) -> str:
-        """The name by which `watch` has it."""
+        """The name of this opponent or set of records in `watch`."""
 
     def examination(self, seed: int, device: str, state: Any = None) -> Examination:
-        """Begin an examination on a device, or go on with one from its `state`."""
+        """Begin an examination, or continue one from its saved `state`; `device`: where networks are computed."""
 
 
 def make_watched(names: Sequence[str], env: GameEnv) -> list[Watched]:
-    """Return what these names of `watch` stand for.
+    """Return an opponent or a set of records for each name in `watch`.
 
-    Raises ValueError, OSError or EngineError that names the first that does not exist or does not play the game.
+    Raises ValueError, OSError or EngineError for the first name that does not exist or cannot play the game `env`.
     """
     return [make_one(name, env) for name in names]
 
 
 def make_one(text: str, env: GameEnv) -> Watched:
-    """Return what one name stands for; raises as `make_watched`."""
+    """Return the opponent or the records that one name in `watch` names; raises the errors of `make_watched`."""
     if text.startswith(RECORDS):
         return WatchedRecords(text, env, read_collection(text.removeprefix(RECORDS), env, POSITIONS))
     name, readouts = split_readouts(text)

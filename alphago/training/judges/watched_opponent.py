@@ -1,4 +1,4 @@
-"""A match of a run's network against an opponent that is watched, which pauses whenever its time is over."""
+"""A match of a run's network against a watched opponent, which can pause between two moves."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -19,21 +19,26 @@ from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
 from alphago.training.judges.results import games_as_text, match_row, without_forfeits
 
-PAIRS = 10  # of a match
+PAIRS = 10  # pairs of games in a match
 OPENING = 2  # plies on random points at the start of each pair
 SEARCH = SearchSettings(gumbel=True)
 
 
 class WatchedOpponent:
-    """An opponent, and the readouts of the network that plays against it; a network has as many."""
+    """An opponent that tests a run's networks by matches; see `Watched`.
+
+    opponent: a player's name, as for `evaluate`.
+    readouts: simulations per move of the run's network; the opponent has as many if it is a network.
+    env: the run's game; engines and playout players play its match variant.
+    Raises the errors of `resolve_player` if the opponent does not exist or does not play the game.
+    """
 
     def __init__(self, opponent: str, readouts: int, env: GameEnv) -> None:
-        """Raises as `resolve_player` for an opponent that does not exist or does not play the game."""
         self.opponent = opponent
         self.readouts = readouts
         self._entrants: dict[str, Entrant] = {}  # by device
         self.env = env
-        # As `evaluate` does: engines do not know a game's limits, and playouts are rated without them.
+        # As in `evaluate`: engines do not know a game's limits, and playout players are rated without them.
         if isinstance(self.entrant("cpu").player, (PlayoutSettings, Engine)):
             self.env = env.match_variant()
 
@@ -45,14 +50,17 @@ class WatchedOpponent:
         return WatchedMatch(self, seed, device, state or ())
 
     def entrant(self, device: str) -> Entrant:
-        """Return the opponent as a side of a match."""
+        """Return the opponent as an `Entrant` of a match, with its network, if it is one, on `device`."""
         if device not in self._entrants:
             self._entrants[device] = Entrant(resolve_player(self.opponent, self.env, device), self.readouts, SEARCH)
         return self._entrants[device]
 
 
 class WatchedMatch:
-    """A match whose games may pause between any two moves, and follow from the seed."""
+    """A match of PAIRS pairs of games that can pause between any two moves; see `Examination`.
+
+    seed: determines the openings and both players' random numbers.  games: games finished earlier, from `state`.
+    """
 
     def __init__(self, watched: WatchedOpponent, seed: int, device: str, games: Sequence[Mapping[str, Any]]) -> None:
         self.watched = watched
@@ -60,27 +68,27 @@ class WatchedMatch:
         self.plan = MatchPlan(2 * PAIRS, 0, OPENING, seed, 1)
         self.finished = {g["number"]: MatchGame(**{**g, "moves": tuple(g["moves"])}) for g in games}
         self.waiting = [number for number in range(2 * PAIRS) if number not in self.finished]
-        self.open: list[ParallelGames] = []  # begun and not over, a part for each thread
+        self.open: list[ParallelGames] = []  # the games in progress, one element per thread
 
     @property
     def games(self) -> list[MatchGame]:
-        """The games of the pairs that are over, in order."""
+        """The games of all finished pairs, ordered by number."""
         return [game for number, game in sorted(self.finished.items()) if number ^ 1 in self.finished]
 
     @property
-    def pieces(self) -> int:
+    def completed(self) -> int:
         return len(self.games) // 2
 
     @property
     def is_over(self) -> bool:
-        return self.pieces == PAIRS
+        return self.completed == PAIRS
 
     @property
     def at_rest(self) -> bool:
         return not self.open and len(self.finished) % 2 == 0
 
     def go_on(self, evaluator: Evaluator, at_once: int, stop: threading.Event) -> None:
-        """Play the games that are open to their end, else the next ones, on all cores."""
+        """Finish the games in progress, or if there are none, play the next `at_once` pairs; see `Examination`."""
         if not self.open:
             self.begin(evaluator, 2 * at_once)
         with one_torch_thread(), Workers(len(self.open)) as workers:
@@ -91,7 +99,7 @@ class WatchedMatch:
         self.open = [part for part in self.open if len(part.active)]
 
     def begin(self, evaluator: Evaluator, count: int) -> None:
-        """Begin the next games."""
+        """Begin the next `count` games, or at most the engine's `at_once` games if the opponent is an engine."""
         opponent = self.watched.entrant(self.device)
         if isinstance(opponent.player, Engine):
             count = min(count, opponent.player.at_once)
@@ -102,23 +110,23 @@ class WatchedMatch:
             self.open.append(open_games(self.watched.env, entrants, self.plan, numbers[thread::threads]))
 
     def add(self, game: MatchGame) -> None:
-        """Keep a game that is over; several threads may call it at once."""
+        """Keep a finished game; several threads may call this at the same time."""
         self.finished[game.number] = game
 
     def close(self) -> None:
-        """End the games that are open, of which nothing remains."""
+        """Abandon the games in progress."""
         for part in self.open:
             part.close()
         self.open = []
 
     def results(self) -> tuple[MatchResult, MatchResult]:
-        """Return the result of all games, and of the pairs in which no engine failed, numbered anew."""
+        """Return two results: of all finished pairs, and of those in which no engine forfeited, renumbered from 0."""
         games = [replace(game, number=number) for number, game in enumerate(self.games)]
         result = MatchResult.of(self.watched.env, games)
         return result, without_forfeits(result)
 
     def row(self) -> dict[str, Any] | None:
-        """Return the counts, and every game as its moves; None if no pair of games counts."""
+        """Return entries of a row of evaluations.jsonl, with the moves of each game; None before a pair is finished."""
         if not self.games:
             return None
         result, valid = self.results()

@@ -1,9 +1,9 @@
-"""Opponents watched during a run: a judge that measures, and decides nothing.
+"""Opponents watched during a run: a judge that measures the networks' strength and does not influence training.
 
-Watching takes at most a share of the run's time.  An examination of one network by one opponent is made in slices, each
-as long as the time that has been earned; games pause between two moves and go on in the next slice, perhaps many
-iterations later, with the same network.  So even an examination that takes long is one of the untrained network, and
-costs the run no more than its share.
+Watching takes at most a share of the run's time.  An examination, the test of one network against one opponent, is done
+in time slices between iterations: each slice ends when the time that the share allows so far is used up.  Its games
+pause between two moves and continue in the next slice, perhaps many iterations later, with the same network.  So a long
+examination, too, tests a single network, even the untrained one, and does not exceed the share.
 """
 
 import threading
@@ -24,22 +24,25 @@ from alphago.training.judges.watched import Examination, Watched
 from alphago.training.run import Run
 from alphago.training.watch.metrics import EXAMINATION
 
-POINTS = 20  # examinations by one opponent in a run, at most
-LONGEST = 1 / 8  # of a run: an examination that has taken longer ends with the pieces that it has
-AT_THE_END = 0.25  # of the time is kept for the network that the run ends with
-SPARE = 0.03  # of the time is left in the end, since a slice ends after the move in progress only
-SHORTEST = 0.25  # seconds of a slice
-SIDE_BY_SIDE = 2.0  # seconds, about, of the games that are played together: many quick ones, few slow ones
-PREFIX = "watch."  # of the tensors' names
+POINTS = 20  # largest number of examinations per opponent in a run
+LONGEST = 1 / 8  # share of the run after which an examination ends with the units completed so far
+AT_THE_END = 0.25  # share of the watching time that is reserved for the run's last network
+SPARE = 0.03  # share of the watching time that stays unused, because a slice ends only after the move in progress
+SHORTEST = 0.25  # seconds of the shortest time slice
+SIDE_BY_SIDE = 2.0  # seconds, about, that the units in parallel take together: many quick ones or few slow ones
+PREFIX = "watch."  # prefix of the tensors' names in a run's state
 
 
 @dataclass
-class Account:
-    """One opponent's account: its time, and its examination in progress.
+class WatchTask:
+    """A watched opponent (or set of records), the time spent on it, and its examination in progress.
 
-    spent: seconds so far.  cost: of a piece, in the latest examination; 0 while unknown.
-    begun: the run's progress when its latest examination began; None before the first.
-    seed, network, standing, seconds: of that examination; `network` is a number in Watcher.networks.
+    spent: seconds of all its examinations so far.
+    cost: seconds per completed unit (see `Examination`) of its latest examination; 0 while unknown.
+    begun: the run's progress, 0 .. 1, when its latest examination began; None before the first.
+    examination: the examination in progress; None between two examinations.
+    seed, network, standing, seconds: of the latest examination the random seed, the network's key in
+        Watcher.networks, `Run.standing` when it began, and the seconds so far.
     """
 
     watched: Watched
@@ -53,11 +56,17 @@ class Account:
     seconds: float = 0.0
 
 
-COUNTS = ("spent", "cost", "begun", "seed", "network", "standing", "seconds")
+SAVED = ("spent", "cost", "begun", "seed", "network", "standing", "seconds")
 
 
 class Watcher:
-    """The judge that lets opponents play a run's networks, and keeps results and games in `evaluations.jsonl`."""
+    """The judge that tests a run's networks against `watched` and logs results and games to evaluations.jsonl.
+
+    env: the game of the matches.
+    share: largest share of the run's time for watching, 0 <= share < 1.
+    at_once: number of units (see `Examination`) to run in parallel so that all cores are busy.
+    clock: returns the time in seconds.
+    """
 
     name = "watch"
     best: NeuralNet | None = None
@@ -68,178 +77,188 @@ class Watcher:
     def __init__(
         self, env: GameEnv, watched: Sequence[Watched], share: float, *, at_once: int = 1, clock: Clock = time.monotonic
     ) -> None:
-        """Watch at most for that share of the run's time; `at_once`: pieces that keep all cores busy."""
+
         self.env = env
-        self.accounts = [Account(one) for one in watched]
+        self.tasks = [WatchTask(one) for one in watched]
         self.budget = Budget(share, clock)
         self.at_once = at_once
-        self.begun = 0  # examinations
-        self.progress = 0.0  # of the run, 0 .. 1
-        self.ending: int | None = None  # iterations of the run when its last network's examinations began
-        self.networks: dict[int, NeuralNet] = {}  # that are being examined, by when they were taken
+        self.begun = 0  # number of examinations begun so far
+        self.progress = 0.0  # the run's progress, 0 .. 1
+        self.ending: int | None = None  # the run's iterations when the examinations of its last network began
+        self.networks: dict[int, NeuralNet] = {}  # networks under examination, by the run's iterations at its begin
         self._evaluators: dict[int, Evaluator] = {}
 
     # --- when ---
 
     def due(self, run: Run) -> bool:
-        """Return whether an examination should begin, or a slice of one can be paid."""
+        """Return whether an examination should begin, or the budget allows a time slice of one in progress."""
         self.budget.trained = run.clock.seconds
         if run.is_over:
-            return self.ending != run.iterations or any(account.examination for account in self.accounts)
-        return any(self.is_due(account, run) for account in self.accounts) or self.payable() is not None
+            return self.ending != run.iterations or any(task.examination for task in self.tasks)
+        return any(self.is_due(task, run) for task in self.tasks) or self.next_task() is not None
 
-    def is_due(self, account: Account, run: Run) -> bool:
-        """Return whether the next examination by an opponent should begin.
+    def is_due(self, task: WatchTask, run: Run) -> bool:
+        """Return whether the next examination of `task` should begin.
 
-        That is where another twentieth of the run begins: quick opponents then examine the same network, for which an
-        evaluator is made once.
+        It begins when the run enters the next of POINTS equal parts, unless an examination is still in progress.  So
+        all quick opponents examine the same network and share its evaluator.
         """
-        if account.examination is not None:
+        if task.examination is not None:
             return False
-        return account.begun is None or int(POINTS * account.begun) != int(POINTS * run.progress)
+        return task.begun is None or int(POINTS * task.begun) != int(POINTS * run.progress)
 
-    def payable(self) -> Account | None:
-        """Return whose turn it is; None while there is no examination, or not enough time for a slice.
+    def next_task(self) -> WatchTask | None:
+        """Return the task that gets the next time slice: the one with the least time spent.
 
-        The turn is that of the opponent that has had the least time: quick ones leave to slow ones what they do not
-        need.
+        Returns None if no examination is in progress, or the time that remains beside the reserve for the last network
+        is too short for a time slice.
         """
-        accounts = [account for account in self.accounts if account.examination is not None]
-        if not accounts or self.budget.left - self.budget.earned * AT_THE_END < SHORTEST:
+        tasks = [task for task in self.tasks if task.examination is not None]
+        if not tasks or self.budget.left - self.budget.earned * AT_THE_END < SHORTEST:
             return None
-        return min(accounts, key=lambda account: account.spent)
+        return min(tasks, key=lambda task: task.spent)
 
-    # --- what ---
+    # --- examinations ---
 
     def judge(self, run: Run, stop: threading.Event) -> bool:
-        """Make the slices that are due, with the run's clock stopped; return False if `stop` came first."""
+        """Begin the examinations and run the time slices that are due, with the run's clock stopped.
+
+        Returns False if `stop` was set first.
+        """
         self.budget.trained, standing, self.progress = run.clock.seconds, run.standing, run.progress
-        at_the_end, due = run.is_over, [account for account in self.accounts if self.is_due(account, run)]
+        at_the_end, due = run.is_over, [task for task in self.tasks if self.is_due(task, run)]
         if at_the_end:
-            due = self.accounts if self.ending != run.iterations else []
+            due = self.tasks if self.ending != run.iterations else []
             self.ending = run.iterations
         with run.clock.stopped(), EXAMINATION, self.budget.spending():
-            for account in due:
-                self.close(account, run)
-                self.begin(account, run, standing)
+            for task in due:
+                self.close(task, run)
+                self.begin(task, run, standing)
             return self.end(run, stop) if at_the_end else self.spend(run, stop)
 
     def spend(self, run: Run, stop: threading.Event) -> bool:
-        """Let examinations go on in the time that has been earned, but for what is kept; False if `stop` came."""
-        while (account := self.payable()) is not None:
-            self.go_on(account, run, stop, self.budget.earned * AT_THE_END)
+        """Continue examinations until the time allowed so far is used up, except the reserve for the last network.
+
+        Returns False if `stop` was set first.
+        """
+        while (task := self.next_task()) is not None:
+            self.go_on(task, run, stop, self.budget.earned * AT_THE_END)
             if stop.is_set():
                 return False
         return True
 
     def end(self, run: Run, stop: threading.Event) -> bool:
-        """Examine the last network in the time that is left, in equal parts; return False if `stop` came."""
+        """Examine the run's last network in the remaining time, divided equally among the tasks.
+
+        Returns False if `stop` was set first.
+        """
         spare = SPARE * self.budget.earned
-        for account in sorted(self.accounts, key=lambda account: account.cost):
-            if account.examination is not None and self.budget.left > spare:
-                self.evaluator(account.network, run)  # before the time is divided: the first one makes it for all
-                others = sum(other.examination is not None for other in self.accounts) - 1
+        for task in sorted(self.tasks, key=lambda task: task.cost):
+            if task.examination is not None and self.budget.left > spare:
+                self.evaluator(task.network, run)  # created before the time is divided, since all tasks share it
+                others = sum(other.examination is not None for other in self.tasks) - 1
                 kept = spare + (self.budget.left - spare) * others / (others + 1)
-                self.go_on(account, run, stop, kept, at_the_end=True)
+                self.go_on(task, run, stop, kept, at_the_end=True)
             if stop.is_set():
                 return False
-            if account.examination is not None and not account.examination.pieces:
-                run.note(f"{account.watched.name} had no time for the last network: a larger watch_share gives it more")
-            self.close(account, run)
+            if task.examination is not None and not task.examination.completed:
+                run.note(f"{task.watched.name} had no time for the last network: a larger watch_share gives it more")
+            self.close(task, run)
         return True
 
-    def begin(self, account: Account, run: Run, standing: Mapping[str, float]) -> None:
-        """Begin the examination of the network that plays now."""
+    def begin(self, task: WatchTask, run: Run, standing: Mapping[str, float]) -> None:
+        """Begin the task's examination of the network that self-play uses now; `standing`: `run.standing`."""
         if run.iterations not in self.networks:
             fits = run.player if run.main.env == self.env else run.player.resized(self.env)
             self.networks[run.iterations] = frozen_copy(fits)
         self.begun += 1
-        account.begun, account.seed, account.network = self.progress, self.begun, run.iterations
-        account.standing, account.seconds = standing, 0.0
-        account.examination = account.watched.examination(account.seed, run.device)
+        task.begun, task.seed, task.network = self.progress, self.begun, run.iterations
+        task.standing, task.seconds = standing, 0.0
+        task.examination = task.watched.examination(task.seed, run.device)
 
-    def go_on(
-        self, account: Account, run: Run, stop: threading.Event, kept: float, *, at_the_end: bool = False
-    ) -> None:
-        """Let an examination go on until it is over, or no more time is left than is `kept`."""
-        examination = account.examination
+    def go_on(self, task: WatchTask, run: Run, stop: threading.Event, kept: float, *, at_the_end: bool = False) -> None:
+        """Continue a task's examination until it is over, `stop` is set, or only `kept` seconds of the budget are left.
+
+        at_the_end: whether to start no more units than the remaining time is likely to complete.
+        """
+        examination = task.examination
         assert examination is not None
-        evaluator = self.evaluator(account.network, run)  # which others use too
+        evaluator = self.evaluator(task.network, run)
         began, earned = self.budget.spent, self.budget.left - kept
         at_once = self.at_once
-        if account.cost:
-            at_once = max(at_once, int(SIDE_BY_SIDE / account.cost))
-            at_once = max(1, min(at_once, int(earned / account.cost))) if at_the_end else at_once
+        if task.cost:
+            at_once = max(at_once, int(SIDE_BY_SIDE / task.cost))
+            at_once = max(1, min(at_once, int(earned / task.cost))) if at_the_end else at_once
         failure = ""
         try:
             limit = Limit(stop, lambda: self.budget.left <= kept)
-            while not (limit.is_set() or examination.is_over or self.is_late(account)):
+            while not (limit.is_set() or examination.is_over or self.is_late(task)):
                 examination.go_on(evaluator, at_once, limit)
         except EngineError as error:
-            failure = f"watching {account.watched.name} failed, after {self.budget.trained / 60:.1f} minutes: {error}"
+            failure = f"watching {task.watched.name} failed, after {self.budget.trained / 60:.1f} minutes: {error}"
         seconds = self.budget.spent - began
-        account.spent += seconds if account.spent else min(seconds, SHORTEST)  # the first slice compiles
-        account.seconds += seconds
-        if examination.pieces:
-            account.cost = account.seconds / examination.pieces
+        task.spent += seconds if task.spent else min(seconds, SHORTEST)  # the first slice compiles
+        task.seconds += seconds
+        if examination.completed:
+            task.cost = task.seconds / examination.completed
         if failure:
             run.note(failure)
-            self.drop(account)
-        elif examination.is_over or self.is_late(account):
-            self.close(account, run)
+            self.drop(task)
+        elif examination.is_over or self.is_late(task):
+            self.close(task, run)
 
-    def is_late(self, account: Account) -> bool:
-        """Return whether an examination should end with the pieces that it has."""
-        examination, begun = account.examination, account.begun
-        if examination is None or begun is None or not examination.pieces or not examination.at_rest:
+    def is_late(self, task: WatchTask) -> bool:
+        """Return whether a task's examination has taken longer than LONGEST, and can end with its completed units."""
+        examination, begun = task.examination, task.begun
+        if examination is None or begun is None or not examination.completed or not examination.at_rest:
             return False
         return not begun <= self.progress < begun + LONGEST
 
     def evaluator(self, network: int, run: Run) -> Evaluator:
-        """Return the evaluator of a network that is being examined."""
+        """Return the evaluator of a network under examination, creating it on the first call; `network`: its key."""
         if network not in self._evaluators:
             self._evaluators[network] = self.networks[network].evaluator(
                 run.settings.selfplay_dtype, run.device, shared=False
             )
         return self._evaluators[network]
 
-    def close(self, account: Account, run: Run) -> None:
-        """End an examination: write down and report what it has shown, if anything."""
-        examination, standing = account.examination, account.standing
+    def close(self, task: WatchTask, run: Run) -> None:
+        """End a task's examination, and log and report its result if it completed a unit."""
+        examination, standing = task.examination, task.standing
         row = None if examination is None else examination.row()
         if examination is not None and standing is not None and row is not None:
-            times = {"match_seconds": account.seconds, "watch_seconds": self.budget.spent}
+            times = {"match_seconds": task.seconds, "watch_seconds": self.budget.spent}
             run.add_match({**standing, "judge": self.name, **row, **times})
             after = f"{standing['seconds'] / 60:.1f} minutes and {standing['games']:.0f} games"
-            run.note(f"{account.watched.name} after {after}: {examination.summary()}")
-        self.drop(account)
+            run.note(f"{task.watched.name} after {after}: {examination.summary()}")
+        self.drop(task)
 
-    def drop(self, account: Account) -> None:
-        """Forget an examination, and its network if no other one needs it."""
-        if account.examination is not None:
-            account.examination.close()
-            account.examination = None
-        needed = {other.network for other in self.accounts if other.examination is not None}
+    def drop(self, task: WatchTask) -> None:
+        """Discard a task's examination, and its network unless another examination uses it."""
+        if task.examination is not None:
+            task.examination.close()
+            task.examination = None
+        needed = {other.network for other in self.tasks if other.examination is not None}
         for kept in (self.networks, self._evaluators):
             for number in kept.keys() - needed:
                 del kept[number]
 
     def stop(self) -> None:
-        """End all examinations without a word, as the run is left; those in its state go on with it."""
-        for account in self.accounts:
-            self.drop(account)
+        """Discard all examinations without a report; those in the run's saved state continue when it is resumed."""
+        for task in self.tasks:
+            self.drop(task)
 
     def conclusion(self, longer: str) -> str:
-        """Return a sentence on the time that watching took."""
+        """Return a sentence that tells how much time watching took."""
         return (
             f"watching took {self.budget.spent:.1f} s, {self.budget.used:.1%} of the time "
             f"(at most {self.budget.share:.1%} was asked for)"
         )
 
-    # --- what is saved ---
+    # --- saved state ---
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """Return the weights of the networks that are being examined, by name; not copies."""
+        """Return the weights of the networks under examination, by name, not copied."""
         return {
             f"{PREFIX}{number}.{name}": tensor
             for number, net in self.networks.items()
@@ -247,35 +266,39 @@ class Watcher:
         }
 
     def state(self) -> dict[str, Any]:
-        """Return the accounts with their examinations, as plain data."""
-        accounts = {
-            account.watched.name: {
-                **{name: getattr(account, name) for name in COUNTS},
-                "examination": None if account.examination is None else account.examination.state(),
+        """Return the tasks with their examinations' completed units, as plain data."""
+        tasks = {
+            task.watched.name: {
+                **{name: getattr(task, name) for name in SAVED},
+                "examination": None if task.examination is None else task.examination.state(),
             }
-            for account in self.accounts
+            for task in self.tasks
         }
-        return {"spent": self.budget.spent, "begun": self.begun, "ending": self.ending, "accounts": accounts}
+        return {"spent": self.budget.spent, "begun": self.begun, "ending": self.ending, "accounts": tasks}
 
     def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
-        """Continue with the accounts where they stood; an opponent that is new has had as much time as the others."""
+        """Continue the saved tasks from `tensors` and `state`; do nothing if `state` is None.
+
+        An opponent that was added since the state was saved starts with the smallest `spent` of all saved tasks, so
+        that it gets no more time slices than the saved tasks.
+        """
         if state is None:
             return
         self.budget.spent, self.begun, self.ending = state["spent"], state["begun"], state["ending"]
         saved = state["accounts"]
-        known = [account for account in self.accounts if account.watched.name in saved]
-        for account in known:
-            own = saved[account.watched.name]
-            for name in COUNTS:
-                setattr(account, name, own[name])
+        known = [task for task in self.tasks if task.watched.name in saved]
+        for task in known:
+            own = saved[task.watched.name]
+            for name in SAVED:
+                setattr(task, name, own[name])
             if own["examination"] is not None:
-                account.examination = account.watched.examination(account.seed, run.device, own["examination"])
-                self._restore_network(account.network, run, tensors)
-        least = min((account.spent for account in known), default=0.0)
-        for account in self.accounts:
-            if account not in known:
-                account.spent = least
-                self.ending = None  # it has not examined the last network
+                task.examination = task.watched.examination(task.seed, run.device, own["examination"])
+                self._restore_network(task.network, run, tensors)
+        least = min((task.spent for task in known), default=0.0)
+        for task in self.tasks:
+            if task not in known:
+                task.spent = least
+                self.ending = None  # the new opponent has not examined the last network
 
     def _restore_network(self, number: int, run: Run, tensors: Mapping[str, torch.Tensor]) -> None:
         prefix = f"{PREFIX}{number}."

@@ -1,1 +1,1 @@
-"""A run on disk: its folder, state, games, and how it is resumed."""
+"""Runs on disk: the folder, the saved state, the saved games, and resuming."""

@@ -1,7 +1,7 @@
-"""Reduction of a run's folder until it is small enough to carry to another machine.
+"""Reduce a run's folder until it is small enough to carry to another machine.
 
-Config, metrics, the latest network, one state and the newest games are kept.  The memory is truncated to these games:
-the run can continue, but is not bit-identical to one whose folder was not reduced.
+Config, logs, the latest network, one state and the newest games are kept, and the memory is truncated to these games.
+The run can continue, but not bit-identically to a run whose folder was not reduced.
 """
 
 from collections.abc import Sequence
@@ -21,18 +21,18 @@ from alphago.training.runs.state import PIECE, State, pack_arrays, to_bytes, unp
 FOLDER_LIMIT = 60 * 2**20  # bytes of all files
 FILE_LIMIT = PIECE  # bytes of one file
 LOG_LIMIT = 4 * 2**20  # bytes of each log
-UNFINISHED_LIMIT = 12 * 2**20  # bytes of games in progress
-SPARE = 2**18  # bytes left for growth when the run continues, and the least for a file of games
-COPIES = 3  # least number of copies of the weights: latest network, learning network, optimizer state
+UNFINISHED_LIMIT = 12 * 2**20  # bytes of the games in progress
+SPARE = 2**18  # bytes left free for growth when the run continues; also the smallest space for a file of games
+COPIES = 3  # copies of the weights in a folder, at least: latest network, learning network, optimizer state
 
 
 class CompactSize(NamedTuple):
-    """The size of a compact folder."""
+    """The size of a compact folder, for a report."""
 
-    games: int  # games in memory
-    games_before: int
+    games: int  # games in memory now
+    games_before: int  # games in memory before the reduction
     size: int  # bytes
-    files: int
+    files: int  # number of files
 
     def __str__(self) -> str:
         return (
@@ -52,14 +52,14 @@ def check_network(net: NeuralNet) -> None:
 
 
 def make_compact(run: RunFolder, state: State, boards: Sequence[int]) -> CompactSize:
-    """Remove from a run's folder what is not needed to continue, and the oldest games until it is small enough.
+    """Remove the files that a run does not need to continue, then its oldest games until the folder is small enough.
 
-    Afterwards no file is larger than FILE_LIMIT, and all together take at most FOLDER_LIMIT.  If the process is killed
-    meanwhile, the run can still be resumed.
+    Afterwards no file is larger than FILE_LIMIT, and the folder is not larger than FOLDER_LIMIT.  If the process is
+    killed meanwhile, the run can still be resumed.
 
     state: the present state, just saved by a checkpoint; its memories are truncated in place.
-    boards: sizes of the boards, in the state's order.
-    Raises ValueError, with all games still there, if the folder would be too large without any games.
+    boards: the board sizes, in the order of the state's boards.
+    Raises ValueError, before a game is removed, if the folder would be too large even without games.
     """
     with explain_os_error(f"the run folder {run.path} could not be made compact"):
         for name in LOGS:
@@ -88,7 +88,7 @@ def make_compact(run: RunFolder, state: State, boards: Sequence[int]) -> Compact
 
 
 def thin_log(path: Path, limit: int) -> None:
-    """Drop every second line of the older half of a log until it has at most `limit` bytes."""
+    """Drop every second line of a log's older half, repeatedly, until the log has at most `limit` bytes."""
     lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
     count = len(lines)
     while sum(map(len, lines)) > limit and len(lines) > 1:
@@ -99,7 +99,7 @@ def thin_log(path: Path, limit: int) -> None:
 
 
 def shrink_unfinished(state: State, boards: Sequence[int]) -> None:
-    """Drop policies of games in progress, in `state`, until these games take at most UNFINISHED_LIMIT bytes."""
+    """Drop policies of the games in progress in `state` until these games take at most UNFINISHED_LIMIT bytes."""
     names = [tensor_name(board) for board in boards]
     share = 1.0
     while sum(state.tensors[name].numel() for name in names) > UNFINISHED_LIMIT and share:
@@ -109,7 +109,10 @@ def shrink_unfinished(state: State, boards: Sequence[int]) -> None:
 
 
 def without_policies(games: torch.Tensor, share: float) -> torch.Tensor:
-    """Return a state's games in progress, with policies only for the first `share` (0 .. 1) of them."""
+    """Zero the policies and weights of all games in progress except the first `share` (0 .. 1) of them.
+
+    games: the packed games of a state, from `pack_arrays`; the result has the same format.
+    """
     arrays = unpack_arrays(games)
     first = int(arrays["lengths"][: int(share * len(arrays["lengths"]))].sum())  # number of plies
     for name in ("policies", "weights"):
@@ -123,17 +126,19 @@ def files_in(folder: Path) -> list[Path]:
 
 
 def is_replaceable(folder: Path, path: Path) -> bool:
-    """Return whether a file holds games, a match, a state or an older network, or was damaged."""
+    """Return whether a file of a run's folder holds games, a match, a state or an older network, or is damaged.
+
+    A compact folder may lack such files.
+    """
     return path.relative_to(folder).parts[0] in (GAMES, MATCHES, STATE, WEIGHTS) or path.name.endswith(DAMAGED)
 
 
 def newest_files(shards: Shards, counts: dict[int, int], left: int) -> list[Shard]:
-    """Return files of the newest games, oldest first.
+    """Return the files of the newest games that fit into `left` bytes, oldest file first.
 
-    counts: by board size, the most games to keep. left: bytes for all files.
+    If a file is too large, or only some of its games are kept, its games are written to smaller new files.
 
-    A file that is too large, or of which only some games are kept, is written again as smaller files beside the old
-    one.
+    counts: largest number of games to keep, by board size.
     """
     newest: list[Shard] = []
     missing = dict(counts)
@@ -161,9 +166,13 @@ def newest_files(shards: Shards, counts: dict[int, int], left: int) -> list[Shar
 
 
 def write_pieces(folder: Path, shard: Shard, records: list[GameRecord], left: int) -> list[Shard]:
-    """Write as many of a shard's last games (`records`) as fit in `left` bytes to new files, returned newest first."""
+    """Write the last games of a file of games to new files of at most FILE_LIMIT bytes, `left` bytes in all.
+
+    shard: the old file.  records: its last games.
+    Returns the new files, newest games first.
+    """
     pieces: list[Shard] = []
-    each = file_size(folder / shard.name) / (shard.end - shard.first)  # bytes of a game, about
+    each = file_size(folder / shard.name) / (shard.end - shard.first)  # average bytes of a game
     end = shard.end
     while records and left >= SPARE:
         limit = min(FILE_LIMIT, left)

@@ -1,4 +1,4 @@
-"""The config of a run on disk: config.json, and a copy in case it is damaged."""
+"""The config of a run on disk: config.json, and a copy that replaces it if it is damaged."""
 
 import contextlib
 import json
@@ -23,9 +23,9 @@ def holds_run(path: Path) -> bool:
 
 
 def read_config(path: Path) -> dict[str, Any]:
-    """Return the config of the run in a folder; from the copy if config.json is damaged.
+    """Return the config of the run in the folder `path`, from config.json or, if that is damaged, from the copy.
 
-    Raises ValueError, with a sentence on what to do, if both are damaged or of another version.
+    Raises ValueError if both are damaged or of another version; the message says what to do.
     """
     try:
         return parse_config(path / CONFIG)
@@ -36,7 +36,11 @@ def read_config(path: Path) -> dict[str, Any]:
 
 
 def parse_config(path: Path) -> dict[str, Any]:
-    """Return the config in a file; raise ValueError whose message is the rest of a sentence, such as "is gone"."""
+    """Return the config in the file `path`.
+
+    Raises ValueError if the file is missing, damaged or of another version; the message, such as "is gone", continues a
+    sentence that begins with the file's name.
+    """
     try:
         config = json.loads(read_file(path))
     except FileNotFoundError:
@@ -51,14 +55,17 @@ def parse_config(path: Path) -> dict[str, Any]:
 
 
 def write_config(path: Path, config: dict[str, Any]) -> None:
-    """Write the config of the run in a folder, and its copy; raise OSError if that fails."""
+    """Write `config` to config.json and its copy in the folder `path`; raise OSError if that fails."""
     data = (json.dumps(config, indent=2) + "\n").encode()
     for name in (CONFIG, COPY):
         write_atomic(path / name, data)
 
 
 def repair_config(path: Path, config: dict[str, Any]) -> list[str]:
-    """Write `config` to config.json and its copy if they differ or are damaged; return sentences about damage."""
+    """Write `config` to config.json and its copy if they differ or are damaged.
+
+    Returns sentences about the damage, for a report.
+    """
     notes = []
     with contextlib.suppress(ValueError):
         if parse_config(path / CONFIG) == parse_config(path / COPY):
@@ -75,7 +82,10 @@ def repair_config(path: Path, config: dict[str, Any]) -> list[str]:
 
 @contextlib.contextmanager
 def version_errors(path: Path, what: str) -> Iterator[None]:
-    """Turn a TypeError or KeyError in the block, which uses `what` from the run at `path`, into `other_version`."""
+    """Replace a TypeError or KeyError in the `with` block by the ValueError of `other_version`.
+
+    path: the run's folder.  what: the saved data that the block reads, such as "settings".
+    """
     try:
         yield
     except (TypeError, KeyError) as error:
@@ -83,10 +93,13 @@ def version_errors(path: Path, what: str) -> Iterator[None]:
 
 
 def other_version(path: Path, what: str, why: str) -> ValueError:
-    """Return the error for a run whose `what` was written by another version of the package; `why`: the details."""
+    """Return the error for a run with saved data of another version of the package.
+
+    path: the run's folder.  what: the saved data, such as "settings".  why: the details.
+    """
     return ValueError(f"the run in {path} has {what} of another version ({why}): {how_to_go_on(path)}")
 
 
 def how_to_go_on(path: Path) -> str:
-    """Return a sentence on what to do with a run that this version cannot resume."""
+    """Return a clause that says what to do with a run that this version cannot resume."""
     return f"it cannot go on, but alphago train --model {path} --folder ANOTHER begins a new run with its network"

@@ -1,4 +1,4 @@
-"""The folder of a run: what is in it, and how a run is saved and restored."""
+"""The folder of a run: its files, and how they are saved and restored."""
 
 import contextlib
 import re
@@ -25,9 +25,9 @@ LOGS = (METRICS, EVALUATIONS)
 
 
 class RunFolder:
-    """The files that training writes.
+    """The files that training writes into a run's folder.
 
-    config.json               game, network and settings, and which settings were changed when; config.copy.json: a copy
+    config.json               game, network, settings, and the history of changed settings; config.copy.json: a copy
     weights.safetensors       the latest network; `load_model` reads it
     weights/games-N.safetensors   the network after N games
     games/games-M-N.npz       the records of games M to N - 1, all of one board (`load_records` reads them)
@@ -38,16 +38,15 @@ class RunFolder:
     state/N.safetensors       the newest two states to resume from, large ones in pieces
     lock                      held by the process that trains
 
-    Every file appears whole, under its final name, or not at all; logs are appended line by line.  A state names its
-    files of games and the lengths of its logs: resuming removes what was written later, and writes it again.
+    Each file is written atomically; logs are appended line by line.  A state names its files of games and the lengths
+    of the logs, so resuming from it first removes everything that was written later.
+
+    path: the folder.  The constructor makes or opens it, and locks it until `close`.
+    Raises FileExistsError if the folder holds other files than a run's, BlockingIOError if another process trains in
+    it, ValueError if its config cannot be read.
     """
 
     def __init__(self, path: Path) -> None:
-        """Make the folder, or open that of a run, and lock it until `close`.
-
-        Raises FileExistsError if it holds anything but a run, BlockingIOError if another process trains in it,
-        ValueError if its config cannot be read.
-        """
         self.path = path
         try:
             with explain_os_error(f"the run folder {path} cannot be made"):
@@ -79,7 +78,7 @@ class RunFolder:
         self.close()
 
     def write_config(self, config: dict[str, Any]) -> None:
-        """Write the config, which turns the folder into a run's: write a state first."""
+        """Write the config.  A folder with a config counts as a run, so a new run's state must be written before."""
         with explain_os_error(f"the config could not be written to {self.path}"):
             write_config(self.path, config)
             self._make_folders()
@@ -100,11 +99,12 @@ class RunFolder:
             append_row(self.path / EVALUATIONS, row)
 
     def checkpoint(self, net: NeuralNet, games: int, state: State, keep: bool = False, **notes: str) -> Path:
-        """Save the games since the last checkpoint, the network after `games` games, and last the state.
+        """Save the games since the last checkpoint, then the network, then the state.
 
-        keep: whether to save the network under its number of games too. notes: texts to save with the weights.
-        Returns the path of the latest weights. Raises OSError with a sentence; the previous checkpoint is then still
-        valid.
+        games: the run's number of games.  keep: whether to save the network also as weights/games-N.safetensors.
+        notes: texts to save in the network's file.
+        Returns the path of the latest weights.  Raises OSError if a file cannot be written; the checkpoint before then
+        remains valid.
         """
         latest = self.path / LATEST
         extra = {"games": str(games), **notes}
@@ -117,7 +117,11 @@ class RunFolder:
         return latest
 
     def keep_match(self, judge: str, games: int, results: Iterable[tuple[GameEnv, MatchResult]]) -> None:
-        """Write the games of a judge's match, played after `games` games of the run, as records: one file per board."""
+        """Write the games of a judge's match as records, one file per board.
+
+        judge: the judge's name.  games: the run's number of games at the match.
+        results: the parts of the match, each with its game.
+        """
         boards: dict[GameEnv, list[tuple[int, ...]]] = {}
         for env, result in results:
             boards.setdefault(env, []).extend(result.games)
@@ -128,14 +132,14 @@ class RunFolder:
                 write_atomic(self.path / MATCHES / name, records_to_bytes(records_of(env, played)))
 
     def write_state(self, state: State) -> None:
-        """Make this the newest state; it also names the present files of games and the lengths of the logs."""
+        """Write `state` as the newest state, together with the list of games' files and the lengths of the logs."""
         lengths = {name: file_size(self.path / name) for name in LOGS}
         self.states.write(State(state.tensors, {**state.data, "shards": self.shards.state(), "logs": lengths}))
 
     def restore(self) -> State:
-        """Return the newest sound state, after resetting the folder's other files to it.
+        """Return the newest undamaged state, after removing all data that was written later than this state.
 
-        Raises ValueError, with a sentence on what to do, if there is no sound state or it is of another version.
+        Raises ValueError if there is no undamaged state or it is of another version; the message says what to do.
         """
         try:
             state = self.states.read()
@@ -155,9 +159,9 @@ class RunFolder:
         return state
 
     def check_weights(self, net: NeuralNet | None) -> list[str]:
-        """Set the latest weights aside if they are damaged or differ from `net`'s; return sentences about it.
+        """Set weights.safetensors aside if it is damaged or differs from `net`; return sentences about it for a report.
 
-        net: None if the weights may be newer than the state.
+        net: the network of the run's state; None if the file may be newer than the state.
         """
         latest = self.path / LATEST
         if not latest.exists():
@@ -174,12 +178,12 @@ class RunFolder:
 
 
 def same_weights(one: Mapping[str, torch.Tensor], other: Mapping[str, torch.Tensor]) -> bool:
-    """Return whether both have the same names and bit-identical tensors, on any device."""
+    """Return whether two state dicts have the same names and bit-identical tensors, on any devices."""
     return one.keys() == other.keys() and all(torch.equal(one[name].cpu(), other[name].cpu()) for name in one)
 
 
 def is_free(path: Path) -> bool:
-    """Return whether a folder is empty, apart from what a run leaves that was killed before it had a config."""
+    """Return whether a folder is empty except for the files of a run that was killed before it wrote its config."""
     names = {entry.name for entry in path.iterdir() if not re.fullmatch(r"\..*\.part", entry.name)}
     return not names or (LOCK in names and names <= {LOCK, STATE, LATEST})
 
@@ -190,7 +194,7 @@ def file_size(path: Path) -> int:
 
 
 def default_folder(name: str) -> Path:
-    """Return runs/<name>-<date>-<time>, with a number appended if that exists."""
+    """Return the path runs/<name>-<date>-<time>, with a number appended if it exists."""
     stem = f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
     path, number = Path("runs") / stem, 1
     while path.exists():
@@ -200,7 +204,7 @@ def default_folder(name: str) -> Path:
 
 
 def new_folder(name: str) -> Path:
-    """Make and return the default folder of that name; no other process gets the same one."""
+    """Make and return the folder `default_folder(name)`; concurrent processes get different folders."""
     while True:
         path = default_folder(name)
         with contextlib.suppress(FileExistsError), explain_os_error(f"the folder {path} cannot be made"):

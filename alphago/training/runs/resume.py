@@ -1,4 +1,4 @@
-"""The plan of a run: from a call of `train` to a new run, or to one that is resumed, perhaps with other settings."""
+"""Make the plan of a run from a call of `train`: of a new run, or of a resumed one, perhaps with changed settings."""
 
 import contextlib
 import json
@@ -39,7 +39,7 @@ NESTED = ("search", "losses", "gate", "champions", "pool")  # settings that hold
 class TrainCall:
     """The arguments of a call of `train`.
 
-    Arguments that the caller left unset are taken from the run folder when resuming, else from the defaults.
+    For arguments that the caller left unset, a resumed run keeps its values and a new run takes the defaults.
     """
 
     env: GameEnv
@@ -49,7 +49,7 @@ class TrainCall:
     sizes: Mapping[str, int]  # tower_height and channels
     until: Opponent | Unset | None
     settings: Mapping[str, Any]
-    device: str = "cpu"  # where games are played and the network learns
+    device: str = "cpu"  # the device of self-play and training
 
     def __post_init__(self) -> None:
         if self.model is not None and self.sizes:
@@ -58,7 +58,7 @@ class TrainCall:
             )
 
     def explicit(self, recipe: Recipe | None) -> dict[str, Any]:
-        """Return the settings that the call or its recipe sets; those of the call take precedence."""
+        """Return the settings that the recipe or the call sets; the call's values replace the recipe's."""
         games = {} if self.num_games is UNSET else {"num_games": self.num_games}
         before = recipe.settings_on(self.device) if recipe else {}
         return {**before, **update_settings(before, self.settings), **games}
@@ -66,21 +66,21 @@ class TrainCall:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run needs to start: settings, network (for a resumed run without its weights), opponent and config."""
+    """All that is needed to start a run, new or resumed."""
 
     settings: TrainingSettings
-    model: NeuralNet
+    model: NeuralNet  # the network; a resumed run takes its weights from the saved state
     until: Opponent | None
-    config: dict[str, Any]
-    positions_to_beat: int = 0  # positions after which the recipe's run beat `until`; 0 if unknown
-    watched: Sequence[Watched] = ()  # what the settings' `watch` names
-    notes: tuple[str, ...] = ()  # sentences on a new run's recipe and model
-    changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # settings of a resumed run, old and new
+    config: dict[str, Any]  # the contents of config.json
+    positions_to_beat: int = 0  # positions after which a run with this recipe beat `until`; 0 if unknown
+    watched: Sequence[Watched] = ()  # the opponents and records that the setting `watch` names
+    notes: tuple[str, ...] = ()  # sentences about a new run's recipe and model, for a report
+    changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # changed settings: old and new value
     step_seconds: float | None = None  # measured seconds of a gradient step, for new runs on a CPU
 
 
 def new_run(call: TrainCall) -> Plan:
-    """Return the plan of a new run; raise ValueError or TypeError for what cannot be trained."""
+    """Return the plan of a new run; raise ValueError or TypeError for invalid arguments of the call."""
     env = call.env
     recipe = recipe_for(env) if call.preset is None else named_recipe(call.preset)
     if call.preset is None and is_int(call.num_games, 1):
@@ -115,7 +115,7 @@ def new_run(call: TrainCall) -> Plan:
 
 
 def recipe_name(recipe: Recipe) -> str:
-    """Return the name of a recipe; for a borrowed one, where it is from."""
+    """Return a recipe's name for config.json; for a recipe adapted from another board, its note."""
     if recipe.settings is FEW_GAMES:
         return "few games"
     names = [name for name, one in RECIPES.items() if one is recipe]
@@ -123,9 +123,12 @@ def recipe_name(recipe: Recipe) -> str:
 
 
 def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
-    """Return the plan of a resumed run: settings that the call leaves unset stay as before, None removes one.
+    """Return the plan of a resumed run.
 
-    Raises ValueError, with both values, for what a run cannot change.
+    Settings that the call leaves unset keep their saved values.  A setting that is set to None loses its saved value.
+
+    config: the saved config of the run in `folder`.
+    Raises ValueError, with the saved and the new value, for a setting that a run cannot change.
     """
     env, network = call.env, config["network"]
 
@@ -173,20 +176,23 @@ def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
 
 
 def changeable(settings: TrainingSettings, until: Opponent | None) -> dict[str, Any]:
-    """Return the entries of a config that resuming the run rewrites: settings, and the opponent to beat, if any."""
+    """Return the entries of a config that a resumed run may change: the settings, and the opponent to beat."""
     return {"settings": settings.plain(), "until": asdict(until) if until else None}
 
 
 def update_settings(before: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings `new`, with dictionaries for nested settings completed from the settings `before`.
+    """Return the settings `new`, where a nested setting's missing fields are filled in from the settings `before`.
 
-    Raises TypeError, which suggests similar names, for a nested setting that does not exist.
+    Raises TypeError, which suggests similar names, for a field of a nested setting that does not exist.
     """
     return {name: update_nested(before.get(name), value) if name in NESTED else value for name, value in new.items()}
 
 
 def update_nested(before: Any, new: Any) -> Any:
-    """Return the new value of a nested setting, completed from `before`: None, a name, a dictionary or a dataclass."""
+    """Return the new value of a nested setting; if it is a dictionary, fill in missing fields from `before`.
+
+    before: the value so far: None, the name of a loss, a dictionary or a dataclass of settings.
+    """
     if not isinstance(new, Mapping):
         return new
     if isinstance(before, str):
@@ -197,9 +203,10 @@ def update_nested(before: Any, new: Any) -> Any:
 
 
 def check_opponent(opponent: Opponent | None, env: GameEnv) -> Opponent | None:
-    """Return the opponent; raise ValueError if it does not exist or does not play this game.
+    """Return `opponent` unchanged, after checking that it can play the game.
 
-    Raises EngineError if it is an engine that is not installed or does not support the board.
+    Raises ValueError if the opponent does not exist or does not play the game, EngineError if it is an engine that is
+    not installed or does not support the board.
     """
     who = None if opponent is None else resolve_player(opponent.name, env)
     if isinstance(who, Engine):
@@ -208,16 +215,18 @@ def check_opponent(opponent: Opponent | None, env: GameEnv) -> Opponent | None:
 
 
 def compare(saved: Mapping[str, Any], new: Mapping[str, Any], differs: Callable[[str, Any, Any], NoReturn]) -> None:
-    """Call `differs` with name, saved and new value of the first setting of `new` that was saved with another value."""
+    """Call `differs` with name, saved value and new value of the first setting in `new` whose saved value differs."""
     for name, value in json.loads(json.dumps(new)).items():
         if saved.get(name) != value:
             differs(name, saved.get(name), value)
 
 
 def saved_settings(config: Mapping[str, Any], folder: Path, call: Mapping[str, Any] | None = None) -> TrainingSettings:
-    """Return the settings in a run's config; raise ValueError if they are of another version.
+    """Return the settings in a run's config.
 
-    call: settings that the call gives, since the config has only the names of functions and classes among the settings.
+    call: the settings that the caller of `train` sets.  The config has only the names of a custom optimizer and a
+        custom search class; the function and the class themselves are taken from `call`.
+    Raises ValueError if the settings are of another version, or a custom function or class is missing.
     """
     call = call or {}
     with version_errors(folder, "settings"):
@@ -238,9 +247,11 @@ def saved_settings(config: Mapping[str, Any], folder: Path, call: Mapping[str, A
 
 
 def saved_search(saved: Mapping[str, Any] | None, folder: Path, call: Any) -> Any:
-    """Return the setting `search` in a run's config; raise ValueError for a class that cannot be imported.
+    """Return the setting `search` in a run's config.
 
-    call: the setting that the call gives, which may be of that class.
+    saved: the saved value.  call: the value that the caller of `train` sets; if its class has the saved name, it need
+        not be imported.
+    Raises ValueError for a class that cannot be imported.
     """
     if saved is not None and "class" in saved:
         name, values = saved["class"], {key: value for key, value in saved.items() if key != "class"}
@@ -260,19 +271,19 @@ def saved_search(saved: Mapping[str, Any] | None, folder: Path, call: Any) -> An
 
 
 def fitted(model: NeuralNet, env: GameEnv) -> NeuralNet:
-    """Return the network for exactly this game, with the same weights; raise ValueError if it is for another game."""
+    """Return the network, resized to the board of `env` if necessary; raise ValueError if it is for another game."""
     return model if model.env == env else model.resized(env)
 
 
 def check_boards(env: GameEnv, settings: TrainingSettings, model: NeuralNet) -> None:
-    """Raise ValueError if the settings name boards that the game or the network does not support."""
+    """Raise ValueError if the settings name a board that the game or the network does not support."""
     for board in {board for stage in stages(env, settings) for board, _ in stage.boards}:
         model.resized(board)
 
 
 @contextlib.contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Seed torch within the block, and restore its random state afterwards."""
+    """Seed torch's random generator within the `with` block, and restore its state afterwards."""
     state = torch.get_rng_state()
     torch.manual_seed(seed)
     try:

@@ -1,4 +1,4 @@
-"""The games of a run on disk, in files that are never changed."""
+"""The games of a run on disk, in files that are written once and never changed."""
 
 import hashlib
 import io
@@ -13,12 +13,12 @@ from alphago.system.files import read_file, set_aside, write_atomic
 
 
 class Shard(NamedTuple):
-    """One file of games: games `first` to `end` - 1 of the run, numbered in the order in which they finished."""
+    """A file with the run's games `first` to `end` - 1, numbered in the order in which they finished."""
 
     first: int
     end: int
-    digest: str  # of the file's bytes
-    board: int  # size of the games' board
+    digest: str  # digest of the file's bytes
+    board: int  # board size of the games
 
     @property
     def name(self) -> str:
@@ -35,7 +35,7 @@ class Shards:
         self.waiting: dict[int, list[GameRecord]] = {}  # queued games, by board size
 
     def add(self, records: list[GameRecord], board: int) -> None:
-        """Queue games of a board (its size) for the next file."""
+        """Queue games for the next file; board: their board size."""
         if records:
             self.waiting.setdefault(board, []).extend(records)
 
@@ -50,11 +50,11 @@ class Shards:
             del self.waiting[board]
 
     def state(self) -> dict[str, Any]:
-        """Return the files, as plain data."""
+        """Return the list of files as plain data."""
         return {"written": self.written, "files": [list(shard) for shard in self.files]}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Continue from what `state` returned; files of later games, which will be played again, are removed."""
+        """Continue from the data that `state` returned; remove files of later games, which will be played again."""
         self.files, self.written = [Shard(*fields) for fields in state["files"]], state["written"]
         self.waiting.clear()
         for path in self.folder.glob("games-*.npz"):
@@ -63,9 +63,10 @@ class Shards:
                 path.unlink()
 
     def latest(self, count: int, board: int) -> tuple[list[GameRecord], list[str]]:
-        """Return the last `count` saved games of a board size, oldest first, and sentences about damaged files.
+        """Read the last `count` saved games of a board size.
 
-        Damaged files are set aside, and their games are missing from the result.
+        Damaged files are set aside, and their games are left out.
+        Returns the games, oldest first, and sentences about damaged or missing files, for a report.
         """
         parts: list[list[GameRecord]] = []
         notes: list[str] = []
@@ -87,7 +88,11 @@ class Shards:
 
 
 def read_shard(path: Path, digest: str) -> list[GameRecord]:
-    """Return the games of a file; raise ValueError whose message is the rest of a sentence, such as "is damaged"."""
+    """Return the games in the file `path`.
+
+    Raises FileNotFoundError, or ValueError if the file is damaged (its digest is not `digest`) or of another version;
+    the message, such as "is damaged", continues a sentence that begins with the file's name.
+    """
     data = read_file(path)
     if digest_of(data) != digest:
         raise ValueError("is damaged (its digest differs)")
@@ -102,7 +107,7 @@ def digest_of(data: bytes) -> str:
 
 
 def records_to_bytes(records: list[GameRecord]) -> bytes:
-    """Return games as the contents of a file."""
+    """Return the contents of an .npz file with the games `records`."""
     file = io.BytesIO()
     save_records(file, records)
     return file.getvalue()

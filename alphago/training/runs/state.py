@@ -1,4 +1,4 @@
-"""The state of a run in a file: tensors, and all else as JSON in the header, with a digest of both."""
+"""The state of a run as a safetensors file: its header has the plain data as JSON, and a digest of everything."""
 
 import hashlib
 import io
@@ -18,28 +18,32 @@ from alphago.system.files import read_file, set_aside, write_atomic
 
 FORMAT = "alphago-state"
 FORMAT_VERSION = "4"
-STATES = 2  # kept on disk: the newest, and the one before in case the newest is damaged
-PIECE = 16 * 2**20  # bytes; a larger state is split into files of this size
+STATES = 2  # number of states kept on disk, since the newest may be damaged
+PIECE = 16 * 2**20  # bytes; a larger state is split into files of at most this size, its pieces
 
 
 class VersionError(ValueError):
-    """The error of an undamaged state of another version."""
+    """The error raised for an undamaged state of another version."""
 
 
 @dataclass
 class State:
-    """Where a run stands between two moves or two gradient steps: tensors by name, and plain data."""
+    """The complete state of a run between two moves or two gradient steps.
+
+    tensors: tensors by name.  data: everything else, as plain data for JSON.
+    notes: sentences about damaged files that were found when the state was read, for a report.
+    """
 
     tensors: dict[str, torch.Tensor]
     data: dict[str, Any]
-    notes: list[str] = field(default_factory=list)  # sentences about newer states that are damaged
+    notes: list[str] = field(default_factory=list)
 
 
 class StateFiles:
-    """The newest states of a run, numbered: state/000012.safetensors.
+    """The newest states of a run, in numbered files such as state/000012.safetensors.
 
-    A state of more than `piece` bytes continues in 000012.safetensors.2, .3 and so on.  The first file of a new state
-    is written last, and only then is the oldest state removed.
+    A state of more than `piece` bytes is split: it continues in 000012.safetensors.2, .3 and so on.  The first file is
+    written last, and only then is the oldest state removed, so a complete state always exists.
     """
 
     def __init__(self, folder: Path, piece: int = PIECE) -> None:
@@ -53,13 +57,13 @@ class StateFiles:
         return self.folder / f"{number:06d}.safetensors"
 
     def write(self, state: State) -> None:
-        """Make this the newest state; if it cannot be written, raise OSError and change nothing."""
+        """Write `state` as the newest one; if that fails, raise OSError and keep the earlier states."""
         self.folder.mkdir(exist_ok=True)
         numbers = self.numbers()
         path, data = self.path(numbers[-1] + 1 if numbers else 1), memoryview(to_bytes(state))
-        for piece in pieces(path)[1:]:  # of a process killed while it wrote
+        for piece in pieces(path)[1:]:  # left by a process that was killed while it wrote
             piece.unlink()
-        for begin in reversed(range(0, len(data), self.piece)):  # the first piece last: it makes the state exist
+        for begin in reversed(range(0, len(data), self.piece)):  # the first file last, since it makes the state exist
             piece = path if begin == 0 else path.with_name(f"{path.name}.{begin // self.piece + 1}")
             write_atomic(piece, data[begin : begin + self.piece])
         for number in numbers[: 1 - STATES]:
@@ -71,9 +75,9 @@ class StateFiles:
         return pieces(self.path(self.numbers()[-1]))
 
     def read(self) -> State:
-        """Return the newest undamaged state; damaged ones are set aside and named in its `notes`.
+        """Return the newest undamaged state.  Damaged states are set aside, and the result's `notes` name them.
 
-        Raises ValueError if there is none, VersionError if the newest is of another version (it is left in place).
+        Raises ValueError if no state is undamaged, VersionError if the newest one is of another version.
         """
         notes = []
         for number in reversed(self.numbers()):
@@ -93,14 +97,14 @@ class StateFiles:
 
 
 def pieces(path: Path) -> list[Path]:
-    """Return all files of the state whose first file is `path`, in order."""
+    """Return all files of a state, in order; path: the first one."""
     further = [piece for piece in path.parent.glob(f"{path.name}.*") if piece.suffix[1:].isdecimal()]
     return [path, *sorted(further, key=lambda piece: int(piece.suffix[1:]))]
 
 
 def to_bytes(state: State) -> bytes:
-    """Return a state as the contents of a file."""
-    # Copies: safetensors refuses tensors that share memory or are not laid out row by row.
+    """Return the contents of a safetensors file with a state."""
+    # Tensors are copied, since safetensors refuses tensors that share memory or are not contiguous.
     tensors = {name: t.detach().cpu().clone(memory_format=torch.contiguous_format) for name, t in state.tensors.items()}
     text = json.dumps(state.data)
     header = {"format": FORMAT, "format_version": FORMAT_VERSION, "data": text, "digest": digest(tensors, text)}
@@ -108,7 +112,11 @@ def to_bytes(state: State) -> bytes:
 
 
 def from_bytes(data: bytes) -> State:
-    """Return the state in a file's contents; raise ValueError (damaged) or VersionError with the rest of a sentence."""
+    """Return the state in a file's contents.
+
+    Raises ValueError if they are damaged, VersionError if they are of another version; the message, such as "is
+    damaged", continues a sentence that begins with the file's name.
+    """
     try:
         header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
         tensors = tensors_from(data)
@@ -124,7 +132,7 @@ def from_bytes(data: bytes) -> State:
 
 
 def digest(tensors: Mapping[str, torch.Tensor], text: str) -> str:
-    """Return a digest of the tensors' names, dtypes, shapes and values, and of the text."""
+    """Return a hash of the tensors' names, dtypes, shapes and values, and of `text`."""
     seal = hashlib.blake2b(text.encode(), digest_size=16)
     for name in sorted(tensors):
         tensor = tensors[name]
@@ -135,13 +143,13 @@ def digest(tensors: Mapping[str, torch.Tensor], text: str) -> str:
 
 
 def pack_arrays(arrays: Mapping[str, np.ndarray]) -> torch.Tensor:
-    """Return arrays as bytes, uint8 [n], slightly compressed: policies of thousands of games are most of a state."""
+    """Store named arrays in one compressed uint8 tensor [n], so that a state's many games take little space."""
     file = io.BytesIO()
     np.savez(file, **arrays)  # type: ignore[arg-type]
     return torch.frombuffer(bytearray(zlib.compress(file.getbuffer(), 1)), dtype=torch.uint8)
 
 
 def unpack_arrays(data: torch.Tensor) -> dict[str, np.ndarray]:
-    """Return the arrays that were given to `pack_arrays`."""
+    """Return the named arrays in a tensor of `pack_arrays`."""
     with np.load(io.BytesIO(zlib.decompress(data.numpy().data)), allow_pickle=False) as arrays:
         return dict(arrays)

@@ -1,4 +1,4 @@
-"""A run in a few facts, from its folder: what it trains, how far it is, how well it does, how to continue it."""
+"""Summarize a run from its folder: game and network, progress, results, and the command that continues it."""
 
 import contextlib
 from collections.abc import Mapping, Sequence
@@ -16,9 +16,10 @@ LOSSES = ("policy_loss", "value_loss", "ownership_loss", "score_loss")
 
 
 def run_summary(folder: Path) -> dict[str, Any]:
-    """Return facts about the run in a folder, as plain data by name; raise ValueError if its config is damaged.
+    """Return facts about the run in a folder, as texts and numbers by name.
 
     The run may be in progress, of another version, or without any games yet.
+    Raises ValueError if its config is damaged.
     """
     config = read_config(folder)
     settings = config["settings"]
@@ -46,20 +47,20 @@ def run_summary(folder: Path) -> dict[str, Any]:
 
 
 def game_text(config: Mapping[str, Any]) -> str:
-    """Return the game of a run's config as text; for a game that is not the package's, its name and options."""
+    """Return the game in a run's config as text; if it cannot be made here, its name and options."""
     with contextlib.suppress(ValueError, TypeError):
         return str(make_game(config["game"]).replace(**config["env"]))
     return f"{config['game']} {config['env']}"
 
 
 def network_facts(path: Path) -> dict[str, str]:
-    """Return the contents of a network's file: game, parts, size, input, and the notes of its run."""
+    """Return facts about the network in a file, by name: game, parts, size, input, and the number of training games."""
     try:
         net = load_model(path)
         height, width = net.env.plane_shape
         facts = {"network": str(net), "input": f"{net.env.planes} planes of {height}x{width}"}
         notes: Mapping[str, str] = net.notes
-    except ModelError:  # of a game or of parts of one's own, or damaged: then this raises
+    except ModelError:  # a custom game or custom parts; if the file is damaged, the next line raises
         _, description = read_weights(path)
         facts = {"network": f"for {description['env']}, {parts_text(description['net'])}"}
         notes = description["extra"]
@@ -69,7 +70,7 @@ def network_facts(path: Path) -> dict[str, str]:
 
 
 def parts_text(net: Mapping[str, Any]) -> str:
-    """Return the parts of a network as text, from its description."""
+    """Return the parts and sizes in a network's description as text."""
     parts = [f"{slot}={part['part']}" for slot, part in net["parts"].items()]
     custom = [f"{slot}={kind}" for slot, kind in net["custom"].items()]
     sizes = [f"{name}={net[name]}" for name in ("tower_height", "channels") if net[name] is not None]
@@ -77,22 +78,25 @@ def parts_text(net: Mapping[str, Any]) -> str:
 
 
 def rows_of(path: Path, key: str) -> list[Row]:
-    """Return the rows of a log; [] if there is no such file yet."""
+    """Return the rows of a log that have `key`; [] if there is no such file yet."""
     return read_rows(path, key) if path.is_file() else []
 
 
 def of_total(done: str, total: float | None) -> str:
-    """Return "412 of 1000", or "412" if there is no limit."""
+    """Return `done` with its limit, such as "412 of 1000", or `done` alone if `total` is None."""
     return done if total is None else f"{done} of {total:g}"
 
 
 def read_notes(path: Path) -> Mapping[str, str]:
-    """Return what a run wrote into its network's file; {} if there is none yet."""
+    """Return the notes that a run saved in its network's file `path`; {} if there is no file yet."""
     return read_description(path)["extra"] if path.exists() else {}
 
 
 def why_over(settings: Mapping[str, Any], games: float, seconds: float, matches: Sequence[Row]) -> str:
-    """Return why a run is over; "" if it goes on."""
+    """Return the reason why a run is over; "" if it is not.
+
+    games, seconds: the run's games and training time so far.  matches: the rows of evaluations.jsonl.
+    """
     if settings.get("num_games") is not None and games >= settings["num_games"]:
         return "yes, all games are played"
     if settings.get("max_minutes") is not None and seconds >= 60 * settings["max_minutes"]:
@@ -102,14 +106,17 @@ def why_over(settings: Mapping[str, Any], games: float, seconds: float, matches:
 
 
 def game_flag(name: str, path: Path) -> str:
-    """Return the flag for a game that is not the package's, as the network's file names its class; else ""."""
+    """Return the option --game that a custom game needs, with the class that the network's file names; else ""."""
     if name in GAMES and is_packaged(GAMES[name]):
         return ""
     return f" --game {read_description(path)['reference']}" if path.exists() else " --game MODULE:CLASS"
 
 
 def how_to_go_on(folder: Path, flag: str, settings: Mapping[str, Any], over: str, last: Row) -> str:
-    """Return the command that continues a run, or prolongs it if it is over.  flag: of its game."""
+    """Return the command that continues a run, with a larger limit if the run is over.
+
+    flag: the result of `game_flag`.  over: the result of `why_over`.  last: the newest row of metrics.jsonl.
+    """
     command = f"alphago train{flag} --folder {folder}"
     if PROVED in over:
         return f"{command} --until none"
@@ -117,14 +124,17 @@ def how_to_go_on(folder: Path, flag: str, settings: Mapping[str, Any], over: str
 
 
 def longer(settings: Mapping[str, Any], games: float) -> str:
-    """Return the option of `alphago train` that doubles the games or the time of a run that is over."""
+    """Return the option of `alphago train` that doubles the limit that a run has reached, of games or of time.
+
+    games: the run's number of games.
+    """
     if settings["max_minutes"] is None or games >= (settings["num_games"] or float("inf")):
         return f"--games {2 * settings['num_games']}"
     return f"--minutes {2 * settings['max_minutes']:g}"
 
 
 def latest_losses(rows: Sequence[Row]) -> dict[str, str]:
-    """Return the losses of the latest iteration with gradient steps."""
+    """Return the losses of the latest iteration that took gradient steps, as texts by name."""
     trained = next((row for row in reversed(rows) if number(row, "policy_loss") is not None), {})
     losses = {name: number(trained, name) for name in LOSSES}
     return {name.replace("_", " "): f"{loss:.3f}" for name, loss in losses.items() if loss is not None}

@@ -1,1 +1,1 @@
-"""Learning from given games instead of self-play."""
+"""Supervised training on given games instead of self-play."""

@@ -1,4 +1,4 @@
-"""The call: `train_supervised`, which trains on given games as `train` does on games of self-play."""
+"""The functions `train_supervised`, which trains a network on given games, and `predict_games`, which tests it."""
 
 import threading
 from collections.abc import Sequence
@@ -19,17 +19,17 @@ from alphago.training.supervised.given_games import GivenGames, given_games
 from alphago.training.supervised.source import GivenMemory, GivenSource
 from alphago.training.watch.report import Report
 
-HELD_OUT_POSITIONS = 20_000  # of an examination: enough to tell 47 % from 48 %
-CHECKS = 20  # examinations of a run
+HELD_OUT_POSITIONS = 20_000  # positions of a test: enough to distinguish an accuracy of 47 % from 48 %
+CHECKS = 20  # tests in a run
 
-# What differs from the settings of self-play: every position once an epoch, by the rules of the game itself.
+# Values of settings that differ from self-play's: each position is sampled once an epoch, and games follow exact rules.
 SUPERVISED: dict[str, Any] = {
     "samples_per_position": 1.0, "start_training_after": 0, "exact_rules": True, "curriculum": (), "sizes": (),
     "gate": None, "champions": None, "pool": None, "first_readouts": None, "first_games_in_flight": None,
     "batch_size": 256, "learning_rate": 0.01,
     "search_share": 0.0, "surprise_share": 0.0, "opening_plies": 0, "max_minutes": None,
 }  # fmt: skip
-# Settings that say how games are played, or that given games decide.
+# Settings that only self-play has, or that the given games determine.
 OF_SELF_PLAY = (
     "num_games", "exact_rules", "curriculum", "sizes", "gate", "champions", "pool", "start_training_after",
     "samples_per_position", "surprise_share", "search_share", "resign_threshold", "adaptive_resignation",
@@ -55,32 +55,35 @@ def train_supervised(
     checks: int = CHECKS,
     **settings: Any,
 ) -> NeuralNet:
-    """Train a network to play the moves of given games and to foresee their results, and return the best one.
+    """Train a network to predict the moves and results of given games, and return the best network.
 
-    The run is one like those of `train`: a folder that is resumed, the same learner, reports, watchers and plots.
-    Policies are the moves played, values the results from the view of the player about to move; score and ownership
-    are learned where the last board tells them.  Now and then the network predicts games held out, and the one that
-    predicts most moves is what the folder has and the call returns; it plays, and `train` goes on with it.
+    The policy's targets are the moves played.  The value's targets are the results, from the view of the player about
+    to move.  Score and ownership are trained on games whose final board is scored.  The network is tested on held-out
+    games at intervals; the one with the best move accuracy is saved in the folder and returned.
+
+    As with `train`, the run has a folder, can be resumed, and is reported, watched and plotted.  `train` can continue
+    with the network.
 
     Args:
-        dataset: a Dataset or its folder (`alphago sgf FILES --to FOLDER`); or records, as `selfplay` returns them; or
-            files or folders of records or SGF, such as a run of self-play.
-        net: a network to continue with, trained in place, or its name or path; None for a new one.
-        epochs: how often each game is learned from on average, 0.001 or more.
-        tower_height, channels: of a new network; None for the board's recipe's.
-        folder: where the run is kept; None for a new folder under runs/.  The folder of such a run resumes it.
+        env: the game, on the board of the given games.
+        dataset: a Dataset or its folder (`alphago sgf FILES --to FOLDER`); or a sequence of records, as `selfplay`
+            returns; or the path of a file or folder of records or SGF, such as a run of self-play.
+        net: a network to continue with, which is trained in place, or its name or path; None for a new one.
+        epochs: how often each game is trained on, on average; at least 0.001.
+        tower_height, channels: sizes of a new network; None for the sizes of the board's recipe.
+        folder: the run's folder; None for a new folder under runs/.  If it holds a run, the run is resumed.
         reports: as in `train`.
-        stop_after: minutes after which this call ends, as by Ctrl-C.
+        stop_after: minutes after which this call saves the run and ends, as on Ctrl-C; None for no limit.
         device: "cpu", "cuda" or "auto".
-        held_out_positions: of the games held out, that an examination takes.
-        checks: examinations in a run, evenly spread, beside that of the new network.
+        held_out_positions: number of positions in a test.
+        checks: number of tests, evenly spaced over the run, after a first one of the untrained network.
         settings: keywords of TrainingSettings, such as `batch_size`, `learning_rate`, `optimizer`, `watch`,
-            `max_minutes` and `seed`; those of self-play have no effect.
+            `max_minutes` and `seed`.  Settings of self-play have no effect.
 
     Raises:
-        ValueError: for a dataset without games of env's board, and for settings that given games decide.
-        FileNotFoundError: if there is no dataset.
-        Else as `train`.
+        ValueError: for a dataset without games of env's board, and for settings that the given games determine.
+        FileNotFoundError: if the dataset does not exist.
+        All other exceptions of `train`.
     """
     check_env(env)
     if decided := [name for name in OF_SELF_PLAY if name in settings]:
@@ -102,7 +105,7 @@ def train_supervised(
 
 
 def parts_of(games: GivenGames, batch_size: int, most: int) -> tuple[Any, MakeMemory]:
-    """Return what makes the source and the memory of a run on given games; `most`: of an iteration."""
+    """Return two functions that create a run's source of games and its memory; most: largest games per iteration."""
 
     def make_source(env: Any, settings: Any, numbers: range, *_: Any, seed: int = 0, **__: Any) -> GivenSource:
         return GivenSource(games, numbers.stop, seed, batch_size, most)
@@ -111,18 +114,20 @@ def parts_of(games: GivenGames, batch_size: int, most: int) -> tuple[Any, MakeMe
 
 
 def predict_games(net: NeuralNet, dataset: Any, *, split: str = "test", positions: int = 50_000) -> dict[str, float]:
-    """Return how well a network, without search, predicts the games of a dataset's split.
+    """Test how well a network, without search, predicts the moves and results of given games.
 
     Args:
-        net: of the game that the dataset has.
-        dataset: as in `train_supervised`; of records, those held out.
-        split: "train", "validation" or "test".
-        positions: about how many.
+        net: the network; only games of its board are used.
+        dataset: as in `train_supervised`.
+        split: the dataset's split: "train", "validation" or "test"; for records always the held-out games.
+        positions: approximate number of positions.
 
-    Returns: what `alphago.training.judges.prediction.Counts.measures` names: accuracy (top-1), top5, cross_entropy,
-    value_error, value_accuracy, calibration_error, positions_judged.
+    Returns:
+        accuracy (top-1), top5, cross_entropy, value_error, value_accuracy, calibration_error and positions_judged, by
+        name; `alphago.training.judges.prediction.Counts.measures` defines them.
 
-    Raises ValueError if the split has no game of the network's board.
+    Raises:
+        ValueError: if the split has no game of the network's board.
     """
     games = given_games(net.env, dataset)
     records: list[GameRecord] = games.held_out(positions, split)

@@ -1,4 +1,4 @@
-"""Given games to learn from: a dataset on disk, or records; each divided into games to learn and games held out."""
+"""Given games for supervised training, from a dataset on disk or from records, with held-out games for testing."""
 
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -16,14 +16,14 @@ from alphago.records.sgf import SgfGame, salvage_sgf
 from alphago.training.memory import ReplayMemory, Sample, mark_illegal, turn
 from alphago.training.runs.shards import digest_of
 
-HELD_OUT_SHARE = 0.05  # of records, which have no division of their own
-STARTS = 512  # start positions that are kept
-REBUILT_AT_ONCE = 64
+HELD_OUT_SHARE = 0.05  # share of held-out games among records, which have no splits
+STARTS = 512  # start positions that are cached
+REBUILT_AT_ONCE = 64  # games that are replayed in parallel
 _FIRST = np.zeros(1, np.int64)
 
 
 class GivenGames(Protocol):
-    """Games of one board: those to learn from, numbered 0 .. len(lengths) - 1, and those held out."""
+    """Games of one board: training games, numbered 0 .. len(lengths) - 1, and held-out games."""
 
     @property
     def env(self) -> GameEnv:
@@ -34,20 +34,29 @@ class GivenGames(Protocol):
     masked: bool  # whether samples tell illegal actions, as in ReplayMemory
 
     def record(self, number: int) -> GameRecord:
-        """Return a game to learn from."""
+        """Return the training game with this number."""
 
     def sample(self, count: int, generator: np.random.Generator, *, held_out: bool = False) -> Sample:
-        """Return positions drawn independently, each turned by a random symmetry; `held_out`: from those games."""
+        """Return `count` positions drawn independently from the training games, each with a random symmetry applied.
+
+        held_out: whether to draw from the held-out games instead.
+        """
 
     def held_out(self, positions: int, split: str = "validation") -> list[GameRecord]:
-        """Return games held out with about so many positions, the same on every call."""
+        """Return held-out games with about `positions` positions in all, the same on every call.
+
+        split: the split of a dataset; records have only one set of held-out games.
+        """
 
 
 class DatasetGames:
-    """The games of a dataset on one board: its split "train" is learned from."""
+    """The games of a dataset on the board of `env` whose result is known; see `GivenGames`.
+
+    The training games are those of the split "train".
+    Raises ValueError if there are none.
+    """
 
     def __init__(self, env: GoEnv, dataset: Dataset) -> None:
-        """Take the games of env's board whose result is known; raise ValueError if there are none to learn from."""
         if env.turns is not None:
             raise ValueError(f"env must be a game that two passes end, to learn from files of games, got {env!r}")
         self.env, self.dataset, self.digest = env, dataset, dataset.digest
@@ -87,7 +96,10 @@ class DatasetGames:
         return self.rebuild(games, plies, symmetries)
 
     def rebuild(self, games: Sequence[StoredGame], plies: np.ndarray, symmetries: np.ndarray) -> Sample:
-        """Return the positions before these plies, each turned by its symmetry; all from the movers' views."""
+        """Return the position before ply `plies[i]` of game i, with symmetry `symmetries[i]` applied, for each i.
+
+        Planes and targets are in the view of the player about to move.
+        """
         count = len(games)
         rows = np.array([game.row for game in games])
         movers = (rows["first"] * np.where(plies % 2, -1, 1)).astype(np.int8)
@@ -108,7 +120,10 @@ class DatasetGames:
         return sample
 
     def _play(self, games: Sequence[StoredGame], plies: np.ndarray, movers: np.ndarray, sample: Sample) -> None:
-        """Write planes, and the owners of each last board that tells them, by playing the games."""
+        """Fill in the planes and, for games whose final board is scored, the ownership of `sample` by replaying games.
+
+        movers: int8 [n], the player about to move in each position, 1 or -1.
+        """
         batch = self.env.new_batch(REBUILT_AT_ONCE)
         for begin in range(0, len(games), REBUILT_AT_ONCE):
             part = range(begin, min(begin + REBUILT_AT_ONCE, len(games)))
@@ -125,7 +140,7 @@ class DatasetGames:
                 sample.ownership[over] = owners * (to_play * movers[over])[:, None]
 
     def _replay(self, batch: GameBatch, games: Sequence[StoredGame], plies: np.ndarray) -> None:
-        """Put the position before ply i of game i into slot i."""
+        """Set slot i of `batch` to the position before ply `plies[i]` of game i."""
         lengths = plies.astype(np.int32)
         paths = np.zeros((len(games), int(lengths.max()) + 1), np.int32)
         slots = np.arange(len(games))
@@ -135,7 +150,7 @@ class DatasetGames:
         batch.replay(slots, paths, lengths, slots)
 
     def _start(self, game: StoredGame) -> GameBatch:
-        """Return the start position of a game, in slot 0 of a batch; the latest are kept."""
+        """Return a batch with the start position of a game in slot 0; STARTS of them are cached."""
         key = (int(game.row["komi2"]), int(game.row["first"]), game.black.tobytes(), game.white.tobytes())
         if key not in self._starts:
             self._starts[key] = self.env.position(**game.setup(self.env)).batch
@@ -145,13 +160,16 @@ class DatasetGames:
 
 
 class RecordGames:
-    """Records as given games, such as those of self-play: policies and values of their searches are learned too.
+    """Records, such as those of self-play, as given games; see `GivenGames`.
 
-    Every twentieth game is held out; games that begin with the same moves as another may be on both sides.
+    The records' policies are the policy's targets.  Every twentieth game is held out, even if other games begin with
+    the same moves.
+
+    search_share: weight of the search's values in the value's targets; see ReplayMemory.
+    Raises ValueError for records of another game, and if there are too few.
     """
 
     def __init__(self, env: GameEnv, records: Sequence[GameRecord], search_share: float = 0.0) -> None:
-        """Take records of env's game; raise ValueError for others, and if there are too few."""
         kept = [record for record in records if (record.weights > 0).any()]
         every = round(1 / HELD_OUT_SHARE)
         held = [record for place, record in enumerate(kept) if place % every == every - 1]
@@ -194,16 +212,16 @@ class RecordGames:
 
 
 def records_digest(records: Sequence[GameRecord]) -> str:
-    """Return a name of the moves of records."""
+    """Return a hash of the records' moves and results."""
     arrays = to_arrays(list(records))
     return digest_of(b"".join(arrays[name].tobytes() for name in ("moves", "lengths", "outcomes")))
 
 
 def given_games(env: GameEnv, dataset: Any) -> GivenGames:
-    """Return what `train_supervised` takes as its dataset as games to learn from.
+    """Return the games that the argument `dataset` of `train_supervised` names.
 
-    dataset: a Dataset or its folder; records, or a file or folder of them, such as a run's; SGF files, or a folder.
-
+    dataset: a Dataset; a sequence of records; or the path of a dataset's folder, of a file of records or SGF, or of a
+        folder of such files, for example a run's.
     Raises FileNotFoundError, ValueError or TypeError for anything else.
     """
     if isinstance(dataset, Dataset):
@@ -216,7 +234,7 @@ def given_games(env: GameEnv, dataset: Any) -> GivenGames:
 
 
 def games_at(env: GameEnv, path: Path) -> GivenGames:
-    """Return the games at a path: a dataset's, a run's, or those of files of records or of SGF."""
+    """Return the games at a path: a dataset's folder, a file of records or SGF, or a folder of such files."""
     if not path.exists():
         raise FileNotFoundError(f"dataset must be a dataset, a run, or a file or folder of games, got {path}")
     if is_dataset(path):
@@ -235,17 +253,17 @@ def games_at(env: GameEnv, path: Path) -> GivenGames:
 
 
 def fitting(env: GameEnv, records: Sequence[GameRecord]) -> list[GameRecord]:
-    """Return the records that are of a game with as many actions."""
+    """Return the records whose game has as many actions as `env`."""
     return [record for record in records if record.policies.shape[1] == env.action_space]
 
 
 def fits(game: SgfGame, env: GoEnv) -> bool:
-    """Return whether a game from a file can be learned from: sound, on this board, with a winner."""
+    """Return whether a game of an SGF file can be trained on: undamaged, legal, on env's board, with a result."""
     return not game.faults and game.board_size == env.N and game.outcome is not None and is_legal(game, env)
 
 
 def is_legal(game: SgfGame, env: GoEnv) -> bool:
-    """Return whether all moves of a game are legal in env."""
+    """Return whether all moves of an SGF game are legal in `env`."""
     try:
         game.position(env)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Given games in the place of self-play: a GameSource that hands them out, and a memory that draws from all of them."""
+"""Given games in place of self-play: a source that delivers them, and a memory that samples from all of them."""
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,21 +13,24 @@ from alphago.training.lineup import Lineup
 from alphago.training.memory import Sample
 from alphago.training.supervised.given_games import GivenGames
 
-STEPS_AT_ONCE = 32  # gradient steps of an iteration, about
+STEPS_AT_ONCE = 32  # approximate number of gradient steps in an iteration
 
 
 class GivenSource:
-    """The source of a run's games that are given: each epoch all of them once, in an order of its own.
+    """A GameSource that delivers given games: every epoch all of them once, in a new random order.
 
-    What it hands out paces the run, and is what its metrics describe; GivenMemory draws what is learned.
+    The delivered games determine the number of gradient steps and the metrics.  The samples come from GivenMemory,
+    which draws from all games at any time.
+
+    limit: number of games to deliver in the whole run.  most: largest number of games per iteration.
+    batch_size: the learner's batch size; an iteration's games are enough for about STEPS_AT_ONCE batches.
     """
 
     def __init__(self, games: GivenGames, limit: int, seed: int, batch_size: int, most: int) -> None:
-        """Hand out `limit` games in all, at most `most` of them in an iteration."""
         self.games, self.limit, self.seed = games, limit, seed
         mean = max(1.0, float(games.lengths.mean()))
         self.at_once = max(1, min(most, len(games.lengths), round(STEPS_AT_ONCE * batch_size / mean)))
-        self.taken = 0  # games handed out so far
+        self.taken = 0  # games delivered so far
         self.moves = 0
         self.readouts_done = 0
         self.waiting = 0
@@ -42,15 +45,15 @@ class GivenSource:
         side_by_side: int | None = None,
         resign_threshold: float | None = None,
     ) -> None:
-        """Let the next `go_on` hand out an iteration's games."""
+        """Make the next iteration's games available to `take`; the arguments, which are for self-play, are ignored."""
         self.waiting = self.at_once
 
     def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
-        """Return True: given games are there at once."""
+        """Return True, since given games need not be played."""
         return True
 
     def take(self) -> list[GameRecord]:
-        """Return the next games."""
+        """Return the iteration's games; a second call before `begin` returns none."""
         numbers = self.next_numbers(min(self.waiting, self.limit - self.taken))
         self.waiting = 0
         records = [self.games.record(number) for number in numbers]
@@ -58,7 +61,7 @@ class GivenSource:
         return records
 
     def next_numbers(self, count: int) -> list[int]:
-        """Return the numbers of the next games, and count them as taken."""
+        """Return the numbers of the next `count` games, and count them as delivered."""
         total, numbers = len(self.games.lengths), list[int]()
         while len(numbers) < count:
             epoch, place = divmod(self.taken, total)
@@ -69,16 +72,16 @@ class GivenSource:
         return numbers
 
     def time_spent(self) -> dict[str, float]:
-        """Return nothing: there are no threads."""
+        """Return {}, since there are no threads whose time could be measured."""
         return {}
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Return the games handed out, and the digest of all."""
+        """Return arrays and plain data from which `restore` continues: the position in the epochs, and the digest."""
         data = {"taken": self.taken, "moves": self.moves, "waiting": self.waiting, "digest": self.games.digest}
         return {"taken": np.array([self.taken])}, data
 
     def restore(self, arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> None:
-        """Continue; raise ValueError if these are other games than the run's."""
+        """Continue from the results of `state`; raise ValueError if the saved run had other given games."""
         if data["digest"] != self.games.digest:
             raise ValueError(
                 f"dataset must be the run's own, of digest {data['digest']}, got one of digest {self.games.digest}: "
@@ -87,21 +90,21 @@ class GivenSource:
         self.taken, self.moves, self.waiting = data["taken"], data["moves"], data["waiting"]
 
     def close(self) -> None:
-        """Do nothing: there is nothing to release."""
+        """Do nothing, since there is nothing to release."""
 
     @property
     def begun(self) -> int:
-        """The number of games handed out so far."""
+        """The number of games delivered so far."""
         return self.taken
 
 
 class GivenMemory:
-    """A memory from which every position of the given games may be drawn at any time, all alike.
+    """A memory that draws each sample uniformly from all positions of the given games.
 
-    It holds nothing: games are read from where they are.  `added` counts the positions that were handed out.
+    It stores no positions; samples are read from `games`.  `added`: positions of the games delivered so far.
     """
 
-    keeps_games = False  # in the run folder
+    keeps_games = False  # the run's folder does not keep the games
     entries: Sequence[Any] = ()
 
     def __init__(self, games: GivenGames) -> None:
@@ -124,7 +127,7 @@ class GivenMemory:
         return self.capacity
 
     def add(self, records: Iterable[GameRecord]) -> None:
-        """Count the positions of games that were handed out."""
+        """Count the positions of games that GivenSource delivered."""
         self.capacity = int(self.games.lengths.sum())
         self.added += sum(int((record.weights > 0).sum()) for record in records)
 
@@ -133,9 +136,9 @@ class GivenMemory:
         return {"games": 0, "capacity": self.capacity, "added": self.added}
 
     def restore(self, records: Iterable[GameRecord], capacity: int, added: int) -> None:
-        """Continue with a count."""
+        """Set `added`, the number of positions delivered so far; the other arguments are ignored."""
         self.added = added
 
     def sample(self, count: int, generator: np.random.Generator, newest: int | None = None) -> Sample:
-        """Return positions drawn independently; from games held out where `newest` asks for new ones."""
+        """Return `count` positions drawn independently; from the held-out games unless `newest` is None."""
         return self.games.sample(count, generator, held_out=newest is not None)

@@ -1,4 +1,4 @@
-"""Panels with final boards: how the games of a run's last examinations ended."""
+"""Panels with the final boards of the newest match against each opponent."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -14,12 +14,12 @@ from alphago.training.watch.panels import Panel
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-COLUMNS, ROWS = 3, 2  # of boards in a panel
-UNIT = 72 / 96  # points of a figure in one of a drawing's units, for the width of lines
+COLUMNS, ROWS = 3, 2  # boards in a panel
+UNIT = 72 / 96  # matplotlib's points per unit of a drawing, for line widths
 
 
 def board_panels(history: History) -> Iterator[Panel]:
-    """Yield a panel of final boards of the newest games of each opponent."""
+    """Yield for each opponent a panel with the final boards of the run's newest games against it."""
     newest: dict[str, Row] = {opponent_name(row): row for row in history.evaluations if row.get("moves")}
     if not newest:
         return
@@ -36,7 +36,7 @@ def board_panels(history: History) -> Iterator[Panel]:
 
 
 def game_of(history: History, variant: bool = True) -> Any:
-    """Return the game of a run; with `variant` as matches against engines are played, where games may be longer."""
+    """Return the game of a run; with `variant` its match variant, in which games may be longer."""
     from alphago.env.games import make_game
 
     config = read_config(history.folder)
@@ -45,7 +45,7 @@ def game_of(history: History, variant: bool = True) -> Any:
 
 
 def end_of_text(env: Any, moves: str) -> Position:
-    """Return the position after moves that are written one after the other."""
+    """Return the position after `moves`, a text of moves separated by spaces."""
     position = env.position()
     for move in moves.split():
         position = position.play(env.from_text(move))
@@ -53,7 +53,7 @@ def end_of_text(env: Any, moves: str) -> Position:
 
 
 def draw_drawing(axes: "Axes", drawing: Drawing) -> None:
-    """Draw a drawing's shapes over the whole of a figure's axes."""
+    """Draw `drawing` so that it fills matplotlib's `axes`."""
     from matplotlib.collections import PatchCollection
 
     for layer in drawing.layers:
@@ -66,7 +66,7 @@ def draw_drawing(axes: "Axes", drawing: Drawing) -> None:
 
 
 def patch_of(shape: Shape) -> Any:
-    """Return a shape as a patch of matplotlib's; text as the outlines of its letters, which keep their size."""
+    """Convert a shape to a matplotlib patch; text becomes outlines, so that it scales with the drawing."""
     from matplotlib import patches
 
     if isinstance(shape, Text):
@@ -85,7 +85,7 @@ def patch_of(shape: Shape) -> Any:
 
 
 def letters(text: Text) -> Any:
-    """Return a line of text as a patch."""
+    """Convert a line of text to a matplotlib patch of its letters' outlines."""
     from matplotlib.patches import PathPatch
     from matplotlib.textpath import TextPath
     from matplotlib.transforms import Affine2D

@@ -1,6 +1,6 @@
-"""Diagnosis of a run from its metrics: what goes wrong, the numbers that show it, and the settings that help.
+"""Diagnose faults of a run from its metrics, with the numbers that show a fault and the settings that help.
 
-`diagnose` examines rows of metrics.jsonl; `Diagnosis` follows a run and reports each finding once.
+`diagnose` examines rows of metrics.jsonl; `Diagnosis` examines a run in progress and reports each fault once.
 """
 
 from collections import deque
@@ -11,44 +11,45 @@ from typing import Any
 from alphago.training.history import Row, number
 from alphago.training.watch.recent import Recent
 
-# A game ends by two passes.  Needless passes: 0.03 of the moves in sound 7x7 runs, 0.2 in collapsed ones.
+# A game ends by two passes.  Other passes are 0.03 of the moves in sound 7x7 runs, 0.2 in collapsed ones.
 ENDING_PASSES = 2
 NEEDLESS_PASSES = 0.15
 # Sound runs vary by a third when rules or komi change.
 SHORT_GAMES = 0.5
-# Nats: 1.35 moves of equal weight; usual are 1.4 to 2.2 on 7x7 and 9x9, and 0.8 after ten good minutes.
+# In nats; 0.3 corresponds to 1.35 moves of equal weight.  Usual: 1.4 to 2.2 on 7x7 and 9x9, 0.8 after ten good minutes.
 DEAD_ENTROPY = 0.3
 EARLY = 0.5  # share of the run; later a low entropy may mean that a small board is solved
 # The over-fitted value network of Silver et al. 2016 had twice the error on unseen games (0.37 and 0.19).
 OVERFIT_RATIO = 1.5
-OVERFIT_GAP = 0.05  # a smaller difference means nothing, whatever the ratio
+OVERFIT_GAP = 0.05  # a smaller difference of the errors is ignored, whatever their ratio
 # AlphaGo Zero's window held 20 generations, a tenth of the run; iterations are smaller here.
 STALE_ITERATIONS = 100
-STALE_SHARE = 0.6  # of all positions ever: the first networks' games are then still in memory (KataGo: a third)
+STALE_SHARE = 0.6  # share of the run's positions in memory; the first games are then still sampled (KataGo: a third)
 SMALLEST_WINDOW = 50_000  # positions; a smaller memory is never stale
-# Nats between policy and target where all positions are drawn alike: 7x7 runs fall from 0.9 to below 0.5.  Drawn by
-# surprise alone, positions lie further apart: runs of the recipes had 0.8 to 1.6 after their first iterations, hence
-# twice the limit.  Such a distance does not tell whether more samples would help (docs/results.md).
+# Nats of policy loss above the target's entropy.  With uniform sampling, 7x7 runs fall from 0.9 to below 0.5.  With
+# sampling by surprise alone, the recipes' runs had 0.8 to 1.6 after their first iterations, so the limit is doubled.
+# The difference does not show whether more samples would help (docs/results.md).
 UNLEARNED = 1.0
-STILL_FALLING = 0.01  # of the policy loss, from the older to the newer half of the recent rows
-FEW_SAMPLES = 10.0  # per position; recipes use 2 to 8, and with more samples the fault lies elsewhere
+STILL_FALLING = 0.01  # relative decrease of the policy loss from the older to the newer half of the recent rows
+FEW_SAMPLES = 10.0  # samples per position; recipes use 2 to 8, and with more samples the fault lies elsewhere
 STARVED_GPU = 0.4  # share of the time; a GPU that is busy for less waits for the host
-# Share of the threads' time.  The recipes' runs had 0.9 on an idle machine, 0.41 and 0.53 on a busy one.
+# Processor time as a share of the threads' time.  The recipes' runs had 0.9 on an idle machine, 0.41 and 0.53 on a busy
+# one.
 STARVED_PROCESSOR = 0.6
-LITTLE_SELFPLAY = 0.05  # share of the time: games are then played twenty times slower than they could be
-LITTLE_TRAINING = 0.02  # share of the time: twice as much training would then cost 2 % more time
-SKIPPED_SHARE = 0.01  # share of the steps; sound runs skip none
+LITTLE_SELFPLAY = 0.05  # share of the time; below it self-play could be twenty times faster
+LITTLE_TRAINING = 0.02  # share of the time; below it twice as much training would cost 2 % more time
+SKIPPED_SHARE = 0.01  # share of the gradient steps; sound runs skip none
 NEARLY_ALL = 0.95  # share of the games
-EXPLODED = 20.0  # nats; a policy that knows nothing has ln(actions), 3.9 on 7x7 and 5.9 on 19x19
+EXPLODED = 20.0  # nats; a uniform policy's loss is ln(actions), 3.9 on 7x7 and 5.9 on 19x19
 
 PERSISTENCE = 3  # iterations in a row with a fault before it is reported
-ABSENCE = 50  # iterations in a row without it before it may be reported again
-ROWS = 500  # rows kept: enough to know how long games once were
+ABSENCE = 50  # iterations in a row without a reported fault before it may be reported again
+ROWS = 500  # iterations kept, enough to compare the length of games with earlier ones
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A fault of a run: its name, the numbers that show it, and the settings that help."""
+    """A fault of a run: its name (`what`), the numbers that show it, and the settings that help."""
 
     what: str
     evidence: str
@@ -59,6 +60,7 @@ class Finding:
 
 
 def pass_collapse(recent: Recent) -> Finding | None:
+    """Report games with many needless passes, or games that became much shorter and end by passes."""
     passes, length = recent.of_games("pass_rate"), recent.of_games("game_length")
     if passes is None or not length:
         return None
@@ -75,6 +77,7 @@ def pass_collapse(recent: Recent) -> Finding | None:
 
 
 def entropy_death(recent: Recent) -> Finding | None:
+    """Report a policy and targets that, early in the run, leave hardly any move but one."""
     policy, target = recent.mean("policy_entropy"), recent.mean("target_entropy")
     if policy is None or target is None or recent.progress() >= EARLY or min(policy, target) >= DEAD_ENTROPY:
         return None
@@ -87,6 +90,7 @@ def entropy_death(recent: Recent) -> Finding | None:
 
 
 def value_overfit(recent: Recent) -> Finding | None:
+    """Report a value whose error is much larger on new games than on training samples."""
     trained, fresh = recent.mean("value_loss"), recent.mean("fresh_value_loss")
     if trained is None or fresh is None or fresh < max(OVERFIT_RATIO * trained, trained + OVERFIT_GAP):
         return None
@@ -102,6 +106,7 @@ def value_overfit(recent: Recent) -> Finding | None:
 
 
 def stale_window(recent: Recent) -> Finding | None:
+    """Report a memory with most positions of the run, from very many iterations."""
     window, ever = recent.latest("memory"), recent.latest("positions")
     new = recent.growth("positions")
     if window is None or not ever or not new or window < max(SMALLEST_WINDOW, STALE_SHARE * ever):
@@ -117,6 +122,7 @@ def stale_window(recent: Recent) -> Finding | None:
 
 
 def under_training(recent: Recent) -> Finding | None:
+    """Report a policy loss that is high and still falls, with few samples per position."""
     loss, target = recent.mean("policy_loss"), recent.mean("target_entropy")
     steps, positions, batch = recent.latest("steps"), recent.latest("positions"), number(recent.settings, "batch_size")
     if loss is None or target is None or steps is None or not positions or batch is None:
@@ -141,6 +147,7 @@ def under_training(recent: Recent) -> Finding | None:
 
 
 def starved_device(recent: Recent) -> Finding | None:
+    """Report an idle GPU, a busy processor, or a time almost all of which self-play or training takes."""
     busy = recent.mean("gpu_busy")
     if busy is not None and busy < STARVED_GPU:
         return Finding(
@@ -173,6 +180,7 @@ def starved_device(recent: Recent) -> Finding | None:
 
 
 def exploded_loss(recent: Recent) -> Finding | None:
+    """Report a policy loss far above that of a uniform policy."""
     loss = next((number(row, "policy_loss") for row in reversed(recent.trained)), None)
     if loss is None or loss < EXPLODED:
         return None
@@ -184,6 +192,7 @@ def exploded_loss(recent: Recent) -> Finding | None:
 
 
 def skipped_steps(recent: Recent) -> Finding | None:
+    """Report gradient steps that were skipped because a loss or gradient was not finite."""
     skipped, steps = recent.growth("skipped_steps"), recent.growth("steps")
     if not skipped or steps is None or skipped < SKIPPED_SHARE * (steps + skipped):
         return None
@@ -195,6 +204,7 @@ def skipped_steps(recent: Recent) -> Finding | None:
 
 
 def one_colour(recent: Recent) -> Finding | None:
+    """Report that one colour wins nearly all games."""
     black, draws = recent.of_games("black_wins"), recent.of_games("draws")
     if black is None or draws is None:
         return None
@@ -210,6 +220,7 @@ def one_colour(recent: Recent) -> Finding | None:
 
 
 def capped_games(recent: Recent) -> Finding | None:
+    """Report that nearly all games are cut off at their largest number of moves."""
     capped, length = recent.of_games("capped"), recent.of_games("game_length")
     if capped is None or length is None or capped < NEARLY_ALL:
         return None
@@ -228,17 +239,25 @@ RULES: tuple[Rule, ...] = (
 
 
 def diagnose(rows: Sequence[Row], settings: Mapping[str, Any], rules: Sequence[Rule] = RULES) -> list[Finding]:
-    """Return what is wrong at the end of `rows`, lines of metrics.jsonl, oldest first.
+    """Return the faults that a run has at the end of `rows`.
 
-    Rules whose metrics or settings are missing find nothing, nor do rules about games before a trained network has
-    played JUDGED_GAMES games.  settings: the run's, as in its config.json.
+    A rule whose metrics or settings are missing finds nothing.  Rules about games find nothing until a trained network
+    has played JUDGED_GAMES games.
+
+    rows: rows of metrics.jsonl, oldest first.  settings: the run's settings, as in config.json.
     """
     recent = Recent(rows, settings)
     return [finding for rule in rules if (finding := rule(recent)) is not None]
 
 
 class Diagnosis:
-    """The findings of a run so far; a fault is reported once it has lasted, and again only after a long absence."""
+    """The faults of a run in progress.
+
+    A fault is reported after PERSISTENCE iterations in a row with it, and again only if it was absent for ABSENCE
+    iterations in between.
+
+    settings: the run's settings, as in config.json.
+    """
 
     def __init__(self, settings: Mapping[str, Any], rules: Sequence[Rule] = RULES) -> None:
         self.settings, self.rules = settings, rules
@@ -247,7 +266,7 @@ class Diagnosis:
         self.absent: dict[str, int] = {}  # iterations in a row without each reported fault
 
     def remember(self, rows: Sequence[Row]) -> None:
-        """Add the metrics of earlier iterations, oldest first; faults that they show count as reported."""
+        """Add the metrics of earlier iterations, oldest first; faults found in the last ABSENCE count as reported."""
         self.rows.extend(rows[:-ABSENCE])
         for row in rows[-ABSENCE:]:
             self.update(row)
@@ -264,6 +283,6 @@ class Diagnosis:
         return [findings[what] for what in news]
 
     def final(self) -> list[Finding]:
-        """Return the findings that make the run's last network useless, whether or not they were reported before."""
+        """Return the faults that make the run's last network useless, whether or not they were reported before."""
         finding = exploded_loss(Recent(list(self.rows), self.settings))
         return [] if finding is None else [finding]

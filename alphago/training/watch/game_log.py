@@ -1,4 +1,4 @@
-"""Games of self-play as text: a line per game, the search's judgement of each move, the final position."""
+"""Print games of self-play as text: one line per game, and optionally all moves and the final position."""
 
 import sys
 from collections.abc import Sequence
@@ -12,13 +12,10 @@ from alphago.training.watch.report import Report
 
 
 class GameReport(Report):
-    """A report that prints a line for each game of self-play as it ends.
+    """A report that prints a line for each finished game of self-play; see `game_line`.
 
-    It has number, board, result, length, time, opening, the mean probability of the search's most probable (greedy)
-    moves, and how many of these were played.
-
-    moves: whether to add a table of all moves, each with the greedy move, its probability and the mover's win rate, and
-        the final position, as AlphaGOZero-TF does.
+    moves: whether to add a table of all moves, each with the search's greedy (most probable) move, its probability and
+        the mover's win rate, and the final position, as in AlphaGOZero-TF.
     """
 
     def __init__(self, moves: bool = False) -> None:
@@ -30,13 +27,17 @@ class GameReport(Report):
 
 
 def game_text(env: GameEnv, record: GameRecord, moves: bool = False) -> str:
-    """Return a line about a game; with `moves`, also a line for each move, and the final position."""
+    """Return `game_line` of a game; with `moves`, also the table of `move_lines` and the final position."""
     line = game_line(env, record)
     return f"{line}\n{move_lines(env, record)}\n{record.position(env)}\n" if moves else line
 
 
 def game_line(env: GameEnv, record: GameRecord) -> str:
-    """Return number, board, result, length, time and opening of a game, and how often its moves follow the search."""
+    """Describe a game in one line.
+
+    The line has number, board, result, length, time and opening, the mean probability of the search's greedy (most
+    probable) moves, and the share of them that were played.
+    """
     height, width = env.plane_shape
     number = "a game" if record.seed is None else f"game {record.seed[1]}"
     length = f"{len(record)} moves" + ("" if record.seconds is None else f" in {record.seconds:.1f} s")
@@ -47,20 +48,20 @@ def game_line(env: GameEnv, record: GameRecord) -> str:
     searched = record.policies.any(axis=1)
     if searched.any():
         policies = record.policies[searched]
-        followed = float((policies.argmax(axis=1) == record.moves[searched]).mean())
-        chance = float(policies.max(axis=1).mean()) / POLICY_SCALE
-        parts.append(f"greedy moves of {chance:.0%} on average, {followed:.0%} of them played")
+        played = float((policies.argmax(axis=1) == record.moves[searched]).mean())
+        probability = float(policies.max(axis=1).mean()) / POLICY_SCALE
+        parts.append(f"greedy moves of {probability:.0%} on average, {played:.0%} of them played")
     return "; ".join(parts)
 
 
 def opening_length(record: GameRecord) -> int:
-    """Return the number of moves that were drawn without search before the first searched move."""
+    """Return the number of moves at the start of a game that were chosen at random, without search."""
     searched = np.flatnonzero(record.policies.any(axis=1))
     return int(searched[0]) if len(searched) else len(record)
 
 
 def move_lines(env: GameEnv, record: GameRecord) -> str:
-    """Return a table: each move, the search's greedy one with its probability, and the mover's win rate."""
+    """Return a table with a row for each move: the move, the search's greedy move, its probability, the win rate."""
     rows = [f"{'':6}{'move':10}{'greedy':16}win rate"]
     columns = zip(record.movers.tolist(), record.moves.tolist(), record.policies, record.values.tolist(), strict=True)
     for ply, (mover, action, policy, value) in enumerate(columns, 1):

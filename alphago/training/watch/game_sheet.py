@@ -1,4 +1,4 @@
-"""The games of a run over time, on one sheet: how self-play looks at first, later and now."""
+"""Draw games of self-play from the beginning of a run to now on one sheet."""
 
 import re
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ from alphago.system.validation import check_int, checks_keywords
 from alphago.training.runs.config import read_config
 
 FILE = re.compile(r"games-(\d+)-(\d+)\.npz")
-LARGEST = 26  # below it the sizes of boards that are tried for games of a smaller board
+LARGEST = 26  # exclusive bound of the board sizes tried to find the board of a game
 
 
 class Shard(NamedTuple):
-    """A file of games and the numbers of its games in the run, `end` excluded."""
+    """A file with the run's games number `first` to `end` - 1."""
 
     first: int
     end: int
@@ -29,10 +29,11 @@ class Shard(NamedTuple):
 
 @checks_keywords()
 def game_sheet(run: str | Path, *, rows: int = 6, columns: int = 4) -> Svg:
-    """Return a picture of games of self-play from the beginning of a run to now, a row each.
+    """Return a picture of games of self-play from the beginning of a run to now, one row per game.
 
-    rows: how many games, evenly spaced over those that the run has kept. columns: positions of each game, the last
-        one its end.
+    run: the run's folder.
+    rows: number of games, evenly spaced over the run's saved games.
+    columns: number of positions of each game; the last one is the final position.
     Raises FileNotFoundError for a folder without a run, ValueError for a run that has saved no game yet.
     """
     check_int("rows", rows, 1)
@@ -53,7 +54,7 @@ def game_sheet(run: str | Path, *, rows: int = 6, columns: int = 4) -> Svg:
 
 
 def game_of_run(folder: Path) -> GameEnv:
-    """Return the game of a run, without what only helps self-play."""
+    """Return the match variant of a run's game, without the limits that only self-play has."""
     if not folder.is_dir():
         raise FileNotFoundError(f"a run must be a folder that alphago train wrote, got {folder}")
     config = read_config(folder)
@@ -67,7 +68,7 @@ def shards_of(folder: Path) -> list[Shard]:
 
 
 def board_of(env: GameEnv, record: GameRecord) -> GameEnv:
-    """Return the game on the board of a record, which in a curriculum is smaller at first."""
+    """Return the game on a record's board, which differs from the board of `env` early in a curriculum."""
     actions = record.policies.shape[1]
     if actions == env.action_space:
         return env
@@ -82,7 +83,7 @@ def board_of(env: GameEnv, record: GameRecord) -> GameEnv:
 
 
 def row_of(env: GameEnv, record: GameRecord, number: int, columns: int) -> tuple[list[Drawing], list[str]]:
-    """Return `columns` positions of a game as drawings with captions."""
+    """Return `columns` positions of a game as drawings, and their captions; `number`: the game's number."""
     positions = list(record.position(env).replay())
     plies: Sequence[int] = [round(len(record) * (i + 1) / columns) for i in range(columns)]
     captions = [f"move {ply}" for ply in plies[:-1]] + [f"game {number}, {end_text(record)}"]

@@ -1,4 +1,4 @@
-"""How busy the GPU is, polled several times a second from NVML, a library of the GPU's driver."""
+"""Measure how busy the GPU is, several times a second, with NVML, a library of the GPU's driver."""
 
 import ctypes
 import threading
@@ -11,13 +11,13 @@ LIBRARY = "libnvidia-ml.so.1"
 SUCCESS = 0
 EVERY = 0.2  # seconds; the driver averages over periods of 1/6 to 1 s
 
-Read = Callable[[], float | None]  # returns the share of the driver's last period in which the GPU worked, 0 .. 1
+Read = Callable[[], float | None]  # returns the GPU's utilization in the driver's last period, 0 .. 1; None: unknown
 
 
 class GpuMeter:
     """A thread that measures how busy torch's current GPU is, until `close`.
 
-    read: used instead of the driver's function; None to find that once torch uses a GPU.
+    read: returns one reading; None to read from the driver, as soon as torch uses a GPU.
     every: seconds between two readings.
     """
 
@@ -31,20 +31,21 @@ class GpuMeter:
     def busy(self) -> float | None:
         """Return the share of the time since the last call, 0 .. 1, in which the GPU worked for any process.
 
-        None from the first call, which starts the measurement, and if no GPU is used or its driver does not answer.
+        The first call starts the measurement and returns None.  Also returns None if torch uses no GPU or its driver
+        gives no reading.
         """
         if self._thread is None:
             if self._read is None and torch.cuda.is_initialized():
                 self._read = read_driver(device_name())
             if self._read is not None:
-                self._thread = threading.Thread(target=self._follow, args=(self._read,), daemon=True)
+                self._thread = threading.Thread(target=self._poll, args=(self._read,), daemon=True)
                 self._thread.start()
             return None
         count = len(self._readings)  # the other thread only appends
         readings, self._readings[:count] = self._readings[:count], []
         return sum(readings) / count if count else None
 
-    def _follow(self, read: Read) -> None:
+    def _poll(self, read: Read) -> None:
         while not self._closed.wait(self._every):
             reading = read()
             if reading is None:
@@ -65,20 +66,20 @@ class GpuMeter:
 
 
 def device_name() -> str:
-    """Return the driver's name for torch's current GPU, which does not depend on its number in this process."""
+    """Return the UUID by which NVML knows torch's current GPU; CUDA's device numbers can differ from NVML's."""
     return f"GPU-{torch.cuda.get_device_properties(torch.cuda.current_device()).uuid}"
 
 
 class Utilization(ctypes.Structure):
-    """NVML's nvmlUtilization_t: percentages of the last period in which a kernel ran and in which memory was used."""
+    """NVML's nvmlUtilization_t: the percentages of the last period in which a kernel ran, and memory was accessed."""
 
     _fields_ = [("gpu", ctypes.c_uint), ("memory", ctypes.c_uint)]
 
 
 def read_driver(device: str, library: Any = LIBRARY) -> Read:
-    """Return a function that returns how busy a GPU is, 0 .. 1; None if the driver's library is missing or fails.
+    """Return a function that returns a GPU's utilization, 0 .. 1, or None if the driver's library is missing or fails.
 
-    device: from `device_name`. library: NVML, or the name of its file.
+    device: the GPU's UUID, from `device_name`.  library: NVML as a ctypes library, or the name of its file.
     """
     try:
         nvml = ctypes.CDLL(library) if isinstance(library, str) else library

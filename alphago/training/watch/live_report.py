@@ -1,4 +1,4 @@
-"""A run in a notebook: its curves, its newest game and what it is doing, in one picture that grows."""
+"""Show a run in a notebook as one picture: its curves, its newest game and its activity."""
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -16,14 +16,14 @@ from alphago.system.notebook import notebook_shell
 from alphago.training.history import METRICS, Row, number, opponent_name, read_rows
 from alphago.training.watch.report import ConsoleReport, Progress, Report
 
-EVERY = 0.5  # seconds between two changes of the picture, at least
-MOST_NOTES = 4  # of the run's sentences that are shown
+EVERY = 0.5  # smallest number of seconds between two updates of the picture
+MOST_NOTES = 4  # number of latest notes that are shown
 COLUMNS = 2
 Show = Callable[[dict[str, str]], object]
 
 
 class Measure(NamedTuple):
-    """A panel: its title, the metrics with their names, and whether they are shares."""
+    """A panel of metrics; `keys`: pairs of a metric and its name; `percent`: whether the metrics are shares, 0 .. 1."""
 
     title: str
     keys: tuple[tuple[str, str], ...]
@@ -41,12 +41,12 @@ MEASURES = (
 
 
 class LiveReport(Report):
-    """A report that shows a run in a notebook's cell, at most twice a second.
+    """A report that shows a run below a notebook's cell, updated twice a second by a thread of its own.
 
-    Used as a context it ends its thread, also after an error.
+    As a context manager it ends the thread on exit, also after an error.
 
-    show: called with the picture, as data by its type, from the report's own thread; None for a display below the
-        cell that runs.
+    show: called from the report's thread with the picture, as data by MIME type (see `bundle`); None to show it below
+        the notebook cell that is executed now.
     """
 
     def __init__(self, show: Show | None = None) -> None:
@@ -94,7 +94,7 @@ class LiveReport(Report):
         self.close()
 
     def close(self) -> None:
-        """Show the last state, and end the report's thread."""
+        """Show the last state and end the report's thread."""
         self.ending.set()
         if self.thread is not None:
             self.thread.join()
@@ -107,11 +107,11 @@ class LiveReport(Report):
         self.show(self.bundle())
 
     def bundle(self) -> dict[str, str]:
-        """Return the picture and its text, by their types."""
+        """Return the picture as SVG and its lines as plain text, by MIME type, as IPython's display takes them."""
         return {"image/svg+xml": str(to_svg(self.drawing())), "text/plain": "\n".join(self.texts())}
 
     def texts(self) -> list[str]:
-        """Return what the run is doing, and its latest notes."""
+        """Return the lines below the picture: one on the run's progress and activity, then the latest notes."""
         row = self.rows[-1] if self.rows else {}
         parts = [f"{row.get('games', 0):,}{self.of} games"]
         if self.progress is not None:
@@ -123,7 +123,7 @@ class LiveReport(Report):
         return [f"{self.folder}: {', '.join(parts)}", *self.notes[-MOST_NOTES:]]
 
     def drawing(self) -> Drawing:
-        """Return the curves, and beside them the end of the newest game."""
+        """Return the picture of the curves, with the final position of the newest game beside them."""
         picture = curves_picture(list(self.panels()), COLUMNS, "games", self.texts())
         if self.game is None:
             return picture
@@ -132,7 +132,7 @@ class LiveReport(Report):
         return beside(picture, end)
 
     def panels(self) -> Iterator[CurvePanel]:
-        """Yield win rates against each opponent, then the run's metrics; none without a point."""
+        """Yield a panel of win rates against each opponent, then a panel for each of MEASURES that has a point."""
         names = dict.fromkeys(map(opponent_name, self.matches))
         wins = [curve(name, [row for row in self.matches if opponent_name(row) == name], "win_rate") for name in names]
         if wins:
@@ -146,14 +146,14 @@ class LiveReport(Report):
 
 
 def curve(name: str, rows: Sequence[Row], key: str) -> Curve:
-    """Return a metric over the games of a run."""
+    """Return the curve of the metric `key` over the number of games; name: the curve's name in the legend."""
     points = [(games, y) for row in rows if (y := number(row, key)) is not None
               and (games := number(row, "games")) is not None]  # fmt: skip
     return Curve(name, [x for x, _ in points], [y for _, y in points])
 
 
 def beside(left: Drawing, right: Drawing) -> Drawing:
-    """Return two drawings side by side, the second as wide as a panel."""
+    """Return two drawings side by side, the right one scaled to a panel's width."""
     wide = 250.0
     scale = wide / right.width
     shapes = tuple(move(shape, left.width, 16, scale) for shape in flat(right.layers))
@@ -164,17 +164,20 @@ def beside(left: Drawing, right: Drawing) -> Drawing:
 
 
 def time_text(seconds: float) -> str:
-    """Return a duration as minutes and seconds, "1:05"."""
+    """Return a duration as minutes and seconds, such as "1:05"."""
     return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
 
 
 def usual_report() -> "ConsoleReport | LiveReport":
-    """Return the report of a run that is given none: a picture in a notebook, else a progress bar."""
+    """Return the default report of a run: a picture in a notebook, otherwise a progress bar."""
     return ConsoleReport() if notebook_shell() is None else LiveReport()
 
 
 def notebook_display() -> Show:
-    """Return a function that shows data below the cell that runs now, and replaces what it showed before."""
+    """Return a function that shows data, by MIME type, below the notebook cell that is executed now.
+
+    Each call of the function replaces the data of the call before.
+    """
     from IPython.display import display
 
     handle = display({"text/plain": "training …"}, raw=True, display_id=True)

@@ -1,4 +1,4 @@
-"""Panels of what a run's judges measured: win rates, scores, captures, lengths of games, predicted moves."""
+"""Panels of the judges' measurements: win rates, scores, captures, lengths of games, prediction of records."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -9,14 +9,18 @@ from alphago.training.watch.panels import AXES, SHARE, STYLES, Line, Panel, Styl
 from alphago.training.watch.words import in_words_of
 
 LONGEST_NAME = 30  # letters of an opponent's name
-OTHER_AXIS = {"minutes": "games", "processor": "games", "games": "minutes", "positions": "minutes"}
-# A strong opponent is dark and a random one light (cody2007's figures); others are told apart by colour.
+OTHER_AXIS = {"minutes": "games", "processor": "games", "games": "minutes", "positions": "minutes"}  # second x axis
+# GNU Go is dark and the random player light, as in cody2007's figures; all others get a colour of OTHERS.
 COLOURS = {"gnugo": "#20242c", "random": "#b59a6a"}
 OTHERS = ("#1f6fb4", "#c8442c", "#2c8f5a", "#8650a8", "#b8860b", "#1a9aa0", "#a8417e")
 
 
 class Measure(NamedTuple):
-    """A number of rows of evaluations.jsonl, over a run."""
+    """A measurement in rows of evaluations.jsonl, and how to draw it.
+
+    key: the measurement's key.  interval: the keys of the ends of its confidence interval.
+    level: y of a horizontal line, such as the win rate of an even match.
+    """
 
     title: str
     key: str
@@ -39,10 +43,11 @@ RECORDS = (
 
 
 def match_panels(histories: Sequence[History], x: str) -> list[Panel]:
-    """Return the panels of what some run has measured.
+    """Return the panels of all measurements that at least one run has.
 
-    Of one run with several opponents these share a panel, their names at the ends of their curves, and final boards
-    follow.  Else each opponent has panels of its own, in the colours of the runs.
+    For one run with several opponents, the opponents share each panel, with their names at the curves' ends.
+    Otherwise each opponent has its own panels, with a colour for each run.  A single run's final boards come last.
+    x: the x axis, a name in AXES.
     """
     opponents = dict.fromkeys(name_of(row) for history in histories for row in history.evaluations)
     if len(histories) == 1 and len(opponents) > 1:
@@ -57,7 +62,7 @@ def match_panels(histories: Sequence[History], x: str) -> list[Panel]:
 
 
 def own_panels(histories: Sequence[History], name: str, x: str) -> Iterator[Panel]:
-    """Yield the panels of one opponent."""
+    """Yield the panels of one opponent: its win rate, score, captures, length of games, and prediction of records."""
     for measure in (WIN_RATE, SCORE):
         own = list(lines(histories, name, measure, x))
         yield Panel(f"{measure.title}, {name}", measure.unit, own, measure.level)
@@ -70,19 +75,19 @@ def own_panels(histories: Sequence[History], name: str, x: str) -> Iterator[Pane
 def lines(
     histories: Sequence[History], name: str, measure: Measure, x: str, label: str = "", style: Style = "-"
 ) -> Iterator[Line]:
-    """Yield the curve of an opponent and a measure for each run that has points of it."""
+    """Yield for each run the curve of a measurement against the opponent `name`, if the run has points of it."""
     for run, history in enumerate(histories):
         at, values, rows = points((row for row in history.evaluations if name_of(row) == name), measure.key, x)
         if at:
             ends = [[number(row, end) for row in rows] for end in measure.interval or ()]
-            # Without an end, or with an infinite one, there is no bar on that side.
+            # An interval's end that is missing or infinite is replaced by the value, so there is no bar on that side.
             finite = [[v if end is None else end for v, end in zip(values, side, strict=True)] for side in ends]
             low, high = finite or (None, None)
             yield Line(run, label, style, at, values, low, high)
 
 
 def shared_panels(history: History, x: str) -> Iterator[Panel]:
-    """Yield the panels of one run's opponents: a curve for each, dashed where the network played without search."""
+    """Yield the panels of one run, with a curve for each opponent; a dashed curve is of the policy without search."""
     looks = looks_of(history.evaluations)
 
     def panel(measure: Measure, x: str, title: str = "", x_label: str = "") -> Panel:
@@ -102,7 +107,7 @@ def shared_panels(history: History, x: str) -> Iterator[Panel]:
 
 
 def looks_of(rows: Sequence[Row]) -> dict[str, tuple[str, Style]]:
-    """Return colour and style of each opponent: a colour for a player, a style for the network's readouts."""
+    """Return colour and line style by opponent's name: a colour for each player, a style for the network's readouts."""
     colours: dict[str, str] = {}
     looks: dict[str, tuple[str, Style]] = {}
     for row in rows:
@@ -119,6 +124,6 @@ def looks_of(rows: Sequence[Row]) -> dict[str, tuple[str, Style]]:
 
 
 def name_of(row: Row) -> str:
-    """Return who was met and with how many readouts; a long name (a path) loses its beginning."""
+    """Return the name of a row's opponent with the network's readouts; a long name is cut at its beginning."""
     name = opponent_name(row)
     return name if len(name) <= LONGEST_NAME else "…" + name[1 - LONGEST_NAME :]

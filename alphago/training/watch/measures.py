@@ -1,4 +1,4 @@
-"""Measurements of the network in a gradient step: its losses, and what these do not show."""
+"""Measure the network in a gradient step: its losses, and statistics that the losses do not show."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -17,20 +17,24 @@ METRICS = (
 
 
 class Outputs(NamedTuple):
-    """What the network computed for one thread's rows of a part of a batch (see batches.py)."""
+    """The network's outputs for n rows of a batch part, computed by one thread.
 
-    losses: dict[str, torch.Tensor]  # scalars, times the rows' share of the whole batch's weight
+    losses: scalars by name, each multiplied by the rows' share of the whole batch's weight.
+    logits: [n, A].  value: [n], in the mover's view.
+    """
+
+    losses: dict[str, torch.Tensor]
     logits: torch.Tensor
     value: torch.Tensor
 
 
 def batch_metrics(parts: Sequence[Part], outputs: Sequence[Sequence[Outputs | None]]) -> dict[str, torch.Tensor]:
-    """Return mean losses and measurements of a batch by name, scalars; if it has several parts, also for each of them.
+    """Return the mean losses and the statistics of `measure` over a batch, scalars by name.
 
-    parts: the batch's positions of each board size, see batches.py.
-    outputs: `outputs[p][t]` are those of thread t for its rows of part p; None if it had none.
+    If the batch has several parts, also return the metrics of each part, named by its board: `value_loss_7x7`.
 
-    A part's own metrics end in its board, as in `value_loss_7x7`.
+    parts: the batch's positions, one part per board size; see batches.py.
+    outputs: `outputs[p][t]` is the output of thread t for its rows of part p, None if it had no rows.
     """
     count = sum(len(part.value) for part in parts)
     weight = max(sum(weight_sum(part) for part in parts), 1e-12)
@@ -38,7 +42,7 @@ def batch_metrics(parts: Sequence[Part], outputs: Sequence[Sequence[Outputs | No
     apart: dict[str, torch.Tensor] = {}
     for part, of_threads in zip(parts, outputs, strict=True):
         own = [output for output in of_threads if output is not None]
-        # Each thread's losses are scaled by its share of the batch's weight: their sum is the batch's mean.
+        # Each thread's losses are scaled by its share of the batch's weight, so their sum is the batch's mean.
         losses = {name: add_up(output.losses[name] for output in own) for name in own[0].losses}
         logits, value = torch.cat([output.logits for output in own]), torch.cat([output.value for output in own])
         measured = measure(logits, value, torch.as_tensor(part.policy), torch.as_tensor(part.value))
@@ -58,7 +62,7 @@ def add_up(tensors: Iterable[torch.Tensor]) -> torch.Tensor:
 
 
 def board_of(part: Part) -> str:
-    """Return the size of the board in a part of a batch, such as "7x7"."""
+    """Return the board size of a batch part, such as "7x7"."""
     height, width = part.planes.shape[2:]
     return f"{height}x{width}"
 
@@ -85,19 +89,23 @@ def measure(
 
 
 def pearson(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """Return Pearson's r of two tensors [n], float64 []; 0 if one of them does not vary."""
+    """Return Pearson's correlation coefficient of two tensors [n], a float64 scalar; 0 if one of them is constant."""
     a, b = a - a.mean(), b - b.mean()
     norm = (a.norm() * b.norm()).double()
     return torch.where(norm > 1e-12, (a * b).sum() / norm, 0.0)
 
 
 def to_numbers(scalars: Mapping[str, torch.Tensor]) -> dict[str, float]:
-    """Return the scalars as Python numbers; waits for their device only once."""
+    """Return scalar tensors as Python floats, with a single synchronization of their device."""
     return dict(zip(scalars, torch.stack([scalar.double() for scalar in scalars.values()]).tolist(), strict=True))
 
 
 def mean_metrics(rows: Iterable[dict[str, float]]) -> dict[str, float | None]:
-    """Return the mean of each metric over those steps (`rows`) that have it; None for METRICS that no step has."""
+    """Return the mean of each metric over gradient steps.
+
+    rows: the metrics of each step.  Steps without a metric are left out of its mean; for names in METRICS that no step
+        has, the mean is None.
+    """
     rows = list(rows)
     names = dict.fromkeys([*METRICS, *(name for row in rows for name in row)])
     columns = {name: [row[name] for row in rows if name in row] for name in names}

@@ -1,4 +1,4 @@
-"""Metrics of an iteration: what its games are like, its speed, and what its time was spent on."""
+"""Metrics of an iteration: statistics of its games, its speed, and the shares of its time by kind of work."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -14,10 +14,10 @@ from alphago.training.boards import Boards
 from alphago.training.group import GAMES
 from alphago.training.history import Row, number
 
-PLAYING = Work("playing")  # of the run's own thread, while the threads of self-play work
-MATCHES = Work("matches")  # of a gate
-EXAMINATION = Work("examination")  # does not count as training time
-WAITING = "waiting"  # of self-play's threads, until the last of them is done
+PLAYING = Work("playing")  # the run's main thread waits for the threads of self-play
+MATCHES = Work("matches")  # matches of the gate
+EXAMINATION = Work("examination")  # judges other than the gate; not part of the training time
+WAITING = "waiting"  # threads of self-play that wait for the last of them to finish an iteration
 OTHER = "other"
 WORK = (
     *(work.name for work in (NET, TREE, BOARDS, TRANSFER, OPTIMIZER, SAMPLING, PUBLISHING, SAVING, MATCHES)),
@@ -27,9 +27,9 @@ NECESSARY = (NET.name, OPTIMIZER.name)  # all other kinds of work are overhead
 
 
 class Pace:
-    """The speed of self-play in an iteration, its share of the time, and how busy the run's threads were.
+    """A measurement of one iteration: self-play's speed and share of the time, and the processor's utilization.
 
-    Time counts from the object's creation. threads: how many threads work for the run.
+    It begins when the object is created.  threads: number of the run's threads that compute.
     """
 
     def __init__(self, boards: Boards, threads: int) -> None:
@@ -44,11 +44,11 @@ class Pace:
         return sum(source.moves for source in sources), sum(source.readouts_done for source in sources)
 
     def has_played(self) -> None:
-        """Note that the iteration's self-play is over and training begins."""
+        """Record that the iteration's self-play is over and training begins."""
         self.played = time.monotonic()
 
     def so_far(self) -> tuple[int, float]:
-        """Return the moves of the iteration so far, and the seconds that self-play has taken for them."""
+        """Return the iteration's number of moves so far, and the seconds of self-play so far."""
         over = self.played > self.began
         return self._counts()[0] - self.moves, (self.played if over else time.monotonic()) - self.began
 
@@ -65,7 +65,10 @@ class Pace:
 
 
 def game_metrics(records: Sequence[GameRecord], env: GameEnv) -> dict[str, float | None]:
-    """Return average length, passes, results and resignations of finished games, by name; all None without games."""
+    """Return mean length and shares of passes, results and resignations of finished games, by name.
+
+    records: games of `env`; without any, all metrics are None.
+    """
     if not records:
         names = ("game_length", "pass_rate", "black_wins", "draws", "resignations", "capped")
         return dict.fromkeys(names)
@@ -82,12 +85,12 @@ def game_metrics(records: Sequence[GameRecord], env: GameEnv) -> dict[str, float
 
 
 def board_metrics(boards: Boards, records: Sequence[Sequence[GameRecord]]) -> dict[str, Any]:
-    """Return metrics of finished games, by name: averages over all games and, with several boards, those of each board.
+    """Return `game_metrics` over the finished games of all boards.
 
-    records: the games of each board, in order.
+    With several boards, also return the metrics of each board, named by its size (`pass_rate_7x7`), and the numbers of
+    its games and positions in memory (`games_7x7`, `positions_7x7`).
 
-    A board's own names end in its size, such as `pass_rate_7x7`; `games_7x7` and `positions_7x7` count what is in
-    memory.
+    records: the finished games of each board, in the order of `boards`.
     """
     of_boards = [
         (board.size, len(own), game_metrics(own, board.env)) for board, own in zip(boards, records, strict=True)
@@ -103,7 +106,11 @@ def board_metrics(boards: Boards, records: Sequence[Sequence[GameRecord]]) -> di
 
 
 def weighted_means(of_boards: Sequence[tuple[str, int, Mapping[str, float | None]]], apart: bool) -> dict[str, float]:
-    """Return means of metrics over boards (size, weight, metrics); `apart` adds each board's, as `pass_rate_7x7`."""
+    """Return the weighted mean of each metric over boards; a board without the metric is left out.
+
+    of_boards: for each board its size ("7x7"), weight and metrics.
+    apart: whether to add each board's own metrics, named by its size (`pass_rate_7x7`).
+    """
     means: dict[str, float] = {}
     names = dict.fromkeys(name for _, _, metrics in of_boards for name in metrics)
     for name in names:
@@ -117,11 +124,13 @@ def weighted_means(of_boards: Sequence[tuple[str, int, Mapping[str, float | None
 
 
 def time_shares(run: Mapping[str, float], threads: Mapping[str, float], count: int) -> dict[str, float]:
-    """Return the share of a run's time that each kind of WORK took, such as `net_share`; they sum to 1.
+    """Return the share of a run's time for each kind of WORK, such as `net_share`; the shares sum to 1.
 
-    run: seconds of the run's own thread, by kind of work; examinations do not count.
-    threads: seconds, by kind, of all `count` threads of self-play together, which work while the run's own is PLAYING;
-        their mean over the threads is what counts.
+    While the main thread is PLAYING, the threads of self-play work, and the mean over these threads counts.
+    Examinations do not count.
+
+    run: seconds of the main thread by kind of work.
+    threads: seconds by kind of work, summed over all threads of self-play.  count: number of these threads.
     """
     seconds = {kind: run.get(kind, 0.0) + threads.get(kind, 0.0) / count for kind in WORK}
     seconds[WAITING] += max(0.0, run.get(PLAYING.name, 0.0) - sum(threads.values()) / count)
@@ -130,15 +139,19 @@ def time_shares(run: Mapping[str, float], threads: Mapping[str, float], count: i
 
 
 def bottleneck(row: Row) -> tuple[str, float] | None:
-    """Return the kind of work that took most of an iteration's time, and its share; None if the row has no shares."""
+    """Return the kind of work with the largest share of an iteration's time, and the share; None without shares.
+
+    row: the iteration's row of metrics.jsonl.
+    """
     shares = {kind: share for kind in WORK if (share := number(row, f"{kind}_share")) is not None}
     return max(shares.items(), key=lambda pair: pair[1]) if shares else None
 
 
 def mean_shares(rows: Sequence[Row]) -> dict[str, float]:
-    """Return the share of each kind of WORK in the time from the first of these iterations to the last.
+    """Return the share of each kind of WORK in the time between the first and the last of `rows`.
 
-    Raises ValueError for fewer than two iterations, or rows without such metrics.
+    rows: consecutive rows of metrics.jsonl, oldest first.
+    Raises ValueError if there are fewer than two rows, or they lack these metrics.
     """
     spent = dict.fromkeys(WORK, 0.0)
     for before, row in pairwise(rows):
@@ -152,5 +165,5 @@ def mean_shares(rows: Sequence[Row]) -> dict[str, float]:
 
 
 def overhead(shares: Mapping[str, float]) -> float:
-    """Return the share of the time, in `shares` of `mean_shares`, that is neither inference nor gradient steps."""
+    """Return the share of the time that is neither inference nor gradient steps; `shares`: from `mean_shares`."""
     return 1.0 - sum(shares[kind] for kind in NECESSARY)

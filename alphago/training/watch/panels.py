@@ -1,4 +1,4 @@
-"""Panels: diagrams with curves over a run, side by side in one figure."""
+"""Draw panels, diagrams with curves over a run, side by side in one figure."""
 
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
@@ -10,28 +10,32 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+# For each x axis: the key in rows of the logs, a divisor, and the axis' label.
 AXES = {
     "minutes": ("seconds", 60.0, "minutes of training"),
     "processor": ("processor_seconds", 60.0, "minutes of the processor"),
     "games": ("games", 1.0, "games of self-play"),
     "positions": ("positions", 1.0, "positions of self-play"),
-}  # of the x axis: key of the rows, divisor, label
+}
 SHARE = "%"
 COLUMNS = 4
 PANEL_SIZE = (4.2, 2.9)  # inches
 Style = Literal["-", "--", ":", "-."]
 STYLES: tuple[Style, ...] = ("-", "--", ":", "-.")
-SMOOTHED_OVER = 40  # points; longer curves are smoothed over a fortieth of them on either side
+SMOOTHED_OVER = 40  # a moving average takes a 40th of the points on either side; shorter curves are not smoothed
 LONGEST_TITLE = 48  # letters that fit above a panel
-POWERS = (-2, 5)  # numbers outside 10^-2 .. 10^5 get a common power of ten
-LABEL_GAP = 0.075  # between two names at the ends of curves, of the panel's height
-LETTER = 0.016  # width of a letter of such a name, of the panel's width
+POWERS = (-2, 5)  # an axis with numbers outside 10^-2 .. 10^5 has a common power of ten
+LABEL_GAP = 0.075  # smallest distance of two names at the ends of curves, as a share of the panel's height
+LETTER = 0.016  # width of a letter of these names, as a share of the panel's width
 
 
 class Line(NamedTuple):
-    """One curve: points by x, and for matches the ends of each point's interval.
+    """One curve of a panel.
 
-    label: its kind, in the panel's legend.  name, colour: written at its end, of a curve that is told apart by them.
+    run: the run's index, which determines the colour unless `colour` is set.
+    label, style: the kind of curve in the panel's legend, and its line style.
+    x, y: the points, sorted by x.  low, high: the ends of each point's interval; None without intervals.
+    name: a name to write at the curve's end instead of a legend; "" for none.
     """
 
     run: int
@@ -46,19 +50,19 @@ class Line(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """A diagram with its curves, or with something else that `draw` draws."""
+    """A diagram with curves, or with a picture that the function `draw` draws into the axes."""
 
     title: str
     unit: str = ""
     lines: Sequence[Line] = ()
-    level: float | None = None  # of a thin line that marks "even"
-    x_label: str = ""  # where it differs from the figure's
+    level: float | None = None  # y of a thin horizontal line, such as a win rate of 0.5
+    x_label: str = ""  # label of the x axis if it differs from the figure's
     draw: Callable[["Axes"], None] | None = None
-    range: tuple[float, float] | None = None  # of the y axis
+    range: tuple[float, float] | None = None  # limits of the y axis
 
 
 def points(rows: Iterable[Row], key: str, x: str) -> tuple[list[float], list[float], list[Row]]:
-    """Return x, y and row of every row that has both."""
+    """Return the x values, the y values and the rows of all `rows` that have both; key: of y; x: a name in AXES."""
     source, divisor, _ = AXES[x]
     rows = [row for row in rows if number(row, source) is not None and number(row, key) is not None]
     return [row[source] / divisor for row in rows], [float(row[key]) for row in rows], rows
@@ -85,7 +89,7 @@ def draw_figure(figure: "Figure", panels: Sequence[Panel], names: Sequence[str],
 
 
 def draw_panel(axes: "Axes", panel: Panel, colours: Sequence[Any]) -> None:
-    """Draw one panel, with a legend of its kinds of line, or a name at the end of each."""
+    """Draw one panel, with a legend of its line styles or a name at each curve's end; colours: one for each run."""
     kinds = dict.fromkeys((line.label, line.style) for line in panel.lines if not line.name)
     axes.set_title(title_of(panel, [label for label, _ in kinds]), fontsize=10)
     if panel.draw is not None:
@@ -105,14 +109,14 @@ def draw_panel(axes: "Axes", panel: Panel, colours: Sequence[Any]) -> None:
 
 
 def draw_line(axes: "Axes", line: Line, colour: Any) -> None:
-    """Draw a curve: with bars where its points have intervals, else thin, and a mean over neighbours thick."""
+    """Draw a curve with error bars if it has intervals, else as a thin line with a thick moving average."""
     if line.low is not None and line.high is not None:
         # At least 0 despite rounding: matplotlib refuses negative bars.
         bars = [[max(0.0, y - low) for y, low in zip(line.y, line.low, strict=True)],
                 [max(0.0, high - y) for y, high in zip(line.y, line.high, strict=True)]]  # fmt: skip
         drawn = axes.errorbar(line.x, line.y, bars, color=colour, linestyle=line.style, marker="o", markersize=3,
                               elinewidth=1, capsize=2)  # fmt: skip
-        if line.name:  # of several curves in one panel, bars would hide each other
+        if line.name:  # error bars of several curves would hide each other
             for part in (*drawn[1], *drawn[2]):
                 part.set_alpha(0.3)
         return
@@ -124,7 +128,7 @@ def draw_line(axes: "Axes", line: Line, colour: Any) -> None:
 
 
 def draw_scales(axes: "Axes", panel: Panel) -> None:
-    """Draw the numbers at both axes and a grid."""
+    """Set the number formats of both axes, and draw a grid."""
     from matplotlib.ticker import PercentFormatter
 
     ends = [x for line in panel.lines for x in line.x]
@@ -144,7 +148,7 @@ def draw_scales(axes: "Axes", panel: Panel) -> None:
 
 
 def add_legend(axes: "Axes", kinds: Iterable[tuple[str, Style]]) -> None:
-    """Name each kind of line by its style."""
+    """Add a legend of line styles; kinds: pairs of a label and its style."""
     from matplotlib.lines import Line2D
 
     handles = [Line2D([], [], color="0.25", linestyle=style, label=label) for label, style in kinds]
@@ -152,7 +156,7 @@ def add_legend(axes: "Axes", kinds: Iterable[tuple[str, Style]]) -> None:
 
 
 def name_lines(axes: "Axes", lines: Sequence[Line]) -> None:
-    """Write the name of each curve at its end, in its colour, one below the other where they end close together."""
+    """Write each curve's name in its colour at its end; names that would overlap are moved up or down."""
     ends = {line.name: (line.x[-1], line.y[-1], line.colour) for line in lines}
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     wide = LETTER * max(map(len, ends)) + 0.02
@@ -165,7 +169,10 @@ def name_lines(axes: "Axes", lines: Sequence[Line]) -> None:
 
 
 def spread(values: Sequence[float], gap: float) -> list[float]:
-    """Return ascending values of 0 .. 1, moved until neighbours are `gap` apart, or less where there is no room."""
+    """Move ascending values in 0 .. 1 apart, until neighbours differ by `gap`, or by less if there is no room.
+
+    Returns the moved values.
+    """
     gap = min(gap, 1 / max(1, len(values)))
     moved = list(values)
     for i in range(1, len(moved)):
@@ -178,14 +185,14 @@ def spread(values: Sequence[float], gap: float) -> list[float]:
 
 
 def title_of(panel: Panel, kinds: Sequence[str]) -> str:
-    """Return a panel's title with its unit, and with the kind of line if there is only one."""
+    """Return a panel's title with its unit; kinds: the labels of its curves, added to the title if there is one."""
     kind = f": {kinds[0]}" if len(kinds) == 1 and kinds[0] else ""
     unit = panel.unit.removeprefix(SHARE).strip()
     return textwrap.fill(f"{panel.title}{kind}" + (f" [{unit}]" if unit else ""), LONGEST_TITLE)
 
 
 def smooth(values: list[float]) -> list[float]:
-    """Return the mean of each value and its neighbours, equally many on both sides."""
+    """Return a moving average, which takes equally many neighbours on both sides of each value."""
     reach = len(values) // SMOOTHED_OVER
     around = [min(reach, i, len(values) - 1 - i) for i in range(len(values))]
     return [sum(values[i - r : i + r + 1]) / (2 * r + 1) for i, r in enumerate(around)]

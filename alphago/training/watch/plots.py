@@ -1,4 +1,4 @@
-"""`plot`: the curves of one or several runs in one figure."""
+"""Draw the curves of one or several runs in one figure."""
 
 import io
 from collections.abc import Iterator, Sequence
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class Curves(NamedTuple):
-    """A panel of training metrics; `keys`: pairs of a row's key and its name in the legend, "" if there is one key."""
+    """A panel of training metrics; `keys`: pairs of a metric and its name in the legend ("" for a single metric)."""
 
     title: str
     keys: tuple[tuple[str, str], ...]
     unit: str = ""
 
 
-# cody2007's curves first, then others.  Curves whose key no run has are left out, and so are panels without curves.
+# The curves of cody2007's figures come first.  Curves whose metric no run has and panels without curves are left out.
 TRAINING = (
     Curves("Value error", (("value_loss", "trained on"), ("fresh_value_loss", "new games"),
                            ("value_variance", "variance of results")), "squared"),
@@ -53,12 +53,14 @@ TRAINING = (
 
 @checks_keywords()
 def plot(runs: str | Path | Sequence[str | Path], out: str | Path | None = None, x: str = "minutes") -> "Figure":
-    """Draw the curves of runs side by side, save them if `out` is given, and return the matplotlib figure.
+    """Draw the curves of one or several runs in one figure, save it if `out` is given, and return it.
 
-    Against each opponent: win rate and Elo with 95 % intervals, length of the games, in Go score and captures.  Of
-    given records: how well their moves are predicted.  Of a single run: final boards of its newest matches.  Training:
-    losses, entropies, games and speed; the thin line has each iteration, the thick line a mean over neighbours.
-    Metrics that no run has are left out.
+    The panels show, as far as a run has measured it:
+    - for each opponent: win rate and Elo with 95 % intervals, length of games, and in Go score and captures;
+    - for watched game records: how well the network predicts their moves;
+    - for training: losses, entropies, statistics of the games, and speed; the thin line has a point per iteration, the
+      thick line is a moving average;
+    - for a single run: final boards of its newest matches.
 
     runs: folders of runs, finished or in progress.
     out: a file with a suffix that matplotlib writes: .png, .svg, .pdf, …
@@ -86,7 +88,7 @@ def plot(runs: str | Path | Sequence[str | Path], out: str | Path | None = None,
 
 
 def new_figure() -> "Figure":
-    """Return an empty figure that needs no display, and that a notebook shows as a picture."""
+    """Return an empty matplotlib figure that needs no display, and that a notebook shows as a PNG."""
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError as error:
@@ -104,7 +106,10 @@ def new_figure() -> "Figure":
 
 
 def check_out(figure: "Figure", out: Path) -> None:
-    """Raise ValueError for a suffix that matplotlib cannot write, FileNotFoundError for a file in a missing folder."""
+    """Check that `figure` can be saved as `out`.
+
+    Raises ValueError for a suffix that matplotlib cannot write, FileNotFoundError if the file's folder is missing.
+    """
     formats = figure.canvas.get_supported_filetypes()
     if out.suffix.lower().removeprefix(".") not in formats:
         raise ValueError(f"out must end in one of {', '.join('.' + name for name in formats)}, got {out}")
@@ -113,13 +118,13 @@ def check_out(figure: "Figure", out: Path) -> None:
 
 
 def names_of(folders: Sequence[str | Path]) -> list[str]:
-    """Return the name of each run in the legend: its folder's name, or its whole path if two runs have that name."""
+    """Return each run's name for the legend: its folder's name, or the path given if two folders have that name."""
     names = [Path(folder).resolve().name for folder in folders]
     return [name if names.count(name) == 1 else str(folder) for name, folder in zip(names, folders, strict=True)]
 
 
 def training_panels(histories: Sequence[History], x: str) -> Iterator[Panel]:
-    """Yield the panels of TRAINING for which some run has a curve."""
+    """Yield the panels of TRAINING for which at least one run has a metric."""
     for title, keys, unit in TRAINING:
         lines = []
         for run, history in enumerate(histories):

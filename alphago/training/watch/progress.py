@@ -1,4 +1,4 @@
-"""How far a run is, what it is doing, and how much time it will still take."""
+"""The progress of a run: its share, the current activity, and an estimate of the remaining time."""
 
 from typing import NamedTuple
 
@@ -8,8 +8,8 @@ from alphago.training.run import Run
 from alphago.training.watch.metrics import EXAMINATION, MATCHES, PLAYING
 from alphago.training.watch.report import Progress, Report
 
-LATEST = 6  # iterations from which the speed is taken
-LEAST_SECONDS = 2.0  # seconds of self-play after which its speed is known
+LATEST = 6  # number of latest iterations over which the speed is averaged
+LEAST_SECONDS = 2.0  # seconds of self-play in the first iteration from which its speed is estimated
 ACTIVITIES = {
     PLAYING.name: "playing",
     OPTIMIZER.name: "learning",
@@ -22,7 +22,7 @@ ACTIVITIES = {
 
 
 class Speed(NamedTuple):
-    """What an iteration did, the seconds that its gradient steps took, and those of all else."""
+    """The moves and gradient steps of an iteration, and the seconds of learning and of all other work."""
 
     moves: float
     steps: int
@@ -31,11 +31,11 @@ class Speed(NamedTuple):
 
 
 class RunProgress(Report):
-    """The progress of a run, which may be called at any time and from any thread.
+    """A report that estimates a run's progress; calling it, at any time and from any thread, returns the progress.
 
-    The remaining time is that of the remaining moves and gradient steps at the latest speed.
+    The remaining time is estimated from the remaining moves and gradient steps and the speed of the latest iterations.
 
-    step_seconds: the time of a gradient step until some have been taken; None if unknown.
+    step_seconds: assumed seconds of a gradient step until the first ones are measured; None if unknown.
     """
 
     def __init__(self, run: Run, step_seconds: float | None = None) -> None:
@@ -44,12 +44,12 @@ class RunProgress(Report):
         self.speeds: tuple[Speed, ...] = ()
         self.games_before = self.games_so_far = run.games
         self.steps, self.seconds = run.learner.steps, run.clock.seconds
-        self.moves = 0.0  # in this call, until the iteration in progress
-        self.finished = 0  # games of this call,
-        self.plies = 0.0  # and their moves
+        self.moves = 0.0  # moves of finished iterations since this object was created
+        self.finished = 0  # games finished since then
+        self.plies = 0.0  # moves of these games
 
     def iteration(self, metrics: Row) -> None:
-        """Add the speed of an iteration and the length of its games."""
+        """Take the speed of an iteration and the length of its games into account."""
         total, self.seconds = metrics["seconds"] - self.seconds, metrics["seconds"]
         steps, self.steps = metrics["steps"] - self.steps, metrics["steps"]
         games, self.games_so_far = metrics["games"] - self.games_so_far, metrics["games"]
@@ -70,7 +70,7 @@ class RunProgress(Report):
         return Progress(min(1.0, share), remaining, ACTIVITIES.get(kind, ""), seconds)
 
     def remaining(self) -> float | None:
-        """Return the seconds of training that are left; None while the speed is unknown."""
+        """Return the estimated seconds until the run ends; None while the speed is unknown."""
         clock, settings = self.run.clock, self.run.settings
         times = [] if settings.max_minutes is None else [max(0.0, clock.limit - clock.seconds)]
         if settings.num_games is not None and (seconds := self._until(settings.num_games)) is not None:
@@ -78,7 +78,7 @@ class RunProgress(Report):
         return min(times, default=None)
 
     def _until(self, games: int) -> float | None:
-        """Return the seconds until `games` games are played and learned from; None while the speed is unknown."""
+        """Estimate the seconds until `games` games are played and trained on; None while the speed is unknown."""
         run, settings = self.run, self.run.settings
         moves, seconds = run.pace.so_far()
         if self.speeds:
@@ -91,10 +91,10 @@ class RunProgress(Report):
         step = sum(speed.learning for speed in self.speeds) / steps if steps else self.step_seconds
         if step is None:
             return None
-        # Of the games side by side the shortest end first: they say little about the length of all.
+        # Of the games in parallel the shortest end first, so the usual length counts as one game for each of them.
         side_by_side = run.settings.side_by_side(run.games)
         length = (self.plies + side_by_side * run.goal.usual_length) / (self.finished + side_by_side)
-        begun_before = min(self.games_before, side_by_side) / 2 * length  # moves of the games in progress then
+        begun_before = min(self.games_before, side_by_side) / 2 * length  # moves of games begun before this object
         moves_left = max(0.0, (games - self.games_before) * length - begun_before - self.moves - moves)
         moves_left += min(moves_left, side_by_side / 2 * length)  # the last games have the cores to themselves
         learned = run.positions + (run.boards.added if run.boards.learning() else 0)

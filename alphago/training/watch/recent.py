@@ -1,4 +1,4 @@
-"""Averages over the latest iterations and games of a run."""
+"""Average metrics over the latest iterations and games of a run."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -6,14 +6,16 @@ from typing import Any
 
 from alphago.training.history import Row, number
 
-RECENT_ROWS = 20  # iterations to average over: one alone is noise
-JUDGED_GAMES = 64  # games to average over: if a side truly wins 80 %, it wins 95 % of 64 with p < 0.001
+RECENT_ROWS = 20  # iterations to average over, since a single one is noise
+JUDGED_GAMES = 64  # games to average over; a side that wins 80 % of all games wins 95 % of 64 with p < 0.001
 
 
 class Recent:
-    """Averages over the latest of a run's `rows` of metrics.jsonl (oldest first), and the run's settings.
+    """Averages of metrics over the latest iterations of a run.
 
-    An average is None if the rows lack the metric or are too few.
+    The methods return None if the rows lack the metric or are too few.
+
+    rows: the run's rows of metrics.jsonl, oldest first.  settings: the run's settings, as in config.json.
     """
 
     def __init__(self, rows: Sequence[Row], settings: Mapping[str, Any]) -> None:
@@ -23,7 +25,7 @@ class Recent:
         self.blocks = game_blocks(rows)
 
     def latest(self, key: str) -> float | None:
-        """Return the newest value of a metric; None if no recent row has it."""
+        """Return a metric's newest value; None if no recent row has the metric."""
         return next(reversed(numbers(self.rows, key)), None)
 
     def mean(self, key: str) -> float | None:
@@ -32,7 +34,7 @@ class Recent:
         return sum(values) / len(values) if len(values) >= RECENT_ROWS // 2 else None
 
     def growth(self, key: str) -> float | None:
-        """Return how much a running count rose over the recent rows."""
+        """Return the increase of a cumulative count from the oldest to the newest recent row."""
         values = numbers(self.rows, key)
         return values[-1] - values[0] if len(values) >= RECENT_ROWS // 2 else None
 
@@ -49,7 +51,7 @@ class Recent:
         return sum(share * seconds for share, seconds in pairs) / time if time > 0 else None
 
     def of_games(self, key: str, block: int = 0) -> float | None:
-        """Return a metric's mean over the games of a block (0: the latest); None if there is no such block."""
+        """Return a metric's mean over the games of a block of `game_blocks` (0: the latest); None if it is missing."""
         if block >= len(self.blocks):
             return None
         pairs = [(value, games) for row, games in self.blocks[block] if (value := number(row, key)) is not None]
@@ -60,7 +62,7 @@ class Recent:
         return f"{sum(games for _, games in self.blocks[0]):.0f} games"
 
     def progress(self) -> float:
-        """Return how much of the run is over, 0 .. 1, by games or by time; 0 for a run without an end."""
+        """Return the share of the run's games or minutes that is over, whichever is larger; 0 without a limit."""
         games, seconds = self.latest("games"), self.latest("seconds")
         num_games, minutes = number(self.settings, "num_games"), number(self.settings, "max_minutes")
         ends = ((games, num_games), (seconds, 60 * (minutes or 0)))
@@ -73,9 +75,10 @@ def numbers(rows: Sequence[Row], key: str) -> list[float]:
 
 
 def game_blocks(rows: Sequence[Row]) -> list[list[tuple[Row, float]]]:
-    """Return rows with their numbers of finished games, newest first, in blocks of at least JUDGED_GAMES games.
+    """Group rows into blocks of at least JUDGED_GAMES finished games, newest block and newest row first.
 
-    Games from before the first gradient step are left out.
+    Each block is a list of pairs: a row, and the number of games finished in its iteration.  Iterations before the
+    first gradient step are left out.
     """
     blocks: list[list[tuple[Row, float]]] = []
     block: list[tuple[Row, float]] = []

@@ -1,4 +1,4 @@
-"""Reports of a training run: the training loop itself prints nothing."""
+"""Reports of a training run: callbacks that print and log, since the training loop itself prints nothing."""
 
 import shlex
 import sys
@@ -16,16 +16,16 @@ from alphago.training.watch.diagnosis import Diagnosis
 from alphago.training.watch.gpu_meter import GpuMeter
 from alphago.training.watch.metrics import bottleneck
 
-LASTING = 3.0  # seconds after which the bar says how long the run has been doing what it does
+LASTING = 3.0  # seconds of one activity after which the bar shows its duration
 
 
 class Progress(NamedTuple):
-    """How far a run is at one moment.
+    """The progress of a run at one moment.
 
-    share: the share of its time that has passed, 0 .. 1; of its games while the time is unknown.
-    remaining: seconds of training that are left; None while unknown.
-    activity: what the run does now, such as "playing"; "" between two kinds of work.
-    seconds: how long it has been doing that.
+    share: the share of the run's time that has passed, 0 .. 1, or of its games while the time is unknown.
+    remaining: estimated seconds until the run ends; None while unknown.
+    activity: the run's work now, such as "playing"; "" between two kinds of work.
+    seconds: how long the run has been doing this work.
     """
 
     share: float
@@ -35,40 +35,45 @@ class Progress(NamedTuple):
 
 
 class Report:
-    """A callback that follows a run; `metrics` is the content of a line of metrics.jsonl.
+    """A callback that a run informs of its events.
 
-    A derived class needs only those methods in which it does something.
+    A derived class overrides only the methods that it needs.  `metrics` is a row of metrics.jsonl.
     """
 
     def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], Progress]) -> None:
-        """Begin: called before the first game, and again if a run loses its GPU and continues on the CPU.
+        """Begin a report; called before the first game, and again if a run loses its GPU and continues on the CPU.
 
-        progress: returns how far the run is, at any time and in any thread.
+        folder: the run's folder.  settings: the run's settings, as in config.json.
+        progress: returns the run's progress; it may be called at any time and from any thread.
         """
 
     def iteration(self, metrics: dict[str, Any]) -> None:
         """Report an iteration of self-play and training."""
 
     def games(self, env: GameEnv, records: Sequence[GameRecord]) -> None:
-        """Report games of self-play that have ended on a board."""
+        """Report finished games of self-play on one board; `env`: the game on that board."""
 
     def match(self, row: Row) -> None:
-        """Report what a judge has measured; `row` is what a line of evaluations.jsonl holds."""
+        """Report a judge's measurement; `row` is a row of evaluations.jsonl."""
 
     def note(self, text: str) -> None:
-        """Report a sentence about something between iterations, such as a match or a diagnosis."""
+        """Report a sentence, such as a match's result or a diagnosis."""
 
     def finish(self, metrics: dict[str, Any], weights: Path, stopped: bool) -> None:
-        """Report the end, after the last iteration; `stopped`: whether the user ended the run early."""
+        """Report the run's end.
+
+        metrics: the last iteration's row.  weights: the file of the network.
+        stopped: whether the user ended the run early.
+        """
 
 
 class Reporter:
-    """The distributor of a run's events to its reports; it adds a diagnosis of the metrics.
+    """The object that passes a run's events to its reports, and adds a diagnosis of the metrics.
 
-    settings: the run's, as in its config.
-    rows: the metrics of earlier iterations.
-    meter: the GPU's; None without a GPU.
-    estimate: called with the metrics of each iteration until it returns a sentence, which is reported.
+    settings: the run's settings, as in config.json.
+    rows: the metrics of earlier iterations, oldest first.
+    meter: measures how busy the GPU is; None without a GPU.
+    estimate: called with the metrics of each iteration until it returns a text.  The text is reported unless empty.
     """
 
     def __init__(
@@ -91,7 +96,7 @@ class Reporter:
         return None if self.meter is None else self.meter.busy()
 
     def iteration(self, metrics: dict[str, Any]) -> None:
-        """Report an iteration and the new findings of the diagnosis."""
+        """Report an iteration, and the diagnosis' new findings."""
         self.metrics = metrics
         for report in self.reports:
             report.iteration(metrics)
@@ -101,30 +106,30 @@ class Reporter:
             self.note(*filter(None, [sentence]))
 
     def games(self, env: GameEnv, records: Sequence[GameRecord]) -> None:
-        """Report games that have ended, if there are any."""
+        """Report finished games on one board; do nothing if there are none."""
         for report in self.reports if records else ():
             report.games(env, records)
 
     def match(self, row: Row) -> None:
-        """Report what a judge has measured."""
+        """Report a judge's measurement, a row of evaluations.jsonl."""
         for report in self.reports:
             report.match(row)
 
     def final_findings(self) -> list[str]:
-        """Return the diagnosis of the run's end, as sentences."""
+        """Return the diagnosis of the run's last network, as sentences."""
         return list(map(str, self.diagnosis.final()))
 
     def note(self, *sentences: str) -> None:
-        """Report sentences."""
+        """Report sentences, one after the other."""
         for sentence in sentences:
             for report in self.reports:
                 report.note(sentence)
 
 
 class TensorBoardReport(Report):
-    """Curves for TensorBoard over games, in the run's folder `tensorboard`.
+    """A report that writes each metric as a TensorBoard curve over games, into `tensorboard` in the run's folder.
 
-    Making one raises ImportError with a sentence if tensorboard is not installed.
+    The constructor raises ImportError if tensorboard is not installed.
     """
 
     def __init__(self) -> None:
@@ -140,7 +145,7 @@ class TensorBoardReport(Report):
         self.writer.add_text("settings", f"| setting | value |\n| --- | --- |\n{rows}")
 
     def iteration(self, metrics: dict[str, Any]) -> None:
-        """Add each number of the metrics to the curve with its name."""
+        """Add each number in `metrics` to the curve of that name."""
         self.step = metrics["games"]
         for name, value in metrics.items():
             if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -148,7 +153,7 @@ class TensorBoardReport(Report):
         self.writer.flush()
 
     def match(self, row: Row) -> None:
-        """Add each number of the row to the curve of its name and its opponent's."""
+        """Add each number in `row` to the curve "NAME/OPPONENT"."""
         name = opponent_name(row).replace(":", "-")  # which TensorBoard would replace by _
         for key in row.keys() - {"seconds", "processor_seconds", "games", "positions", "readouts"}:
             if (value := number(row, key)) is not None:
@@ -163,7 +168,7 @@ class TensorBoardReport(Report):
 
 
 def tensorboard_writer() -> Callable[[str], Any]:
-    """Return the function that makes a TensorBoard writer for a folder; raise ImportError without TensorBoard."""
+    """Return a function that creates a TensorBoard writer for a folder; raise ImportError without tensorboard."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
@@ -173,9 +178,9 @@ def tensorboard_writer() -> Callable[[str], Any]:
 
 
 class ConsoleReport(Report):
-    """A progress bar of the run's time, with the time left, what the run is doing, rates and losses.
+    """A report that shows a progress bar with the time left, the current activity, rates and losses.
 
-    On a terminal it moves twice a second.  Used as a context it ends its line, also after an error, so that the error's
+    On a terminal the bar is redrawn twice a second.  As a context manager it closes the bar on exit, so that an error's
     message begins on a new line.
     """
 
@@ -202,7 +207,7 @@ class ConsoleReport(Report):
         self.bar = LiveBar(total=1.0, bar_format=bar_format, update=self.update)
 
     def update(self) -> None:
-        """Set what the bar shows to the present state of the run."""
+        """Set the bar to the run's current progress."""
         assert self.bar is not None
         now = self.progress()
         parts = [f"{self.games_so_far}{self.of} games"]
@@ -226,7 +231,7 @@ class ConsoleReport(Report):
             shown["gpu"] = f"{busy:.0%}"
         self.rates = ", ".join(f"{name}={value}" for name, value in shown.items())
         self.update()
-        self.bar.update(0)  # where nothing draws it twice a second
+        self.bar.update(0)  # redraw it where no thread does so twice a second
 
     def note(self, text: str) -> None:
         tqdm.write(text, file=sys.stderr)

@@ -1,4 +1,4 @@
-"""The clock of a run: training time, processor time, and when to save and to stop."""
+"""The clock of a run: training time, processor time, and the times at which to save and to stop."""
 
 import math
 import signal
@@ -11,19 +11,20 @@ from typing import Any
 # Checkpoint every 60 s, or less often if saving would take over 2 % of the time.
 SAVE_EVERY = 60.0
 SAVING_SHARE = 0.02
-ENDING = ("SIGINT", "SIGTERM", "SIGHUP")  # Ctrl-C; docker stop, Slurm, timeout; a terminal that is closed
+ENDING = ("SIGINT", "SIGTERM", "SIGHUP")  # sent by Ctrl-C; by docker stop, Slurm, timeout; by a closed terminal
 
 Seconds = Callable[[], float]
 
 
 class RunClock:
-    """Training time, which is stopped during examinations and may have a limit.
+    """A clock of training time, which judges can stop, with an optional limit.
 
-    `ready` is the training time at the end of the first iteration, in which kernels are compiled; None until then.  It
-    counts towards the limit, but schedules begin there, since compiling may take longer than a curriculum's first
-    board.
+    minutes: the limit of training time; None for no limit.
+    now, work: return the time and this process's processor time, in seconds.
 
-    now, work: return the time and the processor time of this process, in seconds.
+    `ready`: seconds of training time at the end of the first iteration; None until then.  Schedules such as the
+    curriculum begin at `ready`, because the first iteration compiles kernels, which may take long.  The limit includes
+    the time before `ready`.
     """
 
     def __init__(
@@ -35,21 +36,21 @@ class RunClock:
         self.set(0.0)
 
     def set(self, seconds: float, processor: float = 0.0) -> None:
-        """Continue from these seconds of training time and processor time."""
+        """Set training time and processor time so far, in seconds, and continue from there."""
         self._began = self._now() - seconds
         self._processor_began = self._work() - processor
 
     def state(self) -> dict[str, Any]:
-        """Return what the clock needs to continue, as plain data."""
+        """Return the times so far, which `restore` needs, as plain data."""
         return {"seconds": self.seconds, "processor": self.processor, "ready": self.ready}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Continue from what `state` returned."""
+        """Continue from the times that the method `state` returned."""
         self.set(state["seconds"], state["processor"])
         self.ready = state["ready"]
 
     def mark_ready(self) -> None:
-        """Let schedules begin now, unless they have already begun."""
+        """Set `ready` to the present training time, unless it is already set."""
         if self.ready is None:
             self.ready = self.seconds
 
@@ -60,9 +61,9 @@ class RunClock:
 
     @property
     def processor(self) -> float:
-        """Processor time of all threads of this process within training time, in seconds.
+        """Processor time of all threads of this process during training time, in seconds.
 
-        Unlike `seconds` it does not grow because other programs, or machines on the same host, are busy.
+        Unlike `seconds`, it does not include time in which other programs used the processor.
         """
         return self._work() - self._processor_began
 
@@ -73,19 +74,19 @@ class RunClock:
 
     @property
     def progress(self) -> float:
-        """The share of the time from `ready` to the limit that is over, 0 .. 1; 0 without a limit."""
+        """The share of the time between `ready` and the limit that has passed, 0 .. 1; 0 without a limit."""
         if self.is_over:
             return 1.0
         return 0.0 if self.ready is None else max(0.0, self.seconds - self.ready) / (self.limit - self.ready)
 
     @property
     def deadline(self) -> float:
-        """The time (of time.monotonic()) at which the limit is reached."""
+        """The value of time.monotonic() at which the limit is reached."""
         return self._began + self.limit
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
-        """Stop the clock within the block."""
+        """Stop the clock within the `with` block."""
         before = self.seconds, self.processor
         try:
             yield
@@ -94,7 +95,10 @@ class RunClock:
 
 
 class SavingTimes:
-    """When to save the next checkpoint; `next` is a time of `now`."""
+    """The times at which to save checkpoints: every SAVE_EVERY seconds, or less often if saving takes long.
+
+    now: returns the time in seconds.  `next`: the time of the next checkpoint, by `now`.
+    """
 
     def __init__(self, now: Seconds = time.monotonic) -> None:
         self._now = now
@@ -105,16 +109,18 @@ class SavingTimes:
         return self._now() >= self.next
 
     def saved(self, began: float) -> None:
-        """Note that a checkpoint has been written that was begun at the time `began` (of `now`)."""
+        """Schedule the next checkpoint after one has been written; `began`: the time, by `now`, when writing began."""
         now = self._now()
         self.next = now + max(SAVE_EVERY, (now - began) / SAVING_SHARE)
 
 
 @contextmanager
 def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
-    """Have the first Ctrl-C in the block set `stop`, so that a run ends between two moves; the second interrupts.
+    """Set `stop` on the first Ctrl-C in the `with` block; raise KeyboardInterrupt on the second.
 
-    SIGTERM and SIGHUP do the same, and end the process after the block: SystemExit with 128 and the signal's number.
+    SIGTERM and SIGHUP set `stop` too; after the block, or on a second signal, they raise SystemExit with 128 + the
+    signal's number.  Signals that are ignored or handled elsewhere stay so, and outside the main thread nothing is
+    changed.
     """
     received: list[int] = []  # `stop` may be set for another reason
 
@@ -133,7 +139,7 @@ def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
     signals = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in signals}
     handled = [number for number in signals if number == signal.SIGINT or before[number] == signal.SIG_DFL]
-    for number in handled:  # signals that nohup ignores, or that a program handles itself, stay so
+    for number in handled:
         signal.signal(number, handle)
     try:
         yield
@@ -146,7 +152,7 @@ def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
 
 @contextmanager
 def stopped_at(deadline: float | None, stop: threading.Event) -> Iterator[None]:
-    """Set `stop` at the time `deadline` (of time.monotonic()) if that is within the block; None: never."""
+    """Set `stop` when time.monotonic() reaches `deadline` within the `with` block; never if `deadline` is None."""
     if deadline is None:
         yield
         return

@@ -1,4 +1,4 @@
-"""GTP's commands that analyse: `lz-analyze`, `kata-analyze`, their `genmove` forms, `kata-raw-nn`, GoGui's."""
+"""GTP commands for analysis: `lz-analyze`, `kata-analyze`, their `genmove` forms, `kata-raw-nn`, and GoGui's."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -23,7 +23,7 @@ GOGUI = (
 
 
 class AnalysisCommands:
-    """The commands by which a controller looks into an engine's search."""
+    """The commands that show an engine's search."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -42,7 +42,7 @@ class AnalysisCommands:
         }
 
     def analyze(self, arguments: list[str], kata: bool) -> Stream:
-        """Search until the next command, and report meanwhile."""
+        """Search until the next command, with reports at an interval."""
         engine = self.engine
         request = read_request(arguments, engine.game.env, kata)
         position = engine.game.ready(request.colour or engine.game.to_play)
@@ -60,7 +60,7 @@ class AnalysisCommands:
         return Stream(run)
 
     def genmove_analyze(self, arguments: list[str], kata: bool) -> Stream:
-        """Play a move as `genmove` does, and report on the search meanwhile."""
+        """Play a move as `genmove` does, with reports during the search."""
         request = read_request(arguments, self.engine.game.env, kata)
         colour = request.colour or self.engine.game.to_play
         check_rules(request, self.engine.game.ready(colour))
@@ -76,7 +76,7 @@ class AnalysisCommands:
         return Stream(run)
 
     def reports(self, write: Callable[[str], None], request: AnalysisRequest, kata: bool) -> Reports:
-        """Return what writes the reports that were asked for."""
+        """Return the reports that a request asks for, as callbacks of a search."""
         line = kata_line if kata else lz_line
 
         def report(analysis: Analysis) -> None:
@@ -87,7 +87,7 @@ class AnalysisCommands:
         return Reports(report, request.interval, wants_moves(request))
 
     def raw_network(self, arguments: list[str]) -> str:
-        """Return what the network alone says of the position, from White's view, as `kata-raw-nn` does."""
+        """Return the network's evaluation of the position without search, from White's view, as `kata-raw-nn` does."""
         engine, words = self.engine, list(arguments)
         colour = colour_of(words[0]) if words else None
         if colour is not None:
@@ -103,7 +103,7 @@ class AnalysisCommands:
     def evaluated(
         self, position: GoPosition, symmetries: Sequence[int] = (0,)
     ) -> tuple[np.ndarray, float, float, np.ndarray]:
-        """Return priors [A], and from the mover's view value, score and ownership [H W]; zeros without forecasts."""
+        """Return priors float32 [A], and from the mover's view value, score, ownership float32 [H W]; 0 if unknown."""
         self.engine.thinker.background.join()
         evaluator, points = self.engine.thinker.analyst.search.evaluator, position.board.size
         priors, values = np.empty((1, position.env.action_space), np.float32), np.empty(1, np.float32)
@@ -122,25 +122,25 @@ class AnalysisCommands:
         return ""
 
     def clear(self) -> str:
-        """Drop the search's tree."""
+        """Clear the search's tree."""
         self.engine.thinker.forget()
         return ""
 
     # -- GoGui ---------------------------------------------------------------------------------------
 
     def ownership(self) -> str:
-        """Return whose each point will be by the network alone, a row a line, 1 Black's."""
+        """Return the network's ownership, a board row per line, 1 for Black's points."""
         position = self.engine.game.ready(self.engine.game.to_play)
         owners = self.evaluated(position)[3] * position.to_play
         return rows(owners, position)
 
     def policy(self) -> str:
-        """Return the network's policy, a row a line."""
+        """Return the network's policy without the pass, a board row per line."""
         position = self.engine.game.ready(self.engine.game.to_play)
         return rows(self.evaluated(position)[0][:-1], position)
 
     def search(self) -> str:
-        """Return the last search of the position as GoGui draws it: visits on the points, and the best line."""
+        """Return the last search of the position as GoGui graphics: visits on the points, and the best line."""
         engine = self.engine
         position = engine.game.ready(engine.game.to_play)
         analysis = engine.thinker.look(position)
@@ -158,19 +158,19 @@ def wants_moves(request: AnalysisRequest) -> bool:
 
 
 def check_rules(request: AnalysisRequest, position: GoPosition) -> None:
-    """Raise GtpFailure if what a request leaves out leaves no legal move."""
+    """Raise GtpFailure if a request forbids all legal moves."""
     out = {action for rule in request.forbidden if rule.player == position.to_play for action in rule.actions}
     if out >= set(np.flatnonzero(position.legal_mask).tolist()):
         raise GtpFailure("no legal move is left to analyse")
 
 
 def rows(numbers: np.ndarray, position: GoPosition) -> str:
-    """Return a number for each point, a row of the board a line."""
+    """Return numbers [H W] as text, a board row per line."""
     return "\n".join(joined(row) for row in numbers.reshape(position.board.shape).astype(float).tolist())
 
 
 def raw_text(priors: np.ndarray, value: float, score: float, owners: np.ndarray, position: GoPosition) -> str:
-    """Return one evaluation in the form of `kata-raw-nn`; there is no selfplay score and no error of either."""
+    """Return one evaluation in the format of `kata-raw-nn`; the score lead stands in for the self-play score."""
     white = -position.to_play
     win = (1 + white * value) / 2
     shape = position.board.shape

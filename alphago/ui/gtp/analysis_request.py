@@ -1,6 +1,7 @@
-"""The arguments of `lz-analyze`, `kata-analyze` and their like.
+"""The arguments of `lz-analyze`, `kata-analyze` and their `genmove` forms.
 
-Source: KataGo's docs/GTP_Extensions.md: `[player] [interval] key value …`, in hundredths of a second.
+They are `[player] [interval] key value …`, with the interval in hundredths of a second (KataGo's
+docs/GTP_Extensions.md).
 """
 
 import contextlib
@@ -13,17 +14,18 @@ from alphago.ui.gtp.protocol import GtpFailure, check_colour, integer, number
 FLAGS = (
     "ownership", "ownershipStdev", "movesOwnership", "movesOwnershipStdev", "pvVisits", "pvEdgeVisits", "rootInfo",
 )  # fmt: skip
-NEVER = 999_999.0  # hundredths of a second between two reports where no interval is given
+NEVER = 999_999.0  # default interval between two reports, in hundredths of a second
 
 
 @dataclass
 class AnalysisRequest:
-    """What a controller wants to see: whose moves, how often, how many, and with which numbers.
+    """A controller's request for reports on a search.
 
-    colour: +1 Black, -1 White, None for the side to move.
+    colour: the player to move, +1 Black, -1 White; None for the one whose turn it is.
     interval: seconds between two reports.
-    forbidden: moves to leave out.
-    flags: those of FLAGS that are true.
+    minmoves, maxmoves: bounds on the number of moves in a report.
+    forbidden: moves that the search must not try.
+    flags: which of FLAGS are true.
     """
 
     colour: int | None = None
@@ -35,9 +37,9 @@ class AnalysisRequest:
 
 
 def read_request(arguments: list[str], env: GoEnv, kata: bool) -> AnalysisRequest:
-    """Return the arguments as a request; raise GtpFailure for unknown keys and wrong values.
+    """Return the arguments as a request; raise GtpFailure for unknown keys and invalid values.
 
-    kata: whether KataGo's own keys, such as `ownership`, are known.
+    kata: whether to accept KataGo's keys (FLAGS).
     """
     request, words = AnalysisRequest(), list(arguments)
     while words and words[0] not in KEYS and words[0] not in FLAGS:
@@ -71,7 +73,7 @@ KEYS = ("interval", "minmoves", "maxmoves", "avoid", "allow")
 
 
 def set_value(request: AnalysisRequest, key: str, value: str) -> None:
-    """Set what a key with one value says."""
+    """Set the field of a request for a key with one value."""
     if key == "interval":
         request.interval = seconds(value)
     elif key in ("minmoves", "maxmoves"):
@@ -85,7 +87,7 @@ def set_value(request: AnalysisRequest, key: str, value: str) -> None:
 
 
 def seconds(text: str) -> float:
-    """Return an interval in hundredths of a second as seconds."""
+    """Return the seconds in a text that counts hundredths of a second."""
     value = number(text)
     if value < 0:
         raise GtpFailure(f"interval must be at least 0, got {text}")
@@ -93,14 +95,14 @@ def seconds(text: str) -> float:
 
 
 def colour_of(word: str) -> int | None:
-    """Return the player that a word names, None if it names none."""
+    """Return the player that a word names (+1, -1); None for any other word."""
     with contextlib.suppress(GtpFailure):
         return check_colour(word)
     return None
 
 
 def forbidden(key: str, words: list[str], env: GoEnv) -> Forbidden:
-    """Return the moves that `avoid` or `allow` with its three values leaves out."""
+    """Return the forbidden moves of `avoid` or `allow` with its three values."""
     if len(words) < 3:
         raise GtpFailure(f"{key} needs a player, vertices and a depth")
     player, vertices, depth = check_colour(words[0]), words[1], integer(words[2])

@@ -1,7 +1,7 @@
 """The lines that `lz-analyze` and `kata-analyze` write.
 
-Sources: KataGo's docs/GTP_Extensions.md, and for `lz-analyze` Leela Zero's, whose numbers are integers of ten
-thousandths. The line of play is last among a move's fields, because Sabaki reads to the end of them.
+Sources: KataGo's docs/GTP_Extensions.md, and for `lz-analyze` Leela Zero's, where rates are integers in 1 / 10000.
+The line of play is the last field of a move, because Sabaki reads it to the end of the move.
 """
 
 from collections.abc import Iterable
@@ -12,9 +12,9 @@ from alphago.ui.katago import line_texts, move_fields, points, root_fields
 
 
 def lz_line(analysis: Analysis, request: AnalysisRequest) -> str:
-    """Return a report in Leela Zero's form."""
+    """Return a report in Leela Zero's format."""
     infos = []
-    for move in asked_moves(analysis, request):
+    for move in moves_to_report(analysis, request):
         fields = move_fields(analysis, move)
         numbers = {name: round(10_000 * fields[name]) for name in ("winrate", "prior", "lcb")}
         infos.append(
@@ -25,8 +25,8 @@ def lz_line(analysis: Analysis, request: AnalysisRequest) -> str:
 
 
 def kata_line(analysis: Analysis, request: AnalysisRequest) -> str:
-    """Return a report in KataGo's form, with what the request's flags ask for."""
-    parts = [kata_move(analysis, move, request.flags) for move in asked_moves(analysis, request)]
+    """Return a report in KataGo's format, with the fields of the request's flags."""
+    parts = [kata_move(analysis, move, request.flags) for move in moves_to_report(analysis, request)]
     if "rootInfo" in request.flags:
         parts.append(f"rootInfo {pairs(root_fields(analysis))}")
     if "ownership" in request.flags:
@@ -37,7 +37,7 @@ def kata_line(analysis: Analysis, request: AnalysisRequest) -> str:
 
 
 def kata_move(analysis: Analysis, move: MoveAnalysis, flags: set[str]) -> str:
-    """Return what KataGo's form says of one move."""
+    """Return one move in KataGo's format."""
     text = f"info {pairs(move_fields(analysis, move))} pv {' '.join(line_texts(analysis, move))}"
     for flag in ("pvVisits", "pvEdgeVisits"):
         if flag in flags:
@@ -51,13 +51,13 @@ def kata_move(analysis: Analysis, move: MoveAnalysis, flags: set[str]) -> str:
     return text
 
 
-def asked_moves(analysis: Analysis, request: AnalysisRequest) -> list[MoveAnalysis]:
-    """Return the moves that a report names."""
+def moves_to_report(analysis: Analysis, request: AnalysisRequest) -> list[MoveAnalysis]:
+    """Return the moves that a report has to list."""
     return analysis.moves(0, least=request.minmoves)[: request.maxmoves]
 
 
 def pairs(fields: dict[str, object]) -> str:
-    """Return names and values, with six digits as KataGo writes them."""
+    """Return names and values as text, floats with six digits as in KataGo."""
     return " ".join(
         f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}" for name, value in fields.items()
     )

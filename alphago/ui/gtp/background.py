@@ -1,4 +1,4 @@
-"""`BackgroundSearch`: a search that goes on in a thread of its own until the controller's next command."""
+"""`BackgroundSearch`: a search in a thread of its own, until the controller's next command."""
 
 import sys
 import threading
@@ -8,16 +8,16 @@ from collections.abc import Callable
 
 from alphago.mcts.player import MCTSPlayer
 
-TREE_BYTES = 2**30  # at which an endless search ends
+TREE_BYTES = 2**30  # size of the tree at which a search ends
 SHORTEST_INTERVAL = 0.01  # seconds between two reports
-PAUSE = 60.0  # seconds between two looks at a search that has ended, until it is stopped
+PAUSE = 60.0  # seconds that a thread with a full tree sleeps before it checks again
 
 
 class BackgroundSearch:
-    """The search of a player's position in a thread, one at a time.
+    """Searches a player's position in a thread; one search at a time.
 
-    `stop` returns at once, while the thread may finish its wave; `join` waits for that. Whoever uses the player calls
-    `join` first.
+    `stop` returns at once, though the thread may still finish its wave; `join` waits for that. Call `join` before using
+    the player.
     """
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class BackgroundSearch:
         self._stop = threading.Event()
 
     def start(self, player: MCTSPlayer, report: Callable[[], None] | None = None, interval: float = PAUSE) -> None:
-        """Search the player's position without end, with a report every `interval` seconds."""
+        """Search the player's position until `stop`, and call `report` every `interval` seconds."""
         self.join()
         self._stop = threading.Event()
         self._thread = threading.Thread(
@@ -46,7 +46,7 @@ class BackgroundSearch:
 
 
 def search_on(player: MCTSPlayer, stop: threading.Event, report: Callable[[], None] | None, interval: float) -> None:
-    """Search in waves until the event is set or the tree is as large as it may be; then only report."""
+    """Search in waves until `stop` is set; once the tree has its greatest size, only report."""
     most = most_nodes(player)
     due = time.monotonic() + interval
     try:
@@ -64,6 +64,6 @@ def search_on(player: MCTSPlayer, stop: threading.Event, report: Callable[[], No
 
 
 def most_nodes(player: MCTSPlayer) -> int:
-    """Return the number of nodes of the largest tree."""
+    """Return the number of nodes that fit into TREE_BYTES."""
     env = player.env
     return TREE_BYTES // (4 * env.action_space + env.plane_shape[0] * env.plane_shape[1])

@@ -1,4 +1,4 @@
-"""GTP's commands for Go; a controller such as Sabaki or GoGui starts the engine as `alphago gtp [MODEL]`."""
+"""GTP commands for playing Go; a controller such as Sabaki or GoGui starts the engine as `alphago gtp [MODEL]`."""
 
 import contextlib
 import sys
@@ -55,21 +55,21 @@ def serve(
 ) -> None:
     """Speak GTP until `quit` or the end of input.
 
-    network: as `MCTSPlayer` takes it, for boards of `env`'s size; "random" plays every legal action with the same
-        probability, on any board.  Without one a search that knows only the rules plays on any board, and a line on
-        stderr says so.
-    readouts: simulations for each move, fewer where the clock demands it; 0 plays the network's most
-        probable action without search.
-    resign_threshold: `genmove` answers resign when the mover's value is below it; -1 is never.  None for the value
-        that the network's run has measured in played-out games (`NeuralNet.resign_threshold`); it holds in games that
-        begin on the empty board as those did, so not with a handicap.
+    network: as in `MCTSPlayer`; it plays on boards of `env`'s size, a size-free one on any.  "random" plays uniformly
+        random legal moves on any board.  None for a search without a network, on any board, with a notice on stderr.
+    readouts: simulations for each move, fewer if time is short; 0 plays the network's most probable action without
+        search.
+    resign_threshold: `genmove` resigns when the mover's value is below it; -1 for never.  None for the value that the
+        network's run has measured (`NeuralNet.resign_threshold`); it applies only to games that begin on the empty
+        board, so not with a handicap.
     seed: of the choice among equally good moves.
-    komi: White's points on every board until the controller sets komi; None for `env`'s komi on its own board, and for
-        the default on another.
+    komi: used on every board until the controller sets another; None for `env`'s komi on boards of its size, and the
+        default komi on other sizes.
     device: for the network and the boards of its searches, as in `MCTSPlayer`.
-    ponder: whether to search on while the opponent thinks.
-    name, version: what the commands of these names answer, for controllers that know engines by them.
-    input, output: lines, and a text file; None for stdin and stdout, which is then reserved for the protocol.
+    ponder: whether to search during the opponent's turn.
+    name, version: replies of the commands of these names.
+    input, output: an iterable of lines, and a text file; None for stdin and stdout, which is then reserved for the
+        protocol.
     """
     with contextlib.ExitStack() as stack:
         if output is None or output is sys.stdout:
@@ -85,7 +85,7 @@ def serve(
 
 
 class GoEngine(Engine):
-    """An engine whose `commands` are GTP's by name; arguments as in `serve`, and `now`, a clock in seconds."""
+    """An engine with its GTP commands by name; arguments as in `serve`, and `now`, a clock in seconds."""
 
     def __init__(
         self, env: GoEnv, network: Any = None, readouts: int = 800, *,
@@ -149,7 +149,8 @@ class GoEngine(Engine):
     def set_rules(self, arguments: list[str]) -> str:
         """Set ko and suicide, for this game and later ones; the score is always the area.
 
-        Rules are names of KGS and SGF, KataGo's long form, or its JSON. Fails if the game's moves would be illegal.
+        Rules are given by a name of KGS or SGF, or in KataGo's long or JSON form. Fails if they make the game's moves
+        illegal.
         """
         first = argument(arguments, 0)
         rules = read_rules(" ".join(arguments) if first.startswith("{") else first)
@@ -164,7 +165,7 @@ class GoEngine(Engine):
             raise GtpFailure("board not empty")
 
     def fixed_handicap(self, arguments: list[str]) -> str:
-        """Place Black's handicap stones at their fixed points, and return these points."""
+        """Place Black's handicap stones on their fixed points, and return these points."""
         count, size = integer(argument(arguments, 0)), self.game.env.N
         self.expect_empty()
         with replying("invalid number of stones"):
@@ -173,7 +174,7 @@ class GoEngine(Engine):
         return " ".join(map(self.game.env.to_text, stones))
 
     def place_free_handicap(self, arguments: list[str]) -> str:
-        """Place as many of the stones as have fixed points; GTP allows fewer than asked for."""
+        """Place handicap stones on fixed points; fewer than requested, as GTP allows, if there are too few points."""
         count, most = integer(argument(arguments, 0)), most_handicap(self.game.env.N)
         if count < 2 or not most:
             raise GtpFailure("invalid number of stones")
@@ -230,7 +231,7 @@ class GoEngine(Engine):
         return ""
 
     def kgs_time_settings(self, arguments: list[str]) -> str:
-        """Set the time as kgsGtp does: none, absolute, canadian, or byoyomi, whose periods last one move each."""
+        """Set kgsGtp's time system: none, absolute, canadian, or byoyomi, where a period is for one move."""
         kind, numbers = argument(arguments, 0), [number(word) for word in arguments[1:]]
         lengths = {"none": 0, "absolute": 1, "canadian": 3, "byoyomi": 3}
         if len(numbers) < lengths.get(kind, 99) or min(numbers, default=0) < 0:

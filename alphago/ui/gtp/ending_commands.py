@@ -1,4 +1,4 @@
-"""GTP's commands about the end of a game: the score, which stones are dead, and cleaning up on KGS."""
+"""GTP commands for the end of a game: the score, dead stones, and cleaning up on KGS."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ STATUSES = ("alive", "dead", "seki")
 
 
 class EndingCommands:
-    """The commands by which a controller ends a game."""
+    """The commands for the end of a game."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -23,15 +23,15 @@ class EndingCommands:
         }
 
     def final_score(self, arguments: list[str]) -> str:
-        """Return the Tromp-Taylor score of the board as it stands."""
+        """Return the Tromp-Taylor score of the current board."""
         margin = self.engine.game.position.score()
         return f"B+{margin:g}" if margin > 0 else f"W+{-margin:g}" if margin < 0 else "0"
 
     def final_status_list(self, arguments: list[str]) -> str:
-        """Return the stones of a status, a chain a line.
+        """Return the stones with a status, one chain per line.
 
-        Dead are the chains whose points the network expects to become the other side's. None are in seki: by area
-        scoring they count as alive.
+        A chain is dead if the network expects its points to become the other side's. No chain is reported as seki: area
+        scoring counts seki stones as alive.
         """
         status = argument(arguments, 0).lower()
         if status not in STATUSES:
@@ -41,7 +41,7 @@ class EndingCommands:
         return "\n".join(" ".join(map(self.engine.game.env.to_text, chain)) for chain in chosen)
 
     def genmove_cleanup(self, arguments: list[str]) -> str:
-        """Play a move that does not pass while dead stones of the other side are on the board, as kgsGtp asks."""
+        """Play a move, but do not pass while dead stones of the other side are on the board, as kgsGtp requires."""
         colour = check_colour(argument(arguments, 0))
         game = self.engine.game
         board = game.position.board.ravel()
@@ -52,12 +52,12 @@ class EndingCommands:
         return self.engine.move(colour, rules=rules if stay else [], over=False if stay else None)
 
     def game_over(self, arguments: list[str]) -> str:
-        """Forget that a game was there: nothing is searched until the next one."""
+        """Stop pondering until the next game."""
         self.engine.pondering = False
         return ""
 
     def dead_chains(self) -> list[list[int]]:
-        """Return the chains that the network takes for dead; none for engines that forecast no ownership."""
+        """Return the chains that the network considers dead; [] if it forecasts no ownership."""
         position = self.engine.game.position
         owners = self.ownership(position)
         if owners is None:
@@ -66,7 +66,7 @@ class EndingCommands:
         return [chain for chain in chains(position.board) if owners[chain].mean() * board[chain[0]] < 0]
 
     def ownership(self, position: GoPosition) -> np.ndarray | None:
-        """Return whose each point will be, float32 [N N], 1 Black's; None if the engine does not know."""
+        """Return the expected ownership, float32 [N N], 1 for Black's points; None if the engine does not know."""
         engine = self.engine
         if engine.at_random or not engine.thinker.has_forecasts:
             return None
@@ -77,7 +77,7 @@ class EndingCommands:
 
 
 def chains(board: np.ndarray) -> list[list[int]]:
-    """Return the chains of a board [N, N] of 1, -1 and 0, each the sorted list of its points, in order."""
+    """Return the chains of a board [N, N] of 1, -1 and 0, each as a sorted list of points."""
     size, stones, seen = len(board), board.ravel(), set()
     found = []
     for start in np.flatnonzero(stones).tolist():

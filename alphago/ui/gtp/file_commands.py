@@ -1,4 +1,4 @@
-"""GTP's commands that read and write SGF: `loadsgf` and `printsgf`."""
+"""GTP commands that read and write SGF: `loadsgf` and `printsgf`."""
 
 from pathlib import Path
 
@@ -14,14 +14,14 @@ from alphago.ui.gtp.protocol import Command, GtpFailure, argument, integer
 
 
 class FileCommands:
-    """The commands by which a controller loads and saves a game."""
+    """The commands that load and save a game."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.commands: dict[str, Command] = {"loadsgf": self.load, "printsgf": self.print}
 
     def load(self, arguments: list[str]) -> str:
-        """Set the board to a file's game, with its size, komi and rules: before move N if that is given, or at its end.
+        """Load a file's game with its board, komi and rules, up to the position before move N, or to its end.
 
         Fails, and changes nothing, for a file that cannot be used.
         """
@@ -42,7 +42,7 @@ class FileCommands:
         return ""
 
     def loaded(self, game: SgfGame, moves: tuple[int, ...]) -> GtpGame:
-        """Return a file's game after some of its moves, under its rules or, if it names none, the present ones."""
+        """Return a file's game after `moves`, under its rules, or the current ones if it names none."""
         engine = self.engine
         env = engine.board(game.board_size, read_rules(game.rules) or engine.rules)
         usual = env.komi if engine.komi is None else engine.komi
@@ -59,7 +59,7 @@ class FileCommands:
         return loaded
 
     def print(self, arguments: list[str]) -> str:
-        """Return the game as SGF, or write it to a file; "-" is no file."""
+        """Return the game as SGF (without an argument or for "-"), or write it to a file."""
         position = self.engine.game.position
         setup = {name: value for name, value in position.setup.items() if name in ("black", "white", "to_play")}
         try:

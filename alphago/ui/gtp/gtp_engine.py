@@ -1,4 +1,4 @@
-"""`Engine`: the state of a GTP engine, its game and its clock, and how it moves."""
+"""`Engine`: the state of a GTP engine, and how it chooses moves."""
 
 import sys
 import time
@@ -39,13 +39,13 @@ class Engine:
     ) -> None:
         check_int("readouts", readouts, 0, MOST_READOUTS)
         if network is None:
-            print_message("no model was given: a search that knows only the rules is playing")
+            print_message("no model was given: playing with a search without a network")
         self.env = env
         self.at_random = isinstance(network, str) and network == "random"
         self.network = UniformEvaluator() if network is None or self.at_random else network
         self.any_size = network is None or self.at_random or getattr(network, "size_free", False)
         if resign_threshold is None:
-            getattr(self.network, "resign_threshold", None)  # raises now, not in a game, for a note that is no number
+            getattr(self.network, "resign_threshold", None)  # an invalid one raises here rather than during a game
         else:
             check_float("resign_threshold", resign_threshold, -1, 1)
         self.parameters = Parameters(readouts=readouts, resign_threshold=resign_threshold, ponder=ponder)
@@ -55,14 +55,14 @@ class Engine:
         self.now = now
         self.background = BackgroundSearch()
         self.clock = Clock()
-        self.seconds = 0.0  # that moves have taken
-        self.pondering = False  # whether to search while no command is there
+        self.seconds = 0.0  # spent on moves so far
+        self.pondering = False  # whether to search while waiting for a command
         self.rules = env.rules
         self.komi = None if komi is None else check_komi(komi)  # None: each board's default
         self.open_board(env.N)
 
     def board(self, size: int, rules: Rules) -> GoEnv:
-        """Return the game on a board of a size, without the ply limits, fixed turns and late passes of self-play."""
+        """Return the game on a board of this size, without self-play's ply limit, fixed turns and late first pass."""
         given = self.env if size == self.env.N else self.env.resized(size)
         limit = max(given.max_moves, 3 * size * size)
         return given.replace(max_moves=limit, turns=None, first_pass=0, **rules._asdict())
@@ -73,7 +73,7 @@ class Engine:
         self.take_game(GtpGame(env, env.komi if self.komi is None else self.komi))
 
     def take_game(self, game: GtpGame) -> None:
-        """Go on with another game; its rules hold for later ones too."""
+        """Continue with another game; its rules also apply to later ones."""
         before = getattr(self, "game", None)
         self.game, self.rules = game, game.env.rules
         self.clock.reset()
@@ -82,7 +82,7 @@ class Engine:
             self.open_search()
 
     def open_search(self) -> None:
-        """Make a search for the board, with the present parameters."""
+        """Create a search for the current board and parameters."""
         self.background.join()
         self.thinker = Thinker(
             self.game.env, self.network, self.parameters.readouts, settings=self.parameters.settings(),
@@ -91,16 +91,16 @@ class Engine:
         )  # fmt: skip
 
     def idle(self) -> None:
-        """Search on while no command is there, if that is wanted."""
+        """Ponder while waiting for a command, if that is enabled."""
         if self.pondering and not self.at_random and not self.game.is_over:
             self.thinker.ponder(self.game.ready(self.game.to_play))
 
     def awake(self) -> None:
-        """End what goes on in the background."""
+        """Stop the background search."""
         self.background.stop()
 
     def change_rules(self, rules: Rules) -> None:
-        """Go on with the game under other rules; fail, and change nothing, where it would have been illegal."""
+        """Continue the game under other rules; fail, and change nothing, if they make one of its moves illegal."""
         again = GtpGame(self.game.env.replace(**rules._asdict()), self.game.komi)
         again.set_up(self.game.stones.get("black", ()), self.game.stones.get("white", ()), self.game.first)
         try:
@@ -113,9 +113,10 @@ class Engine:
     def move(
         self, colour: int, reports: Reports | None = None, rules: Sequence[Forbidden] = (), over: bool | None = None
     ) -> str:
-        """Play a move of a colour, on its clock, and return it as text.
+        """Choose and play a move of a colour, on its clock, and return it as text.
 
-        over: whether the game is over, so that only a pass is left; None for what the last moves say.
+        rules: moves that the search must not try. over: whether the game is over, so that the move is a pass; None if
+        the last two moves decide.
         """
         begin = self.now()
         action: int | None = self.game.env.pass_action
@@ -133,7 +134,10 @@ class Engine:
     def think(
         self, colour: int, *, may_resign: bool = True, reports: Reports | None = None, rules: Sequence[Forbidden] = ()
     ) -> int | None:
-        """Return the action to play, or None to resign; reports, rules: as in `Thinker.think`."""
+        """Return the action to play, or None to resign.
+
+        may_resign: whether resigning is allowed. reports, rules: as in `Thinker.think`.
+        """
         position = self.game.ready(colour)
         if self.at_random:
             return int(self.generator.choice(np.flatnonzero(position.legal_mask)))
@@ -143,12 +147,12 @@ class Engine:
         )
 
     def seconds_for(self, colour: int) -> float:
-        """Return the seconds for the next move of a colour: its share of the clock, at most the parameter's."""
+        """Return the seconds for the next move of a colour: its share of the clock, at most `max_time`."""
         points = self.game.env.N**2
         moves = max(0.9 * points - len(self.game.plays), 0.3 * points) / 2
         return min(self.clock.share(colour, round(moves)), self.parameters.max_time)
 
 
 def print_message(text: str) -> None:
-    """Print a message for people, one line on stderr."""
+    """Print a message to stderr, since stdout belongs to the protocol."""
     print(f"alphago gtp: {text}", file=sys.stderr, flush=True)

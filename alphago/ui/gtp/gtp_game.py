@@ -1,4 +1,4 @@
-"""The game of a GTP controller, in which either colour may play at any time."""
+"""The game of a GTP engine, in which either colour may play at any time."""
 
 import contextlib
 from collections.abc import Sequence
@@ -12,9 +12,9 @@ from alphago.env.go_position import GoPosition
 class GtpGame:
     """The controller's plays in order, and the position to which they lead.
 
-    In a `GoEnv` colours alternate, so when a colour plays twice in a row, a pass of the other colour comes between:
-    that keeps superko and the boards that a network sees, which a new set-up position would lose. To find the position,
-    all stones are replayed in order with such passes, beginning with the first stone's colour.
+    Colours alternate in a `GoEnv`, so when a colour plays twice in a row, a pass of the other one is inserted. A new
+    set-up position would lose the history, which superko and the network's planes need. Only such passes are replayed;
+    the controller's own are dropped, and the first stone's colour begins.
 
     A game longer than the environment's limit continues from its board as a new set-up position.
     """
@@ -33,7 +33,7 @@ class GtpGame:
         self.set_up(stones, (), -1)
 
     def set_up(self, black: Sequence[int], white: Sequence[int], first: int) -> None:
-        """Begin a game with stones on the board and a colour to move; raise ValueError if they cannot be there."""
+        """Begin a game with stones on the board and a colour to move; raise ValueError for an illegal board."""
         stones = {"black": tuple(sorted(black)), "white": tuple(sorted(white))}
         self.stones = {colour: points for colour, points in stones.items() if points}
         self.first = first
@@ -44,7 +44,7 @@ class GtpGame:
         self.position = self.start(self.first)
 
     def start(self, to_play: int, **further: Any) -> GoPosition:
-        """Return a start position with these keywords of `GoEnv.position` or, without any, with the game's stones."""
+        """Return a start position with these keywords of `GoEnv.position`; without any, with the game's set-up."""
         setup: dict[str, Any] = dict(further) or dict(self.stones)
         if to_play != 1:
             setup["to_play"] = "white"
@@ -53,9 +53,9 @@ class GtpGame:
         return self.env.position(**setup)
 
     def play(self, colour: int, action: int) -> None:
-        """Add a play; an IllegalMove changes nothing.
+        """Add a play; raise IllegalMove, and change nothing, if it is not legal.
 
-        A pass out of turn, or after the end, does not change the position: the other colour is to move anyway.
+        A pass out of turn, or after the end, does not change the position.
         """
         idle = self.position.to_play != colour or self.position.is_over
         if action != self.env.pass_action or not idle:
@@ -63,7 +63,7 @@ class GtpGame:
         self.plays.append((colour, action))
 
     def ready(self, colour: int) -> GoPosition:
-        """Return the present position with this colour to move and the game not over."""
+        """Return the current position with this colour to move and the game not over."""
         if self.position.to_play == colour and not self.position.is_over:
             return self.position
         with contextlib.suppress(IllegalMove):
@@ -73,9 +73,9 @@ class GtpGame:
         return self.start(colour, board=self.position.board, captures=self.position.captures)
 
     def replay(self, colour: int) -> GoPosition:
-        """Return the position with `colour` to move after the game's stones alone, passing only where turns require it.
+        """Return the position after replaying the stones, with passes only where needed, and with `colour` to move.
 
-        Raises IllegalMove if that is no legal game, for example beyond the ply limit.
+        Raises IllegalMove if that is not a legal game, for example one beyond the ply limit.
         """
         stones = [(mover, action) for mover, action in self.plays if action != self.env.pass_action]
         position = self.start(stones[0][0] if stones else colour)
@@ -100,7 +100,7 @@ class GtpGame:
 
     @property
     def to_play(self) -> int:
-        """The colour that is expected to move: the other one than moved last."""
+        """The colour expected to move: the opponent of the one that moved last."""
         return -self.plays[-1][0] if self.plays else self.first
 
     @property

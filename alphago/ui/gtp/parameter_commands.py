@@ -12,7 +12,7 @@ from alphago.ui.katago import SIDES
 
 
 class Parameter(NamedTuple):
-    """How a parameter is read as text, and set from it; `set` raises GtpFailure for a value that cannot be."""
+    """How to read and set a parameter; `set` raises GtpFailure for an invalid value."""
 
     get: Callable[[Engine], Any]
     set: Callable[[Engine, str], None]
@@ -42,9 +42,9 @@ class ParameterCommands:
 
 
 def parameter(name: str) -> Parameter:
-    """Return the parameter of a name; raise GtpFailure for an unknown one."""
+    """Return the parameter with a name; raise GtpFailure for an unknown one."""
     if name not in PARAMETERS:
-        raise GtpFailure(f"unknown parameter {name}; there are {', '.join(PARAMETERS)}")
+        raise GtpFailure(f"unknown parameter {name}; known ones are {', '.join(PARAMETERS)}")
     return PARAMETERS[name]
 
 
@@ -94,7 +94,7 @@ def set_c_puct(engine: Engine, text: str) -> None:
 
 
 def switch(name: str) -> Parameter:
-    """Return a parameter that is true or false, an attribute of Parameters."""
+    """Return a boolean parameter, kept as this attribute of Parameters."""
 
     def set_it(engine: Engine, text: str) -> None:
         if text.lower() not in ("true", "false"):
@@ -105,17 +105,17 @@ def switch(name: str) -> Parameter:
 
 
 def zero(name: str) -> Parameter:
-    """Return a parameter of KataGo that this engine does not have, so that it is 0 and stays so."""
+    """Return a parameter of KataGo that this engine lacks: it reads as 0, and setting another value fails."""
 
     def set_it(engine: Engine, text: str) -> None:
         if number(text) != 0:
-            raise GtpFailure(f"{name} must be 0: this engine has nothing like it")
+            raise GtpFailure(f"{name} must be 0: this engine does not support it")
 
     return Parameter(lambda engine: 0.0, set_it)
 
 
 def shown_threshold(engine: Engine) -> float:
-    """Return the value below which the engine resigns; its network's where the engine was given none."""
+    """Return the value below which the engine resigns: its parameter, else its network's threshold."""
     own = engine.parameters.resign_threshold
     return float(getattr(engine.network, "resign_threshold", -1.0) if own is None else own)
 

@@ -1,4 +1,4 @@
-"""What may change while a GTP engine runs."""
+"""`Parameters`: the settings of a GTP engine that may change while it runs."""
 
 import math
 from dataclasses import dataclass
@@ -9,10 +9,11 @@ from alphago.mcts.search import SearchSettings
 
 @dataclass
 class Parameters:
-    """What may change while an engine runs.
+    """Settings that may change while an engine runs.
 
-    readouts: simulations for each move. max_time: seconds for each move. side: from whose view analyses are told, one
-    of SIDES. c_puct: as in SearchSettings; None for its default.
+    readouts: simulations for each move. max_time: seconds for each move. side: from whose view analyses are reported,
+    one of `alphago.ui.katago.SIDES`. c_puct: as in SearchSettings; None for its default. resign_threshold, ponder: as
+    in `serve`.
     """
 
     readouts: int = 800

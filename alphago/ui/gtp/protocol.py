@@ -1,7 +1,7 @@
-"""The Go Text Protocol, version 2: reading requests and writing replies.  commands.py has the commands themselves.
+"""The Go Text Protocol, version 2: read requests and write replies.  The commands are in commands.py.
 
-Source: "Specification of the Go Text Protocol, version 2, draft 2" (Farnebäck 2002); what that leaves open is done as
-in GNU Go, its reference implementation.
+Source: "Specification of the Go Text Protocol, version 2, draft 2" (Farnebäck 2002); GNU Go, its reference
+implementation, where that leaves something open.
 """
 
 import contextlib
@@ -18,9 +18,9 @@ from alphago.env.board import check_player
 
 Command = Callable[[list[str]], "str | Stream"]  # arguments in, reply out; GtpFailure for a failure
 
-LINES_AHEAD = 1024  # that are read before they are answered
+LINES_AHEAD = 1024  # lines read in advance
 JSON_HINT = "this is GTP, the Go Text Protocol; `alphago analysis` speaks JSON"
-LONGEST_LINE = 65_536  # characters: many times a request with every point of the largest board
+LONGEST_LINE = 65_536  # characters: many times more than a request with every point of the largest board
 CONTROL = {code: None for code in (*range(32), 127) if chr(code) not in "\t\n"}
 
 
@@ -35,16 +35,16 @@ class Request(NamedTuple):
 
 
 class Stream(NamedTuple):
-    """A reply that grows line by line; `run(write, wait)` writes lines, and may `wait` for the controller's next one.
+    """A reply written line by line: `run(write, wait)` writes lines, and may `wait` for the controller's next request.
 
-    `write` takes a line without its end, from any thread, and does nothing once the reply is over.
+    `write` takes a line without its newline, from any thread, and does nothing once the reply is complete.
     """
 
     run: Callable[[Callable[[str], None], Callable[[], None]], None]
 
 
 class Inbox:
-    """Lines that a thread reads in advance, so that a command notices the next one while it works."""
+    """Reads lines in advance on a thread, so that a running command can notice the next one."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines: queue.Queue[str | BaseException | None] = queue.Queue(LINES_AHEAD)
@@ -55,22 +55,22 @@ class Inbox:
         try:
             for line in lines:
                 self._lines.put(line)
-        except BaseException as error:  # for the thread that takes the lines
+        except BaseException as error:  # raised by `take`
             self._lines.put(error)
         else:
             self._lines.put(None)
 
     def wait(self) -> None:
-        """Wait until there is a line, or none will follow."""
+        """Wait for the next line or the end of input."""
         if not self._next:
             self._next.append(self._lines.get())
 
     def is_waiting(self) -> bool:
-        """Return whether no line is there yet."""
+        """Return whether the next line has not been read yet."""
         return not self._next and self._lines.empty()
 
     def take(self) -> str | None:
-        """Return the next line, waiting for it; None at the end."""
+        """Wait for the next line and return it; None at the end."""
         self.wait()
         line = self._next[0]
         if line is not None:  # the end remains
@@ -81,7 +81,7 @@ class Inbox:
 
 
 def parse(line: str) -> Request | None:
-    """Return a line as a request; None if it holds only spaces, a comment or control characters."""
+    """Return a line as a request; None for a blank line or a comment."""
     words = line.translate(CONTROL).partition("#")[0].split()
     if not words:
         return None
@@ -105,10 +105,10 @@ def converse(
 ) -> None:
     """Answer requests until `quit` or the last line.
 
-    idle: called when no line is there to answer. awake: called when the next one is, and at the end.
+    idle: called when there is no line to answer. awake: called when the next one arrives, and at the end.
 
-    An unexpected error in a command becomes a failure reply, with the traceback on stderr: for a controller that is
-    better than an engine that has ended.
+    An unexpected exception in a command becomes a failure reply, with the traceback on stderr, so that the engine
+    keeps running.
     """
     commands = {**administration(commands), **commands}
     inbox = Inbox(lines)
@@ -158,7 +158,7 @@ def answer(commands: Mapping[str, Command], request: Request, output: TextIO, in
 
 
 def write_stream(request: Request, stream: Stream, output: TextIO, inbox: Inbox) -> None:
-    """Write a reply that grows; an error in the midst of it goes to stderr."""
+    """Write a reply line by line; an exception after its first line goes to stderr only."""
     lock, over = threading.Lock(), False
 
     def write(line: str) -> None:
@@ -178,7 +178,7 @@ def write_stream(request: Request, stream: Stream, output: TextIO, inbox: Inbox)
 
 
 def administration(commands: Mapping[str, Command]) -> dict[str, Command]:
-    """Return the commands that are about the protocol itself."""
+    """Return the commands about the protocol itself."""
     own: dict[str, Command] = {
         "protocol_version": lambda arguments: "2",
         "known_command": lambda arguments: str(bool(arguments) and arguments[0] in {*own, *commands}).lower(),
@@ -190,7 +190,7 @@ def administration(commands: Mapping[str, Command]) -> dict[str, Command]:
 
 @contextlib.contextmanager
 def replying(text: str) -> Iterator[None]:
-    """Turn a ValueError in the block into a GtpFailure with this text."""
+    """Convert a ValueError in the block to a GtpFailure with this text."""
     try:
         yield
     except ValueError:
@@ -198,7 +198,7 @@ def replying(text: str) -> Iterator[None]:
 
 
 def argument(arguments: list[str], i: int) -> str:
-    """Return argument i; raise GtpFailure if there are fewer. Further arguments are ignored, as in GNU Go."""
+    """Return argument i; raise GtpFailure if it is missing. Surplus arguments are ignored, as in GNU Go."""
     if i >= len(arguments):
         raise GtpFailure("syntax error")
     return arguments[i]
@@ -223,9 +223,9 @@ def check_colour(text: str) -> int:
 
 
 def lines_of_stdin() -> Iterator[str]:
-    """Yield the lines of standard input, ended by LF alone; every byte is a character, so none is an error.
+    """Yield the lines of standard input, separated by LF and decoded as Latin-1, which accepts every byte.
 
-    Of a line that is too long only its begin comes, which is still too long.
+    A line that is too long is cut, but still longer than LONGEST_LINE.
     """
     if sys.stdin is None:  # it was closed before Python started
         return
@@ -234,9 +234,9 @@ def lines_of_stdin() -> Iterator[str]:
 
 
 def byte_lines(file: Any, longest: int) -> Iterator[bytes]:
-    """Yield the lines of a binary file, cut after `longest` bytes and one more.
+    """Yield the lines of a binary file, each cut after `longest` + 1 bytes.
 
-    They are read past the file's buffer, whose lock a thread that waits for input would still hold when Python ends.
+    It reads the raw file: a thread waiting for input would hold the lock of a buffered one when Python exits.
     """
     raw, rest, cut = getattr(file, "raw", file), b"", False
     while data := raw.read(65_536):
@@ -255,9 +255,9 @@ def byte_lines(file: Any, longest: int) -> Iterator[bytes]:
 
 @contextlib.contextmanager
 def reserved_stdout() -> Iterator[TextIO]:
-    """Reserve standard output for the protocol within the block, and yield it.
+    """Reserve standard output for the protocol within the block, and yield it as a text file.
 
-    All other output goes to stderr meanwhile, also that of libraries which write to the file descriptor.
+    All other output goes to stderr, including that of libraries which write to the file descriptor.
     """
     with contextlib.ExitStack() as stack:
         try:

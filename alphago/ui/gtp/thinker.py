@@ -1,4 +1,4 @@
-"""`Thinker`: the engine's search, for moves, for analysis, and for pondering."""
+"""`Thinker`: an engine's search, for moves, analysis and pondering."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -18,12 +18,12 @@ from alphago.mcts.search import SearchSettings
 from alphago.ui.gtp.background import BackgroundSearch
 
 WARM_UP = 8  # readouts of the searches that compile kernels and measure the first rate
-WAVE = 16  # readouts between two looks at the clock while a move is reported on
+WAVE = 16  # readouts between two readings of the clock in a search with reports
 
 
 @dataclass
 class Reports:
-    """Who is told of a search for a move while it goes on: `report` gets the analysis every `interval` seconds."""
+    """Reports during the search for a move: `report` is called with the analysis every `interval` seconds."""
 
     report: Callable[[Analysis], None]
     interval: float
@@ -31,7 +31,7 @@ class Reports:
 
 
 class Thinker:
-    """Searches with one network on one board; the tree is kept from one position to those that follow from it.
+    """Searches with one network on one board; the tree is kept when the game continues.
 
     readouts: simulations for each move; 0 plays the network's most probable action without search.
     now: a clock in seconds.
@@ -55,12 +55,12 @@ class Thinker:
         self.background = background
         self.options: dict[str, Any] = {"two_player_mode": True, "settings": settings, "seed": seed, "device": device}
         self.options["resign_threshold"] = resign_threshold
-        # On a GPU searches for moves have their boards there; those for analysis have them on the CPU.
+        # On a GPU, searches for moves keep their boards there; analysis needs them on the CPU.
         self.on_cpu = device == "cpu" or (device == "auto" and choose_device(env) == "cpu")
         self.player = MCTSPlayer(env, network, max(1, readouts), forecasts=self.on_cpu, **self.options)
         self._analyst = self.player if self.on_cpu else None
         self.evaluate(env.position())
-        self.player.tree_search(WARM_UP)  # kernels are compiled here, not on the clock
+        self.player.tree_search(WARM_UP)  # compiles kernels, before any clock runs
         begin = self.now()
         self.player.tree_search(WARM_UP)
         self.rate = WARM_UP / max(self.now() - begin, 1e-6)  # readouts a second
@@ -68,7 +68,7 @@ class Thinker:
 
     @property
     def analyst(self) -> MCTSPlayer:
-        """The player whose search analyses."""
+        """The player used for analysis: the same one on the CPU, a second one with a GPU."""
         if self._analyst is None:
             self._analyst = MCTSPlayer(self.player.env, self.player.network, 1, forecasts=True, **self.options)
         return self._analyst
@@ -80,19 +80,19 @@ class Thinker:
         return isinstance(search, AnalysisSearch) and search.has_forecasts
 
     def set_resign_threshold(self, value: float) -> None:
-        """Set the value below which moves become resignations."""
+        """Set the value below which the engine resigns."""
         self.background.join()
         self.options["resign_threshold"] = self.player.resign_threshold = self.analyst.resign_threshold = value
 
     def look(self, position: GoPosition) -> Analysis:
-        """Return the analysis of a position as far as it has been searched."""
+        """Return the analysis of a position by the search so far."""
         self.catch_up(position, player=self.analyst)
         return self.analyst.analysis()
 
     def catch_up(self, position: GoPosition, rules: Sequence[Forbidden] = (), player: MCTSPlayer | None = None) -> None:
-        """Bring a player to the position; its tree is kept if the position follows from its own.
+        """Set a player (default: `self.player`) to a position; keep its tree if the position continues its game.
 
-        rules: moves that its search leaves out.
+        rules: moves that the search must not try.
         """
         self.background.join()
         player = player or self.player
@@ -115,7 +115,7 @@ class Thinker:
     ) -> int | None:
         """Return the action to play, or None to resign.
 
-        seconds: for the search, if all readouts take longer. reports: who is told meanwhile.
+        seconds: time limit of the search. rules: moves that it must not try. reports: None for none.
         """
         player = self.player if reports is None and not rules else self.analyst
         self.catch_up(position, rules, player)
@@ -128,13 +128,13 @@ class Thinker:
         begin, before = self.now(), max(1, player.root_visits)
         player.num_readouts = readouts
         action = player.suggest_move() if reports is None else self.think_aloud(player, readouts, reports)
-        done = player.root_visits - before  # fewer than planned where the choice was certain
+        done = player.root_visits - before  # fewer than planned if the choice was certain before
         if done:
             self.rate = (self.rate + done / max(self.now() - begin, 1e-6)) / 2
         return None if may_resign and player.should_resign() else action
 
     def think_aloud(self, player: MCTSPlayer, readouts: int, reports: Reports) -> int:
-        """Return the action of a search of all the readouts that is reported on, at its end in any case."""
+        """Return the action of a search of `readouts` simulations, with reports during it and one at its end."""
         due = time.monotonic() + reports.interval
         while readouts > 0:
             player.tree_search(min(WAVE, readouts))
@@ -165,13 +165,13 @@ class Thinker:
         self.background.start(self.player)
 
     def forget(self) -> None:
-        """Drop the tree."""
+        """Clear the trees."""
         self.background.join()
         self.player.initialize_game()
         self.analyst.initialize_game()
 
     def evaluate(self, position: GoPosition, rules: Sequence[Forbidden] = ()) -> tuple[int, float]:
-        """Return the network's most probable action, except passes that lose a won game, and the mover's value."""
+        """Return the network's most probable action, but no pass that would lose a won game, and the mover's value."""
         self.background.join()
         evaluator = self.player.search.evaluator
         priors, values = np.empty((1, position.env.action_space), np.float32), np.empty(1, np.float32)

@@ -1,19 +1,19 @@
-"""A player's time as GTP counts it: main time, then byo-yomi periods of some seconds for some stones."""
+"""Time control as in GTP: main time, then byo-yomi periods, each of some seconds for some stones."""
 
 import math
 
-PLANNED_SHARE = 0.8  # of a move's fair share of the time, since a search may take longer than planned
+PLANNED_SHARE = 0.8  # part of a move's fair share of the time to plan with: searches may take longer than planned
 LAG = 0.05  # seconds per move for everything except search
 
 
 class Clock:
-    """The time that each colour (+1 Black, -1 White) has left; callers measure the time."""
+    """The time left for each colour (+1 Black, -1 White); callers measure the time spent."""
 
     def __init__(self) -> None:
         self.set_limits(0, 1, 0)
 
     def set_limits(self, main: float, period: float, stones: int) -> None:
-        """Apply GTP's time_settings; a period without stones, or three zeros, is no limit. main, period: seconds."""
+        """Apply GTP's time_settings; a period for 0 stones, or three zeros, mean no limit. main, period: seconds."""
         self.one_stone = False  # whether each period is for one stone, and `time_left` counts periods
         self.main, self.period, self.stones = main, period, stones
         self.reset()
@@ -26,7 +26,7 @@ class Clock:
         self.limited = {1: limited, -1: limited}
 
     def set_left(self, colour: int, seconds: float, stones: int) -> None:
-        """Apply GTP's time_left for this colour; without earlier settings it limits the colour in this game."""
+        """Apply GTP's time_left; without time_settings before, it limits this colour for the current game."""
         self.limited[colour] = True
         self.left[colour] = (max(0.0, seconds), min(stones, 1) if self.one_stone else stones)
 

@@ -1,4 +1,4 @@
-"""A network's forecast at the terminal: who wins by how much, which stones die, whose each point becomes."""
+"""Show a network's forecast at the terminal: the score, dead stones, and the owner of each point."""
 
 from typing import Any
 
@@ -9,9 +9,9 @@ from alphago.env.game import PLAYER_NAMES, Position
 
 
 def estimate(network: Any, position: Position) -> tuple[str, str] | None:
-    """Return sentences on the end that a network expects, and a drawing of the points' owners, "" if none is sure.
+    """Return sentences about the result that a network expects, and a drawing of the owners, "" if none is certain.
 
-    None for an engine that makes no forecast, and for a game without points.
+    None if the engine or the game has no forecasts.
     """
     if not hasattr(network, "forecast"):
         return None
@@ -25,14 +25,14 @@ def estimate(network: Any, position: Position) -> tuple[str, str] | None:
     lines = [f"The network expects {result} in the end, and Black to win with {forecast.win_probability:.0%}."]
     dead = [text for colour, name in PLAYER_NAMES.items() if (text := dead_stones(position, owners, colour, name))]
     if dead:
-        lines.append(f"It takes for dead: {'; '.join(dead)}.")
+        lines.append(f"Dead stones: {'; '.join(dead)}.")
     sure = owners.any()
-    lines.append("The points that it gives to Black (X) and White (O):" if sure else "No point is sure yet.")
+    lines.append("Expected points of Black (X) and White (O):" if sure else "No point is certain yet.")
     return "\n".join(lines), draw_board(owners) if sure else ""
 
 
 def dead_stones(position: Position, owners: np.ndarray, colour: int, name: str) -> str:
-    """Return the stones of a colour on points of the other one, "White C3 D4"; "" if there are none."""
+    """Return the stones of a colour on points owned by the other, "White C3 D4"; "" if there are none."""
     board = getattr(position, "board", np.zeros_like(owners))
     points = np.flatnonzero((board == colour) & (owners == -colour))
     return f"{name} {' '.join(position.env.to_text(int(point)) for point in points)}" if len(points) else ""

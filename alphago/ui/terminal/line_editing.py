@@ -1,4 +1,4 @@
-"""Editing, history and completion of typed lines, with readline where Python has it."""
+"""Editing, history and completion of typed lines, with readline if Python has it."""
 
 import contextlib
 import glob
@@ -9,7 +9,7 @@ from types import ModuleType
 
 @contextlib.contextmanager
 def line_editing(words: Sequence[str], with_file: Sequence[str]) -> Iterator[None]:
-    """Let `input` edit and complete lines within the block; readline's earlier behaviour is restored afterwards.
+    """Let `input` edit and complete lines within the block; afterwards restore readline's state.
 
     words: commands to complete.  with_file: commands that take a file name.
     """
@@ -21,7 +21,7 @@ def line_editing(words: Sequence[str], with_file: Sequence[str]) -> Iterator[Non
     completer, delimiters = readline.get_completer(), readline.get_completer_delims()
     length = readline.get_current_history_length()
     readline.set_completer(line_completer(words, with_file))
-    readline.set_completer_delims("\n")  # a whole line is completed: names of files may hold spaces
+    readline.set_completer_delims("\n")  # complete whole lines: file names may contain spaces
     readline.parse_and_bind("bind ^I rl_complete" if is_libedit(readline) else "tab: complete")
     try:
         yield
@@ -33,7 +33,7 @@ def line_editing(words: Sequence[str], with_file: Sequence[str]) -> Iterator[Non
 
 
 def is_libedit(module: ModuleType) -> bool:
-    """Return whether the readline module is libedit, which has another syntax for key bindings."""
+    """Return whether the readline module is libedit, whose key bindings have another syntax."""
     return "libedit" in (module.__doc__ or "")
 
 
@@ -47,7 +47,7 @@ def line_completer(words: Sequence[str], with_file: Sequence[str]) -> Callable[[
 
 
 def completions(line: str, words: Sequence[str], with_file: Sequence[str]) -> list[str]:
-    """Return what a line may be completed to: commands, or file names after commands that take one."""
+    """Return the completions of a line: commands, or file names after a command that takes one."""
     name, blank, start = line.partition(" ")
     if blank and name.lower() in with_file:
         paths = sorted(glob.glob(glob.escape(os.path.expanduser(start)) + "*"))

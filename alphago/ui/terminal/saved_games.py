@@ -1,4 +1,4 @@
-"""Files of games at the terminal: SGF for Go, records (.npz) for other games."""
+"""Save and load games at the terminal: SGF for Go, records (.npz) for other games."""
 
 import io
 from pathlib import Path
@@ -14,7 +14,7 @@ from alphago.ui.terminal.screen import Screen
 
 
 class GameFiles:
-    """The files that one game at the terminal was saved in or loaded from, which it may replace without a question."""
+    """Saves and loads one game; its own files (saved or loaded before) are replaced without a question."""
 
     def __init__(self, env: GameEnv, screen: Screen) -> None:
         self.env = env
@@ -22,10 +22,10 @@ class GameFiles:
         self.own: set[Path] = set()
 
     def save(self, name: str, record: GameRecord, over: bool, players: tuple[str, str], replace: bool) -> Path:
-        """Write the game as `save_game` does, and return the file, which belongs to the game from now on.
+        """Write the game as `save_game` does, count the file as its own, and return the path.
 
-        name: as typed. replace: whether to replace a file that does not belong to the game without a question.
-        Raises FileExistsError for such a file if it may not be replaced.
+        name: as typed. replace: whether to replace another file without a question.
+        Raises FileExistsError if another file may not be replaced.
         """
         path = file_path(name, "save")
         check_kind(path, self.env)
@@ -36,15 +36,15 @@ class GameFiles:
         return path
 
     def expect_consent(self, path: Path) -> None:
-        """Ask whether to replace a file that does not belong to this game; raise FileExistsError unless agreed."""
+        """Ask whether to replace another file; raise FileExistsError unless the answer is yes."""
         if not self.screen.interactive:
-            raise FileExistsError(f"{path} is there already and not of this game; `save! {path}` replaces it")
-        answer = self.screen.read(f"{path} is there already and not of this game.  Replace it? (yes or no) ")
+            raise FileExistsError(f"{path} exists and is not of this game; `save! {path}` replaces it")
+        answer = self.screen.read(f"{path} exists and is not of this game.  Replace it? (yes or no) ")
         if answer.strip().lower() not in ("y", "yes"):
             raise FileExistsError(f"{path} stays as it is")
 
     def load(self, name: str) -> list[Position]:
-        """Return the positions as `load_game` does; only that file belongs to the game from now on."""
+        """Return the positions as `load_game` does, and count only that file as the game's own."""
         path = file_path(name, "load")
         positions = load_game(path, self.env)
         self.own = {path.resolve()}
@@ -56,7 +56,7 @@ def save_game(path: Path, env: GameEnv, record: GameRecord, over: bool, players:
 
     over: whether the game has ended; the SGF file of an unfinished game has no result.
     players: names of Black and White.
-    Raises ValueError for the name of another kind of file, OSError with a sentence if it cannot be written.
+    Raises ValueError for the suffix of another format, OSError if the file cannot be written.
     """
     check_kind(path, env)
     if not path.parent.is_dir():
@@ -75,8 +75,7 @@ def save_game(path: Path, env: GameEnv, record: GameRecord, over: bool, players:
 def load_game(path: Path, env: GameEnv) -> list[Position]:
     """Return all positions of a saved game, from the start.
 
-    Raises ValueError for a file without a game of `env`, OSError with a sentence for one that cannot be read, and
-    ImportError for a game of Go without sgfmill.
+    Raises ValueError for a file without a game of `env`, OSError for one that cannot be read.
     """
     check_kind(path, env)
     with explain_os_error(f"{path} cannot be read"):
@@ -91,14 +90,14 @@ def load_game(path: Path, env: GameEnv) -> list[Position]:
 
 
 def check_kind(path: Path, env: GameEnv) -> None:
-    """Raise ValueError for a name that ends in .npz in a game kept as SGF, or in .sgf in any other game."""
+    """Raise ValueError for the suffix .npz if the game is saved as SGF, or .sgf if it is saved as records."""
     kind, other = (".sgf", ".npz") if env.has_sgf else (".npz", ".sgf")
     if path.suffix.lower() == other:
-        raise ValueError(f"games of {env.name} are kept as {kind}, not {other}: {path.with_suffix(kind)} would do")
+        raise ValueError(f"games of {env.name} are saved as {kind}, not {other}: use {path.with_suffix(kind)}")
 
 
 def only_record(path: Path) -> GameRecord:
-    """Return the record in a file of exactly one; raise ValueError for any other file."""
+    """Return the only record in a file; raise ValueError if there is not exactly one."""
     records = load_records(path)
     if len(records) != 1:
         raise ValueError(f"{path} must hold one game, got {len(records)}")
@@ -108,7 +107,7 @@ def only_record(path: Path) -> GameRecord:
 def file_path(name: str, command: str) -> Path:
     """Return a typed path with "~" expanded; raise ValueError for an empty name or an unknown home folder."""
     if not name:
-        raise ValueError(f"type the name of a file too, as in `{command} game.sgf`")
+        raise ValueError(f"a file name is missing, as in `{command} game.sgf`")
     try:
         return Path(name).expanduser()
     except RuntimeError:

@@ -1,4 +1,4 @@
-"""Input and output in lines, through any two functions; on a terminal also colours and a status line."""
+"""Line-by-line input and output, through any two functions; on a terminal also colours and a status line."""
 
 import os
 import re
@@ -16,13 +16,14 @@ WOOD, BLACK, WHITE, POINT, LAST, PLAIN = (f"\x1b[{code}m" for code in (
 ))  # fmt: skip
 INKS = {"X": BLACK, "O": WHITE, ".": POINT, "+": POINT, "*": LAST, "(": LAST, ")": LAST}
 WRITE_OVER, END_OF_LINE = "\r", "\x1b[K"
-STATUS_SECONDS = 0.1  # between two changes of the status line
+STATUS_SECONDS = 0.1  # least time between two updates of the status line
 
 
 class Screen:
-    """Input and output in lines, through `read` and `write` if given; another `write` receives plain lines only.
+    """Line-by-line input and output.
 
-    interactive: whether lines are typed at a keyboard, so that a question may be asked.
+    read, write: used instead of `input` and `print`; a given `write` receives plain lines only.
+    interactive: whether lines are typed at a keyboard, so that questions may be asked.
     """
 
     def __init__(self, read: Read | None = None, write: Write | None = None) -> None:
@@ -37,7 +38,7 @@ class Screen:
         self.write(text)
 
     def draw(self, board: str) -> None:
-        """Show a position as text, in colours on a terminal that has them."""
+        """Show a position as text, in colours if the terminal has them."""
         self.write(coloured(board) if self.coloured else board)
 
     def status(self, text: str) -> None:
@@ -55,7 +56,7 @@ class Screen:
 
 
 def is_terminal() -> bool:
-    """Return whether standard output is a terminal with colours and lines that can be overwritten."""
+    """Return whether standard output is a terminal that can show colours and overwrite lines."""
     return sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
@@ -70,7 +71,7 @@ def coloured_row(row: re.Match[str]) -> str:
 
 
 def ask(prompt: str) -> str:
-    """Return a line from `input`; closed input raises EOFError, bytes that are not text become one odd character."""
+    """Return a line from `input`, U+FFFD for one that cannot be decoded; raise EOFError if input is closed."""
     if sys.stdin is None:  # it was closed before Python started
         raise EOFError
     try:
@@ -80,5 +81,5 @@ def ask(prompt: str) -> str:
 
 
 def show(text: str) -> None:
-    """Print and flush, so that the text appears at once through a pipe too."""
+    """Print and flush, so that the text goes through a pipe at once."""
     print(text, flush=True)

@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 HELP = """\
   {move:11} a move, written like this one{passes}
   undo        take back your last move and what followed it
-  hint        what the engine would play for you
+  hint        what the engine would play in your place
   score       who would win if the game ended here, and what the network expects
   save FILE   save the game so far{kind}
   save! FILE  the same, replacing a file that is not of this game
-  load FILE   go on with a saved game
-  resign      give the game up
-  quit        leave without a result, as exit and q do
+  load FILE   continue a saved game
+  resign      resign
+  quit        leave without a result; also exit or q
   help        this list"""
 WITH_FILE = ("save", "save!", "load")  # commands that take a file name
 ALIASES = {"exit": "quit", "q": "quit"}
-STONES_COUNT = "Stones on the board count as alive in the end: capture dead ones before you pass."
+STONES_COUNT = "Stones on the board count as alive in the end, so capture dead ones before you pass."
 
 
 @checks_keywords()
@@ -54,24 +54,24 @@ def play(
 ) -> "Position | NotebookGame":
     """Play one game against `nn` at the terminal and return its last position.
 
-    In a notebook with anywidget a board appears below the cell instead, and the call returns at once: a
-    `alphago.ui.notebook.NotebookGame`, whose `position` is the board's at any time.
+    In a notebook with anywidget a board appears below the cell, and the call returns at once: a
+    `alphago.ui.notebook.NotebookGame`, whose `position` is always the current one.
 
-    nn: as `MCTSPlayer` takes it.  A network resigns below the value that its run has measured
-        (`NeuralNet.resign_threshold`), in games that began on the empty board as those did; other engines never do.
-        None for an untrained network of `tower_height` blocks, which plays badly and is announced as such.
-    tower_height: of the untrained network; with a network, None or that network's own.
+    nn: as in `MCTSPlayer`.  A network resigns below the value that its run has measured
+        (`NeuralNet.resign_threshold`), in games that began on the empty board; other engines never resign.
+        None for an untrained network of `tower_height` blocks, which plays badly.
+    tower_height: of the untrained network; with a given network, None or that network's own.
     num_readouts: simulations for every move of the engine and every hint; 0 plays the network's most probable
-        move without search, None searches until `seconds` are over.
+        move without search, None searches for `seconds`.
     mode: 0, you are Black (the first player); 1, you are White.  As in AlphaGo.jl.
-    seconds: ends every search after this much time, if `num_readouts` does not end it before.
-    handicap: Black's stones on the board of Go before the game, as in `GoEnv.position`; White then moves first.
+    seconds: time limit of every search; None for no limit.
+    handicap: number of Black's handicap stones in Go, as in `GoEnv.position`; White then moves first.
     device: for the network and the boards of its searches, as in `MCTSPlayer`.
-    read, write: instead of `input` and `print`.
+    read, write: used instead of `input` and `print`.
 
     End of input and Ctrl-C leave the game, also while the engine thinks.  A resignation is announced
-    but is not part of the position: its `is_over` stays False.  Raises ValueError for another mode, limit or
-    handicap, and for a `tower_height` that the network does not have.
+    but is not part of the position: its `is_over` stays False.  Raises ValueError for an invalid mode, limit or
+    handicap, and for a `tower_height` other than the network's.
     """
     check_env(env)
     if mode not in (0, 1):
@@ -117,9 +117,10 @@ def _untrained(env: GameEnv, tower_height: int | None) -> Any:
 class TerminalGame:
     """One game between a person and an engine; `run` plays it.
 
-    player: is set to `start`, by default the start position.
-    human: +1 if the person is Black, the first player, -1 if White.
+    player: the engine; it is set to `start` (None: the start position).
+    human: +1 if the person is Black (the first player), -1 if White.
     limit: of each search.
+    now: a clock in seconds.
     """
 
     def __init__(
@@ -140,9 +141,9 @@ class TerminalGame:
         self.say = screen.say
         self.limit = limit
         self.positions: list[Position] = [player.position]  # of the whole game
-        self.left = False  # by the person
+        self.left = False  # whether the person has left
         self.resigned = False
-        self.announced = False  # the result of a finished game
+        self.announced = False  # whether the result was announced
         self.files = GameFiles(player.env, screen)
         self.commands: dict[str, Callable[[str], None]] = {
             "undo": self.undo,
@@ -158,7 +159,7 @@ class TerminalGame:
 
     @property
     def words(self) -> list[str]:
-        """What can be typed beside moves."""
+        """The words that can be typed besides moves."""
         passes = [] if self.player.env.pass_action is None else ["pass"]
         return [*self.commands, *ALIASES, *passes]
 
@@ -255,7 +256,7 @@ class TerminalGame:
         move = self.position.env.to_text(thought.action)
         self.play_move(thought.action)
         self.say(
-            f"The engine ({PLAYER_NAMES[engine]}) played {move} and sees its chance to win at {thought.win_rate}.\n"
+            f"The engine ({PLAYER_NAMES[engine]}) played {move}; it expects to win with {thought.win_rate}.\n"
             f"Best line: {thought.line}."
         )
 
@@ -266,12 +267,12 @@ class TerminalGame:
         thought = self.think()
         move = self.position.env.to_text(thought.action)
         self.say(
-            f"The engine would play {move} for you and sees your chance to win at {thought.win_rate}.\n"
+            f"The engine would play {move} in your place; it expects you to win with {thought.win_rate}.\n"
             f"Best line: {thought.line}."
         )
 
     def undo(self, _: str) -> None:
-        """Go back to where the person last chose a move; a resignation is undone too."""
+        """Go back to the person's last turn; a resignation is undone too."""
         before = [i for i, position in enumerate(self.positions[:-1]) if position.to_play == self.human]
         if self.resigned and self.position.to_play == self.human:
             before.append(len(self.positions) - 1)
@@ -281,7 +282,7 @@ class TerminalGame:
         self.go_to(self.positions[: before[-1] + 1])
 
     def go_to(self, positions: list[Position]) -> None:
-        """Continue from the last of these positions, which are those of one game in order."""
+        """Continue a game, given all its positions in order, from the last one."""
         self.player.initialize_game(positions[-1])
         self.positions = positions
         self.resigned = self.announced = False
@@ -294,11 +295,11 @@ class TerminalGame:
         self.say(HELP.format(move=example, passes=passes, kind=kind) + self.stones_count("\n"))
 
     def stones_count(self, before: str) -> str:
-        """Return the sentence on dead stones, after `before`; "" for games without captures."""
+        """Return `before` and the hint about dead stones; "" for games without captures."""
         return before + STONES_COUNT if self.player.env.has_captures else ""
 
     def score(self, _: str) -> None:
-        """Show the count of the board as it stands, and the end that the network expects."""
+        """Show the score of the current board, and the result that the network expects."""
         self.say(f"If the game ended here: {result_text(self.position.score())}.{self.stones_count('  ')}")
         if self.over:
             return
@@ -307,7 +308,7 @@ class TerminalGame:
             if expected[1]:
                 self.screen.draw(expected[1])
         elif self.player.env.has_ownership:
-            self.say("That is the board as it stands: this engine makes no forecast of the end.")
+            self.say("That is the current board: this engine makes no forecast of the end.")
 
     def save(self, name: str, replace: bool = False) -> None:
         """Save the game, or say why not.

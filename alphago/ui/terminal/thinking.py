@@ -1,4 +1,4 @@
-"""Thinking in a game with a person: how long the engine searches for a move, and what it reports."""
+"""Search for a move within limits of readouts and time, with reports, in a game with a person."""
 
 import time
 from collections.abc import Callable
@@ -13,10 +13,10 @@ SHOWN_PLIES = 6  # of the expected line of play
 
 @dataclass(frozen=True)
 class Limit:
-    """Limits of the search for one move, which ends at the first of them.
+    """Limits of the search for one move; it ends at whichever comes first.
 
-    readouts: simulations; 0 plays the network's most probable action, None is no limit.
-    seconds: time; None is no limit.
+    readouts: simulations; 0 plays the network's most probable action, None means no limit.
+    seconds: time; None means no limit.
     """
 
     readouts: int | None = 800
@@ -47,7 +47,7 @@ class Thought:
 
     @property
     def win_rate(self) -> str:
-        """The chance of the player to move to win, such as '75 %'."""
+        """The win rate of the player to move, such as '75 %'."""
         return f"{50 * (1 + self.value):.0f} %"
 
 
@@ -57,7 +57,7 @@ def think(
     report: Callable[[int, Thought], object],
     now: Callable[[], float] = time.monotonic,
 ) -> Thought:
-    """Return the move that a player would make in its position, without playing it.
+    """Return the move that a player would choose in its position, without playing it.
 
     report: called after each wave of the search with the readouts so far and the best move so far.
     """
@@ -78,6 +78,6 @@ def best(player: MCTSPlayer) -> Thought:
 
 
 def thought_of(player: MCTSPlayer, action: int) -> Thought:
-    """Return a move with what the search so far says of it."""
+    """Return a move with its value and line by the search so far."""
     analysis = player.analysis(plies=SHOWN_PLIES)
     return Thought(action, float(analysis.value[0]), analysis.line_text(action))

@@ -43,7 +43,7 @@ class TestMatches:
         whole.go_on(HashEvaluator(), PAIRS, NEVER)
         assert (whole.is_over, whole.at_rest) == (True, True)
         parts = random.examination(3, "cpu")
-        while parts.pieces < 4:
+        while parts.completed < 4:
             parts.go_on(HashEvaluator(), 3, Moves(5))
         assert not parts.is_over
         later = random.examination(3, "cpu", parts.state())
@@ -81,7 +81,7 @@ class TestMatches:
         again = watched.examination(0, "cpu")
         while not again.is_over:
             again.go_on(UniformEvaluator(), PAIRS, NEVER)
-        assert again.pieces == PAIRS
+        assert again.completed == PAIRS
 
 
 class Moves(threading.Event):
@@ -113,7 +113,7 @@ class TestRecords:
             state = examination.state()
             examination = WatchedRecords("records:x", ENV, records).examination(0, "cpu", state)
             examination.go_on(Favourite(), 1, Moves(1))
-        assert examination.pieces == 2
+        assert examination.completed == 2
         row = examination.row()
         assert row is not None
         moves = [(record, ply) for record in records for ply in range(len(record)) if record.weights[ply]]

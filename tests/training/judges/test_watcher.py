@@ -35,45 +35,45 @@ class Clock:
 
 
 class Slow:
-    """Something to be watched by whose pieces take so many seconds, in moves of a hundredth of it."""
+    """A watched opponent whose units take `seconds()` each, in 100 moves."""
 
-    def __init__(self, name: str, clock: Clock, seconds: Callable[[], float], pieces: int = 10) -> None:
-        self.name, self.clock, self.seconds, self.all = name, clock, seconds, pieces
+    def __init__(self, name: str, clock: Clock, seconds: Callable[[], float], units: int = 10) -> None:
+        self.name, self.clock, self.seconds, self.all = name, clock, seconds, units
 
     def examination(self, seed: int, device: str, state: Any = None) -> "SlowExamination":
         return SlowExamination(self, state or 0)
 
 
 class SlowExamination:
-    def __init__(self, slow: Slow, pieces: int) -> None:
-        self.slow, self.moves = slow, 100 * pieces
+    def __init__(self, slow: Slow, units: int) -> None:
+        self.slow, self.moves = slow, 100 * units
 
     @property
-    def pieces(self) -> int:
+    def completed(self) -> int:
         return self.moves // 100
 
     @property
     def is_over(self) -> bool:
-        return self.pieces >= self.slow.all
+        return self.completed >= self.slow.all
 
     @property
     def at_rest(self) -> bool:
         return self.moves % 100 == 0
 
     def go_on(self, evaluator: Any, at_once: int, stop: threading.Event) -> None:
-        goal = 100 * min(self.pieces + at_once, self.slow.all)
+        goal = 100 * min(self.completed + at_once, self.slow.all)
         while self.moves < goal and not stop.is_set():
             self.moves += 1
             self.slow.clock.now += self.slow.seconds() / 200
 
     def row(self) -> dict[str, Any] | None:
-        return {"opponent": self.slow.name, "readouts": None, "played": self.pieces} if self.pieces else None
+        return {"opponent": self.slow.name, "readouts": None, "played": self.completed} if self.completed else None
 
     def summary(self) -> str:
         return "played"
 
     def state(self) -> int:
-        return self.pieces
+        return self.completed
 
     def close(self) -> None:
         self.moves = 0
@@ -164,18 +164,18 @@ class TestExaminations:
         watcher = Watcher(GO, [slow], SHARE, clock=clock)
         with watched(tmp_path, watcher) as run:
             list(train_for(run, watcher, 60))
-            (account,) = watcher.accounts
-            assert account.examination is not None
-            assert 0 < account.examination.pieces < 10
+            (task,) = watcher.tasks
+            assert task.examination is not None
+            assert 0 < task.examination.completed < 10
             run.learner.steps += 1  # another network by now
             saved = run.state()
             other = Watcher(GO, [slow, Slow("new", clock, lambda: 2.0)], SHARE, clock=clock)
             other.restore(run, saved.tensors, json.loads(json.dumps(saved.data["judges"]["watch"])))
             assert other.budget.spent == watcher.budget.spent
-            assert other.accounts[0].examination is not None
-            assert other.accounts[0].examination.pieces == account.examination.pieces
-            assert other.accounts[1].spent == account.spent  # no advantage to make up for
-            assert same(other.networks[account.network], watcher.networks[account.network])
+            assert other.tasks[0].examination is not None
+            assert other.tasks[0].examination.completed == task.examination.completed
+            assert other.tasks[1].spent == task.spent  # no advantage to make up for
+            assert same(other.networks[task.network], watcher.networks[task.network])
 
     def test_an_engine_that_fails(self, tmp_path: Path) -> None:
         """It is told, and the run goes on; its next examination is tried."""
@@ -197,11 +197,11 @@ class TestExaminations:
             run.clock.set(1000.0)
             stop.set()
             assert not watcher.judge(run, stop)
-            (account,) = watcher.accounts
-            assert account.examination is not None
-            assert account.examination.pieces == 0
+            (task,) = watcher.tasks
+            assert task.examination is not None
+            assert task.examination.completed == 0
             assert watcher.judge(run, threading.Event())
-            assert account.examination is None
+            assert task.examination is None
         assert [row["played"] for row in rows_of(tmp_path)] == [20]
 
 

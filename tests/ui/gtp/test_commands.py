@@ -28,9 +28,7 @@ class TestSetup:
 
     def test_boardsize_without_one(self, capsys: pytest.CaptureFixture) -> None:
         gtp = GoEngine(GoEnv(5), None, 4)
-        assert capsys.readouterr().err == (
-            "alphago gtp: no model was given: a search that knows only the rules is playing\n"
-        )
+        assert capsys.readouterr().err == ("alphago gtp: no model was given: playing with a search without a network\n")
         for size in (2, 7, 9):
             assert ask(gtp, f"boardsize {size}", "play b a1", "genmove w")[1] == ""
             assert gtp.game.position.board.shape == (size, size)

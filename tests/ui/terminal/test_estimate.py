@@ -26,8 +26,8 @@ def test_words_and_owners() -> None:
     sentences, board = estimate(Oracle(), GoEnv(5).position(black="A1 D2 E5", white="B3 C3 E4"))
     assert sentences == (
         "The network expects W+2 in the end, and Black to win with 73%.\n"
-        "It takes for dead: Black E5 D2; White B3.\n"
-        "The points that it gives to Black (X) and White (O):"
+        "Dead stones: Black E5 D2; White B3.\n"
+        "Expected points of Black (X) and White (O):"
     )
     assert board.splitlines()[1] == " 5  X X . O O  5"
 

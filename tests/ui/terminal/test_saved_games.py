@@ -49,7 +49,7 @@ def test_a_game_that_is_over(tmp_path):
     path = tmp_path / "game.sgf"
     typed = ("c3", "save", f"SAVE {path}", "b2", "hint", "resign", "undo", "resign", f"save {path}", "")
     _, text = talk(GoEnv(3, max_moves=2), *typed)
-    assert "Not saved: type the name of a file too, as in `save game.sgf`." in text
+    assert "Not saved: a file name is missing, as in `save game.sgf`." in text
     assert "illegal move B2" in text
     assert text.count("The game is over") == 2  # hint and resign change nothing
     assert read_sgf(path).result == "W+R"
@@ -87,9 +87,9 @@ def test_another_game(tmp_path):
     ("name", "sentence"),
     [
         ("~no-such-user/x.sgf", "Not loaded: there is no home folder ~no-such-user."),
-        ("", "Not loaded: type the name of a file too, as in `load game.sgf`."),
+        ("", "Not loaded: a file name is missing, as in `load game.sgf`."),
         ("none.sgf", "Not loaded: none.sgf cannot be read: No such file or directory."),
-        ("game.npz", "Not loaded: games of go are kept as .sgf, not .npz: game.sgf would do."),
+        ("game.npz", "Not loaded: games of go are saved as .sgf, not .npz: use game.sgf."),
         ("nine.sgf", "Not loaded: nine.sgf: the board must be 5x5, got 9x9."),
         ("bad.sgf", "Not loaded: bad.sgf: "),
         ("long.sgf", "long.sgf: move 4, White D5, is illegal: the game ends after move 3."),
@@ -112,7 +112,7 @@ def test_files_that_cannot_be_saved(tmp_path):
     assert f"Not saved: there is no folder {tmp_path / 'no'}." in text
     _, text = talk(GoEnv(5), "save ~no-such-user/x.sgf", f"save {tmp_path}/a.npz", "quit")
     assert "Not saved: there is no home folder ~no-such-user." in text
-    assert "Not saved: games of go are kept as .sgf, not .npz" in text
+    assert "Not saved: games of go are saved as .sgf, not .npz" in text
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
@@ -122,10 +122,10 @@ def test_files_of_a_game_without_sgf(tmp_path):
     (tmp_path / "text").write_text("nothing")
     typed = [f"save {tmp_path / 'x.sgf'}", f"load {tmp_path / 'go.sgf'}", f"load {tmp_path / 'text'}"]
     _, text = talk(ConnectFourEnv(), *typed, "quit")
-    kinds = "games of connect-four are kept as .npz, not .sgf"
-    assert f"Not saved: {kinds}: {tmp_path / 'x.npz'} would do." in text
+    kinds = "games of connect-four are saved as .npz, not .sgf"
+    assert f"Not saved: {kinds}: use {tmp_path / 'x.npz'}." in text
     assert f"Not loaded: {kinds}" in text
-    assert f"Not loaded: {tmp_path / 'text'} holds no game records (it is no .npz archive)." in text
+    assert f"Not loaded: {tmp_path / 'text'} holds no game records (not an .npz archive)." in text
     assert not (tmp_path / "x.sgf").exists()
 
 
@@ -134,7 +134,7 @@ def test_another_file_is_not_replaced(tmp_path):
     path, own = tmp_path / "precious.sgf", tmp_path / "own.sgf"
     path.write_text("precious")
     _, text = talk(GoEnv(5), "c3", f"save {path}", f"save {own}", "b2", f"save {own}", "quit")
-    assert f"Not saved: {path} is there already and not of this game; `save! {path}` replaces it." in text
+    assert f"Not saved: {path} exists and is not of this game; `save! {path}` replaces it." in text
     assert text.count(f"Saved in {own}.") == 2
     assert path.read_text() == "precious"
     _, text = talk(GoEnv(5), f"load {own}", f"save {own}", f"save! {path}", "quit")
@@ -152,7 +152,7 @@ def test_a_person_is_asked(tmp_path):
         with contextlib.suppress(FileExistsError):
             GameFiles(player.env, screen).save(str(path), player.game_record(), False, ("you", "alphago"), False)
         assert path.read_text().startswith(after)
-    assert questions == [f"{path} is there already and not of this game.  Replace it? (yes or no) "] * 2
+    assert questions == [f"{path} exists and is not of this game.  Replace it? (yes or no) "] * 2
 
 
 @pytest.mark.parametrize("moves", ["C3 pass pass B2", "C3 pass pass pass", "pass pass", "A1 B1 C1 D1 E1 pass"])

@@ -164,14 +164,13 @@ class TestMoves:
 
     def test_the_engines_move_and_chance_are_announced(self):
         assert (
-            "The engine (White) played C3 and sees its chance to win at 75 %."
-            in go(BLACK, "d4", engine="C3", value=0.5).text
+            "The engine (White) played C3; it expects to win with 75 %." in go(BLACK, "d4", engine="C3", value=0.5).text
         )
 
     @pytest.mark.parametrize("typo", ["d", "z9", "i4", "d44", "D 4", "4d", "undoo", "?", "d４", "\x00", "-1"])
     def test_typo(self, typo):
         end = go(BLACK, typo, "d4", engine="C3")
-        assert f"{typo!r} is no point of GoEnv(5)" in end.text
+        assert f"{typo!r} is not a point of GoEnv(5)" in end.text
         assert "`help` lists the commands" in end.text
         assert ("did you mean undo?" in end.text) == (typo == "undoo")
         assert end.moves() == "B D4, W C3"
@@ -241,7 +240,7 @@ class TestUndo:
 class TestOtherCommands:
     def test_hint_does_not_move(self):
         end = go(BLACK, "hint", "d4", engine="B2 C3", value=-0.5)
-        assert "The engine would play B2 for you and sees your chance to win at 25 %." in end.text
+        assert "The engine would play B2 in your place; it expects you to win with 25 %." in end.text
         assert end.moves() == "B D4, W C3"
 
     def test_score(self):
@@ -269,7 +268,7 @@ class TestDeadStones:
     @pytest.mark.parametrize(("lines", "engine"), [(["pass", "d4"], "C3 E5"), (["d4", "b2", "b4"], "pass C3 pass")])
     def test_at_the_first_pass(self, lines, engine):
         text = go(BLACK, *lines, engine=engine).text
-        assert text.count("Stones on the board count as alive in the end: capture dead ones before you pass.") == 1
+        assert text.count("Stones on the board count as alive in the end, so capture dead ones before you pass.") == 1
 
     def test_with_the_score(self):
         text = go(BLACK, "score").text
@@ -334,7 +333,7 @@ class NimState:
 class TestAnyGame:
     def test_a_plain_game(self):
         end = converse(ScriptedPlayer(Nim(), "0 0"), BLACK, "pass", "d4", "2", "score", "1", "undo", "1", "1")
-        assert "'pass' is no move of Nim(): expected a number from 0 to 1" in end.text
+        assert "'pass' is not a move of Nim(): expected a number from 0 to 1" in end.text
         assert "If the game ended here: draw." in end.text
         assert end.text.endswith("Black wins.\nYou win!")
 
@@ -412,7 +411,7 @@ class TestPlay:
         [
             (None, "You left the game after 0 moves."),  # it was closed before Python started
             (b"", "You left the game after 0 moves."),
-            (b"\xff\xfe\nc3\nquit\n", "is no point of GoEnv(5)"),
+            (b"\xff\xfe\nc3\nquit\n", "is not a point of GoEnv(5)"),
         ],
     )
     def test_input_that_is_closed_or_no_text(self, stdin, text, monkeypatch, capsys):
