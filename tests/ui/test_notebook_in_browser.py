@@ -16,9 +16,8 @@ from alphago.env.game import GameEnv, Position
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.ui.notebook import STATIC, NotebookGame
-from tests.ui.web.browser import PATIENCE, chromium
+from tests.ui.web.browser import PATIENCE
 
-__all__ = ["chromium"]
 pytestmark = pytest.mark.browser
 
 # What a notebook's front end does: it imports the module, renders it into a cell, and carries messages.

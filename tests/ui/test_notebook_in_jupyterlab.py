@@ -16,9 +16,8 @@ from typing import Any
 
 import pytest
 
-from tests.ui.web.browser import PATIENCE, chromium
+from tests.ui.web.browser import PATIENCE
 
-__all__ = ["chromium"]
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 ROOT = Path(__file__).parents[2]
 CELLS = (

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from alphago.ui.web.views import TITLES
+
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 QUIET = (
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -105,6 +107,8 @@ class Visitor:
         self.part("new-colour").select_option(colour)
         self.part("begin").click()
         self.expect(self.part("dialog")).to_be_hidden()
+        # Until then the game before is on the board, and a press that the new one comes between is none.
+        self.expect(self.page.locator(".ag h2").first).to_contain_text(TITLES[game])
 
     def stones(self) -> tuple[int, int]:
         """The numbers of black and white stones on the board."""
