@@ -185,7 +185,7 @@ class TestSearch:
 def run(program: Path, lines: str, folder: Path) -> list[str]:
     """What a bot answers, alone in an empty folder."""
     command = [sys.executable, "-I", str(program)]
-    done = subprocess.run(command, input=lines, capture_output=True, text=True, timeout=120, cwd=folder)
+    done = subprocess.run(command, input=lines, capture_output=True, text=True, timeout=600, cwd=folder)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 

@@ -20,7 +20,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("mkdocs", reason="mkdocs is not installed")
     path = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(path)]
-    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
     assert built.returncode == 0, built.stdout + built.stderr
     return path
 

@@ -28,7 +28,7 @@ def our_engine(size: int, readouts: int) -> Engine:
     """`alphago gtp` in a process of its own, which plays all games out."""
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from alphago.cli import main; sys.exit(main())"
     options = ("gtp", "--board-size", str(size), "--readouts", str(readouts), "--seed", "{seed}", "--resign", "-1")
-    return Engine("alphago", (sys.executable, "-c", code, *options))
+    return Engine("alphago", (sys.executable, "-c", code, *options), start_timeout=600, timeout=600)
 
 
 def text(env: GoEnv, moves: tuple[int, ...]) -> str:

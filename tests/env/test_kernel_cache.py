@@ -118,7 +118,7 @@ def test_without_jit_the_rules_are_the_same_and_indices_are_checked() -> None:
     root = PACKAGE.parent
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(root)}
     run = subprocess.run(
-        [sys.executable, "-c", WITHOUT_JIT], env=environment, cwd=root, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", WITHOUT_JIT], env=environment, cwd=root, capture_output=True, text=True, timeout=600
     )
     assert run.returncode == 0, run.stderr
     # The same hash, random game, score and search as compiled code gives.

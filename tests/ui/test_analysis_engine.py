@@ -49,7 +49,7 @@ class Client:
             self.engine.receive(query if isinstance(query, str) else json.dumps(query))
 
     def next(self) -> dict[str, Any]:
-        return self.replies.get(timeout=60)
+        return self.replies.get(timeout=600)
 
     def rest(self) -> list[dict[str, Any]]:
         """Let the engine finish, and return all replies that have not been read."""
@@ -388,7 +388,7 @@ def test_closing_without_waiting(net: NeuralNet) -> None:
 class TestProcess:
     def run(self, *arguments: str, sent: str) -> list[dict[str, Any]]:
         command = [sys.executable, "-m", "alphago", "analysis", "7x7", *arguments]
-        done = subprocess.run(command, input=sent.encode(), capture_output=True, timeout=120, cwd=ROOT)
+        done = subprocess.run(command, input=sent.encode(), capture_output=True, timeout=6000, cwd=ROOT)
         assert done.returncode == 0, done.stderr.decode()
         assert b"Traceback" not in done.stderr
         return [json.loads(line) for line in done.stdout.decode().splitlines()]

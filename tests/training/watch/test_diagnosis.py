@@ -73,10 +73,10 @@ def test_a_run_of_the_recipe_whose_positions_surprise_draws() -> None:
 
 
 def test_a_run_whose_positions_surprise_draws_and_that_learns_too_little() -> None:
-    rows = run(policy_loss=lambda i: 4.6 - 0.01 * i)
+    rows = run(policy_loss=lambda i: 4.603 - 0.01 * i)
     findings = diagnose(rows, SETTINGS | {"surprise_share": 1.0})
     assert names(findings) == ["under-training"]
-    assert "2.49 above its target's entropy" in findings[0].evidence
+    assert "2.50 above its target's entropy" in findings[0].evidence
     assert diagnose(run(policy_loss=lambda i: 4 - 0.01 * i), SETTINGS | {"surprise_share": 1.0}) == []
 
 
@@ -99,7 +99,7 @@ FAULTS: list[tuple[str, dict[str, Any], str]] = [
     ("stale window", {"positions": lambda i: 60_000 + 500 * i, "memory": lambda i: 60_000 + 500 * i},
      "samples come from 90000 positions, 100% of all, from 180 iterations"),
     ("stale window", {"positions": lambda i: 90_000 + 500 * i, "memory": 80_000}, "from 80000 positions"),
-    ("under-training", {"policy_loss": lambda i: 4 - 0.01 * i}, "3.50 nats, 1.89 above its target's entropy"),
+    ("under-training", {"policy_loss": lambda i: 4.003 - 0.01 * i}, "3.50 nats, 1.90 above its target's entropy"),
     ("starved device", {"gpu_busy": 0.3}, "the GPU is busy 30% of the time"),
     ("starved processor", {"gpu_busy": None, "processor_share": 0.4}, "the run's threads work 40% of the time"),
     ("starved self-play", {"selfplay_share": 0.03}, "it has 3% of the time"),

@@ -178,7 +178,7 @@ class TestServe:
 def run(*arguments: str, sent: bytes = b"", code: str | None = None) -> subprocess.CompletedProcess:
     """`alphago` (or some code) as a process of its own."""
     command = ["-m", "alphago", *arguments] if code is None else ["-c", code]
-    return subprocess.run([sys.executable, *command], input=sent, capture_output=True, timeout=120, cwd=ROOT)
+    return subprocess.run([sys.executable, *command], input=sent, capture_output=True, timeout=600, cwd=ROOT)
 
 
 class TestProcess:

@@ -73,7 +73,7 @@ class Terminal:
         time.sleep(0.5)
         self.process.send_signal(signal.SIGINT)
         try:
-            return self.read_until(text, 60)
+            return self.read_until(text, 600)
         except TimeoutError:
             self.process.send_signal(signal.SIGINT)
             return self.read_until(text)
