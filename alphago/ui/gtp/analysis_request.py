@@ -58,7 +58,7 @@ def read_request(arguments: list[str], env: GoEnv, kata: bool) -> AnalysisReques
             request.forbidden.append(forbidden(key, [words.pop(0) for _ in range(min(3, len(words)))], env))
             player = request.forbidden[-1].player
             if ("allow", player) in given or (key == "allow" and ("avoid", player) in given):
-                raise GtpFailure("allow must be given once for each player, and without avoid")
+                raise GtpFailure("allow must be given once for a player, and without avoid")
             given.append((key, player))
         elif key in KEYS or (kata and key in FLAGS):
             if not words:

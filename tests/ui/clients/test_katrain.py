@@ -52,7 +52,7 @@ def test_over_a_websocket(tmp_path: Path) -> None:
 
 
 def test_over_pipes(tmp_path: Path) -> None:
-    """Its `custom` backend runs a shell command and ends it by ending the shell, so the engine replaces the shell."""
+    """Its `custom` backend: a shell's command. KaTrain ends it by ending the shell, so the engine takes its place."""
     client("KaTrain", "katrain", "bin", "python")
     command = our_command(tmp_path, "analysis", "7x7")
     check(drive("custom", f"exec {shlex.quote(str(command))}", tmp_path))

@@ -176,10 +176,10 @@ class TestAnalyze:
             ("kata-analyze 1 avoid B D4", "avoid needs a player, vertices and a depth"),
             ("kata-analyze 1 avoid B Z9 1", "avoid needs vertices such as D4,Q16, got Z9"),
             ("kata-analyze 1 avoid B D4 0", "avoid needs a depth >= 1, got 0"),
-            ("kata-analyze 1 avoid B D4 1 allow B D4 1", "allow must be given once for each player, and without avoid"),
+            ("kata-analyze 1 avoid B D4 1 allow B D4 1", "allow must be given once for a player, and without avoid"),
             (
                 "kata-analyze b 1 allow B C3,C3 1 allow B D4 1",
-                "allow must be given once for each player, and without avoid",
+                "allow must be given once for a player, and without avoid",
             ),
             ("kata-raw-nn 8", "the symmetry must be 0 to 7 or all, got 8"),
         ],
