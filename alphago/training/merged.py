@@ -1,7 +1,7 @@
-"""Samples with the same input added up: policy, value and count, and score and ownership where a game has them.
+"""Merged samples: sums and means of the targets of training samples with equal inputs.
 
-Inputs are the same if a symmetry of the game turns one into the other.  They are compared by a digest of 128 bits of
-all their numbers, so that two different inputs do not become one.
+Two inputs are equal if a symmetry of the game turns one into the other.  They are compared by 128-bit digests of all
+their numbers, so that different inputs are never merged in practice.
 """
 
 import hashlib
@@ -15,26 +15,26 @@ from alphago.env.game import GameEnv
 from alphago.nn.loss import ILLEGAL
 from alphago.training.memory import Entry, Sample, turn
 
-FIRST_ROWS = 256  # for which there is room at first; arrays grow
+FIRST_ROWS = 256  # number of rows allocated at first; the arrays grow
 
 
 class Sums(NamedTuple):
-    """Sums over the samples of each row, weighted by the samples' own weights; R rows, A actions."""
+    """Sums of the targets of the samples merged in each row, weighted by the samples' weights; R rows, A actions."""
 
-    seen: np.ndarray  # float64 [R], sum of weights
+    seen: np.ndarray  # float64 [R], sum of the weights
     policy: np.ndarray  # float32 [R, A]
     value: np.ndarray  # float64 [R], from the view of the player to move
-    ended: np.ndarray  # float64 [R], sum of the weights of samples whose score and ownership are known
-    score: np.ndarray  # float64 [R], of these
-    ownership: np.ndarray  # float32 [R, points], of these; [R, 0] in games without
+    ended: np.ndarray  # float64 [R], sum of the weights of the samples whose score and ownership are known
+    score: np.ndarray  # float64 [R], sum over the samples whose score is known, from the view of the player to move
+    ownership: np.ndarray  # float32 [R, points], sum over the same samples as `score`; [R, 0] without ownership
 
     def scaled(self, rows: np.ndarray, factor: float) -> "Sums":
-        """Return copies of these rows (int64 [n]), all sums times `factor`."""
+        """Return copies of the rows with indices `rows` (int64 [n]), with all sums multiplied by `factor`."""
         return Sums(*(array[rows] * array.dtype.type(factor) for array in self))
 
 
 def new_sums(env: GameEnv, rows: int) -> Sums:
-    """Return `rows` empty rows."""
+    """Return Sums with `rows` rows of zeros."""
     points = env.plane_shape[0] * env.plane_shape[1] if env.has_ownership else 0
     numbers = {name: np.zeros(rows) for name in ("seen", "value", "ended", "score")}
     policy, ownership = np.zeros((rows, env.action_space), np.float32), np.zeros((rows, points), np.float32)
@@ -42,7 +42,7 @@ def new_sums(env: GameEnv, rows: int) -> Sums:
 
 
 class Places(NamedTuple):
-    """Where each row's input is found: before a ply of a game, turned by a symmetry."""
+    """The position of each row's input: a game, the ply before which it occurs, and the symmetry to apply."""
 
     entries: list[Entry]
     plies: list[int]
@@ -55,11 +55,11 @@ class Places(NamedTuple):
 
 
 class MergedSamples:
-    """Samples in the order in which their inputs came first, one row for each input."""
+    """Training samples merged by input: one row for each different input, in the order of first occurrence."""
 
     def __init__(self, env: GameEnv) -> None:
         self.env = env
-        self.places = Places([], [], [])  # of each row's first sample
+        self.places = Places([], [], [])  # the place of each row's first sample
         self._rows: dict[bytes, int] = {}
         self._sums = new_sums(env, FIRST_ROWS)
 
@@ -78,7 +78,11 @@ class MergedSamples:
         return np.frombuffer(b"".join(self._rows), np.uint64).reshape(-1, 2)
 
     def add(self, entries: Sequence[Entry], plies: Sequence[int], sample: Sample) -> None:
-        """Add samples, at these plies of these games, none of them turned yet."""
+        """Add n samples; `sample` is turned in place.
+
+        entries, plies: for each sample its game and its ply.
+        sample: the samples, to which no symmetry has been applied.
+        """
         symmetries, keys = canonical_inputs(self.env, sample.planes)
         rows = np.empty(len(keys), np.int64)
         for i, key in enumerate(keys):
@@ -88,13 +92,13 @@ class MergedSamples:
         self._make_room()
         turn(self.env, sample, symmetries)
         weight, known = sample.weight, sample.weight * sample.ended
-        policy = np.maximum(sample.policy, 0)  # numbers below 0 are marks of illegal actions
+        policy = np.maximum(sample.policy, 0)  # numbers below 0 mark illegal actions
         added = Sums(
             weight, weight[:, None] * policy, weight * sample.value,
             known, known * sample.score, known[:, None] * sample.ownership,
         )  # fmt: skip
         for sums, more in zip(self._sums, added, strict=True):
-            np.add.at(sums, rows, more)  # one after the other: the same however the samples come in parts
+            np.add.at(sums, rows, more)  # in order, so that the sums do not depend on the split into calls
 
     def _make_room(self) -> None:
         room = len(self._sums.seen)
@@ -105,22 +109,24 @@ class MergedSamples:
 
 
 class Means(NamedTuple):
-    """Merged samples to learn from, each the mean of all samples with its input; n inputs."""
+    """Merged samples to learn from: for each of n inputs, the means of its samples' targets, in the mover's view."""
 
     places: Places
-    seen: np.ndarray  # float64 [n], how many samples, the older ones counted less
-    policy: np.ndarray  # float32 [n, A], rows of sum 1 beside ILLEGAL
+    seen: np.ndarray  # float64 [n], the number of samples, weighted by age
+    policy: np.ndarray  # float32 [n, A], probabilities that sum to 1, or ILLEGAL
     value: np.ndarray  # float32 [n]
-    ended: np.ndarray  # float32 [n], the share of samples whose score and ownership are known
-    score: np.ndarray  # float32 [n], the mean of these
-    ownership: np.ndarray  # float32 [n, points], the mean of these
+    ended: np.ndarray  # float32 [n], the share of the samples whose score and ownership are known
+    score: np.ndarray  # float32 [n], the mean over the samples whose score is known
+    ownership: np.ndarray  # float32 [n, points], the mean over the same samples as `score`
 
 
 def merged(layers: Sequence[tuple[MergedSamples, float]], choose: Callable[[np.ndarray], np.ndarray]) -> Means:
-    """Merge layers of samples, each counted by a factor, and return the means of the inputs that `choose` returns.
+    """Merge layers of samples, and return the means of the inputs that `choose` selects.
 
-    layers: the oldest first; an input that is in several is taken from the newest.
-    choose: gets the merged count of each different input, float64 [n], returns which of them to take, int64, ascending.
+    layers: pairs of samples and their weight, the oldest first.  The place of an input that is in several layers is
+        its place in the newest one.
+    choose: function of the weighted number of samples of each different input, float64 [n], that returns the indices
+        of the selected inputs, int64, ascending.
     """
     groups, counts = group_inputs(layers)
     chosen = choose(counts)
@@ -153,7 +159,7 @@ def merged(layers: Sequence[tuple[MergedSamples, float]], choose: Callable[[np.n
 
 
 def mean_policy(policy: np.ndarray) -> np.ndarray:
-    """Return sums of policies, float32 [n, A], as rows of sum 1; marked illegal actions stay ILLEGAL."""
+    """Return sums of policies, float32 [n, A], divided so that each row sums to 1; negative entries become ILLEGAL."""
     positive = np.maximum(policy, 0)
     mean = positive / np.maximum(positive.sum(axis=1, keepdims=True), 1e-12)
     mean[policy < 0] = ILLEGAL
@@ -161,7 +167,11 @@ def mean_policy(policy: np.ndarray) -> np.ndarray:
 
 
 def group_inputs(layers: Sequence[tuple[MergedSamples, float]]) -> tuple[list[np.ndarray], np.ndarray]:
-    """Return the number of the input of each layer's rows, int64 [R], and the merged counts by input, float64 [n]."""
+    """Number the different inputs of all layers.
+
+    Returns for each layer the input numbers of its rows, int64 [R], and the weighted number of samples of each input,
+    float64 [n].
+    """
     keys = np.concatenate([samples.keys for samples, _ in layers])
     counts = np.concatenate([samples.sums.seen * factor for samples, factor in layers])
     order = np.lexsort((keys[:, 1], keys[:, 0]))
@@ -175,10 +185,12 @@ def group_inputs(layers: Sequence[tuple[MergedSamples, float]]) -> tuple[list[np
 
 
 def canonical_inputs(env: GameEnv, planes: np.ndarray) -> tuple[np.ndarray, list[bytes]]:
-    """Return the symmetry, int64 [n], that brings each input to the form it is merged in, and a digest of that form.
+    """Return the symmetry, int64 [n], that brings each input to its canonical form, and a digest of each form.
 
-    planes: float32 [n, planes, height, width].  The form is the one with the least fingerprint of all that the game's
-    symmetries give, so that inputs of which one is the other's mirror image have the same.
+    The canonical form of an input is its image under that symmetry of the game which gives the least fingerprint.  So
+    an input and its mirror image have the same canonical form.
+
+    planes: float32 [n, planes, height, width].
     """
     flat = planes.reshape(len(planes), env.planes, -1)
     turned = [np.ascontiguousarray(flat[:, :, points]) for points in env.symmetries.points]
@@ -189,7 +201,7 @@ def canonical_inputs(env: GameEnv, planes: np.ndarray) -> tuple[np.ndarray, list
 
 
 def fingerprints(planes: np.ndarray) -> np.ndarray:
-    """Return a number of 64 bits for each row, uint64 [n]: the sum of its 32-bit words by random odd weights."""
+    """Return a hash of each row of `planes`, uint64 [n]: the sum of its 32-bit words times random odd weights."""
     words = planes.reshape(len(planes), -1).view(np.uint32).astype(np.uint64)
     return words @ odd_weights(words.shape[1])
 

@@ -1,7 +1,7 @@
-"""The pool: a memory that merges positions with the same input, and is learned from in generations.
+"""The pool: a memory that merges positions with equal network inputs, and from which a run learns in generations.
 
-CGZero's sampler and training loop (marchete 2020, github.com/marchete/CGZero) as facts, without two of their losses: a
-merged sample keeps its count when more is added to it, and one that is old, however rare, keeps policies of sum 1.
+The method is the sampler and training loop of CGZero (marchete 2020, github.com/marchete/CGZero), without two defects:
+here a merged sample keeps its count when positions are added to it, and the policy of an old sample still sums to 1.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,44 +15,45 @@ from alphago.system.validation import check_float, check_int, check_ranges, sett
 from alphago.training.memory import Entry, ReplayMemory, Sample, turn
 from alphago.training.merged import Means, MergedSamples, merged
 
-TOP_SHARE = 0.2  # of a subset: the inputs that came most often,
-NEXT_SHARE, NEXT_OF = 0.2, 0.4  # and as many drawn from the first 40 % by count; the rest is drawn from all
-MERGED_AT_ONCE = 256  # positions
-ENDLESS = 2**40  # a capacity: the pool itself decides which games leave
-STREAM = 4_000_000_007  # of the pool's random numbers, (seed, STREAM, generation, …); games have numbers below it
+TOP_SHARE = 0.2  # share of a subset that goes to the inputs with the highest counts
+NEXT_SHARE, NEXT_OF = 0.2, 0.4  # share of a subset drawn from the 40 % of inputs with the highest counts
+MERGED_AT_ONCE = 256  # number of positions that are merged together
+ENDLESS = 2**40  # capacity of the memory of games, which the pool itself limits
+STREAM = 4_000_000_007  # the pool's generators are seeded with (seed, STREAM, generation, …); game numbers are smaller
 
-Rates = tuple[tuple[int, float], ...]  # (generation, factor from there on), in order
+Rates = tuple[tuple[int, float], ...]  # (first generation, factor from this generation on), by rising generation
 
 
 @settings
 class Pool:
-    """How a run learns from a pool of merged samples: see SamplePool.  The defaults are CGZero's."""
+    """Settings of a SamplePool and of the generations in which a run learns from it.  The defaults are CGZero's."""
 
     positions: int = setting("new positions of self-play in each generation", default=100_000, least=1)
     subset: int | None = setting(
-        "different inputs that a generation learns from; None for three times `positions` (CGZero: 350 000)",
+        "different inputs from which a generation learns; None for three times `positions` (CGZero: 350 000)",
         default=None,
         least=1,
     )
     size: int | None = setting(
-        "merged samples in the pool, each generation's counted by themselves, beyond which the oldest generations "
-        "leave; None for ten times `subset` (CGZero: 3 500 000)",
+        "largest number of merged samples in the pool, summed over its generations; a larger pool drops its oldest "
+        "generations; None for ten times `subset` (CGZero: 3 500 000)",
         default=None,
         least=1,
     )
     epochs: int = setting(
-        "passes over the subset; generation g, counted from 0, takes at most g + 1 of them", default=20, least=1
+        "passes over the subset; generation g, counted from 0, makes at most g + 1 passes", default=20, least=1
     )
-    decay: float = setting("how much less a sample counts with each generation of its age", default=0.02, least=0)
-    least_weight: float = setting("what the oldest samples still count", default=0.65, positive=True, most=1)
+    decay: float = setting("how much a sample's weight falls per generation of its age", default=0.02, least=0)
+    least_weight: float = setting("weight of the oldest samples", default=0.65, positive=True, most=1)
     first_until: int | None = setting(
-        "generation in which the games of the first one leave the pool, whose network knew nothing; None for never",
+        "generation in which the pool drops the games of the first generation, whose network was untrained; None for "
+        "never",
         default=5,
         least=1,
     )
     rates: Rates = setting(
-        "factors of the learning rate, each from a generation on: ((0, 8), (1, 6), (5, 2), (10, 1)); they multiply "
-        "the run's `schedule`",
+        "factors of the learning rate, as pairs (first generation, factor): ((0, 8), (1, 6), (5, 2), (10, 1)); the "
+        "run's `schedule` applies as well",
         default=((0, 8.0), (1, 6.0), (5, 2.0), (10, 1.0)),
     )
 
@@ -67,15 +68,15 @@ class Pool:
 
     @property
     def most(self) -> int:
-        """The number of merged samples that the pool holds at most, beside those of the newest generation."""
+        """The largest number of merged samples in the pool; the newest generation may exceed it alone."""
         return self.size or 10 * self.learned
 
     def weight(self, age: int) -> float:
-        """Return how much a sample counts that is `age` generations old."""
+        """Return the weight of a sample that is `age` generations old."""
         return max(self.least_weight, 1 - self.decay * age)
 
     def passes(self, generation: int) -> int:
-        """Return how often a generation, counted from 0, goes through its subset."""
+        """Return the number of passes over the subset in a generation, counted from 0."""
         return min(generation + 1, self.epochs)
 
     def rate(self, generation: int) -> float:
@@ -84,7 +85,7 @@ class Pool:
 
 
 def check_rates(given: Any) -> Rates:
-    """Return rates as tuples; raise ValueError unless they are pairs with rising generations, the first of them 0."""
+    """Return the setting `rates` as tuples; raise ValueError unless its generations rise from 0 on."""
     try:
         rates = tuple((check_int("", generation, 0), check_float("", factor, 0)) for generation, factor in given)
     except (TypeError, ValueError):
@@ -99,7 +100,7 @@ def check_rates(given: Any) -> Rates:
 
 
 class Layer(NamedTuple):
-    """What one generation of self-play has brought."""
+    """The games of one generation of self-play, and their merged samples."""
 
     generation: int
     entries: list[Entry]
@@ -107,42 +108,47 @@ class Layer(NamedTuple):
 
     @property
     def positions(self) -> int:
-        """The number of its positions, those with the same input too."""
+        """The number of searched positions in the generation's games, before equal inputs are merged."""
         return sum(len(entry.plies) for entry in self.entries)
 
 
 class SamplePool:
-    """A memory of merged samples, in layers of one generation each.
+    """A memory of merged samples, with one layer for each generation.
 
-    A generation is played until it has `Pool.positions` new positions, and then learned from: `begin_generation` closes
-    its layer, merges the layers' samples, the older ones counted less, and draws the subset that `batch` goes through
-    epoch by epoch.  Positions whose inputs are the same, turned or mirrored too, are one sample there, whose targets
-    are means over all of them, and count once however often they were seen.
+    A run plays a generation until it has `Pool.positions` new positions, and then learns from the pool.  The method
+    `begin_generation` closes the generation's layer, merges the samples of all layers with lower weights for older
+    layers, and draws a subset of the merged samples.  `batch` goes through this subset epoch by epoch.  Positions with
+    equal inputs, up to a symmetry of the game, become one merged sample.  Its targets are the means of the positions'
+    targets, and its weight is 1 for any number of positions.
 
-    Beside that it is a memory like ReplayMemory, which computes the targets that are merged here (`targets`: its
-    keywords), and whose state is the games it has: they are merged again when a run is resumed, in the same order.
+    The class has the public methods of ReplayMemory.  It holds a ReplayMemory that stores the games and computes the
+    targets before merging.  A saved run keeps only the games; a resumed run merges them again in the same order.
     """
 
     keeps_games = True
 
     def __init__(self, env: GameEnv, settings: Pool, *, seed: int = 0, **targets: Any) -> None:
-        """Make an empty pool in generation 0; `seed` is of the subsets and of their orders."""
+        """Make an empty pool in generation 0.
+
+        seed: seed of the random generators that draw the subsets and their orders.
+        targets: keywords of ReplayMemory from `search_share` on.
+        """
         self.env = env
         self.settings = settings
         self.seed = seed
         self.records = ReplayMemory(env, ENDLESS, **targets)
-        self.capacity = 0  # as other memories have it; Pool.size decides here
-        self.layers: list[Layer] = []  # closed ones, the oldest first
+        self.capacity = 0  # unused attribute of every memory; Pool.size limits the pool
+        self.layers: list[Layer] = []  # the closed layers, the oldest first
         self.open = self._layer(0)
-        self.taken = 0  # batches of the present subset that were learned
+        self.taken = 0  # number of batches of the present subset that the network has learned
         self._subset: Means | None = None  # None until it is needed
-        self._order: tuple[int, np.ndarray] | None = None  # an epoch, and its order, int64 [n]
+        self._order: tuple[int, np.ndarray] | None = None  # an epoch, and the order of the subset's rows, int64 [n]
 
     def _layer(self, generation: int) -> Layer:
         return Layer(generation, [], MergedSamples(self.env))
 
     def __len__(self) -> int:
-        """Return the number of positions in the pool, those with the same input too."""
+        """Return the number of positions in the pool, before equal inputs are merged."""
         return len(self.records)
 
     @property
@@ -162,22 +168,22 @@ class SamplePool:
 
     @property
     def is_due(self) -> bool:
-        """Whether the generation that is being played has its positions."""
+        """Whether the generation that is being played has its `Pool.positions` positions."""
         return self.open.positions >= self.settings.positions
 
     @property
     def generation(self) -> int:
-        """The generation that is learned, counted from 0; -1 before the first."""
+        """The generation that the network learns from, counted from 0; -1 before the first."""
         return self.open.generation - 1
 
     @property
     def rate(self) -> float:
-        """The factor of the learning rate."""
+        """The factor of the learning rate in the present generation."""
         return self.settings.rate(max(0, self.generation))
 
     @property
     def samples_per_position(self) -> float:
-        """How many samples the generation that is being played will owe for each of its positions, at most."""
+        """The largest number of samples to learn per new position, in the generation that is being played."""
         return self.settings.passes(self.open.generation) * self.settings.learned / self.settings.positions
 
     def add(self, records: Iterable[GameRecord]) -> None:
@@ -192,7 +198,7 @@ class SamplePool:
             self.open.samples.add(entries, plies, self.records.rebuild(entries, plies, np.zeros(len(plies), np.int64)))
 
     def begin_generation(self) -> int:
-        """Close the generation that was played, draw its subset, and return how many samples are to be learned."""
+        """Close the generation that was played, draw its subset, and return the number of samples to learn."""
         self.layers.append(self.open)
         self.open = self._layer(self.open.generation + 1)
         self._drop_layers()
@@ -200,7 +206,7 @@ class SamplePool:
         return self.settings.passes(self.generation) * len(self.subset.value)
 
     def _drop_layers(self) -> None:
-        """Drop the first generation in time, and the oldest ones of too large a pool, but never the newest."""
+        """Drop the first generation after `Pool.first_until`, and old ones beyond `Pool.size`; keep the newest."""
         first_until = self.settings.first_until
         left, kept = self.settings.most, list[Layer]()
         for layer in reversed(self.layers):
@@ -211,12 +217,12 @@ class SamplePool:
             kept.append(layer)
         self.layers = kept[::-1]
         self.records.capacity = max(1, sum(layer.positions for layer in self.layers))
-        self.records.add([])  # drops the games of the others
+        self.records.add([])  # drops the games of the dropped layers
         self.records.capacity = ENDLESS
 
     @property
     def subset(self) -> Means:
-        """What the present generation learns from."""
+        """The merged samples from which the present generation learns."""
         if self._subset is None:
             newest, generator = self.generation, self._generator(0)
             layers = [(layer.samples, self.settings.weight(newest - layer.generation)) for layer in self.layers]
@@ -228,14 +234,16 @@ class SamplePool:
         return np.random.default_rng([self.seed, STREAM, self.generation, *which])
 
     def sample(self, count: int, generator: np.random.Generator, newest: int | None = None) -> Sample:
-        """Return single positions, not merged, as ReplayMemory does."""
+        """Return single positions that are not merged; the arguments are as in `ReplayMemory.sample`."""
         return self.records.sample(count, generator, newest)
 
     def batch(self, number: int, count: int, generator: np.random.Generator) -> Sample:
-        """Return batch `number` of the present generation: `count` samples, turned by random symmetries.
+        """Return batch `number` of the present generation: `count` merged samples under random symmetries.
 
-        Batches go through the subset again and again, each time in another order; one may end an epoch and begin the
-        next.  All weights are 1.
+        The batches go through the subset once per epoch, each time in another random order.  A batch may contain the
+        end of one epoch and the beginning of the next.  All weights are 1.
+
+        generator: draws the symmetries.
         """
         means = self.subset
         rows = np.array([self._row(place) for place in range(number * count, (number + 1) * count)])
@@ -244,7 +252,7 @@ class SamplePool:
         one = self.records.rebuild(entries, plies, np.array([at.symmetries[row] for row in rows]))
         sample = Sample(
             planes=one.planes,
-            policy=np.where(one.policy < 0, one.policy, means.policy[rows]),  # below 0: marks of illegal actions
+            policy=np.where(one.policy < 0, one.policy, means.policy[rows]),  # numbers below 0 mark illegal actions
             value=means.value[rows],
             weight=np.ones(count, np.float32),
             score=means.score[rows],
@@ -255,18 +263,21 @@ class SamplePool:
         return sample
 
     def _row(self, place: int) -> int:
-        """Return the row of the subset that comes at a place of all epochs together."""
+        """Return the subset's row for sample number `place` of the generation, counted through all epochs."""
         epoch, within = divmod(place, len(self.subset.value))
         if self._order is None or self._order[0] != epoch:
             self._order = epoch, self._generator(1, epoch).permutation(len(self.subset.value))
         return int(self._order[1][within])
 
     def metrics(self) -> dict[str, int]:
-        """Return the generation that is learned, and how many merged samples the pool has, by generation and in all."""
+        """Return the present `generation` and the number of `merged_samples`, summed over the layers."""
         return {"generation": self.generation, "merged_samples": sum(len(layer.samples) for layer in self.layers)}
 
     def state(self) -> dict[str, Any]:
-        """Return, as plain data, what the pool needs beside its games to continue."""
+        """Return the data that `restore` needs beside the games, as plain data.
+
+        "layers" has a pair (generation, number of games) for each layer, the oldest first.
+        """
         layers = [[layer.generation, len(layer.entries)] for layer in (*self.layers, self.open)]
         games = sum(count for _, count in layers)
         return {"games": games, "capacity": self.capacity, "added": self.added, "layers": layers, "taken": self.taken}
@@ -279,9 +290,10 @@ class SamplePool:
         layers: Sequence[Sequence[int]] = ((0, ENDLESS),),
         taken: int = 0,
     ) -> None:
-        """Fill an empty pool from another one's games, oldest first, and its `state`.
+        """Fill an empty pool with the games of a saved pool, oldest first.
 
-        Where games are missing they are those of the oldest generations.
+        The other arguments are the entries of the saved pool's `state`.  If there are fewer games than `layers` says,
+        the oldest generations lack games.
         """
         self.capacity, self.taken = capacity, taken
         left = list(records)
@@ -299,10 +311,12 @@ class SamplePool:
 
 
 def draw_subset(counts: np.ndarray, size: int, generator: np.random.Generator) -> np.ndarray:
-    """Return which inputs to learn from, int64 [at most size], ascending; all if there are no more than `size`.
+    """Return the indices of the inputs to learn from, int64 [min(n, size)], ascending.
 
-    counts: float64 [n], how often each input was seen.  A fifth of the subset are those with the highest counts, a
-    fifth is drawn from the first 40 % by count, the rest from all others.
+    A fifth of the subset is the inputs with the highest counts.  A fifth is drawn from the 40 % of inputs with the
+    highest counts, and the rest is drawn from all remaining inputs.
+
+    counts: float64 [n], the number of times that each input was seen, weighted by age.
     """
     if len(counts) <= size:
         return np.arange(len(counts))
