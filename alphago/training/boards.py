@@ -67,17 +67,24 @@ class BoardTraining:
 
     @property
     def may_learn(self) -> bool:
-        """Whether there are enough positions in memory to learn from; of a pool, whether a generation is over."""
+        """Whether training on this board may begin.
+
+        For a ReplayMemory: whether it has at least `needed` positions.  For a pool: whether a generation is over.
+        """
         return len(self.memory) >= self.needed if self.pool is None else self.pool.can_learn
 
     def remember(
         self, records: list[GameRecord], capacity: int, samples_per_position: float = 1.0
     ) -> tuple[int, float]:
-        """Put finished games into memory, which keeps `capacity` positions.
+        """Put finished games into memory, and return the number of new positions and of samples to train on for them.
 
-        Returns the number of new positions, and the number of samples that learning now owes for positions: 0 until
-        there are enough positions, then once for all, later only for the new ones.  A pool owes none until a generation
-        is over, and then all of that generation's epochs.
+        The number of samples is 0 until the memory has `needed` positions.  The call that reaches `needed` returns
+        `samples_per_position` for every position added so far, and each later call for its new positions.  For a pool
+        the number is 0 until a generation is over, and then the number of samples of all the generation's epochs.
+
+        records: the games.
+        capacity: the number of positions that the memory keeps; a pool ignores it.
+        samples_per_position: how often a position is drawn for training on average; a pool ignores it.
         """
         if self.adaptive is not None:
             self.adaptive.add([record for record in records if self._is_played_out(record)])
@@ -229,7 +236,11 @@ class Boards:
         return max(self.boards, key=lambda board: (board.env == goal, board.env.N))
 
     def publish(self, net: NeuralNet, lineup: Lineup | None = None) -> None:
-        """Let the next iterations play with a snapshot of this network, on all boards, and with those of a lineup."""
+        """Play the next iterations on all boards with snapshots of a network and of a lineup's networks.
+
+        net: the network, which each board gets in its own size.
+        lineup: the networks that play beside `net`; None if `net` plays alone.
+        """
         for board in self.boards:
             others = {} if lineup is None else {"lineup": lineup.resized(board.env)}
             board.source.publish(net.resized(board.env), self.settings.selfplay_dtype, **others)
@@ -246,13 +257,16 @@ class Boards:
 
     @property
     def pool(self) -> SamplePool | None:
-        """The pool that is learned from; None for memories of records."""
+        """The pool of merged samples from which the run learns; None for a run without a pool."""
         return self.boards[0].pool  # a run with a pool has one board at a time
 
     def sample(self, generator: np.random.Generator, number: int = 0) -> list[Sample]:
-        """Return a random batch: a Sample for each board learned from, sized in proportion to their shares.
+        """Return one batch as a list with a Sample for each board that has enough positions.
 
-        From a pool it is batch `number` of the present generation.
+        The samples' sizes are in proportion to the boards' shares, and sum to `batch_size`.  With a pool the list has
+        one Sample, which is batch `number` of the present generation.
+
+        generator: draws the positions and symmetries.  number: unused without a pool.
         """
         if self.pool is not None:
             return [self.pool.batch(number, self.settings.batch_size, generator)]

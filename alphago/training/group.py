@@ -72,7 +72,9 @@ class Group:
     def use(self, evaluator: Evaluator, others: tuple[Evaluator, ...] = (), shares: Shares = BEST_ALONE) -> None:
         """Continue with another evaluator: clear the trees, and begin games in free slots.
 
-        others, shares: of a Lineup, where there is one.
+        evaluator: the evaluator of the best network.
+        others: the evaluators of a lineup's second best and recent networks; () if the best network plays alone.
+        shares: the lineup's shares of the kinds of games, see Lineup.
         """
         search = self._search_with(evaluator)
         self.seats.use((evaluator, *others), shares)
@@ -145,7 +147,7 @@ class Group:
         add_moves([self.builder(slot) for slot in playing], *(column[~resigned] for column in columns))
         search.advance(playing, actions[~resigned])
         if len(self.seats.evaluators) > 1:
-            search.forget(self.seats.mixed(playing))  # the other network begins with its own evaluations
+            search.forget(self.seats.mixed(playing))  # the opponent's network must not use this one's evaluations
         self.plies[playing] += 1
         self.moves += len(playing)
         self.readouts_done += int(readouts.sum()) + len(games)
@@ -155,9 +157,9 @@ class Group:
         return True
 
     def look_ahead(self, games: np.ndarray, readouts: np.ndarray) -> np.ndarray:
-        """Search a move in these slots (int64 [n]), and return the network's priors before any noise, float32 [n, A].
+        """Search a move in each game, and return the network's priors at the roots before noise, float32 [n, A].
 
-        readouts: int32 [n], simulations; 0 evaluates the position alone.
+        games: int64 [n], slots.  readouts: int32 [n], simulations; with 0 only the root is evaluated.
         """
         search = self.search
         assert search is not None
@@ -171,15 +173,17 @@ class Group:
         return priors
 
     def choose(self, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return policy targets, float32 [n, A], and moves, int32 [n], after a search; games: int64 [n], slots."""
+        """Return policy targets, float32 [n, A], and moves, int32 [n], from the searches in `games` (int64 [n])."""
         assert self.search is not None
         early = self.plies[games] < self.temperature_plies
         return self.search.selfplay_moves(games, early, [self.generators[slot] for slot in games])
 
     def random_moves(self, games: np.ndarray, searched: np.ndarray) -> np.ndarray:
-        """Return in which slots (int64 [n]) a random move takes the place of the searched one, bool [n].
+        """Draw the games that play a random move instead of the searched move, bool [n].
 
-        searched: bool [n].  See `SelfPlaySettings.random_move_share`.
+        See `SelfPlaySettings.random_move_share`.
+
+        games: int64 [n], slots.  searched: bool [n], whether the game's move was searched.
         """
         random = np.zeros(len(games), np.bool_)
         if self.settings.random_move_share:
@@ -188,9 +192,11 @@ class Group:
         return random
 
     def draw(self, games: np.ndarray, priors: np.ndarray) -> np.ndarray:
-        """Return random moves, int32 [n], by the network's policy or other weights.
+        """Draw a random move for each game, int32 [n], with probabilities in proportion to `priors`.
 
-        games: int64 [n], slots. priors: float32 [n, A], overwritten: passes are removed where there is another move.
+        games: int64 [n], slots.
+        priors: float32 [n, A], weights of the actions such as the network's policy, changed in place.  The weight of a
+            pass becomes 0 if another action has a positive weight.
         """
         if self.env.pass_action is not None:
             others = np.delete(priors, self.env.pass_action, axis=1).any(axis=1)
@@ -257,8 +263,10 @@ class Group:
         others: tuple[Evaluator, ...] = (),
         shares: Shares = BEST_ALONE,
     ) -> None:
-        """Continue from `state`, taking this group's `records` from the iterator; empty slots begin new games.
+        """Continue from a saved group's `state`; empty slots begin new games.
 
+        state: the result of the saved group's method `state`.
+        records: iterator over the games of all groups.  This method takes from it the saved group's `records()`.
         evaluator, others, shares: as in `use`.
         """
         for name in ("left", "readouts", "resign_threshold", "capacity"):
@@ -333,7 +341,7 @@ class SelfPlay:
         self.env, self.numbers, self.workers, self.seed, self.device = env, numbers, workers, seed, device
         self.settings = settings.resolved(device, len(numbers))
         self.evaluator: Evaluator | None = None
-        self.others: tuple[Evaluator, ...] = ()  # of a lineup's networks
+        self.others: tuple[Evaluator, ...] = ()  # evaluators of a lineup's second best and recent networks
         self.shares = BEST_ALONE
         in_flight = self.settings.games_in_flight or 1
         groups = min(self.settings.groups or 1, in_flight)
@@ -346,7 +354,12 @@ class SelfPlay:
         return Group(self.env, self.settings, width, self.seed, numbers, threads=threads)
 
     def publish(self, net: NeuralNet, dtype: str | None = None, *, lineup: Lineup | None = None) -> None:
-        """Play the next iterations with a snapshot of this network, and of a lineup's; `dtype` as in NetEvaluator."""
+        """Play the next iterations with snapshots of a network and of a lineup's networks.
+
+        net: the best network so far, or the latest one.
+        dtype: dtype of inference, as in NetEvaluator.
+        lineup: the networks that play beside `net`; None if `net` plays alone.
+        """
         self.evaluator = self._snapshot(net, dtype, self.evaluator)
         nets = () if lineup is None else (lineup.second, lineup.recent)
         before = self.others or (None, None)
@@ -354,7 +367,11 @@ class SelfPlay:
         self.shares = BEST_ALONE if lineup is None else lineup.shares
 
     def _snapshot(self, net: NeuralNet, dtype: str | None, before: Evaluator | None) -> Evaluator:
-        """Return an evaluator of a network, on a GPU the one that played before: it keeps its buffers and graphs."""
+        """Return an evaluator of a snapshot of `net`.
+
+        before: the evaluator that it replaces.  On a GPU this evaluator is reused with the new weights, so that its
+            buffers and CUDA graphs remain.
+        """
         if not isinstance(before, DeviceEvaluator):
             return net.evaluator(dtype, self.device, exact=True, shared=False)
         before.load(net.base_net, net.value, net.policy)
@@ -390,7 +407,7 @@ class SelfPlay:
         assert self.evaluator is not None
         capacities = divide(sys.maxsize if side_by_side is None else side_by_side, len(self.groups))
         for group, capacity in zip(self.groups, capacities, strict=True):
-            group.capacity = max(1, min(capacity, len(group.builders)))  # each has games of its own to play
+            group.capacity = max(1, min(capacity, len(group.builders)))  # every group must play its own games
             group.use(self.evaluator, self.others, self.shares)
             group.readouts = readouts or group.settings.readouts
             group.resign_threshold = self.settings.resign_threshold if resign_threshold is None else resign_threshold

@@ -18,16 +18,19 @@ REBUILT_AT_ONCE = 64  # positions that are rebuilt together, few enough for the 
 
 
 class Sample(NamedTuple):
-    """n training positions, each with a random symmetry applied, in the view of the player about to move."""
+    """n training positions, each with a random symmetry applied, in the view of the player to move.
+
+    In a sample from a pool, `ownership` and `ended` are means over several games, float32.
+    """
 
     planes: np.ndarray  # float32 [n, planes, height, width]
-    policy: np.ndarray  # float32 [n, A], the result of the search; ILLEGAL where the loss leaves illegal actions out
+    policy: np.ndarray  # float32 [n, A], the policy targets; ILLEGAL marks actions that the loss must leave out
     value: np.ndarray  # float32 [n], the game's result mixed with search values, -1 .. 1
     weight: np.ndarray  # float32 [n]
     score: np.ndarray  # float32 [n], the final margin in points
     ownership: np.ndarray  # int8 [n, height * width], the mover's points at the end are 1; [n, 0] in games without
-    ended: np.ndarray  # float32 [n], 0 after a resignation (score and ownership are unknown then), else 1; a pool's
-    # ownership and ended are means over several games, float32
+    # float32 [n], 0 if the game ended by resignation, so that score and ownership are unknown, else 1
+    ended: np.ndarray
 
 
 class Entry(NamedTuple):
@@ -64,14 +67,16 @@ class ReplayMemory:
     random symmetry.  Old games are dropped as a whole, as long as at least `capacity` positions remain.
 
     Args:
-        search_share: how much of each value target comes from the search instead of the game's result, per ply that
-            passes: the target is the lambda-return of later search values, lambda = 1 - search_share (Sutton & Barto
-            2018, section 12.1).  0 takes the result alone, as AlphaGo Zero.  `targets` has other ways.
-        surprise_share: how much of a game's draws goes to its positions in proportion to the search's surprise, the
-            divergence of its policy from the network's, the rest to all alike (Wu, KataGoMethods.md, "Policy Surprise
-            Weighting").
-        targets: how values and policies to learn are made; None for lambda-returns and the search's policies.
-        masked: whether samples tell illegal actions (`alphago.nn.loss.ILLEGAL`), for losses that leave these out.
+        search_share: the share of later search values in the value targets, which are lambda-returns with lambda =
+            1 - search_share (see `alphago.training.targets.lambda_returns`).  With 0 the value target is the game's
+            result, as in AlphaGo Zero.
+        surprise_share: the share of samples that are drawn in proportion to the surprise at a position, the
+            Kullback-Leibler divergence of the search's policy from the network's policy.  The other samples are drawn
+            uniformly (Wu, KataGoMethods.md, "Policy Surprise Weighting").
+        targets: the rule for value and policy targets, which replaces `search_share`; None for lambda-returns and the
+            search's policies.
+        masked: whether illegal actions have `alphago.nn.loss.ILLEGAL` in the policy targets, for losses that leave
+            them out.
     """
 
     keeps_games = True  # whether the run's folder must keep the games, since they are stored nowhere else
@@ -121,7 +126,7 @@ class ReplayMemory:
         self._ends = None
 
     def state(self) -> dict[str, Any]:
-        """Return, as plain data, what the memory needs beside its games to continue, and how many these are."""
+        """Return the number of `games` in memory, `capacity` and `added`, the data that `restore` needs beside games."""
         return {"games": len(self.entries), "capacity": self.capacity, "added": self.added}
 
     def restore(self, records: Iterable[GameRecord], capacity: int, added: int) -> None:
@@ -173,9 +178,11 @@ class ReplayMemory:
         return self._starts[key]
 
     def _planes(self, entries: list[Entry], plies: list[int], policy: np.ndarray | None) -> np.ndarray:
-        """Return the planes of each game's position before its ply, float32 [n, planes, height, width].
+        """Return the planes of the position before ply `plies[i]` of game `entries[i]`, for each i.
 
-        policy: float32 [n, A], in which illegal actions are marked; None for no marks.
+        The planes are float32 [n, planes, height, width].
+
+        policy: float32 [n, A], policy targets, in which this method sets illegal actions to ILLEGAL; None for none.
         """
         count = len(entries)
         out = np.empty((count, self.env.planes, *self.env.plane_shape), np.float32)
@@ -227,7 +234,10 @@ def turn(env: GameEnv, sample: Sample, symmetries: np.ndarray) -> None:
 
 
 def mark_illegal(batch: GameBatch, slots: np.ndarray, policy: np.ndarray) -> None:
-    """Set the illegal actions of the positions in `slots` to ILLEGAL in their targets, float32 [n, A]."""
+    """Set the targets of illegal actions to ILLEGAL, in place.
+
+    batch, slots: the positions, in slots (int64 [n]) of a batch.  policy: float32 [n, A], their policy targets.
+    """
     policy[~batch.legal_mask(slots, np.empty(policy.shape, np.bool_))] = ILLEGAL
 
 

@@ -28,9 +28,11 @@ class GameSource(Protocol):
     """
 
     def publish(self, net: NeuralNet, dtype: str | None = None, *, lineup: Lineup | None = None) -> None:
-        """Play the next iterations with a snapshot of this network; `dtype` as in NetEvaluator.
+        """Play the next iterations with snapshots of a network and of a lineup's networks.
 
-        lineup: the networks that play beside it, which only a run with `champions` has.
+        net: the network.
+        dtype: dtype of inference, as in NetEvaluator.
+        lineup: the networks that play beside `net`, in a run with `champions`; None if `net` plays alone.
         """
 
     def begin(

@@ -1,4 +1,4 @@
-"""Targets: what a recorded game teaches, the value and the policy to learn at each of its plies."""
+"""Targets: the values and policies to learn at the plies of a recorded game."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,21 +10,23 @@ from alphago.records.record import POLICY_SCALE, GameRecord
 from alphago.system.validation import check_float, checks_keywords
 
 ValueTargets = Literal["lambda", "plies", "legal-moves"]
-ROUNDING = 1e-6  # of a sum of shares
+ROUNDING = 1e-6  # by which a sum of shares may exceed 1
 
 
 @checks_keywords()
 @dataclass(frozen=True)
 class Targets:
-    """How the targets of a game's positions are made from its record; the defaults are AlphaGo Zero's.
+    """The rule that makes value and policy targets from a game's record; the defaults are AlphaGo Zero's.
 
-    value: "lambda", a lambda-return: the result mixed with later search values, see `lambda_returns`; or a mixture of
-        the result with the position's own search value, whose share of the result grows along the game: "plies", or
-        with the legal moves seen, "legal-moves" (see `mixed_values`).
-    search_share: of "lambda".
-    result_share, result_growth: of the mixtures, the result's share at the game's beginning and how much it grows.
-    visits_until, played_from: where in a game, 0 .. 1, policies cease to be the search's, and from where on they are
-        the move played alone; in between they are blended.  1 and 1 for the search's in all of the game.
+    value: the kind of value target.  "lambda": the game's result mixed with later search values (`lambda_returns`).
+        "plies" and "legal-moves": the game's result mixed with the position's own search value (`mixed_values`).  The
+        result's share grows with the plies so far, or with the number of legal moves at the plies so far.
+    search_share: for "lambda", the share of each later search value, see `lambda_returns`.
+    result_share, result_growth: for "plies" and "legal-moves", the result's share at the game's beginning, and its
+        growth until the game's end.
+    visits_until, played_from: places in a game, 0 .. 1.  Before `visits_until` the policy target is the search's
+        policy, after `played_from` it is 1 for the move played, and between them it is a mixture.  With 1 and 1 it is
+        the search's policy in the whole game.
     """
 
     value: ValueTargets = "lambda"
@@ -51,7 +53,7 @@ class Targets:
             )
 
     def values(self, record: GameRecord) -> np.ndarray:
-        """Return the value target of each ply, float32 [T], from its mover's view."""
+        """Return the value target of each of a record's T plies, float32 [T], from the view of the player to move."""
         if self.value == "lambda":
             return lambda_returns(record, self.search_share)
         seen = record.legal_counts if self.value == "legal-moves" else np.ones(len(record))
@@ -59,7 +61,7 @@ class Targets:
         return mixed_values(record, self.result_share + self.result_growth * progress)
 
     def policies(self, records: Sequence[GameRecord], plies: Sequence[int]) -> np.ndarray:
-        """Return the policy targets at ply i of record i, float32 [n, A], rows of sum 1."""
+        """Return the policy target at ply `plies[i]` of `records[i]` for each i, float32 [n, A]; each row sums to 1."""
         pairs = list(zip(records, plies, strict=True))
         policy = np.stack([record.policies[ply] for record, ply in pairs]).astype(np.float32) / POLICY_SCALE
         policy /= policy.sum(axis=1, keepdims=True)
@@ -70,7 +72,10 @@ class Targets:
         return policy
 
     def played_share(self, place: float) -> float:
-        """Return the share of the move played in a policy target, at a place in its game: ply / plies, 0 .. 1."""
+        """Return the share of the move played in a policy target.
+
+        place: the ply divided by the game's number of plies, 0 .. 1.
+        """
         if place >= self.played_from:
             return 1.0
         if place <= self.visits_until:
@@ -79,10 +84,11 @@ class Targets:
 
 
 def lambda_returns(record: GameRecord, search_share: float) -> np.ndarray:
-    """Return the lambda-return of each ply, float32 [T], from its mover's view.
+    """Return the lambda-return of each of a record's T plies, float32 [T], from the view of the player to move.
 
-    It is the result, into which every later ply mixes `search_share` of its search value: lambda = 1 - search_share
-    (Sutton & Barto 2018, section 12.1).
+    The last ply's lambda-return is the game's result.  At an earlier ply it is `search_share` times the next ply's
+    search value, plus 1 - `search_share` times the next ply's lambda-return: lambda = 1 - search_share (Sutton & Barto
+    2018, section 12.1).
     """
     targets = np.empty(len(record), np.float32)
     value = record.outcome  # Black's view
@@ -93,11 +99,13 @@ def lambda_returns(record: GameRecord, search_share: float) -> np.ndarray:
 
 
 def mixed_values(record: GameRecord, shares: np.ndarray) -> np.ndarray:
-    """Return k Z + (1 - k) Q of each ply, float32 [T], from its mover's view.
+    """Return k Z + (1 - k) Q for each of a record's T plies, float32 [T], from the view of the player to move.
 
-    Z is the game's result, Q the ply's search value, k its share of the result (float [T], 0 .. 1).  In
-    marchete/CGZero k is a base and an increment times the share of the game's legal moves that were seen so far: where
-    there is much to choose from, the game goes on for longer.
+    Z is the game's result, and Q is the ply's search value.  CGZero (github.com/marchete/CGZero) computes k as a base
+    plus an increment times a fraction: the number of legal moves at all plies so far, divided by the number at all
+    plies of the game.
+
+    shares: k at each ply, float [T], 0 .. 1.
     """
     results = record.outcome * record.movers
     return (shares * results + (1 - shares) * record.values).astype(np.float32)

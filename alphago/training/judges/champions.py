@@ -1,7 +1,7 @@
-"""The champions: the two best networks so far play self-play, against themselves, each other and recent networks.
+"""The champions: a run's two best networks play self-play against themselves, each other and recent networks.
 
-CGZero's pit and its mixture of games (marchete 2020, github.com/marchete/CGZero), as facts: its constants are the
-defaults of `Champions`.
+The matches and the mixture of games are as in CGZero (marchete 2020, github.com/marchete/CGZero), whose constants are
+the defaults of `Champions`.
 """
 
 import threading
@@ -22,16 +22,18 @@ from alphago.training.lineup import Lineup, Shares
 from alphago.training.run import Run
 from alphago.training.watch.metrics import MATCHES
 
-PREFIX = "champion."  # of the names of the networks' tensors in a run's state, followed by their numbers
-STREAM = 4_000_000_009  # of the draws of recent networks, (seed, STREAM, candidates)
-# Its entries that are plain data.
+PREFIX = "champion."  # prefix of the networks' tensors in a run's state, before the network's number
+STREAM = 4_000_000_009  # recent networks are drawn by generators seeded with (seed, STREAM, candidates)
+# Attributes of a ChampionKeeper that its state contains.
 FIELDS = ("candidates", "judged_games", "judged_steps", "best_number", "second_number", "recent_number", "rates")
 
 
 class ChampionKeeper:
     """The judge that keeps a run's two best networks and its latest candidates; logs to evaluations.jsonl.
 
-    Networks are numbered: 0 is the one that the run began with, candidate k is k.
+    Each network has a number: 0 for the run's first network, k for candidate k.
+
+    champions: the conditions.  net: the run's first network.
     """
 
     name = "champions"
@@ -43,13 +45,13 @@ class ChampionKeeper:
         self.begin(net, 0, 0)
 
     def begin(self, net: NeuralNet, games: int, steps: int) -> None:
-        """Make a network both champions, after that many games and gradient steps of the run."""
-        self.nets = {0: frozen_copy(net)}  # by number: both champions and the latest candidates
+        """Make `net` best and second best; `games`, `steps`: self-play games and gradient steps of the run so far."""
+        self.nets = {0: frozen_copy(net)}  # both champions and the latest candidates, by number
         self.candidates = 0
         self.best_number = self.second_number = self.recent_number = 0
         self.rates = [0.5, 0.5]  # the latest candidate's win rates against the best and the second best
         self.judged_games = games  # games of self-play when the last candidate was judged
-        self.judged_steps = steps  # its gradient steps: without further steps there is nothing new to judge
+        self.judged_steps = steps  # gradient steps at that time; the same number again means the same network
         self._lineup: Lineup | None = None
 
     @property
@@ -59,23 +61,24 @@ class ChampionKeeper:
 
     @property
     def second(self) -> NeuralNet:
-        """The second best network; the best as long as there is no other."""
+        """The second best network; the best one until a candidate has been accepted."""
         return self.nets[self.second_number]
 
     @property
     def lineup(self) -> Lineup | None:
-        """Who plays self-play beside the best network; None as long as there is one champion only."""
+        """The networks that play self-play beside the best one; None while best and second best are the same."""
         if self.best_number == self.second_number:
             return None
-        if self._lineup is None:  # kept, so that a run sees that it is the same
+        if self._lineup is None:  # cached, because a run publishes again when the object changes
             self._lineup = Lineup(self.second, self.nets[self.recent_number], self.shares)
         return self._lineup
 
     @property
     def shares(self) -> Shares:
-        """The shares of self-play's games: the best against itself, against the second, a champion against a recent.
+        """The shares of the three kinds of games, as in Lineup.
 
-        The lower the candidate's win rate against one of the champions, the more games are played against that one.
+        A lower win rate of the latest candidate against the best network raises the share of games that the best
+        network plays against itself; a lower win rate against the second best raises the share of best against second.
         """
         first, second = self.rates
         mixed = 1 - self.champions.recent_share
@@ -94,10 +97,13 @@ class ChampionKeeper:
 
     @MATCHES
     def judge(self, run: Run, stop: threading.Event) -> bool:
-        """Play the matches, and change the champions; return False, with nothing changed, if `stop` was set meanwhile.
+        """Play matches of the latest network, the candidate, against both champions, and replace champions if it wins.
 
-        The candidate becomes the best with `win_rate` against it; the best so far then becomes the second, unless the
-        candidate has lost against the present second.  A candidate that is rejected goes on learning.
+        The candidate becomes the best network if its win rate against the best is at least `Champions.win_rate`.  The
+        previous best then becomes the second best if the candidate's win rate against the second best is at least
+        `Champions.second_rate`.  Training continues from a rejected candidate too.
+
+        Returns False, with nothing changed, if `stop` was set before the matches were over.
         """
         try:
             first = self._play(run, self.best, 0, stop)
@@ -123,7 +129,10 @@ class ChampionKeeper:
         return True
 
     def _play(self, run: Run, opponent: NeuralNet, which: int, stop: threading.Event) -> "Pit":
-        """Play a match of the candidate; raise MatchStopped if `stop` is set before it is over."""
+        """Play a match of the latest network against `opponent`; raise MatchStopped if `stop` is set before the end.
+
+        which: 0 for the best network, 1 for the second best; the match's seed depends on it.
+        """
         began = time.monotonic()
         readouts = run.settings.readouts if self.champions.readouts is None else self.champions.readouts
         boards = [(board.env, board.share) for board in run.boards]
@@ -134,7 +143,11 @@ class ChampionKeeper:
         return Pit(match, match.win_rate, time.monotonic() - began)
 
     def _log(self, run: Run, pit: "Pit", name: str, opponent: str, **verdict: bool) -> None:
-        """Keep a match's games, and report it."""
+        """Save a match's games in the run's folder, and report the match.
+
+        name: the name under which the games are saved.  opponent: the opponent's name in the report.
+        verdict: `accepted`, whether the candidate becomes the best network; nothing for the match against the second.
+        """
         match = pit.match
         low, high = wilson(match.win_rate, len(match.outcomes))
         row: Row = {
@@ -151,14 +164,14 @@ class ChampionKeeper:
         )
 
     def _drop_networks(self) -> list[int]:
-        """Forget all networks but the champions and the latest candidates, and return the numbers of these."""
+        """Drop all networks but the champions and the latest candidates; return the latest candidates' numbers."""
         recent = sorted(self.nets)[-self.champions.recent :]
         kept = {self.best_number, self.second_number, *recent}
         self.nets = {number: net for number, net in self.nets.items() if number in kept}
         return recent
 
     def conclusion(self, longer: str) -> str:
-        """Return "": matches are reported when they end."""
+        """Return "", since matches are reported when they end."""
         return ""
 
     def tensors(self) -> dict[str, torch.Tensor]:
@@ -170,11 +183,11 @@ class ChampionKeeper:
         }
 
     def state(self) -> dict[str, Any]:
-        """Return all else that the judge needs to continue, as plain data."""
+        """Return the networks' numbers and the judge's counters, which `restore` needs, as plain data."""
         return {"networks": sorted(self.nets), **{name: getattr(self, name) for name in FIELDS}}
 
     def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
-        """Continue from `tensors` and `state`; if `state` is None the latest network is both champions."""
+        """Continue from the saved `tensors` and `state`; if `state` is None, make the latest network both champions."""
         if state is None:
             self.begin(run.learner.net, run.games, run.learner.steps)
             return
@@ -190,8 +203,8 @@ class ChampionKeeper:
 
 
 class Pit(NamedTuple):
-    """A match of a candidate against a champion that is over, and the seconds that it took."""
+    """A finished match of a candidate against a champion, and its duration in seconds."""
 
     match: Match
-    win_rate: float
+    win_rate: float  # of the candidate, 0 .. 1
     seconds: float

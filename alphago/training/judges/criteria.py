@@ -53,9 +53,10 @@ class Gate:
 
 @settings
 class Champions:
-    """The conditions under which a candidate, the latest network, becomes a run's best one, and who plays self-play.
+    """Settings of a run whose two best networks, the champions, play self-play (see ChampionKeeper).
 
-    The defaults are CGZero's (marchete 2020), where nothing else is said.
+    They state when a candidate, the latest network, becomes a champion, and which networks play each other.  The
+    defaults are CGZero's (marchete 2020) unless a setting's help gives another number for CGZero.
     """
 
     win_rate: float = setting(
@@ -65,29 +66,29 @@ class Champions:
         most=1,
     )
     second_rate: float = setting(
-        "win rate that it needs against the second best one for the best so far to become the second; with less the "
-        "second stays, for it has something that the candidate lacks",
+        "win rate that an accepted candidate needs against the second best network: then the previous best network "
+        "becomes the second best, else the second best stays, since it has a strength that the candidate lacks",
         default=0.5,
         least=0,
         most=1,
     )
     games: int = setting(
-        "games of the match against each of the two, an even number: each opening is played with both colours (CGZero: "
+        "games of a match against each champion, an even number: each opening is played with both colours (CGZero: "
         "400)",
         default=100,
         least=2,
     )
     every: int | None = setting(
-        "games of self-play between two candidates; None for one after each generation of a pool, else for as many as "
-        "between two checkpoints",
+        "games of self-play between two candidates; None for one candidate after each generation of a pool, or "
+        "without a pool for `ckp_freq`, the games between two checkpoints",
         default=None,
         least=1,
     )
     readouts: int | None = setting(
-        "simulations a move; 0 compares the policies alone, None takes as many as self-play", default=None, least=0
+        "simulations per move; 0 compares the policies alone, None uses self-play's number", default=None, least=0
     )
     recent: int = setting(
-        "how many of the latest candidates, the present one among them, may be the recent network of self-play",
+        "number of latest candidates, including the newest, from which self-play's recent network is drawn",
         default=6,
         least=1,
         most=100,
@@ -114,7 +115,7 @@ class Champions:
 class Opponent:
     """A player that a run is to beat, and the schedule of the matches against it."""
 
-    name: str = setting('the player as `evaluate` takes it ("gnugo:10", "rave:1000", "alphabeta:8")', default="")
+    name: str = setting('the player\'s name, as for `evaluate` ("gnugo:10", "rave:1000", "alphabeta:8")', default="")
     readouts: int = setting("the network's simulations per move; 0 plays its policy alone", default=64, least=0)
     first: float = setting("minutes of training before the first match", default=1.0, least=0)
     every: float = setting("minutes of training between two matches", default=1.0, least=0)
