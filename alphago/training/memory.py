@@ -126,7 +126,7 @@ class ReplayMemory:
         self._ends = None
 
     def state(self) -> dict[str, Any]:
-        """Return the number of `games` in memory, `capacity` and `added`, the data that `restore` needs beside games."""
+        """Return plain data: the number of `games` in memory, and the arguments `capacity` and `added` of `restore`."""
         return {"games": len(self.entries), "capacity": self.capacity, "added": self.added}
 
     def restore(self, records: Iterable[GameRecord], capacity: int, added: int) -> None:

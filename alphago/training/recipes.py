@@ -116,17 +116,17 @@ RECIPES: dict[str, Recipe] = {
         {**FAST, "max_minutes": 720.0, "curriculum": ((7, 0.02), (9, 0.1), (13, 0.25))},
         gpu=ON_GPU,
     ),
-    # The game of cody2007/alpha_go_zero_implementation (2018): each side plays 20 moves and does not pass, no komi,
-    # the area counts as the board stands.  The losses are his (alphago.nn.loss.LOSSES), search, network and optimizer
-    # the 7x7 recipe's, and ko is positional superko where he compares the latest two boards.
+    # The game of cody2007/alpha_go_zero_implementation (2018): each side plays 20 moves and cannot pass, komi is 0, and
+    # the final board is scored by area.  The losses are cody2007's (alphago.nn.loss.LOSSES).  Search, network and
+    # optimizer are the 7x7 recipe's.  Ko is positional superko; cody2007 compares only the latest two boards.
     "cody2007": Recipe(
         {"board_size": 7, "komi": 0, "turns": 20, "first_pass": 40, "planes": "turns"},
         {"tower_height": 4, "channels": 32},
         {**FAST, "max_minutes": 10.0, "losses": "cody2007", "weight_decay": 0.0},
         gpu=ON_GPU,
     ),
-    # The defaults of AlphaGo.jl's `train` and `MCTSPlayer` (tejank10/AlphaGo.jl, 2018).  Not as there: its optimizer
-    # regularises all parameters by the loss, and it takes one gradient step a game (here 32 positions of each).
+    # The defaults of AlphaGo.jl's `train` and `MCTSPlayer` (tejank10/AlphaGo.jl, 2018).  Two things differ: AlphaGo.jl
+    # regularises all parameters by the loss, and takes one gradient step per game (here 32 positions of each game).
     "alphago.jl": Recipe(
         {"board_size": 19, "komi": 7.5, "planes": 17},
         {"tower_height": 19, "channels": 256},
@@ -140,8 +140,8 @@ RECIPES: dict[str, Recipe] = {
             "weight_decay": 0.0, "gradient_norm": None,
         },
     ),
-    # Silver et al. 2017, Methods: boards alone, no margin in outcomes, 1600 readouts of PUCT with tree reuse; 700 000
-    # batches from games of some 200 plies; a candidate plays 400 games after 25 000 of self-play.
+    # Silver et al. 2017, Methods: planes of boards alone, outcomes without the margin, 1600 readouts of PUCT with tree
+    # reuse; 700 000 batches from games of some 200 plies; a candidate plays 400 games after 25 000 games of self-play.
     "paper": Recipe(
         {"board_size": 19, "komi": 7.5, "planes": 17, "max_moves": 722},
         {"preset": "paper"},
@@ -156,11 +156,11 @@ RECIPES: dict[str, Recipe] = {
             "gate": {"win_rate": 0.55, "games": 400, "every": 25_000},
         },
     ),
-    # Oware as CodinGame's contest has it, learned as by marchete/CGZero (2020): its network, search, targets and losses
-    # with the constants of its training notebook, or the middle of their ranges.  Not as there: it plays 2 000 readouts
-    # and 800 games a generation, learns up to 20 epochs of each in batches of 32 (here four times as large, at four
-    # times its rates), and its momentum is 0.87.  Its pool of merged samples and its champions join it as settings:
-    # pool=50_000, champions=0.556, learning_rate=4e-3, schedule="constant".
+    # Oware by the rules of CodinGame's contest, with the network, search, targets and losses of marchete/CGZero (2020).
+    # The constants are from CGZero's training notebook, or the middle of its ranges.  CGZero differs in four things: it
+    # uses 2 000 readouts, plays 800 games per generation, learns up to 20 epochs per generation in batches of 32 (here
+    # batches and learning rates are four times as large), and has momentum 0.87.  These settings add CGZero's pool of
+    # merged samples and its champions: pool=50_000, champions=0.556, learning_rate=4e-3, schedule="constant".
     "cgzero": Recipe(
         {"rules": "cgzero", "planes": "one-hot"},
         {"preset": "cgzero"},

@@ -63,7 +63,7 @@ class Judge(Protocol):
 
     @property
     def lineup(self) -> Lineup | None:
-        """The networks that play beside `best`, the same object until that changes; None for none."""
+        """The networks that play self-play beside `best`, as the same object until they change; None for none."""
 
     @property
     def ends_run(self) -> bool:
@@ -156,7 +156,7 @@ class Run:
         )  # fmt: skip
         for source in self.boards.sources:
             self._sources.callback(source.close)
-        # The network that self-play uses, its steps, and who plays beside it.
+        # The network that self-play uses, its number of gradient steps, and the lineup that plays beside it.
         self._published: tuple[NeuralNet, int, Lineup | None] | None = None
         self.main = self.boards.main(self.goal)
         self.learner.resize(self.main.env)
@@ -210,7 +210,7 @@ class Run:
 
     @property
     def samples_per_position(self) -> float:
-        """How many samples learning owes for a new position on average, at present."""
+        """The mean number of samples to train on per new position, at present."""
         pool = self.boards.pool
         return self.settings.samples_per_position if pool is None else pool.samples_per_position
 
@@ -254,7 +254,12 @@ class Run:
         self.reporter.games(board.env, records)
 
     def batches(self, may_go_on: Callable[[], bool]) -> Iterator[list[Part]]:
-        """Yield the batches that are due (see batches.py) while `may_go_on`; each is drawn while another is learned."""
+        """Yield the batches that are due (see batches.py), each a list with one Part per board.
+
+        A batch is drawn while the network learns from the previous one.
+
+        may_go_on: function that returns False to end the iteration before all batches are taken.
+        """
         pool = self.boards.pool
         numbers = itertools.count(0 if pool is None else pool.taken)
         self.learner.factor = 1.0 if pool is None else pool.rate
@@ -308,7 +313,7 @@ class Run:
 
     @PUBLISHING
     def publish(self) -> None:
-        """Let self-play continue with a snapshot of the network that should play now, if that has changed."""
+        """Let self-play continue with snapshots of the present `player` and lineup, if either has changed."""
         lineup = next((judge.lineup for judge in self.judges if judge.lineup is not None), None)
         net, steps = (self.learner.net, self.learner.steps) if self.best is None else (self.best, 0)
         if (net, steps, lineup) != self._published:

@@ -78,35 +78,36 @@ def train(
     rounding errors differ from run to run.
 
     Args:
-        num_games: games to play; None, or left out, for a run that ends by the clock: after `max_minutes`, or after
-            the recipe's minutes.
-        preset: a recipe by its name (see `alphago.training.recipes`): network and settings that this call does not
-            set.  None: timed runs use the board's recipe, or the next larger board's; counted runs use none.
-        model: a network to continue with, trained in place, or its name or path as `load_model` takes it; None for a
-            new one of `tower_height` residual blocks and `channels` channels (see NeuralNet).  If it is for another
-            board or komi, the result is a network for `env` that shares its weights.
-        folder: where the run is kept (see RunFolder); None for a new folder under runs/.  If the folder holds a run, it
-            is resumed with the settings of this call: all may change except game, network and those in
-            `alphago.training.runs.resume.STRUCTURAL`.  Settings that the call leaves out stay as before, and None
-            unsets one: `gate=None`, `until=None`.
-        reports: callbacks that follow the run; None for a progress bar, in a notebook for curves that grow.
+        num_games: number of games to play; without it, or with None, the run ends after `max_minutes` or the recipe's
+            minutes.
+        preset: the name of a recipe (see `alphago.training.recipes`), whose network and settings apply where this call
+            gives none.  None: runs limited by time use the recipe of the board or of the next larger board, and runs
+            limited by `num_games` use no recipe.
+        model: a network to continue with, trained in place, or its name or path as for `load_model`; None for a new
+            network of `tower_height` residual blocks and `channels` channels (see NeuralNet).  If the network is for
+            another board or komi, the result is a network for `env` that shares its weights.
+        folder: the run's folder (see RunFolder); None for a new folder under runs/.  If the folder holds a run, this
+            call resumes the run with its own settings.  All settings may change except the game, the network and the
+            settings in `alphago.training.runs.resume.STRUCTURAL`.  Settings that the call leaves out keep their values;
+            None unsets a setting, as in `gate=None` or `until=None`.
+        reports: callbacks that report the run; None for a progress bar, or in a notebook for live curves.
         until: an opponent, such as "gnugo" or "rave:1000", that the network plays every minute of training; the run
-            ends early when the network is proved to be stronger (by a sequential test, see
-            `alphago.training.judges.proof`; the proof is written to proof.json).  Without a proof its final network is
-            examined too.  The time that these matches take is not training time.
-        stop_after: minutes after which this call stops as if by Ctrl-C, with everything saved: a slice of a run whose
-            length and schedules follow from `num_games` or `max_minutes`.  Loading and compiling count too; the
-            move or gradient step in progress and the saving are added.
-        compact: whether to leave a folder that is easily carried to another machine, at most 60 MiB and 16 MiB a file
-            (see `alphago.training.runs.compact`): older networks and the oldest games of the memory are removed.  The
-            run can be resumed there, but is no longer bit-identical to one that was not made compact.
-        device: where games are played and the network learns: "cpu"; "cuda"; or "auto", the GPU if there is one that
-            supports game and network; if its memory runs out, the run reports that and continues on the CPU from where
-            it was saved.  It is not a setting of the run, which may be resumed on another device.
-        source: the class of the boards' GameSource (see `alphago.training.selfplay`): by default the threads of this
-            process play; a class of your own may have the games played elsewhere.
-        settings: keywords of TrainingSettings: `sizes` plays several boards side by side, and with a `gate` or
-            `champions` it is the best network that is kept, saved and returned, instead of the latest.
+            ends early when a sequential test proves that the network is stronger (see
+            `alphago.training.judges.proof`; the proof is written to proof.json).  Without a proof, the final network
+            plays the opponent too.  The time of these matches is not training time.
+        stop_after: minutes after which this call stops as if by Ctrl-C, with everything saved.  The run's length and
+            schedules still follow from `num_games` or `max_minutes`.  The minutes include loading and compiling; the
+            call ends after them, with the move or gradient step in progress and the saving.
+        compact: whether to make the folder small enough to copy to another machine, at most 60 MiB and 16 MiB per file
+            (see `alphago.training.runs.compact`), by removing older networks and the memory's oldest games.  The run
+            can be resumed there, but is no longer bit-identical to a run that was not made compact.
+        device: the device of self-play and training: "cpu"; "cuda"; or "auto", the GPU if there is one that supports
+            game and network.  If the GPU's memory runs out with "auto", the run reports that and continues on the CPU
+            from its latest checkpoint.  The device is not a setting of the run, which may be resumed on another device.
+        source: the class of the boards' GameSource (see `alphago.training.selfplay`).  By default the threads of this
+            process play the games; another class may play them on other machines.
+        settings: keywords of TrainingSettings.  `sizes` plays several boards side by side.  With a `gate` or
+            `champions`, the run saves and returns the best network instead of the latest.
 
     Raises:
         ValueError: for values out of range, and for settings that a resumed run cannot change.

@@ -84,14 +84,15 @@ class SelfPlaySettings:
         most=1_000_000,
     )
     random_move_share: float = setting(
-        "share of the moves among a game's first `random_move_plies` that are drawn from all legal ones instead; such "
-        "a move and all before it are not trained on, since the game then went elsewhere (CGZero: 0.015)",
+        "probability that one of a game's first `random_move_plies` moves is a random legal move instead of the "
+        "search's; training leaves out this move and all moves before it, since it changes the game's course (CGZero: "
+        "0.015)",
         default=0.0,
         least=0,
         most=1,
     )
     random_move_plies: int = setting(
-        "first plies of a game that `random_move_share` is about (CGZero: 12)", default=12, least=0
+        "number of first plies of a game to which `random_move_share` applies (CGZero: 12)", default=12, least=0
     )
     search: SearchSettings | Mapping[str, Any] | None = setting(
         "the search, a SearchSettings; None for a Gumbel search with enough leaves to fill a batch; a dictionary "
@@ -179,9 +180,9 @@ class TrainingSettings(SelfPlaySettings):
     )
     samples_per_position: float = setting("how often a position is drawn for training on average", default=8.0, least=0)
     value_targets: ValueTargets = setting(
-        'what values learn: "lambda", the result mixed with later search values by `search_share`; or k times the '
-        "result and 1 - k times the search value, k growing from `result_share` by `result_growth` along the game: "
-        '"plies", evenly, or "legal-moves", with the legal moves seen (CGZero)',
+        'value targets: "lambda" mixes the result with later search values by `search_share`; "plies" and '
+        '"legal-moves" are k times the result plus 1 - k times the search value, where k grows along the game from '
+        "`result_share` by `result_growth`, evenly per ply or in proportion to the number of legal moves (CGZero)",
         default="lambda",
     )
     search_share: float = setting(
@@ -191,26 +192,31 @@ class TrainingSettings(SelfPlaySettings):
         most=1,
     )
     result_share: float = setting(
-        "the result's share of a value target at a game's beginning, where `value_targets` grow (CGZero: 0.9)",
+        'the result\'s share of a value target at a game\'s beginning, for "plies" and "legal-moves" (CGZero: 0.9)',
         default=0.7,
         least=0,
         most=1,
     )
     result_growth: float = setting(
-        "how much that share has grown at the game's end; both sum to at most 1 (CGZero: 0.1)",
+        "growth of the result's share from a game's beginning to its end; `result_share` and `result_growth` sum to "
+        "at most 1 (CGZero: 0.1)",
         default=0.3,
         least=0,
         most=1,
     )
     visits_until: float = setting(
-        "where in a game, 0 to 1 of its plies, policy targets cease to be the search's; from there to `played_from` "
-        "the move played is blended in (CGZero: 0.2); 1 for the search's in all of the game",
+        "place in a game, as a share of its plies, up to which policy targets are the search's policies; from there to "
+        "`played_from` the move played gets a growing share (CGZero: 0.2); 1 for the search's policies in all of the "
+        "game",
         default=1.0,
         least=0,
         most=1,
     )
     played_from: float = setting(
-        "where in a game policy targets begin to be the move played alone (CGZero: 0.95)", default=1.0, least=0, most=1
+        "place in a game, as a share of its plies, from which policy targets are the move played alone (CGZero: 0.95)",
+        default=1.0,
+        least=0,
+        most=1,
     )
     surprise_share: float = setting(
         "share of the samples that are drawn in proportion to the search's surprise at a position, instead of "
@@ -286,15 +292,15 @@ class TrainingSettings(SelfPlaySettings):
         default=None,
     )
     champions: Champions | float | Mapping[str, Any] | None = setting(
-        "a win rate, such as 0.556, or Champions: the two best networks so far play, against themselves, each other "
-        "and recent networks, until a later one has this win rate against the best; None: one network plays; a "
-        "dictionary changes some settings of the Champions.  Not with a `gate`",
+        "a win rate, such as 0.556, or Champions: self-play uses the two best networks so far, against themselves, "
+        "each other and recent networks; a later network becomes the best with this win rate against the best.  None: "
+        "one network plays self-play.  A dictionary changes some settings of Champions.  Not with a `gate`",
         default=None,
     )
     pool: Pool | int | Mapping[str, Any] | None = setting(
-        "positions of self-play, or a Pool: learn from a pool of merged samples, in generations of so many new "
-        "positions (see SamplePool), where `memory_size`, `samples_per_position` and `surprise_share` have no effect; "
-        "None: learn from the latest games, as they come; a dictionary changes some settings of the Pool",
+        "a number of positions, or a Pool: training learns from a pool of merged samples, in generations with this "
+        "number of new positions (see SamplePool); then `memory_size`, `samples_per_position` and `surprise_share` "
+        "have no effect.  None: training learns from the latest games.  A dictionary changes some settings of Pool",
         default=None,
     )
     adaptive_resignation: bool = setting(
@@ -382,7 +388,7 @@ class TrainingSettings(SelfPlaySettings):
 
     @property
     def targets(self) -> Targets:
-        """How the targets of samples are made from games."""
+        """The settings of value and policy targets, as Targets."""
         own = {one.name: getattr(self, one.name) for one in fields(Targets) if one.name != "value"}
         return Targets(value=self.value_targets, **own)
 
@@ -415,9 +421,12 @@ class TrainingSettings(SelfPlaySettings):
 
 
 def nested(kind: type[Any], given: Any, check: Callable[[Any], Any]) -> Any:
-    """Return a setting that holds settings: None or one of `kind` as given, else made from a dictionary or a number.
+    """Return the value of a setting that is itself an object with settings, such as `gate`.
 
-    check: returns the number, which is the first of the settings, or raises ValueError.
+    kind: the class of the object, such as Gate.
+    given: None or an object of `kind`, which is returned unchanged; a dictionary of keywords of `kind`; or a number,
+        the first argument of `kind`.
+    check: returns such a number if it is valid, else raises ValueError.
     """
     if given is None or isinstance(given, kind):
         return given
