@@ -17,7 +17,8 @@ def test_the_example_asks_and_gets_its_answer(tmp_path: Path) -> None:
     katago = our_command(tmp_path)
     words = ["-katago-path", katago, "-config-path", "any.cfg", "-model-path", "13x13"]
     printed = driven([sys.executable, script, *words], tmp_path)
-    answer = ast.literal_eval(printed.split("Query result: \n")[1].split("\nKataGo: ")[0].strip())
+    (line,) = (line for line in printed.splitlines() if line.startswith("{'id'"))  # stderr's lines stand between
+    answer = ast.literal_eval(line)
     assert (answer["id"], answer["isDuringSearch"], answer["turnNumber"]) == ("0", False, 1)
     assert answer["rootInfo"]["currentPlayer"] == "W"
     assert answer["rootInfo"]["visits"] == 500
