@@ -85,9 +85,9 @@ class Gumbel(SearchRule):
 def halving_schedule(considered: int, readouts: int) -> np.ndarray:
     """Return the schedule of sequential halving, int32 [considered + 1, readouts].
 
-    Entry [k, i]: with k candidates, simulation i goes to one that has had this number of visits. Phases have equal
-    numbers of simulations: in the first all candidates are visited equally often, in the next the better half of them,
-    and so on down to two (Danihelka et al. 2022, section 3; Karnin et al. 2013).
+    Entry [k, i] is a number of visits: with k candidates, simulation i goes to a candidate that has this number of
+    visits.  All phases have equal numbers of simulations.  The first phase visits all candidates equally often, the
+    next phase the better half of them, and so on down to two (Danihelka et al. 2022, section 3; Karnin et al. 2013).
     """
     table = np.zeros((considered + 1, readouts), np.int32)
     for candidates in range(1, considered + 1):
@@ -110,5 +110,5 @@ def halving_schedules(considered: int, budgets: tuple[int, ...]) -> np.ndarray:
     for table, readouts in zip(stacked, budgets, strict=True):
         few = min(considered, readouts)
         table[: few + 1, :readouts] = halving_schedule(few, readouts)
-        table[:, readouts:] = table.shape[1]  # unreachable: `choose_candidate` then takes the least visited one
+        table[:, readouts:] = table.shape[1]  # unreachable: `choose_candidate` would take the least visited candidate
     return stacked

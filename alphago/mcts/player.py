@@ -34,12 +34,12 @@ class MCTSPlayer:
     resign_threshold: `should_resign` is true when the mover's root value is below it; -1 for never.  None for the
         threshold that the network's run has measured (`NeuralNet.resign_threshold`) if the game began on the empty
         board, else never.
-    settings: of the search; None for PUCT's defaults, a dictionary to change some of them.
-    leaves: positions of a wave, evaluated together and kept apart by virtual loss; None for `settings.leaves`, or
-        USUAL_LEAVES without settings.
-    seed: of the random choice among early moves.
-    device: where a NeuralNet is computed and the boards of its search are: "cpu", "cuda", or "auto" for the GPU if
-        there is one that supports game and network.
+    settings: the search's settings; None for PUCT's defaults, a dictionary to change some of the defaults.
+    leaves: number of leaves per wave, which are evaluated together and kept different by virtual loss; None for
+        `settings.leaves`, or USUAL_LEAVES without `settings`.
+    seed: seed of the random choice among early moves; None for a random seed.
+    device: the device of a NeuralNet and of the search's boards: "cpu", "cuda", or "auto" for the GPU if there is one
+        that supports game and network.
     forecasts: whether the search also collects score and ownership for `analysis`, if the network forecasts them;
         boards are then on the CPU.
     """
@@ -120,7 +120,7 @@ class MCTSPlayer:
 
     @property
     def root_visits(self) -> int:
-        """The visits of the root, its own evaluation included; 0 before the first search."""
+        """The number of visits of the root, including its own evaluation; 0 before the first search."""
         return int(self.search.tree.visits[0, ROOT])
 
     @property
@@ -129,16 +129,17 @@ class MCTSPlayer:
         return float(self.search.root_values(_GAME)[0])
 
     def visits(self) -> np.ndarray:
-        """Return the visits of each action at the root, int32 [A]."""
+        """Return the number of visits of each action at the root, int32 [A]."""
         return self.search.visits(_GAME)[0]
 
     def analysis(self, plies: int = PLIES, move_ownership: bool = False) -> Analysis:
         """Return the evaluation of the position by the search so far.
 
-        Before any search it has the network's priors and value, in the precision of searches, and no visits.  Scores
-        and ownership need `forecasts`.
+        Before any search the analysis has the network's priors and value, in the dtype that searches use, and no
+        visits.  Scores and ownership need `forecasts`.
 
-        plies, move_ownership: see `alphago.analyze`.
+        plies: number of plies of each principal variation.
+        move_ownership: whether to return the ownership after each move too; see `alphago.analyze`.
         Raises ValueError once the game is over.
         """
         if self.is_done():
@@ -148,9 +149,11 @@ class MCTSPlayer:
         return replace(found, positions=(self.position,))
 
     def pick_move(self) -> int:
-        """Return a move by the search so far: in the first plies drawn in proportion to visits, then the most visited.
+        """Return a move from the search so far, without playing it.
 
-        Gumbel search draws from its improved policy in the first plies, then returns the winner of sequential halving.
+        PUCT draws the move in proportion to visits in the first `temperature_plies` plies, and later returns the most
+        visited action.  Gumbel search draws it from its improved policy in these plies, and later returns the winner of
+        sequential halving.
         Raises ValueError once the game is over.
         """
         if self.is_done():
@@ -183,9 +186,9 @@ class MCTSPlayer:
         return int(without_rash_passes(self.env, priors, values, outcomes)[0].argmax())
 
     def play_move(self, action: int | str) -> None:
-        """Play a move of either side, an action or text ('d4'); raise IllegalMove if it is not legal.
+        """Play a move of either side, an action or text such as 'd4'; raise IllegalMove if it is not legal.
 
-        The tree below it is kept, except in Gumbel search.
+        The part of the tree below the move is kept, except in Gumbel search.
         """
         action = self.position.check_action(action)
         position = self.position.play(action)
@@ -201,7 +204,8 @@ class MCTSPlayer:
     def should_resign(self, value: float | None = None) -> bool:
         """Return whether the player to move should resign.
 
-        value: the game's value from that player's view, -1 .. 1; None for `root_value` (before any search: False).
+        value: the game's value from that player's view, -1 .. 1; None for `root_value`, which before any search gives
+            False.
         """
         if value is None:
             value = self.root_value if self.root_visits else 1.0
@@ -211,7 +215,10 @@ class MCTSPlayer:
         return bool(resigns(value, threshold))
 
     def set_result(self, winner: int, was_resign: bool) -> None:
-        """End the game: `winner` is +1 Black, -1 White, 0 draw."""
+        """End the game.
+
+        winner: 1 for Black, -1 for White, 0 for a draw.  was_resign: whether the loser resigned.
+        """
         if winner not in (1, 0, -1):
             raise ValueError(f"winner must be 1 (Black), -1 (White) or 0, got {winner!r}")
         self._winner, self._was_resign = winner, was_resign
@@ -222,7 +229,7 @@ class MCTSPlayer:
 
     @property
     def result(self) -> float:
-        """The result: +1 Black wins, -1 White wins, 0 a draw; of an unfinished game, by the current board."""
+        """The game's result: 1 if Black wins, -1 if White wins, 0 for a draw; for an unfinished game, of its board."""
         return self._winner if self._winner is not None else self.position.result
 
     @property
@@ -249,6 +256,8 @@ def note(
 ) -> None:
     """Add a move to a record.
 
-    shares: [A], visits or probabilities of the actions. weight: 1, or 0 for a move without a search.
+    position: the position before the move.  action: the move.
+    value: the root's value, in the view of the player to move.
+    shares: [A], visits or probabilities of the actions.  weight: 1, or 0 for a move without a search.
     """
     record.add(action, shares / shares.sum(), value, int(position.legal_mask.sum()), position.to_play, weight)

@@ -13,19 +13,20 @@ from alphago.mcts.tree import Tree
 
 
 class PuctParameters(NamedTuple):
-    """The constants of the formula; `SearchSettings` explains them."""
+    """The constants that PUCT's kernel `choose` reads; `SearchSettings` explains them."""
 
-    c_puct: np.ndarray  # float64 [B], each game's at its present ply
+    c_puct: np.ndarray  # float64 [B], c_puct of each game at its present ply
     parent_value_weight: float
     first_play_reduction: float
     virtual_loss: int
 
 
 class ByPly(NamedTuple):
-    """A constant that changes with the plies that a game has had.
+    """A linear function of the number of plies played: first + growth * plies, bounded by `limit`.
 
-    growth: what it gains with each; may be negative.
-    limit: what it does not pass: the greatest value if it grows, the least if it falls; None for no limit.
+    first: the value at the start of a game.
+    growth: the increase per ply; may be negative.
+    limit: the upper bound if `growth` is positive, the lower bound if `growth` is negative; None for no bound.
     """
 
     first: float
@@ -33,7 +34,7 @@ class ByPly(NamedTuple):
     limit: float | None = None
 
     def at(self, plies: np.ndarray) -> np.ndarray:
-        """Return its values, float64 [n], after so many plies, int32 [n]."""
+        """Return the function's values, float64 [n], at numbers of plies (int32 [n])."""
         values = np.full(len(plies), self.first, np.float64)
         if self.growth:
             values += self.growth * plies
@@ -43,11 +44,12 @@ class ByPly(NamedTuple):
 
 
 class Puct(SearchRule):
-    """PUCT search: keeps its trees, Dirichlet noise at the roots, policies and moves from visits.
+    """PUCT search: keeps its trees, adds Dirichlet noise at the roots, and takes policies and moves from visits.
 
-    c_puct: by ply; None for the parameters' in all of a game.
-    dirichlet_weight: a number, or by ply.
+    parameters: the constants of the formula.
+    dirichlet_weight: the weight of the noise, a number or a function of the ply.
     dirichlet_alpha, near_best: see `SearchSettings`.
+    c_puct: c_puct as a function of the ply; None for `parameters.c_puct` at all plies.
     """
 
     keeps_trees = True
@@ -96,7 +98,8 @@ class Puct(SearchRule):
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
         """Return the games (bool [B]) whose most visited action leads by more than the budget or is the only one.
 
-        With `near_best` the most visited action decides nothing: only a single legal action is certain.
+        With `near_best`, moves do not depend on the most visited action, so only a game with a single legal action is
+        settled.
         """
         games = np.arange(len(budget))
         visits = root_visits(tree, games)
@@ -114,7 +117,8 @@ class Puct(SearchRule):
     def choose(self, tree: Tree, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         """Return the most visited actions; where `by_chance` is set, actions drawn in proportion to visits.
 
-        With `near_best` all are drawn, each action as good as the best as likely as another.
+        With `near_best`, every action is drawn, and `by_chance` is ignored: all actions whose score is at least
+        `near_best` times the best action's score are equally likely (see `SearchSettings`).
         """
         if self.near_best is not None:
             good = np.empty((len(games), tree.waiting.shape[2]), np.float32)

@@ -17,7 +17,8 @@ CLEARLY = 0.5  # a value above it counts as a won game; in drawn games values of
 class SearchRule(ABC):
     """How a search prepares a move, chooses children, and derives a policy and an action from its visits.
 
-    In all methods `games` are int64 [n], with evaluated roots; A is the number of actions, B the number of all games.
+    In all methods `games` is int64 [n], games with evaluated roots; A is the number of actions, B the number of all
+    games.
     keeps_trees: whether a search continues in the previous search's tree, below the move played.
     select: `alphago.mcts.kernels.waves.select`, compiled with the rule's kernel `choose` by `select_by`.
     parameters: a NamedTuple of numbers and arrays that the kernel reads; values may change from search to search,
@@ -32,7 +33,7 @@ class SearchRule(ABC):
 
     @abstractmethod
     def begin_move(self, games: np.ndarray, plies: np.ndarray) -> None:
-        """Set the constants that depend on how many plies (int32 [n]) the games have had."""
+        """Set the constants that depend on the ply; plies: int32 [n], the number of plies played in each game."""
 
     @abstractmethod
     def add_noise(
@@ -83,7 +84,10 @@ def root_visits(tree: Tree, games: np.ndarray) -> np.ndarray:
 
 
 def temperature_plies(env: GameEnv) -> int:
-    """Return for how many plies moves are drawn in proportion to visits: N^2 / 12, made even (AlphaGo.jl)."""
+    """Return the number of first plies whose moves are drawn in proportion to visits: N^2 / 12, rounded down to even.
+
+    AlphaGo.jl uses this number.
+    """
     return env.N * env.N // 12 // 2 * 2
 
 
@@ -105,7 +109,8 @@ def without_rash_passes(env: GameEnv, priors: np.ndarray, values: np.ndarray, ou
     the current board would be lost and the value is above 0, or drawn and the value above CLEARLY; never if it is the
     only legal action.
 
-    values: [n], of the search, mover's view. outcomes: [n], of the current board, mover's view.
+    values: [n], the search's values, in the mover's view.  outcomes: [n], results of the current boards, in the mover's
+        view: 1, 0 or -1.
     """
     if env.pass_action is None:
         return priors

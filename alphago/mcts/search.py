@@ -31,8 +31,8 @@ from alphago.system.validation import (
     checks_keywords,
 )
 
-FIRST_NODES = 64  # of a new search's trees, which grow
-SEEDS = 2**63  # of a move's value noise
+FIRST_NODES = 64  # capacity of each tree of a new search; trees grow
+SEEDS = 2**63  # upper bound of the seeds of a move's value noise
 
 
 @checks_keywords()
@@ -40,32 +40,31 @@ SEEDS = 2**63  # of a move's value noise
 class SearchSettings:
     """Settings of PUCT and Gumbel search; defaults are AlphaGo.jl's except `first_play_reduction`.
 
-    `new_rule` returns the rule that they select: PUCT, or Gumbel if `gumbel` is set.
+    `new_rule` returns the rule for these settings: Gumbel if `gumbel` is set, else PUCT.
 
     c_puct: weight of prior against value.
-    c_puct_growth: what c_puct gains with each ply of the game; may be negative (CGZero: 0.0034).
-    c_puct_limit: what c_puct does not pass: its greatest value where it grows, its least where it falls (CGZero:
-        2.975); None for no greatest value, and 0 for the least.
-    parent_value_weight: visits that a node's own value counts for in the mean of each of its
-        actions; 1 is AlphaGo.jl's, 0 makes untried actions worth 0 as in AlphaGo Zero.
-    first_play_reduction: how much less than the node's own value an untried action is worth once nearly all are
-        tried; it grows with the square root of the tried priors' sum (Leela Zero, KataGo).  0 is AlphaGo.jl's and
-        AlphaGo Zero's; 0.2, KataGo's, won 65 % of its games against 0 on 9x9 (docs/results.md).
+    c_puct_growth: increase of c_puct with each ply of the game; may be negative (CGZero: 0.0034).
+    c_puct_limit: upper bound of a growing c_puct, or lower bound of a falling c_puct (CGZero: 2.975); None for no upper
+        bound, or for the lower bound 0.
+    parent_value_weight: number of visits for which a node's own value counts in the mean value of each of its actions;
+        1 is AlphaGo.jl's, 0 gives untried actions the value 0 as in AlphaGo Zero.
+    first_play_reduction: difference between a node's own value and the value of an untried action once nearly all
+        actions are tried; it grows with the square root of the sum of the tried actions' priors (Leela Zero, KataGo).
+        0 is AlphaGo.jl's and AlphaGo Zero's; 0.2, KataGo's, won 65 % of its games against 0 on 9x9 (docs/results.md).
     virtual_loss: losses that a simulation adds to the nodes on its path until its leaf is evaluated.
     leaves: new leaves that a wave (a set of simulations evaluated together) chooses in one game; more than 1 fills
         the network's batch when there are few games, at some cost in quality.
-    dirichlet_weight, dirichlet_alpha: root noise (0.25 in the paper); None for alpha means
-        0.03 * 361 / actions, AlphaGo.jl's scaling of the paper's 0.03 for 19x19.
-    dirichlet_decay: what dirichlet_weight loses with each ply of the game, down to 0 (CGZero: 0.0007).
-    value_noise: in self-play, the network's values are multiplied by 1 plus a random number from minus to plus this,
-        but stay in -1 .. 1 (CGZero: 0.02).
-    near_best: play any action whose mean value + ln(visits + 3) is at least this share of the best action's, each as
-        likely as another, instead of one by its visits (CGZero: 0.95, and 0.98 in matches); None for visits.  PUCT
-        alone.
-    gumbel: search as Danihelka et al. 2022 ("Policy improvement by planning with Gumbel") instead: at the
-        root, sequential halving among the `considered` actions with the greatest logit plus Gumbel
+    dirichlet_weight, dirichlet_alpha: weight (0.25 in the paper) and concentration of the Dirichlet noise at the root;
+        None for dirichlet_alpha means 0.03 * 361 / actions, AlphaGo.jl's scaling of the paper's 0.03 for 19x19.
+    dirichlet_decay: decrease of dirichlet_weight with each ply of the game, down to 0 (CGZero: 0.0007).
+    value_noise: in self-play, largest relative change of the network's values: each value is multiplied by 1 + u, with
+        u uniform from -value_noise to value_noise, and clipped to -1 .. 1 (CGZero: 0.02).
+    near_best: choose moves uniformly among the actions whose score, mean value + ln(visits + 3), is at least this share
+        of the greatest score (CGZero: 0.95, and 0.98 in matches); None to choose moves by visits.  Only for PUCT.
+    gumbel: use the search of Danihelka et al. 2022 ("Policy improvement by planning with Gumbel") instead of PUCT: at
+        the root, sequential halving among the `considered` actions with the greatest logit plus Gumbel
         noise; below it, visits follow the improved policy, softmax(logits + (c_visit + max N) c_scale q).
-    considered: actions that a Gumbel search begins with at the root.
+    considered: number of actions with which a Gumbel search begins at the root.
     c_visit, c_scale: weight of values against logits in a Gumbel search, see `gumbel`.
     """
 
@@ -126,10 +125,10 @@ class SearchSettings:
 
 
 class ValueNoise(NamedTuple):
-    """Noise on the values of leaves: v (1 + spread u), u between -1 and 1; `SearchSettings.value_noise`."""
+    """The noise on leaves' values, which turns a value v into v (1 + spread u) with u uniform from -1 to 1."""
 
-    seeds: np.ndarray  # int64 [B], of each game's present move; 0 until there is noise
-    spread: float
+    seeds: np.ndarray  # int64 [B], the seed of each game's present move; 0 for no noise
+    spread: float  # `SearchSettings.value_noise`
 
 
 def leaves_for(games: int, readouts: int) -> int:
@@ -208,9 +207,10 @@ class Search:
             subtrees.clear_all(self.tree, games)
 
     def begin_move(self, games: np.ndarray, plies: np.ndarray | None = None) -> None:
-        """Prepare the trees of games (int64 [n]) for a move's search; rules that do not keep trees begin anew.
+        """Prepare the trees of games (int64 [n]) for a move's search; a rule that keeps no trees restarts them.
 
-        plies: int32 [n], how many the games have had, on which a rule's constants may depend; None where it is unknown.
+        plies: int32 [n], the number of plies played in each game, on which the rule's constants may depend; None to
+            leave the constants as they are.
         """
         if plies is not None:
             self.rule.begin_move(games, plies)
@@ -235,9 +235,11 @@ class Search:
             self._evaluate(n, 0)
 
     def add_noise(self, games: np.ndarray, generators: Sequence[np.random.Generator]) -> None:
-        """Add noise to the evaluated roots of `games`, with one generator per game, on legal actions only.
+        """Add noise to the priors of legal actions at the evaluated roots of `games` (int64 [n]).
 
-        With `value_noise` the leaves of the next simulations have it too.
+        If `SearchSettings.value_noise` is set, the values of leaves in the next simulations get noise too.
+
+        generators: one random generator per game.
         """
         self.rule.add_noise(self.tree, self.batch, games, generators)
         if self._value_noise is not None:
@@ -247,7 +249,7 @@ class Search:
     def run(self, readouts: np.ndarray, best_only: np.ndarray | None = None) -> None:
         """Add simulations to the trees.
 
-        readouts: int32 [games], how many in each game; 0 skips a game.
+        readouts: int32 [games], the number of simulations in each game; 0 skips a game.
         best_only: bool [games], games for which only the best action matters: their search ends as soon as the
             simulations left cannot change it.
         """
@@ -331,7 +333,7 @@ class Search:
 
     @TREE
     def policies(self, games: np.ndarray) -> np.ndarray:
-        """Return the policy targets that the searches give, [n, A]; each row sums to 1."""
+        """Return the policy targets from the searches of `games` (int64 [n]), [n, A]; each row sums to 1."""
         return self.rule.policies(self.tree, games)
 
     @TREE

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from alphago.env.game import GameEnv
-from alphago.nn.loss import ILLEGAL
 from alphago.training.memory import Entry, Sample, turn
 
 FIRST_ROWS = 256  # number of rows allocated at first; the arrays grow
@@ -113,7 +112,7 @@ class Means(NamedTuple):
 
     places: Places
     seen: np.ndarray  # float64 [n], the number of samples, weighted by age
-    policy: np.ndarray  # float32 [n, A], probabilities that sum to 1, or ILLEGAL
+    policy: np.ndarray  # float32 [n, A], probabilities that sum to 1
     value: np.ndarray  # float32 [n]
     ended: np.ndarray  # float32 [n], the share of the samples whose score and ownership are known
     score: np.ndarray  # float32 [n], the mean over the samples whose score is known
@@ -150,20 +149,12 @@ def merged(layers: Sequence[tuple[MergedSamples, float]], choose: Callable[[np.n
     return Means(
         Places(*(list(column) for column in zip(*found, strict=True))),
         sums.seen,
-        mean_policy(sums.policy),
+        sums.policy / np.maximum(sums.policy.sum(axis=1, keepdims=True), 1e-12),
         (sums.value / sums.seen).astype(np.float32),
         (sums.ended / sums.seen).astype(np.float32),
         (sums.score / known).astype(np.float32),
         sums.ownership / known[:, None].astype(np.float32),
     )
-
-
-def mean_policy(policy: np.ndarray) -> np.ndarray:
-    """Return sums of policies, float32 [n, A], divided so that each row sums to 1; negative entries become ILLEGAL."""
-    positive = np.maximum(policy, 0)
-    mean = positive / np.maximum(positive.sum(axis=1, keepdims=True), 1e-12)
-    mean[policy < 0] = ILLEGAL
-    return mean
 
 
 def group_inputs(layers: Sequence[tuple[MergedSamples, float]]) -> tuple[list[np.ndarray], np.ndarray]:

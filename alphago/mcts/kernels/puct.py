@@ -11,12 +11,14 @@ from alphago.system.kernels.jit import inlined, kernel
 def choose(tree, game, node, rule):
     """Return the child to follow, or NONE for the untried action with the greatest prior.
 
-    Maximised is Q(a) + c_puct P(a) sqrt(N) / (1 + N(a)) (Silver et al. 2017, Methods "Select"), where N counts the
-    node's own evaluation too. Q(a) = (sum of backed-up values + w v) / (N(a) + w), where v is the node's own value and
-    w = `parent_value_weight` (1: AlphaGo.jl, 0: AlphaGo Zero). An untried action has Q = v (0 if w = 0) minus
+    The chosen action maximises Q(a) + c_puct P(a) sqrt(N) / (1 + N(a)) (Silver et al. 2017, Methods "Select"), where N
+    counts the node's own evaluation too. Q(a) = (sum of backed-up values + w v) / (N(a) + w), where v is the node's own
+    value and w = `parent_value_weight` (1: AlphaGo.jl, 0: AlphaGo Zero). An untried action has Q = v (0 if w = 0) minus
     `first_play_reduction` sqrt(sum of tried priors). A simulation of the present wave that has passed a node counts
-    there as `virtual_loss` losses. Values are from the view of the node's mover; the lowest of equally good actions
-    wins. Each game has its own c_puct.
+    there as `virtual_loss` losses. Values are from the view of the node's mover. Of equally good actions the lowest is
+    chosen.
+
+    rule: a PuctParameters, with a c_puct for each game.
     """
     explore = rule.c_puct[game] * math.sqrt(tree.visits[game, node] + rule.virtual_loss * tree.virtual[game, node])
     seed = rule.parent_value_weight * tree.value[game, node]
@@ -53,9 +55,9 @@ select = select_by(choose)
 
 @kernel
 def mix_noise(tree, games, noise, weights):
-    """Set the roots' priors to (1 - weight) prior + weight noise, with one weight a game, float32 [n].
+    """Set the priors at the roots of `games` (int64 [n]) to (1 - weight) prior + weight noise.
 
-    noise: float32 [n, A], 0 on illegal actions.
+    noise: float32 [n, A], 0 on illegal actions.  weights: float32 [n], the weight of the noise in each game.
     """
     for i in range(games.shape[0]):
         game = games[i]
@@ -74,15 +76,20 @@ def mix_noise(tree, games, noise, weights):
 
 @inlined
 def renown(tree, game, child):
-    """Return mean value + ln(visits + 3) of a visited child, for its parent's mover; above 0, since ln 3 > 1."""
+    """Return mean value + ln(visits + 3) of a visited child, in the view of its parent's mover.
+
+    It is positive, since the mean value is at least -1 and ln 3 > 1.
+    """
     return mean_value(tree, game, child) + math.log(tree.visits[game, child] + 3.0)
 
 
 @kernel
 def near_best(tree, games, share, out):
-    """Write to `out`, float32 [n, A], 1 for the roots' actions whose `renown` is at least `share` of the greatest.
+    """Mark the root actions of `games` (int64 [n]) whose `renown` is at least `share` times the root's greatest.
 
-    All others get 0, and so do actions without visits (marchete/CGZero's choice of a move).
+    CGZero (github.com/marchete/CGZero) chooses its moves among these actions.
+
+    out: float32 [n, A], set to 1 for the marked actions and to 0 for all other actions, including unvisited ones.
     """
     for i in range(games.shape[0]):
         for action in range(out.shape[1]):

@@ -28,11 +28,12 @@ from alphago.training.recipes import FEW_GAMES, RECIPES, Recipe, named_recipe, r
 from alphago.training.runs.config import other_version, version_errors
 from alphago.training.settings import TrainingSettings, default_groups, optimizer_name, stages
 
-# Settings that a run cannot change: its games so far depend on them.  `groups`: games are dealt to groups by number,
-# and each group counts its own; with another number of groups some would be played twice and others never.
+# Settings that a resumed run cannot change, because its games so far depend on them.  `groups` is among them because
+# each group plays the games with certain numbers: with another number of groups, a resumed run would play some games
+# twice and others never.
 STRUCTURAL = ("seed", "curriculum", "sizes", "games_in_flight", "groups", "exact_rules", "optimizer", "pool")
 CHOSEN = ("games_in_flight", "groups")  # settings whose None a new run replaces by a value
-NESTED = ("search", "losses", "gate", "champions", "pool")  # settings that hold settings
+NESTED = ("search", "losses", "gate", "champions", "pool")  # settings whose values are objects with settings of their own
 
 
 @dataclass(frozen=True)
