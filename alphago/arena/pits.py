@@ -1,4 +1,4 @@
-"""Pits: matches of one value of a search setting against another, in a folder from which they resume."""
+"""Pits: matches between two values of a search setting, saved in a folder from which they can be resumed."""
 
 import contextlib
 import hashlib
@@ -24,11 +24,12 @@ LOG = "pits.jsonl"
 
 
 class Pit(NamedTuple):
-    """A match of a value against the champion of that time.
+    """A match between two values of a search setting: the candidate and the champion at that time.
 
-    result: from the candidate's side, of the pairs of games that were played.
-    verdict: "accept" if the candidate is stronger, "reject" if it is not by as much as the test asks for, "continue" if
-        the games did not suffice.
+    candidate, champion: the values.
+    result: the result of the finished pairs of games, in the candidate's view.
+    verdict: the sequential test's verdict.  Its state is "accept" if the candidate is stronger, "reject" if the
+        candidate is not stronger by the tested difference, and "continue" if the games leave this open.
     """
 
     candidate: Any
@@ -39,10 +40,13 @@ class Pit(NamedTuple):
 
 @dataclass(frozen=True)
 class PitPlan:
-    """What determines the games of a tuning, the values excepted.
+    """The arguments of a tuning that determine its games, except the values.
 
-    env: the game. name: of the search setting that is tuned. search: the other settings. readouts: of a move.
-    settings: of the matches.
+    env: the game.
+    name: the name of the search setting that is tuned.
+    search: the other settings of the search.
+    readouts: simulations per move.
+    settings: the settings of the matches.
     """
 
     env: GameEnv
@@ -52,7 +56,7 @@ class PitPlan:
     settings: TournamentSettings
 
     def identity(self, weights: str) -> dict[str, Any]:
-        """Return it as JSON, with the digest of the network's weights."""
+        """Return the plan as plain data for JSON; weights: the digest of the network's weights."""
         others = {key: value for key, value in asdict(self.search).items() if key != self.name}
         game = {"game": self.env.name, **self.env.rule_options}
         found = {"tuned": self.name, "weights": weights, "readouts": self.readouts, **game, **others}
@@ -61,19 +65,22 @@ class PitPlan:
 
 
 class PitFolder:
-    """The folder of a tuning, and the pits in it.
+    """The folder of a tuning, which plays the pits and saves them.
 
-      tuning.json     what determines the games, the values excepted
-      pits.jsonl      a row for each finished pit
-      pits/A-B/       the games of value A against value B, as `ResultFolder` keeps them
+      tuning.json     the tuning's `PitPlan.identity`
+      pits.jsonl      one row for each finished pit
+      pits/A-B/       the games of value A against value B, a `ResultFolder`
 
-    A game is written as soon as it is over, a row as soon as its pit is.
+    A game is saved when it ends, and a row is saved when its pit ends.
     """
 
     def __init__(self, plan: PitPlan, network: Any, folder: str | Path | None, device: str) -> None:
-        """Open or make the folder; the default is one in `runs`, named after everything that determines the games.
+        """Open the folder, or create it.
 
-        Raises ValueError for a folder with other contents, and for a network that is none.
+        network: a NeuralNet, its name, file or run folder, or an evaluator.
+        folder: the path; None for a folder in `runs` whose name has a digest of `PitPlan.identity`.
+        device: "cpu", "cuda" or "auto".
+        Raises ValueError for a folder with other contents, and for a network that cannot be searched.
         """
         self.plan = plan
         network = as_network(network, plan.env)
@@ -112,7 +119,7 @@ class PitFolder:
         write_atomic(path, (json.dumps(identity, indent=2) + "\n").encode())
 
     def play(self, candidate: Any, champion: Any, listener: ProgressListener) -> Pit:
-        """Play the games of a pit that are missing, and return it."""
+        """Play the missing games of the pit between two values, and return the pit."""
         plan = self.plan
         entrants = [
             Entrant(
@@ -128,7 +135,7 @@ class PitFolder:
         return Pit(candidate, champion, tournament.result((0, 1)), verdict or Verdict("continue", 0.0, 0))
 
     def save(self, pits: Sequence[Pit]) -> None:
-        """Write the rows of pits to the log, which keeps those of earlier calls."""
+        """Write the rows of `pits` to the log, which keeps the rows of earlier calls."""
         rows = {
             (pit.candidate, pit.champion): {
                 "candidate": pit.candidate, "champion": pit.champion, "games": len(pit.result.games),
@@ -142,7 +149,7 @@ class PitFolder:
         write_atomic(self.path / LOG, data.encode())
 
     def _earlier_rows(self) -> dict[tuple[Any, Any], dict[str, Any]]:
-        """Return the rows of the log, by candidate and champion; lines that do not parse are left out."""
+        """Return the log's rows by (candidate, champion), without lines that cannot be parsed."""
         path, rows = self.path / LOG, {}
         for line in path.read_bytes().splitlines() if path.is_file() else ():
             with contextlib.suppress(ValueError, KeyError, TypeError):

@@ -1,4 +1,4 @@
-"""Values of a search setting that is tuned: which settings can be, and which values a range is searched at."""
+"""The search settings that can be tuned, and the values at which a range of a setting is searched."""
 
 from collections.abc import Iterable
 from dataclasses import fields, replace
@@ -9,14 +9,14 @@ import numpy as np
 from alphago.mcts.search import SearchSettings
 from alphago.system.validation import check_float, near_misses
 
-NOISE = ("dirichlet_weight", "dirichlet_alpha")  # of self-play; matches have none
+NOISE = ("dirichlet_weight", "dirichlet_alpha")  # settings of self-play's noise, which matches do not have
 OF_PUCT = ("c_puct", "parent_value_weight", "first_play_reduction")
 OF_GUMBEL = ("considered", "c_visit", "c_scale")
-DIGITS = 3  # of the values that a range is searched at
+DIGITS = 3  # significant digits of the values in a range
 
 
 def check_effect(name: str, search: SearchSettings) -> None:
-    """Raise ValueError for what is no search setting, or one that does not matter in a match with this search."""
+    """Raise ValueError unless `name` is a search setting that has an effect in a match with `search`."""
     known = [field.name for field in fields(search)]
     if name not in known:
         raise ValueError(f"name must be a search setting, got {name!r}: {near_misses(name, known)}")
@@ -29,13 +29,18 @@ def check_effect(name: str, search: SearchSettings) -> None:
 
 
 def checked_value(search: SearchSettings, name: str, value: Any) -> Any:
-    """Return a value as the search keeps it; raise ValueError, which names the setting, for an impossible one."""
+    """Return a value of the setting `name` in the setting's type; raise ValueError if it is out of range."""
     kept = getattr(replace(search, **{name: value}), name)
     return float(kept) if isinstance(getattr(SearchSettings(), name), float) else kept
 
 
 def spread(search: SearchSettings, name: str, between: tuple[float, float], steps: int) -> list[Any]:
-    """Return values in a range: the one in use first, if it is there, then the others, the nearest to it first."""
+    """Return `steps` values in a range, and the value in `search` if it lies in the range.
+
+    The value in `search` comes first, or else the smallest value; the other values follow by their distance in rank.
+
+    name: the setting.  between: the ends of the range.
+    """
     low, high = (check_float("between", end) for end in between)
     first = getattr(search, name)
     if isinstance(first, bool) or not isinstance(first, (int, float)):
@@ -51,7 +56,10 @@ def spread(search: SearchSettings, name: str, between: tuple[float, float], step
 
 
 def between_neighbours(search: SearchSettings, name: str, values: Iterable[Any], winner: Any) -> list[Any]:
-    """Return the values halfway between the winner and its neighbours, as far as there are any."""
+    """Return the values halfway between the winner and its neighbours among `values`, without known values.
+
+    The halfway value is the geometric mean of two positive values, else the arithmetic mean.
+    """
     ordered = sorted(values)
     place = ordered.index(winner)
     found = []
@@ -64,7 +72,7 @@ def between_neighbours(search: SearchSettings, name: str, values: Iterable[Any],
 
 
 def rounded(value: float, like: float) -> float:
-    """Return a number of few digits; an integer where the setting's value in use is one."""
+    """Round a value to DIGITS significant digits, or to an integer if `like` is an integer."""
     return round(value) if isinstance(like, int) else float(f"{value:.{DIGITS}g}")
 
 

@@ -1,8 +1,8 @@
-"""`tune`: which value of a search setting plays best, by pits of one value against another.
+"""`tune`: find the strongest value of a search setting by pits, which are matches between two values.
 
-The champion, at first the value in use, plays each other value; a sequential test ends a pit, and a value that it
-accepts is the next champion (as CGZero tuned its c_puct: marchete/CGZero, src/Train.ipynb).  What can be said in the
-end comes from all games together: ratings with intervals, and the values that these do not tell apart.
+Each value plays a pit against the champion, which at first is the value in use.  A sequential test ends the pit, and a
+value that the test accepts becomes the champion.  (CGZero tuned c_puct in this way: marchete/CGZero, src/Train.ipynb.)
+The result rates all values with intervals, from the games of all pits together.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,16 +24,18 @@ from alphago.mcts.search import SearchSettings
 from alphago.system.files import lock
 from alphago.system.validation import MOST_READOUTS, check_int, checks_keywords, make_settings
 
-GAMES = 400  # of a pit, at most
-SPRT = (0.0, 40.0)  # Elo points between which a pit decides
+GAMES = 400  # largest number of games of a pit
+SPRT = (0.0, 40.0)  # the two Elo differences of a pit's sequential test
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """What is known of a setting's values; as text, a table.
+    """The results of a tuning so far; its text form is a table.
 
-    name: of the setting. values: all that have played, the first champion first. pits: in the order they were played.
-    winner: the last champion.
+    name: the setting's name.
+    values: all values that have played, the first champion first.
+    pits: the pits, in the order in which they were played.
+    winner: the champion after the last pit.
     """
 
     name: str
@@ -43,7 +45,7 @@ class Tuning:
 
     @property
     def ratings(self) -> dict[Any, Rating]:
-        """Elo points of each value above the winner, with 95 % intervals, from the games of all pits together."""
+        """The Elo rating of each value relative to the winner, with 95 % intervals, from the games of all pits."""
         points = np.zeros((len(self.values), len(self.values)))
         for pit in self.pits:
             i, j = self.values.index(pit.candidate), self.values.index(pit.champion)
@@ -53,7 +55,7 @@ class Tuning:
 
     @property
     def level(self) -> list[Any]:
-        """The other values that the games do not tell apart from the winner: their intervals hold 0, or are unknown."""
+        """The other values that are not clearly weaker than the winner: their interval's upper end is not below 0."""
         ratings = self.ratings
         return [value for value in self.values if value != self.winner and not ratings[value].high < 0]
 
@@ -88,7 +90,7 @@ class Tuning:
 
 
 def in_words(rating: Rating) -> str:
-    """Return what a rating beside the winner says of a value."""
+    """Return in words whether a value with this rating is weaker or stronger than the winner, which has rating 0."""
     if rating.high < 0:
         return "weaker"
     return "stronger in all games together" if rating.low > 0 else "not told apart"
@@ -112,31 +114,35 @@ def tune(
     on_pit: Callable[[Tuning], object] | None = None,
     **settings: Any,
 ) -> Tuning:
-    """Find the strongest value of a search setting by pits, and return what is known of all values.
+    """Find the strongest value of a search setting by pits, and return the results of all values.
 
-    Each value plays the champion so far, on openings that are the same for all; a sequential test ends a pit, and a
-    value that the test accepts is the next champion.  Finished games are kept in a folder: the same call resumes after
-    a stop, and one with further values goes on from there.
+    Each value plays a match, called a pit, against the champion so far; all pits use the same openings.  A sequential
+    test ends a pit, and a value that the test accepts becomes the champion.  Finished games are saved in a folder, so
+    the same call resumes an interrupted tuning, and a call with further values continues it.
 
     Args:
-        env: the game; matches have its `match_variant`.
+        env: the game; the pits are played in its `match_variant`.
         network: a NeuralNet, its name, file or run folder, or an evaluator.
-        name: of a field of SearchSettings that matters in matches, such as "c_puct".
-        values: to compare. The value that `search` has is the first champion if it is one of them, else the first is.
-        between: the ends of a range to search instead of `values`: `steps` values in it, evenly spread by their
-            ratios if both ends are above 0, and the one that `search` has if it lies within.
-        rounds: how often, in a range, the values halfway between the winner and its neighbours are tried as well.
-        readouts: simulations a move, of both sides.
-        search: "puct", "gumbel" or SearchSettings: the other settings, of both sides.
-        folder: of the games; None for one in runs/, named after what determines the games.
+        name: the name of a field of SearchSettings that has an effect in matches, such as "c_puct".
+        values: the values to compare.  The first champion is the value in `search` if it is among them, else the first.
+        between: the ends of a range to search, instead of `values`.  The values are `steps` numbers in the range, and
+            the value in `search` if it lies in the range.  The numbers are evenly spaced, on a logarithmic scale if
+            both ends are positive.
+        steps: number of values in the range.
+        rounds: with `between`, the number of further rounds, each of which tries the values halfway between the winner
+            and its neighbours.
+        readouts: simulations per move of both sides.
+        search: the other search settings of both sides: "puct", "gumbel" or SearchSettings.
+        folder: the folder of the games; None for a folder in runs/ whose name depends on the other arguments.
         device: "cpu", "cuda" or "auto".
-        listener: is told of each game. on_pit: called after each pit with what is known so far.
-        settings: keywords of `TournamentSettings`: `games` of a pit at most (400 here), `sprt` (0, 40 here),
-            `random_opening`, `opening_plies`, `seed`.
+        listener: an object whose methods are called for each game, see ProgressListener.
+        on_pit: called after each pit with the Tuning so far.
+        settings: keywords of `TournamentSettings`: `games`, the largest number of games of a pit (default 400), `sprt`
+            (default 0 and 40), `random_opening`, `opening_plies` and `seed`.
 
     Raises:
-        ValueError: for an unknown setting, one without effect in such matches, impossible values, fewer than two of
-            them, and a folder with other contents.
+        ValueError: for an unknown setting, a setting without effect in the pits, values out of range, fewer than two
+            values, and a folder with other contents.
     """
     check_env(env)
     chosen = search_settings(search, readouts, 1)
@@ -175,7 +181,13 @@ def tune(
 def climb(
     tuning: Tuning, values: Sequence[Any], play: Callable[[Any, Any], Pit], note: Callable[[Tuning], object]
 ) -> Tuning:
-    """Let each value play the winner so far, which it replaces if it is stronger; note what is known after each pit."""
+    """Play a pit of each value against the winner so far, and return the results.
+
+    The value becomes the winner if the pit's test accepts it.
+
+    tuning: the results so far.  values: the values to try.
+    play: function that plays the pit of a candidate and a champion.  note: called after each pit with the results.
+    """
     for value in values:
         pit = play(value, tuning.winner)
         winner = value if pit.verdict.state == "accept" else tuning.winner

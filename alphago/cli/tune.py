@@ -17,28 +17,28 @@ def add_options(parser: Parser) -> None:
     from alphago.arena.tuning import GAMES, SPRT
 
     parser.description = (
-        "Finds the strongest value of a search setting: each value plays the champion so far, and a sequential test "
-        "says when it is stronger. Games are saved in a folder, and the same command resumes where it was interrupted."
+        "Finds the strongest value of a search setting. Each value plays the champion so far, and becomes the champion "
+        "if a sequential test accepts it. Games are saved in a folder, and the same command resumes after an interrupt."
     )
-    parser.epilog = "Values that the games do not tell apart are named as such: see docs/strength.md."
-    parser.add_argument("setting", metavar="SETTING", help="of the search, such as c_puct")
+    parser.epilog = "The result also names values that are not clearly weaker than the winner: see docs/strength.md."
+    parser.add_argument("setting", metavar="SETTING", help="the search setting to tune, such as c_puct")
     add_model(parser)
     parser.usage = f"{parser.prog} SETTING [MODEL] [OPTIONS]"
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--values", metavar="A,B,…", help="the values to compare")
     which.add_argument("--range", type=number, nargs=2, metavar=("LOW", "HIGH"), help="a range to search instead")
-    parser.add_argument("--steps", type=integer, default=5, metavar="N", help="values in the range (5)")
+    parser.add_argument("--steps", type=integer, default=5, metavar="N", help="number of values in the range (5)")
     parser.add_argument(
         "--rounds", type=integer, default=1, metavar="N",
-        help="how often the values halfway to the winner's neighbours in the range are tried as well (1)",
+        help="with --range, further rounds that try the values halfway between the winner and its neighbours (1)",
     )  # fmt: skip
-    parser.add_argument("--readouts", type=integer, default=64, metavar="N", help="simulations a move (64)")
+    parser.add_argument("--readouts", type=integer, default=64, metavar="N", help="simulations per move (64)")
     parser.add_argument(
         "--sprt", type=number, nargs=2, metavar=("ELO0", "ELO1"), default=list(SPRT),
-        help=f"the sequential test: risks of 5 %% each ({SPRT[0]:g} {SPRT[1]:g})",
+        help=f"Elo differences of the sequential test, with risks of 5 %% each ({SPRT[0]:g} {SPRT[1]:g})",
     )  # fmt: skip
     add_settings(parser, TournamentSettings, leave=["sprt"], defaults={"games": GAMES})
-    parser.add_argument("--folder", metavar="PATH", help="where games are saved (one in runs, named after the tuning)")
+    parser.add_argument("--folder", metavar="PATH", help="folder of the games (one in runs, named after the tuning)")
     add_game(parser, "the network's own, or go", "the network's own, or 9")
     parser.add_argument("--komi", type=number, metavar="K", help="White's points before a game of Go")
     add_device(parser)
@@ -77,7 +77,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def read_values(name: str, text: str) -> list[Any]:
-    """Return typed values of a search setting; raise ValueError for an unknown setting, or what it cannot be."""
+    """Return the values of the setting `name` in `text`, separated by commas.
+
+    Raises ValueError for an unknown setting and for text that is no value of the setting.
+    """
     settings = {setting.name: setting for setting in settings_of(SearchSettings)}
     if name not in settings:
         raise ValueError(f"no search setting {name!r}: {near_misses(name, list(settings))}")

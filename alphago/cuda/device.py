@@ -14,7 +14,7 @@ from alphago.system.stopwatch import TRANSFER
 OPTIONS = ("-std=c++17", "--fmad=false")
 THREADS = 32  # per block: one warp, so that the boards of a wave spread over as many multiprocessors as possible
 BLOCKS = 65_535  # largest number; with more items a thread processes several
-INTEGERS = (int, np.integer, np.bool_)  # that kernels get as 64 bits
+INTEGERS = (int, np.integer, np.bool_)  # types of arguments that kernels get as 64-bit integers
 # Streams to use again.  They are never destroyed: torch remembers which streams copied from a block of pinned memory,
 # and asks those streams whether the block is free again, perhaps long after their last use here.
 KEPT: list[Any] = []
@@ -40,7 +40,7 @@ def import_cupy() -> Any:
 
 @cache
 def load_module(program: Program) -> Any:
-    """Return the compiled program as a `cupy.RawModule`; raises the errors of `Backend.load`."""
+    """Return the compiled program as a `cupy.RawModule`; raise the errors that `Backend.load` documents."""
     cupy = import_cupy()
     module = cupy.RawModule(code=program.text, options=OPTIONS, backend="nvrtc")
     try:
@@ -97,14 +97,14 @@ class Device:
         try:
             return self._cupy.zeros(shape, dtype)
         except errors as error:
-            if "out of memory" not in str(error).lower():  # of the runtime where not even a context fits
+            if "out of memory" not in str(error).lower():  # a CUDARuntimeError if not even a context fits
                 raise
             size = int(np.prod(shape)) * np.dtype(dtype).itemsize
             raise MemoryError(f"{size / 2**20:.0f} MiB do not fit into the memory that is left on the GPU") from error
 
     def upload(self, values: Any, dtype: DTypeLike) -> Any:
         if isinstance(values, self._cupy.ndarray) and values.dtype == dtype and values.flags.c_contiguous:
-            return values  # as most are in a wave, where asking CuPy would take longer than launching a kernel
+            return values  # the usual case in a wave: a call of CuPy would take longer than a kernel's launch
         with TRANSFER:
             return self._cupy.ascontiguousarray(self._cupy.asarray(values, dtype))
 
@@ -113,7 +113,10 @@ class Device:
         return self._cupy.asnumpy(array)
 
     def reachable(self, out: Any) -> Any | None:
-        """Return a CuPy array over memory with CUDA's array interface, such as a torch tensor's; None for others."""
+        """Return a CuPy array that shares the memory of `out`, such as a torch tensor on the GPU.
+
+        Returns None if `out` lacks CUDA's array interface.
+        """
         if isinstance(out, self._cupy.ndarray):
             return out
         return self._cupy.asarray(out) if hasattr(out, "__cuda_array_interface__") else None

@@ -1,4 +1,4 @@
-"""`DeviceBatch`: positions of any game as packed rows on a device, whose verbs are kernels of a CUDA program."""
+"""`DeviceBatch`: positions of any game as packed rows on a device; its methods are kernels of a CUDA program."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -12,12 +12,12 @@ from alphago.cuda.source import LANES, Program
 from alphago.env.game import GameBatch, GameEnv, Leaves, Reached
 
 REACHED = (np.bool_, np.int8, np.float32)  # dtypes of Reached
-# dtypes that planes may be written in; bfloat16, which NumPy does not know, by its bits.
+# The dtypes of `planes`, by the dtype of `out`: NumPy lacks bfloat16, so 16-bit integers stand for bfloat16's bits.
 PLANE_DTYPES = {"float32": "float32", "float16": "float16", "uint16": "bfloat16", "int16": "bfloat16"}
 
 
 class DeviceBatch(GameBatch):
-    """Base of batches on a device; a game adds `reset`, `legal_mask`, `playout` and `write_planes`.
+    """Base class of batches on a device; a game's class adds `reset`, `legal_mask`, `playout` and `write_planes`.
 
     Slots, actions and `out` may be NumPy arrays or arrays of the backend (on a GPU, CuPy arrays or torch tensors).
     Calls on a GPU return without waiting for the answers if `out` is on the device. An `out` in NumPy may have any
@@ -26,11 +26,9 @@ class DeviceBatch(GameBatch):
     All positions of a call are processed in parallel, so a slot that a call writes must not occur in it again, neither
     as a target nor as a source.
 
-    All positions of a call are processed at the same time: a slot that is written must not occur twice in a call,
-    neither as another target nor as a source.
-    program: a game's kernels, with those of `alphago/env/kernels/batch.cuh`.
-    words: int32 words per row.
-    options: numbers that the kernels' `outcome` takes.
+    program: the game's kernels, including the kernels of `alphago/env/kernels/batch.cuh`.
+    words: number of int32 words per row.
+    options: numbers that the game's `outcome` kernel reads, such as komi.
     """
 
     def __init__(
@@ -53,7 +51,7 @@ class DeviceBatch(GameBatch):
 
     @property
     def rows(self) -> np.ndarray:
-        """The rows, int32 [count, words]; on a GPU, a copy on the CPU."""
+        """The rows, int32 [count, words]; for a batch on a GPU, a copy on the CPU."""
         return self.backend.download(self._rows)
 
     def copy(self, sources: Any, targets: Any, of: GameBatch | None = None) -> None:
@@ -66,7 +64,7 @@ class DeviceBatch(GameBatch):
         self._copy(rows, self.backend.upload(sources, np.int64), self.backend.upload(targets, np.int64))
 
     def extract(self, slot: int) -> GameBatch:
-        """Return a batch on the CPU whose only slot is a copy of this slot; only that row is transferred."""
+        """Return a batch on the CPU whose only slot is a copy of `slot`; only this slot's row is transferred."""
         alone: Any = self.env.new_batch(1)
         alone.rows[0] = self.backend.download(self._rows[slot : slot + 1])[0]
         return alone
@@ -81,7 +79,10 @@ class DeviceBatch(GameBatch):
         self._launch("replay_batch", slots, steps, steps.shape[1], depths)
 
     def reach(self, leaves: Leaves, out: Reached) -> Reached:
-        """Do the same as `GameBatch.reach`, in two kernels, without waiting for them if `out` is on the device."""
+        """Play each leaf's moves as `GameBatch.reach` does, with two kernels.
+
+        The call returns before they end if `out` is on the device.
+        """
         upload = self.backend.upload
         roots, slots = upload(leaves.roots, np.int64), upload(leaves.slots, np.int64)
         paths, depths = upload(leaves.paths, np.int32), upload(leaves.lengths, np.int32)
@@ -115,10 +116,10 @@ class DeviceBatch(GameBatch):
         return self._answer("ownership_batch", slots, out, np.int8, (height * width,), height * width)
 
     def planes(self, slots: Any, out: Any) -> Any:
-        """Write planes as `GameBatch.planes` does, in any dtype of PLANE_DTYPES.
+        """Write the planes of the positions in `slots` to `out`, in any dtype of PLANE_DTYPES.
 
-        bfloat16 is written as bits: pass a torch tensor as `tensor.view(torch.int16)`. Memory that kernels reach may
-        also be channels_last; the points of a plane must follow each other at equal steps.
+        out: [n, planes, height, width].  For bfloat16 pass `tensor.view(torch.int16)`.  An array on the device may
+            also be channels_last, but the points of a plane must have equal strides.
         """
         height, width = self.env.plane_shape
         self._check_shape(out, (len(slots), self.env.planes, height, width))
@@ -138,20 +139,21 @@ class DeviceBatch(GameBatch):
 
     @abstractmethod
     def write_planes(self, slots: Any, dtype: str, target: tuple[Any, int, int, int]) -> None:
-        """Launch the kernels that write planes of a dtype ("float32", "float16", "bfloat16").
+        """Launch the kernels that write the planes of the positions in `slots`.
 
-        target: the array, and its steps in items between boards, planes and points.
+        dtype: "float32", "float16" or "bfloat16".
+        target: the array to write, and its strides, in items, between boards, planes and points.
         """
 
     @abstractmethod
     def playout(self, slots: Any, states: Any) -> np.ndarray:
         """Play random moves to the end in every slot; return the number of moves played in each, int32 [n].
 
-        states: int64 [n], a stream of random numbers per slot, which advances in place.
+        states: int64 [n], the state of one random generator per slot, changed in place.
         """
 
     def _playout(self, slots: Any, states: Any, *options: int) -> np.ndarray:
-        """Do what `playout` does, with further arguments of the game's `playout_batch`."""
+        """Play random moves as in `playout`; options: further arguments of the game's kernel `playout_batch`."""
         reached = self._reach(states, np.int64, (len(slots),))
         streams = self.backend.upload(states, np.int64) if reached is None else reached
         moves = self.backend.zeros((len(slots),), np.int32)
@@ -180,7 +182,7 @@ class DeviceBatch(GameBatch):
         *arguments: Any,
         threads: int = 1,
     ) -> Any:
-        """Run a kernel that writes `out` [n, *shape] of `dtype`, and return `out`."""
+        """Run a kernel that writes an array [n, *shape] of `dtype`, store the array in `out`, and return `out`."""
         buffer = self._buffer(out, dtype, (len(slots), *shape))
         self._launch(kernel, slots, buffer, *arguments, threads=threads)
         return self._deliver(buffer, out)
@@ -203,7 +205,7 @@ class DeviceBatch(GameBatch):
         return None
 
     def _check_takes_copies(self, out: Any, dtype: str) -> None:
-        """Raise ValueError unless `out` is a NumPy array, the only kind that is filled by a copy."""
+        """Raise ValueError unless `out` is a NumPy array, to which results can be copied."""
         if not isinstance(out, np.ndarray):
             raise ValueError(
                 f"out must be a NumPy array, or a C-contiguous {dtype} array that {self.device!r} kernels reach, "

@@ -1,4 +1,4 @@
-"""`DeviceRowBatch`: positions of a small game on a device, with the rows and the verbs of its `RowBatch`."""
+"""`DeviceRowBatch`: positions of a small game on a device, with the rows and methods of the game's `RowBatch`."""
 
 from functools import cache
 from pathlib import Path
@@ -18,14 +18,18 @@ FIRST = np.zeros(1, np.int64)  # the only slot of a batch of one
 
 @cache
 def row_program(kernels: ModuleType) -> Program:
-    """Return the CUDA twin of a game's kernels, the same on every call: the file of that name with the ending `.cu`."""
+    """Return the CUDA program of a game's kernels, cached.
+
+    kernels: the module of the kernels for the CPU; the program is the file of the same name that ends in `.cu`.
+    """
     return Program(Path(str(kernels.__file__)).with_suffix(".cu"), constants(layout, kernels))
 
 
 class DeviceRowBatch(DeviceBatch):
-    """Positions on a backend of a game whose rows are laid out as in `alphago.env.kernels.rows`.
+    """Positions, on a backend, of a game whose rows have the layout of `alphago.env.kernels.rows`.
 
-    Rows and answers are those of the game's batch on the CPU, in words of 32 bits instead of 64.
+    Rows and results are equal to the rows and results of the game's batch on the CPU, but a row has int32 words instead
+    of int64 words.
     """
 
     def __init__(self, env: GameEnv, count: int, backend: Backend, program: Program) -> None:
@@ -35,7 +39,7 @@ class DeviceRowBatch(DeviceBatch):
         self.reset(np.arange(count))
 
     def reset(self, slots: Any, **setup: Any) -> None:
-        """Set the slots to the start position, or to a set-up one, by the keywords of the game's batch on the CPU."""
+        """Set the slots to a start position; setup: keywords of `reset` of the game's batch on the CPU."""
         start = self.backend.upload(start_row(self.env, **setup), np.int32) if setup else self._start
         targets = self.backend.upload(slots, np.int64)
         self._copy(start, self.backend.zeros((len(targets),), np.int64), targets)
@@ -53,7 +57,10 @@ class DeviceRowBatch(DeviceBatch):
 
 
 def start_row(env: GameEnv, **setup: Any) -> np.ndarray:
-    """Return the row of a start position as the CPU's batch makes it: int64 [1, words]."""
+    """Return the row of a start position from the game's batch on the CPU, int64 [1, words].
+
+    setup: keywords of the batch's method `reset`.
+    """
     batch: Any = env.new_batch(1)
     if setup:
         batch.reset(FIRST, **setup)

@@ -56,7 +56,10 @@ def start_small(*layers: nn.Linear | nn.Conv2d) -> None:
 
 
 def two_layers(features: int, hidden: int, outputs: int = 1) -> tuple[nn.Linear, nn.Linear]:
-    """Return a dense layer to `hidden`, to be followed by a relu, and a dense layer to `outputs`, near 0 at first."""
+    """Return the two dense layers features -> hidden -> outputs; the caller applies the relu between them.
+
+    The last layer is initialised near 0.
+    """
     first, last = nn.Linear(features, hidden), nn.Linear(hidden, outputs)
     nn.init.kaiming_normal_(first.weight, nonlinearity="relu")
     nn.init.zeros_(first.bias)

@@ -22,10 +22,11 @@ class LossWeights:
     score: weight of the Huber loss of the margin, in tens of points, if the network predicts it.
     l2: weight of the sum of the squares of all parameters.  Unlike the optimizer's weight decay in AdamW and Muon, its
         gradient passes through the optimizer's moments.
-    kl: report the policy's loss as the Kullback-Leibler divergence of the network's policy from its target, which is
-        the cross-entropy minus the target's entropy: 0 where they agree, and the same gradient.
-    masked: leave illegal actions out of the policy's softmax, as search does, instead of learning that they are never
-        played (CGZero).
+    kl: whether the policy's loss is the Kullback-Leibler divergence of the network's policy from the target instead of
+        the cross-entropy.  The divergence is the cross-entropy minus the target's entropy, so it is 0 for equal
+        policies, and its gradient is the cross-entropy's gradient.
+    masked: whether to leave illegal actions out of the policy's softmax, as search does (CGZero).  Otherwise the
+        network learns that illegal actions are never played.
     """
 
     policy: float = 1.0
@@ -45,9 +46,9 @@ class LossWeights:
         as_plain_numbers(self)
 
 
-# AlphaGo.jl: (cross-entropy + squared error) / 100, and L2 of all parameters.  cody2007: its cross-entropy is also
-# averaged over the 49 points of the board, and its L2 is 0.0005 times the squares.  CGZero: divergence and squared
-# error alike, over legal moves, and no L2 (marchete/CGZero).
+# AlphaGo.jl: (cross-entropy + squared error) / 100, and L2 of all parameters.  cody2007: the cross-entropy is divided
+# by the board's 49 points, and L2 is 0.0005 times the sum of squares.  CGZero (marchete/CGZero): divergence over legal
+# moves plus squared error, with equal weights and without L2.
 LOSSES = {
     "default": LossWeights(),
     "alphago-zero": LossWeights(ownership=0.0, score=0.0, l2=1e-4),  # Silver et al. 2017, Methods, "Optimization"
@@ -56,15 +57,15 @@ LOSSES = {
     "cgzero": LossWeights(ownership=0.0, score=0.0, kl=True, masked=True),
 }
 
-# In a target policy: an action that is left out of the softmax; 0 is one that should not be played.
+# Entry of a target policy for an action to leave out of the softmax; the entry 0 stands for an action of probability 0.
 ILLEGAL = -1.0
-LEFT_OUT = -1e9  # a logit: e to its power is 0, and times 0 it is 0
+LEFT_OUT = -1e9  # logit of an action to leave out: its exponential is 0; it is finite, so its product with 0 is 0
 
 
 class Losses(NamedTuple):
     """Scalar losses, averaged over the batch."""
 
-    total: torch.Tensor  # the weighted sum of both, to call `backward` on
+    total: torch.Tensor  # the weighted sum of `policy` and `value`, to call `backward` on
     policy: torch.Tensor  # cross-entropy in nats, or Kullback-Leibler divergence with `LossWeights.kl`
     value: torch.Tensor  # squared error, 0 .. 4
 
@@ -83,10 +84,10 @@ def alphazero_loss(
     `add_l2_gradient` adds the gradient of the equation's L2 term.
 
     logits: [B, action_space], before the softmax.  Illegal actions need no mask: their target is 0, so the network
-        learns to leave them out.  With `weights.masked` those whose target is ILLEGAL are no part of the softmax.
+        learns to leave them out.  With `weights.masked`, the softmax leaves out actions whose target is ILLEGAL.
     value: [B] or [B, 1], -1 .. 1, from the view of the player about to move.
-    target_policy: [B, action_space], probabilities, usually the search's shares of visits.  A row of zeros gives no
-        policy loss.
+    target_policy: [B, action_space], probabilities, usually the search's shares of visits; with `weights.masked` also
+        ILLEGAL.  A row of zeros gives no policy loss.
     target_value: [B] or [B, 1], -1 .. 1, from the view of the player about to move, usually the game's result.
     weight: [B], the weight of each sample in the means over the batch; None for equal weights.
     weights: the weights of policy and value in `total`, and the form of the policy's loss.
@@ -116,14 +117,17 @@ def alphazero_loss(
 
 
 def legal_alone(logits: torch.Tensor, target_policy: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return logits and target [B, A] in which actions of target ILLEGAL have the logit LEFT_OUT and the target 0."""
+    """Return copies of logits and target policy, both [B, A], without the illegal actions.
+
+    An action whose target is ILLEGAL gets the logit LEFT_OUT and the target 0, so that a softmax leaves it out.
+    """
     return logits.masked_fill(target_policy < 0, LEFT_OUT), target_policy.clamp_min(0)
 
 
 class ForecastLosses(NamedTuple):
     """Scalar losses, averaged over the batch; None for a loss whose prediction the network lacks."""
 
-    total: torch.Tensor  # the weighted sum of both
+    total: torch.Tensor  # the weighted sum of `ownership` and `score`
     ownership: torch.Tensor | None = None  # squared error per point, 0 .. 4
     score: torch.Tensor | None = None  # Huber loss of the margin in tens of points
 

@@ -28,9 +28,9 @@ from alphago.system.validation import check_float, check_int, checks_keywords, s
 # (tower_height, channels, size_free).  "default" learns small boards on one machine in minutes; "paper" is the smaller
 # of the two networks of Silver et al. 2017.
 PRESETS = {"default": (5, 64, True), "paper": (19, 256, False)}
-# Dense networks: (layers of the base, hidden layer of each head).  "cgzero" has the shape of marchete/CGZero's network
-# for Oware, one shared layer and one for each head.  Its published code leaves the sizes open; these fit into its limit
-# of 80 KB: on `OwareEnv(planes="one-hot")` they are 19 831 weights.
+# Dense networks: (sizes of the base's layers, size of each head's hidden layer).  "cgzero" has the layers of
+# marchete/CGZero's network for Oware: one in the base and one in each head.  CGZero's published code leaves the sizes
+# open.  These sizes give 19 831 weights on `OwareEnv(planes="one-hot")`, within CGZero's limit of 80 KB.
 DENSE_PRESETS = {"cgzero": ((48,), 32)}
 
 
@@ -44,13 +44,15 @@ class NeuralNet(nn.Module):
     value: maps features to values [B, 1] or [B], -1 .. 1, in the view of the player about to move.
     policy: maps features to logits [B, action_space], without a softmax and with illegal actions.
 
-    tower_height, channels: residual blocks of the default tower and their width; 5 and 64 unless given.
-    size_free: whether default parts have weights that fit any board of the game (`resized`), with every second block
-        seeing the whole board and a value head that predicts score and ownership too.  Otherwise they are AlphaGo
+    tower_height, channels: number and width of the default tower's residual blocks; None for the preset's numbers.
+    size_free: whether the default parts' weights fit any board of the game (`resized`).  Then every second block sees
+        the whole board, and the value head predicts score and ownership too.  Otherwise the default parts are AlphaGo
         Zero's, whose dense heads fit one board size (Silver et al. 2017, Methods, "Neural network architecture").
-        None: size-free if the game's actions are its points and the features are [B, C, H, W], as large as the board.
-    preset: "default" (5 x 64) or "paper" (19 x 256 with dense heads, Silver et al. 2017), which the other keywords
-        override; or "cgzero", dense layers alone, for one board size.
+        None: size-free if the preset is, the game's actions are its points, and features have the board's size.
+    preset: the sizes of the default parts: "default", 5 size-free blocks of 64 channels; "paper", 19 blocks of 256
+        channels with dense heads (Silver et al. 2017); or "cgzero", dense layers without convolutions.  None for
+        "default".  `tower_height`, `channels` and `size_free` replace the preset's values, except with "cgzero", where
+        they must be None.
 
     Raises ValueError if a part's output has a wrong shape or range, TypeError if a part is not a module or its output
     not a tensor; the message names the part.
@@ -257,14 +259,14 @@ class NeuralNet(nn.Module):
     def save(self, path: str | PathLike[str], extra: Mapping[str, str] | None = None) -> None:
         """Write weights and description to one safetensors file; after an error the file is unchanged.
 
-        path: the file.  extra: further texts by name, which a loaded network has as `notes`.
-        Raises OSError, with the file's name, if it cannot be written; ValueError if the weights are not finite.
+        path: the file.  extra: further texts by name, which become `notes` of the loaded network.
+        Raises OSError, with the file's name, if the file cannot be written; ValueError if the weights are not finite.
         """
         model_files.write_network(path, self.state_dict(), self.env, self.config, extra or {})
 
 
 def dense_parts(env: GameEnv, preset: str) -> dict[str, nn.Module]:
-    """Return new parts, by slot, of the network in DENSE_PRESETS with this name."""
+    """Return new parts, by slot, of the dense network that DENSE_PRESETS calls `preset`."""
     layers, hidden = DENSE_PRESETS[preset]
     return {
         "base_net": DenseBase(env.planes, env.plane_shape, layers),
@@ -304,10 +306,10 @@ def load_model(
         "9x9", ….
     env: the game to play; None for the game that was saved, if it comes with the package.  It must have the saved
         game, planes and actions; only options such as komi may differ, and if the network is size-free also the board.
-    base_net, value, policy: modules for the parts that were saved with custom modules, of the same classes; their
+    base_net, value, policy: modules for the parts that are custom modules, of the classes that were saved; their
         weights are overwritten.  The file has only the names of these classes.
     Raises ModelError if the file is missing, damaged, not a network or of another game, and for modules that do not
-    fit it.  No code in the file is executed.
+    fit the file.  No code in the file is executed.
     """
     modules = {"base_net": base_net, "value": value, "policy": policy}
     path = model_files.model_file(path)

@@ -118,7 +118,9 @@ def build_part_for(description: Mapping[str, Any], tensors: Mapping[str, torch.T
 def few_weights(most: int) -> Iterator[None]:
     """Raise ValueError within the `with` block once this thread has built modules with far more than `most` weights.
 
-    So a damaged description of millions of layers cannot take hours to build.  most: number of weight tensors.
+    So a damaged description of millions of layers cannot take hours to build.
+
+    most: the number of weight tensors that the network's file has for the part.
     """
     thread, built = threading.get_ident(), 0
 
@@ -219,7 +221,7 @@ def check_heads(value: nn.Module, policy: nn.Module, features: torch.Tensor, env
 
 
 def last_layer(module: nn.Module) -> nn.Module:
-    """Return the last layer of nested nn.Sequential modules; any other module is returned itself."""
+    """Return the last layer of nested nn.Sequential modules, or the module itself if it is no nn.Sequential."""
     while isinstance(module, nn.Sequential) and len(module):
         module = module[-1]
     return module

@@ -17,7 +17,7 @@ class PointPolicy(nn.Module):
     """A policy head for boards of any size: [B, channels, H, W] -> logits [B, H W], or [B, H W + 1] with a pass.
 
     Layers: 1x1 convolution to `hidden` channels, batch norm, addition of a bias computed from the channels' means and
-    maxima over the board, relu, 1x1 convolution to the points' logits.  The pass' logit is computed from the means and
+    maxima over the board, relu, 1x1 convolution to the points' logits.  The pass's logit is computed from the means and
     maxima (after Wu 2019, "Accelerating Self-Play Learning in Go", appendix A.4).  The last layers are initialised near
     0, so that an untrained policy is nearly uniform.
     """
@@ -59,10 +59,10 @@ class DensePolicy(nn.Module):
 
 @register_part
 class FlatPolicy(nn.Module):
-    """A head for features without a board: [B, features] -> logits [B, action_space].
+    """A policy head for features without a board: [B, features] -> logits [B, action_space].
 
-    One dense layer, or with `hidden` a relu layer of that size before it.  The last layer is initialised near 0, so
-    that an untrained policy is near uniform.
+    Layers: dense to `hidden`, relu, dense to `action_space`; with `hidden` 0 a single dense layer.  The last layer is
+    initialised near 0, so that an untrained policy is nearly uniform.
     """
 
     def __init__(self, features: int, action_space: int, hidden: int = 0) -> None:

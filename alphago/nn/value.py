@@ -113,7 +113,7 @@ class AddedForecast(ForecastHead):
     Ownership is computed from the features by a 1x1 convolution.  The score is computed from the channels' means and
     maxima over the board and the sum of the ownership.  The added layers are initialised near 0.
 
-    value: the value head.  channels: of the features.
+    value: the value head.  channels: number of channels of the features.
     """
 
     def __init__(self, value: nn.Module, channels: int) -> None:

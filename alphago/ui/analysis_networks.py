@@ -1,4 +1,4 @@
-"""Which network analyses a board: the part of an analysis engine that a server with several networks replaces."""
+"""The networks of an analysis engine: an interface that chooses the network for each board, and its simplest class."""
 
 import threading
 from abc import ABC, abstractmethod
@@ -10,16 +10,20 @@ from alphago.mcts.evaluator import Evaluator, as_forecast_evaluator
 
 
 class Networks(ABC):
-    """The networks of an analysis engine, by board; several threads may call it at once."""
+    """The interface by which an analysis engine gets the network for a board; several threads may call it at once."""
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """What `query_models` calls them."""
+        """The name of the networks in the reply to `query_models`."""
 
     @abstractmethod
     def game(self, size: int, rules: Rules) -> GoEnv:
-        """Return the game of a query, with the planes that its network sees; ValueError for a board that none plays."""
+        """Return the game of a query, with the input planes of the network that analyses it.
+
+        size: the board's size.  rules: the query's rules.
+        Raises ValueError if no network plays on this board.
+        """
 
     @abstractmethod
     def evaluator(self, env: GoEnv) -> Evaluator:
@@ -27,16 +31,18 @@ class Networks(ABC):
 
 
 def analysed_game(env: GoEnv, size: int, rules: Rules) -> GoEnv:
-    """Return a game on another board, by other rules, that is long enough for any game that is analysed."""
+    """Return the game `env` on a board of size `size` and by `rules`, with a limit of moves above any analysed game."""
     given = env if size == env.N else env.resized(size)
     limit = max(given.max_moves, 3 * size * size)
     return given.replace(max_moves=limit, turns=None, first_pass=0, **rules._asdict())
 
 
 class OneNetwork(Networks):
-    """One network for the board that it was trained on or, if it is size-free, for all.
+    """A single network, for the board on which it was trained or, if it is size-free, for all boards.
 
-    env: the game that it is for. network: as `MCTSPlayer` takes it. device: where it is computed.
+    env: the network's game.
+    network: the network, in any form that MCTSPlayer accepts.
+    device: the network's device: "cpu", "cuda" or "auto".
     """
 
     def __init__(self, env: GoEnv, network: Any, device: str = "auto") -> None:

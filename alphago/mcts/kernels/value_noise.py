@@ -1,4 +1,4 @@
-"""Noise on the values of leaves; it depends on a seed per game and the leaf's node, and not on the number of threads."""
+"""Noise on the values of leaves, which depends only on a seed per game and the leaf's node, not on threads."""
 
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.system.kernels.hashing import GOLDEN, mix

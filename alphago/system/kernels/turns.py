@@ -1,4 +1,4 @@
-"""Taking turns at compiling: processes that start together compile each function once, and load it from disk else."""
+"""Turns at compiling: of processes that start together, one compiles a function and the others load it from disk."""
 
 import contextlib
 import os
@@ -9,15 +9,16 @@ from pathlib import Path
 if sys.platform != "win32":
     import fcntl
 
-PATIENCE = 20.0  # seconds that a process waits for another one's compiler, which somebody may have stopped
-GLANCE = 0.02  # seconds between two looks
+PATIENCE = 20.0  # seconds that a process waits for another process's compiler, which may be suspended
+GLANCE = 0.02  # seconds between two attempts to lock the file
 
 
 class Turn:
-    """The right to compile what will be the file `path`, which one process has at a time.
+    """A file lock, held by the one process that compiles a function into the file `path`.
 
-    It is a hint only: who does not get it (after PATIENCE, on Windows, or where no lock can be made) compiles all the
-    same. The lock is a file beside `path`, removed by `end`; a process that is killed loses it.
+    The lock only saves work: a process that does not get it (after PATIENCE, on Windows, or if no lock can be created)
+    compiles too.  The lock is a file beside `path`, which `end` removes; the system releases the lock of a killed
+    process.
     """
 
     def __init__(self, path: Path) -> None:
@@ -26,7 +27,7 @@ class Turn:
         self.handle: int | None = None
 
     def take(self) -> bool:
-        """Wait for the turn; return False if meanwhile another process has compiled the file."""
+        """Wait for the lock; return False, without the lock, if another process has compiled the file meanwhile."""
         if sys.platform == "win32":
             return True
         until = time.monotonic() + PATIENCE
@@ -45,7 +46,7 @@ class Turn:
         return True
 
     def end(self) -> None:
-        """Let the others go on."""
+        """Release the lock, so that other processes can continue."""
         if self.handle is not None:
             with contextlib.suppress(OSError):
                 self.lock.unlink(missing_ok=True)

@@ -33,7 +33,7 @@ from alphago.training.settings import TrainingSettings, default_groups, optimize
 # twice and others never.
 STRUCTURAL = ("seed", "curriculum", "sizes", "games_in_flight", "groups", "exact_rules", "optimizer", "pool")
 CHOSEN = ("games_in_flight", "groups")  # settings whose None a new run replaces by a value
-NESTED = ("search", "losses", "gate", "champions", "pool")  # settings whose values are objects with settings of their own
+NESTED = ("search", "losses", "gate", "champions", "pool")  # settings that have settings of their own
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The analysis protocol over a WebSocket, for programs such as KaTrain: a query or reply a line, as by pipes."""
+"""The analysis protocol over a WebSocket, for programs such as KaTrain: each line of text is one query or reply."""
 
 import asyncio
 import contextlib
@@ -21,7 +21,11 @@ TRY_AGAIN, REFUSED = 1013, 1008  # codes that close a WebSocket
 
 
 class OfferedNetworks(Networks):
-    """The networks that a server offers: the one that a program names or, for each board, the usual one."""
+    """The networks of a web server, for one connected program.
+
+    chosen: the name of the network that the program asks for; None for the server's usual network for each board.
+    Raises ValueError if the server has no network of this name.
+    """
 
     def __init__(self, engines: Engines, env: GoEnv, chosen: str | None) -> None:
         self.engines, self.env = engines, env
@@ -39,19 +43,19 @@ class OfferedNetworks(Networks):
         return self._engine(env).evaluator
 
     def _engine(self, env: GoEnv) -> Engine:
-        env = require_go(with_planes_of(self.env, env), self.name)  # as it is offered, whatever the network's planes
+        env = require_go(with_planes_of(self.env, env), self.name)  # the server's game, without the network's planes
         return self.engines.engine(self.chosen or self.engines.usual(env), env)
 
 
 class Programs:
-    """The programs that analyse with a server's networks, each with an engine of its own while it is connected."""
+    """The programs connected to a web server for analysis; each has its own analysis engine while it is connected."""
 
     def __init__(self, engines: Engines, env: GoEnv) -> None:
         self.engines, self.env = engines, env
         self.connections = 0
 
     async def serve(self, socket: WebSocket) -> None:
-        """Answer a program until it goes away; its queries end with it."""
+        """Answer a program's queries until it disconnects, which ends its unfinished queries."""
         await socket.accept()
         if self.connections >= MOST_PROGRAMS:
             await refuse(socket, TRY_AGAIN, f"this server serves {MOST_PROGRAMS} programs already: close one first")
@@ -67,14 +71,18 @@ class Programs:
 
 
 async def refuse(socket: WebSocket, code: int, text: str) -> None:
-    """Tell a program why it is turned away, and close its connection."""
+    """Send a program an error, and close its connection; code: the WebSocket's closing code.  text: the error."""
     with contextlib.suppress(WebSocketDisconnect, RuntimeError):
         await socket.send_json(error(text))
         await socket.close(code, text[:120])
 
 
 async def converse(socket: WebSocket, networks: Networks, env: GoEnv) -> None:
-    """Carry queries to an engine and replies back; neither piles up: whoever is faster waits."""
+    """Pass queries from a WebSocket to an engine, and replies back, until the program disconnects.
+
+    Queues are bounded: the engine waits while too many replies are unread, and the program waits while the engine
+    takes a query.
+    """
     replies = Replies(asyncio.get_running_loop())
     threads = min(available_cores(), MOST_THREADS)
     engine = AnalysisEngine(env, networks, replies.put, threads=threads, limits=PROGRAM, notes=True)
@@ -94,7 +102,7 @@ async def converse(socket: WebSocket, networks: Networks, env: GoEnv) -> None:
 
 
 async def deliver(socket: WebSocket, replies: "Replies") -> None:
-    """Send replies as they come; disconnect a program that takes none."""
+    """Send replies as they come; disconnect a program that has read no reply for UNREAD_SECONDS."""
     try:
         while True:
             for line in await replies.take():
@@ -107,7 +115,7 @@ async def deliver(socket: WebSocket, replies: "Replies") -> None:
 
 
 class Replies:
-    """Replies on their way to a program, from an engine's threads to the event loop."""
+    """A bounded queue of replies, which an engine's threads fill and the event loop empties."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
@@ -118,7 +126,7 @@ class Replies:
         self.ready = asyncio.Event()
 
     def put(self, line: str) -> None:
-        """Queue a reply, once there is room; drop it if nobody will take it."""
+        """Queue a reply as soon as there is room; drop it if the queue is closed."""
         with self.changed:
             while self.size > MOST_UNREAD and not self.closed:
                 self.changed.wait()
@@ -139,7 +147,7 @@ class Replies:
         return lines
 
     def close(self) -> None:
-        """Let those that wait for room go on; what they have to say is lost."""
+        """Close the queue: threads that wait for room continue, and their replies are dropped."""
         with self.changed:
             self.closed = True
             self.changed.notify_all()
