@@ -119,7 +119,10 @@ class PitFolder:
         write_atomic(path, (json.dumps(identity, indent=2) + "\n").encode())
 
     def play(self, candidate: Any, champion: Any, listener: ProgressListener) -> Pit:
-        """Play the missing games of the pit between two values, and return the pit."""
+        """Play the missing games of the pit between two values, and return the pit.
+
+        candidate, champion: the values.  listener: an object whose methods are called for each game.
+        """
         plan = self.plan
         entrants = [
             Entrant(

@@ -55,8 +55,9 @@ class SearchRule(ABC):
 
     @abstractmethod
     def choose(self, tree: Tree, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        """Return the actions to play, int32 [n]: the best ones, or random ones where `by_chance` (bool [n]) is set.
+        """Return the actions to play, int32 [n].
 
+        by_chance: bool [n], whether to draw a game's action at random instead of taking the best action.
         chance: [n], the random numbers to use, in [0, 1).
         """
 

@@ -304,9 +304,12 @@ class Search:
             raise
 
     def _reach_and_evaluate(self, wave: Wave, leaves: Leaves, out: Reached) -> tuple[np.ndarray, np.ndarray]:
-        """Write the leaves' states to `out`; return priors [m, A] of the m leaves not over, and values [n] of all n.
+        """Play the moves to n leaves, and evaluate the m leaves at which the game is not over.
 
         wave: games and nodes of the leaves, for subclasses.
+        leaves: the leaves.
+        out: receives the leaves' states.
+        Returns priors, float32 [m, A], of the m evaluated leaves, and values, float32 [n], of all leaves.
         """
         with BOARDS:
             self.batch.reach(leaves, out)

@@ -57,7 +57,7 @@ LOSSES = {
     "cgzero": LossWeights(ownership=0.0, score=0.0, kl=True, masked=True),
 }
 
-# Entry of a target policy for an action to leave out of the softmax; the entry 0 stands for an action of probability 0.
+# Entry of a target policy for an action to leave out of the softmax; an entry of 0 is a probability.
 ILLEGAL = -1.0
 LEFT_OUT = -1e9  # logit of an action to leave out: its exponential is 0; it is finite, so its product with 0 is 0
 

@@ -19,7 +19,10 @@ POINTS = 10  # points per unit of score, so that scores are about as large as va
 
 
 class Forecast(NamedTuple):
-    """A value head's predictions of how games end, in the view of the player about to move; None for missing ones."""
+    """A value head's predictions of the ends of games, in the view of the player about to move.
+
+    A prediction that the head does not make is None.
+    """
 
     value: torch.Tensor  # [B], -1 .. 1
     score: torch.Tensor | None = None  # [B], the margin in tens of points

@@ -47,7 +47,7 @@ class Learner:
         self.device = device
         self.steps = 0
         self.skipped = 0
-        self.factor = 1.0  # of the learning rate, beside its schedule
+        self.factor = 1.0  # factor of the learning rate, in addition to the schedule's
         net.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.replicas = [net, *(replica(net) for _ in range(workers.count - 1 if device.type == "cpu" else 0))]
         make = OPTIMIZERS[settings.optimizer] if isinstance(settings.optimizer, str) else settings.optimizer

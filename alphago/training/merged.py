@@ -41,11 +41,11 @@ def new_sums(env: GameEnv, rows: int) -> Sums:
 
 
 class Places(NamedTuple):
-    """The position of each row's input: a game, the ply before which it occurs, and the symmetry to apply."""
+    """The places of the rows' inputs, each of which occurs in a game before a ply, and is turned by a symmetry."""
 
-    entries: list[Entry]
-    plies: list[int]
-    symmetries: list[int]
+    entries: list[Entry]  # the game of each row
+    plies: list[int]  # the ply before which the input occurs
+    symmetries: list[int]  # the symmetry to apply, an index into `env.symmetries`
 
     def add(self, entry: Entry, ply: int, symmetry: int) -> None:
         self.entries.append(entry)
@@ -54,7 +54,7 @@ class Places(NamedTuple):
 
 
 class MergedSamples:
-    """Training samples merged by input: one row for each different input, in the order of first occurrence."""
+    """Training samples merged by input, with one row for each different input in the order of first occurrence."""
 
     def __init__(self, env: GameEnv) -> None:
         self.env = env

@@ -87,9 +87,10 @@ def train_on(
 def sample_of(
     env: GameEnv, positions: Sequence[Position], policies: Any, outcomes: Any, *, masked: bool = False
 ) -> Sample:
-    """Return positions, policies and outcomes (Black's view) as a Sample; raise ValueError for unfit ones.
+    """Return positions, policies and outcomes as a Sample; raise ValueError for wrong shapes or numbers.
 
-    masked: whether to mark illegal actions in the policies, for losses that leave these out.
+    positions, policies, outcomes: as in `train_on`; `outcomes` are in Black's view.
+    masked: whether to set illegal actions to ILLEGAL in the policies, for losses that leave them out.
     """
     positions = list(positions)
     count, shape = len(positions), (len(positions), env.action_space)

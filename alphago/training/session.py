@@ -137,7 +137,10 @@ class RunParts(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """The arguments of `train` that concern a single call; a run may consist of several calls."""
+    """The arguments of `train` that concern a single call; a run may consist of several calls.
+
+    See `train` for their meaning.
+    """
 
     folder: str | Path | None = None
     reports: Sequence[Report] | None = None
@@ -159,13 +162,13 @@ def train_run(
     until: str | Opponent | Unset | None = UNSET,
     device: str = "auto",
 ) -> NeuralNet:
-    """Train a network and return it; `train` and `train_supervised` call this.
+    """Train a network and return it; `train` and `train_supervised` call this function.
 
     settings: keywords of TrainingSettings.
-    slice_of: the arguments of this call.
+    slice_of: the arguments of `train` that concern only this call.
     parts: the run's memory and additional judges; None for the defaults.
     sizes: `tower_height` and `channels` of a new network, by name.
-    All other arguments are those of `train`.
+    The other arguments are as in `train`.
     """
     began = time.monotonic()
     network: Any = as_network(model, env)

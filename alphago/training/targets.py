@@ -87,8 +87,8 @@ def lambda_returns(record: GameRecord, search_share: float) -> np.ndarray:
     """Return the lambda-return of each of a record's T plies, float32 [T], from the view of the player to move.
 
     The last ply's lambda-return is the game's result.  At an earlier ply it is `search_share` times the next ply's
-    search value, plus 1 - `search_share` times the next ply's lambda-return: lambda = 1 - search_share (Sutton & Barto
-    2018, section 12.1).
+    search value, plus 1 - `search_share` times the next ply's lambda-return, both in the view of the same player.  So
+    lambda is 1 - search_share (Sutton & Barto 2018, section 12.1).
     """
     targets = np.empty(len(record), np.float32)
     value = record.outcome  # Black's view

@@ -206,5 +206,5 @@ class Pit(NamedTuple):
     """A finished match of a candidate against a champion, and its duration in seconds."""
 
     match: Match
-    win_rate: float  # of the candidate, 0 .. 1
+    win_rate: float  # the candidate's win rate, 0 .. 1
     seconds: float

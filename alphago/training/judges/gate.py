@@ -139,6 +139,7 @@ class Match:
     def play(self, seed: int, stop: threading.Event) -> None:
         """Play the next games: pairs of games with the same opening and colours swapped, divided among the boards.
 
+        seed: the number of the match, from which the seeds of its games are made.
         Raises MatchStopped if `stop` is set.
         """
         pairs = min(AT_ONCE, self.gate.games - len(self.outcomes)) // 2

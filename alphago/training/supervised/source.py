@@ -17,13 +17,16 @@ STEPS_AT_ONCE = 32  # approximate number of gradient steps in an iteration
 
 
 class GivenSource:
-    """A GameSource that delivers given games: every epoch all of them once, in a new random order.
+    """A GameSource that delivers given games, each game once per epoch, with a new random order in each epoch.
 
     The delivered games determine the number of gradient steps and the metrics.  The samples come from GivenMemory,
     which draws from all games at any time.
 
-    limit: number of games to deliver in the whole run.  most: largest number of games per iteration.
+    games: the given games.
+    limit: number of games to deliver in the whole run.
+    seed: seed of the random orders.
     batch_size: the learner's batch size; an iteration's games are enough for about STEPS_AT_ONCE batches.
+    most: largest number of games per iteration.
     """
 
     def __init__(self, games: GivenGames, limit: int, seed: int, batch_size: int, most: int) -> None:
@@ -36,7 +39,7 @@ class GivenSource:
         self.waiting = 0
 
     def publish(self, net: NeuralNet, dtype: str | None = None, *, lineup: Lineup | None = None) -> None:
-        """Do nothing: no network plays."""
+        """Do nothing, since the games are given and no network plays them; the arguments are ignored."""
 
     def begin(
         self,
