@@ -48,7 +48,8 @@ class NeuralNet(nn.Module):
     size_free: whether the default parts' weights fit any board of the game (`resized`).  Then every second block sees
         the whole board, and the value head predicts score and ownership too.  Otherwise the default parts are AlphaGo
         Zero's, whose dense heads fit one board size (Silver et al. 2017, Methods, "Neural network architecture").
-        None: size-free if the preset is, the game's actions are its points, and features have the board's size.
+        None: size-free if the preset is size-free, the game's actions are its points, and features have the board's
+        size.
     preset: the sizes of the default parts: "default", 5 size-free blocks of 64 channels; "paper", 19 blocks of 256
         channels with dense heads (Silver et al. 2017); or "cgzero", dense layers without convolutions.  None for
         "default".  `tower_height`, `channels` and `size_free` replace the preset's values, except with "cgzero", where

@@ -325,7 +325,7 @@ class SelfPlay:
     continue in the next one.
 
     numbers: the numbers of the games to play.  workers: the threads.  seed: the run's seed.
-    device: the device of the network: "cpu" or another.
+    device: the name of the network's device, such as "cpu" or "cuda".
     """
 
     def __init__(
@@ -401,7 +401,7 @@ class SelfPlay:
         plies: moves to play in every game; None for all games to their ends.
         readouts: simulations per move; None for the settings' number.
         side_by_side: largest number of games in progress, but at least one per group; games in progress continue even
-            if there are more.  None for `games_in_flight`.
+            if their number is larger.  None for `games_in_flight`.
         resign_threshold: a player resigns if the root's value is below it; None for the settings' threshold.
         """
         assert self.evaluator is not None
@@ -416,7 +416,7 @@ class SelfPlay:
     def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
         """Play the iteration's moves; return False if some are left.
 
-        stop: once it is set, the threads stop at their next move, as they do on a KeyboardInterrupt.
+        stop: once this event is set, the threads stop at their next move; a KeyboardInterrupt has the same effect.
         until: value of time.monotonic() at which the threads stop, after at least one move in every game.
         """
         stop = stop or threading.Event()
@@ -455,7 +455,10 @@ class SelfPlay:
         return to_arrays(games), {"groups": [group.state() for group in self.groups]}
 
     def restore(self, arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> None:
-        """Continue from the results of `state`, with its number of groups; the caller must have called `publish`."""
+        """Continue from the results of `state`, with the saved number of groups.
+
+        The caller must have called `publish` before.
+        """
         assert self.evaluator is not None
         if not data["groups"]:
             return

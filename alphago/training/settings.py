@@ -143,7 +143,7 @@ def default_games_in_flight(device: str) -> int:
 
 
 def default_groups(device: str) -> int:
-    """Return the number of self-play threads: one per core, or on a GPU enough that it does not wait for trees."""
+    """Return the number of self-play threads: one per core, or on a GPU four, so that it does not wait for trees."""
     return available_cores() if device == "cpu" else 4
 
 
@@ -311,8 +311,9 @@ class TrainingSettings(SelfPlaySettings):
     watch: tuple[str, ...] | None = setting(
         'opponents that play matches against the network at intervals: "random@0", "gnugo:10@64", "rave:1000@64", '
         '"runs/old@0".  The number after @ is the readouts of the run\'s network (default 64; 0 plays its policy '
-        'alone); an opponent that is a network has as many.  "records:FOLDER" measures how well the network predicts '
-        "the moves of given games.  Watching does not influence training and does not count as training time",
+        'alone); an opponent that is a network uses the same number.  "records:FOLDER" measures the network\'s '
+        "predictions of the moves in given games.  Watching does not influence training and does not count as training "
+        "time",
         default=None,
     )
     watch_share: float = setting(
@@ -320,7 +321,7 @@ class TrainingSettings(SelfPlaySettings):
         most=0.9,
     )  # fmt: skip
     max_minutes: float | None = setting(
-        "minutes of training after which the run ends, if `num_games` does not end it before; None for no limit",
+        "minutes of training after which the run ends, unless it has reached `num_games` before; None for no limit",
         default=None,
         positive=True,
     )
