@@ -129,7 +129,7 @@ class TestValues:
             ({"between": (2.0, 1.0)}, "between must be two numbers, the smaller first, got 2 and 1"),
             ({"values": [1.0, math.nan]}, "c_puct must be a number >= 0"),
             ({"values": [1.0, 2.0], "readouts": 0}, "readouts must be an integer from 1"),
-            ({"values": [1.0, 2.0], "games": 3}, "games must be an even number"),
+            ({"values": [1.0, 2.0], "games": 3}, "games must be even"),
         ],
     )
     def test_errors(self, tmp_path: Path, keywords: dict[str, Any], sentence: str) -> None:

@@ -27,12 +27,15 @@ ABOUT_GO = {
     "records/sgf/": "SGF files hold games of Go",
     "training/supervised/given_games.py": "datasets hold games of Go",
     "ui/analysis_engine.py": "KataGo's protocol speaks of Go",
+    "ui/analysis_networks.py": "KataGo's protocol speaks of Go",
     "ui/analysis_jobs.py": "KataGo's protocol speaks of Go",
     "ui/analysis_query.py": "KataGo's protocol speaks of Go",
     "ui/analysis_worker.py": "KataGo's protocol speaks of Go",
     "ui/gtp/": "GTP speaks of Go",
     "ui/web/new_game.py": "handicap and rules of Go",
+    "ui/web/programs.py": "KataGo's protocol speaks of Go",
     "ui/web/saved.py": "SGF files hold games of Go",
+    "ui/web/server.py": "KataGo's protocol speaks of Go",
 }
 DRAWS_GAMES = "ui/web/views.py"  # what a page has to know of each game's board
 CLASSES = {env.__name__ for env in GAMES.values()}

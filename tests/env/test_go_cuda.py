@@ -112,7 +112,7 @@ def test_what_does_not_fit_is_refused(backend: Backend) -> None:
         batch.legal_mask(slots, np.empty((6, 25), np.bool_))
     with pytest.raises(ValueError, match=r"planes must be float32, .*, got float64"):
         batch.planes(slots, np.empty((6, 16, 5, 5)))
-    with pytest.raises(ValueError, match="at equal steps, got steps of 8 and 1"):
+    with pytest.raises(ValueError, match="follow each other evenly, got steps of 8 and 1"):
         batch.planes(slots, backend.zeros((6, 16, 5, 8), np.float32)[..., :5])
     with pytest.raises(ValueError, match=r"stones must have shape \[5, 5\], got \[3, 3\]"):
         batch.reset(slots, stones=np.zeros((3, 3)))

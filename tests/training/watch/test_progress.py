@@ -23,7 +23,7 @@ def run_of(settings: TrainingSettings, **values: Any) -> Any:
     run = {
         "settings": settings, "goal": GoEnv(9), "games": 0, "positions": 0, "samples_due": 0.0, "progress": 0.0,
         "learner": SimpleNamespace(steps=0), "clock": clock, "boards": boards, "stopwatch": Stopwatch(),
-        "pace": SimpleNamespace(so_far=lambda: (0, 0.0)),
+        "pace": SimpleNamespace(so_far=lambda: (0, 0.0)), "samples_per_position": settings.samples_per_position,
     }  # fmt: skip
     return SimpleNamespace(**{**run, **values})
 
