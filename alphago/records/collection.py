@@ -17,8 +17,9 @@ SUFFIXES = (".sgf", ".npz")
 def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[GameRecord]:
     """Return games of `env` from a file, a folder (with subfolders) or a dataset, about `positions` positions in all.
 
-    If there are more, a sample over all files is returned, the same on every call.  Games of other boards, illegal
-    games and games without a result are left out.  A dataset gives its validation games, if it has any.
+    If the files hold more, the games are a random sample over all files, the same on every call.  Games on other
+    boards, illegal games and games without a result are left out.  From a dataset only the validation games are read,
+    if it has any.
 
     Raises FileNotFoundError if `path` does not exist, ValueError if it holds no game of `env`.
     """
@@ -48,7 +49,10 @@ def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[Game
 
 
 def read_dataset(path: Path, env: GoEnv, positions: int) -> list[GameRecord]:
-    """Return games of a dataset that have a result, about `positions` positions; raise ValueError if there are none."""
+    """Return games of a dataset that have a result, about `positions` positions.
+
+    Raises ValueError if no game has a result.
+    """
     dataset = Dataset(path)
     numbers = dataset.select("validation", env.N, results_only=True)
     if not len(numbers):
@@ -70,7 +74,7 @@ def read_dataset(path: Path, env: GoEnv, positions: int) -> list[GameRecord]:
 
 
 def read_games(path: Path, env: GameEnv, positions: int) -> list[GameRecord]:
-    """Return games of `env` from a file, until they have `positions` positions; raise ValueError if it holds none."""
+    """Return games of `env` from a file, until they have `positions` positions; raise ValueError if there are none."""
     if path.suffix.lower() == ".sgf":
         game = require_go(env, "SGF files")
         games = [read_sgf(path, game).to_record(game)]

@@ -54,7 +54,7 @@ class GameFilter:
         check_ranges(self)
 
     def plain(self) -> dict[str, Any]:
-        """Return the filter as plain data."""
+        """Return the filter as a dictionary of its options, for JSON."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
 
@@ -69,7 +69,7 @@ class Converter:
     index: np.ndarray
 
     def convert(self, pieces: list[Piece]) -> Batch:
-        """Return the games of some pieces, with the reasons for those left out."""
+        """Return the games in these pieces as a Batch, which also counts the games left out, by reason."""
         into = Collector()
         for piece in pieces:
             if piece.error:
@@ -85,7 +85,7 @@ class Converter:
     # --- SGF ---
 
     def add_game(self, into: Collector, game: SgfGame) -> None:
-        """Add a game, or count why it is left out."""
+        """Add a game to `into`; or, if the filter rejects it, count it there with the reason."""
         if reason := self.why_not(game):
             where = game.faults[0].of(game.source) if game.faults else game.source
             into.reject(reason, where)
@@ -112,7 +112,7 @@ class Converter:
         )  # fmt: skip
 
     def why_not(self, game: SgfGame) -> str:
-        """Return the reason why a game is left out, "" if it is kept."""
+        """Return the reason why a game is left out; "" if it is kept."""
         wrong = [fault.kind for fault in game.faults]
         fatal = next((kind for kind in wrong if kind in FATAL), "")
         cut = next((kind for kind in wrong if kind in CUT), "")
@@ -123,9 +123,9 @@ class Converter:
         )
 
     def why_filtered(self, size: int, moves: int, handicap: int, outcome: float | None, rank: int | None) -> str:
-        """Return which filter rejects a game, "" for none.
+        """Return the reason why the filter rejects a game with these properties; "" if it accepts the game.
 
-        rank: the lower of the players' ranks, 0 if unknown; None to skip that filter.
+        rank: the lower of the players' ranks, 0 if unknown; None to accept any rank.
         """
         wanted = self.filter
         if wanted.size is not None and size != wanted.size:
@@ -143,11 +143,11 @@ class Converter:
         return ""
 
     def score(self, env: GoEnv, game: SgfGame) -> tuple[int, bool]:
-        """Return twice Black's margin, and whether the owner of each point at the end is known.
+        """Return twice Black's margin, and whether the owner of each point at the end is known: (0, False) if not.
 
-        The owners are known if the area of the last board, counted without removing stones, is within SCORED_WITHIN of
-        the result: then no dead stones are left. A point of tolerance, since Japanese and Chinese counting differ by
-        one.
+        The owners are known if the area of the last board, counted without removing stones, differs from the result by
+        at most SCORED_WITHIN: then no dead stones are left. The tolerance is one point, since Japanese and Chinese
+        counting differ by one.
         """
         margin = game.margin
         if margin is None or game.komi is None:
@@ -162,7 +162,7 @@ class Converter:
         return (int(2 * area), True) if fits else (0, False)
 
     def komi2(self, komi: float | None) -> int:
-        """Return twice the komi, for a row; an unknown komi (None) gives twice the filter's komi, or UNKNOWN_KOMI."""
+        """Return twice the komi, for a row; for None the filter's komi is used, or UNKNOWN_KOMI if it has none."""
         komi = self.filter.komi if komi is None else komi
         return UNKNOWN_KOMI if komi is None else int(2 * komi)
 
@@ -192,7 +192,7 @@ class Converter:
         self.add_plays(into, where, plays, entry if known else None, entry)
 
     def entry(self, label: bytes) -> np.void | None:
-        """Return a game's entry in the index; None if there is none."""
+        """Return the entry of the game with this id in the index; None if the index does not have it."""
         if not label.isdigit() or len(label) > 18 or not len(self.index):
             return None
         at = int(np.searchsorted(self.index["id"], int(label)))
@@ -202,7 +202,12 @@ class Converter:
     def add_plays(
         self, into: Collector, where: str, plays: tuple[np.ndarray, np.ndarray], result: Any, entry: Any
     ) -> None:
-        """Add a game on 19x19; after an illegal play it is rejected, or with `filter.cut` kept up to there."""
+        """Add a game on 19x19.  A game with an illegal play is rejected, or, with `filter.cut`, kept up to that play.
+
+        where: names the game in messages.  plays: colours and actions, as from `plays_of`.
+        result: the entry of the index that has the game's outcome; None if the outcome is unknown.
+        entry: the entry of the index that has the game's komi; None if there is no entry.
+        """
         colours, actions = plays
         words, followed, rules, area = follow_plays(colours, actions)
         if followed < len(actions) and not self.filter.cut:
@@ -230,7 +235,7 @@ class Converter:
 
 
 def words_of(env: GoEnv, game: SgfGame) -> tuple[np.ndarray, int]:
-    """Return a game's set-up stones and plies in the stored form, uint16, and the number of set-up stones."""
+    """Return set-up stones and plies of a game as a dataset stores them, uint16, and the number of set-up stones."""
     plies = np.array(game.moves, np.uint16)
     if game.inserted:
         plies[list(game.inserted)] |= INSERTED
@@ -243,7 +248,10 @@ def words_of(env: GoEnv, game: SgfGame) -> tuple[np.ndarray, int]:
 
 
 def plays_of(text: bytes) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return colours (1, -1) and actions, int32 [n], of plays such as ;B[pd];W[dp] on 19x19; None for other texts."""
+    """Return colours (1, -1) and actions, int32 [n], of a text of plays on 19x19, such as ;B[pd];W[dp].
+
+    Returns None if the text has any other form, or a point off the board.
+    """
     if len(text) % 6 == 0 and len(text):
         letters = np.frombuffer(text, np.uint8).reshape(-1, 6)
         is_plain = (letters[:, 0] == 59).all() and (letters[:, 2] == 91).all() and (letters[:, 5] == 93).all()
@@ -257,7 +265,10 @@ def plays_of(text: bytes) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def actions_of(colours: np.ndarray, columns: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return colours and actions, int32 [n], from ASCII letters, uint8 [n]; None for a point off the board."""
+    """Return colours (1 Black, -1 White) and actions, int32 [n]; None if a point is off the board.
+
+    colours: the letters B or W.  columns, rows: the letters of the points; all three ASCII codes, uint8 [n].
+    """
     column, row = columns.astype(np.int32) - 97, rows.astype(np.int32) - 97
     is_pass = (column == 19) & (row == 19)
     if not (is_pass | ((column >= 0) & (column < 19) & (row >= 0) & (row < 19))).all():
@@ -266,9 +277,10 @@ def actions_of(colours: np.ndarray, columns: np.ndarray, rows: np.ndarray) -> tu
 
 
 def follow_plays(colours: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, int, Rules, int]:
-    """Play a game on 19x19 under whichever rules allow the most of it: `GoEnv`'s, simple ko, or suicide too.
+    """Play a game on 19x19 under the rules that allow the most plays: `GoEnv`'s default, simple ko, or suicide allowed.
 
-    Returns the plies as a dataset stores them, how many plays were legal, the rules, and Black's area minus White's.
+    Returns the plies as a dataset stores them, the number of legal plays, these rules, and Black's area minus White's
+    at the end.
     """
     best: tuple[np.ndarray, int, Rules, int] = (np.zeros(0, np.uint16), -1, Rules(), 0)
     slots = np.zeros(1, np.int64)

@@ -89,7 +89,7 @@ class StoredGame(NamedTuple):
         return bool(self.row["flags"] & ENDED)
 
     def setup(self, env: GoEnv) -> dict[str, Any]:
-        """Return the keywords of `env.position` for the start of the game, without a komi equal to `env.komi`."""
+        """Return keywords of `env.position` for the start of the game; `komi` only if it differs from `env.komi`."""
         keywords: dict[str, Any] = {
             name: " ".join(env.to_text(int(point)) for point in points)
             for name, points in (("black", self.black), ("white", self.white))
@@ -102,7 +102,7 @@ class StoredGame(NamedTuple):
         return keywords
 
     def to_record(self, env: GoEnv) -> GameRecord:
-        """Return a record to train on: policies are one-hot on the move played, values 0, inserted passes weight 0."""
+        """Return a training record: one-hot policies for the moves played, values 0, weight 0 for inserted passes."""
         moves = self.moves[: env.max_moves]
         count = len(moves)
         policies = np.zeros((count, env.action_space), np.uint16)
@@ -133,7 +133,7 @@ class Dataset:
     """
 
     def __init__(self, path: str | Path) -> None:
-        """Open a dataset; raise FileNotFoundError if `path` is none, ValueError if it is damaged."""
+        """Open a dataset; raise FileNotFoundError if `path` is not a dataset, ValueError if it is damaged."""
         self.path = Path(path)
         self.index = read_index(self.path)
         self.parts = [self._open(part) for part in self.index["parts"]]
@@ -186,9 +186,10 @@ class Dataset:
                     raise ValueError(f"{path} is damaged (its digest differs): {REPAIR}")
 
     def select(self, split: str | None = None, size: int | None = None, *, results_only: bool = False) -> np.ndarray:
-        """Return the numbers, int64 [n], of the games of one split and board size (None: any).
+        """Return the numbers, int64 [n], of the games of a split and a board size.
 
-        results_only: only games whose result is known.
+        split: "train", "validation" or "test"; None for all games.  size: the board size; None for all sizes.
+        results_only: whether to leave out games whose result is unknown.
         """
         chosen = np.ones(len(self), np.bool_)
         if split is not None:
@@ -200,7 +201,7 @@ class Dataset:
         return np.flatnonzero(chosen)
 
     def words(self, number: int) -> tuple[np.void, np.ndarray]:
-        """Return a game's row, and its stones and plies in their stored form, uint16."""
+        """Return a game in its stored form: its row, and its stones and plies, uint16."""
         part = int(np.searchsorted(self._ends, number, side="right"))
         games, moves = self.parts[part]
         row = games[number - (int(self._ends[part - 1]) if part else 0)]
@@ -220,13 +221,16 @@ class Dataset:
         return StoredGame(row, actions, (plies & INSERTED) != 0, points[~is_white], points[is_white])
 
     def games(self, numbers: Sequence[int] | np.ndarray | None = None) -> Iterator[StoredGame]:
-        """Yield the games with these numbers (None: all)."""
+        """Yield the games with these numbers; None for all games."""
         for number in range(len(self)) if numbers is None else numbers:
             yield self.game(int(number))
 
 
 def read_index(path: Path) -> dict[str, Any]:
-    """Return the index of the dataset in a folder; raise FileNotFoundError without one, ValueError if it is damaged."""
+    """Return the index of the dataset in a folder, from index.json.
+
+    Raises FileNotFoundError if there is no index, ValueError if it is damaged.
+    """
     if not (path / INDEX).is_file():
         raise FileNotFoundError(
             f"{path} must be a dataset, a folder with {INDEX}: alphago sgf FILES --to {path} makes one"

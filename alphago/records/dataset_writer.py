@@ -1,7 +1,7 @@
-"""Write a dataset: collect games, drop duplicates, write them in parts.
+"""Write a dataset: collect games, drop duplicates, write the games in parts.
 
-A part is two files and an entry in the index, which is written last: a killed import loses only the games since the
-last part, and resumes there.
+A part is two files and an entry in the index; the index is written after the files.  So an import that is killed loses
+only the games since the last part, and continues from there when it is repeated.
 """
 
 import contextlib
@@ -37,9 +37,10 @@ EXAMPLES = 3  # messages about games left out, for each reason
 
 
 class Split(NamedTuple):
-    """The shares of validation and test games; the rest is for training.
+    """The shares of validation and test games; all other games are for training.
 
-    A game's hash decides, so a game and its rotated and reflected copies are always in the same split.
+    The split of a game depends on its hash, so a game and its rotated and reflected copies are always in the same
+    split.
     """
 
     validation: float = 0.05
@@ -47,7 +48,7 @@ class Split(NamedTuple):
     seed: int = 0
 
     def of(self, hashes: np.ndarray) -> np.ndarray:
-        """Return the split of each game, uint8 [n], from its hash, uint64 [n]."""
+        """Return the split of each game, uint8 [n] (TRAIN, VALIDATION or TEST), from its hash, uint64 [n]."""
         mixed = (hashes ^ np.uint64(self.seed * 0x9E3779B97F4A7C15 & (2**64 - 1))) * np.uint64(0xD6E8FEB86659FD93)
         share = (mixed >> np.uint64(11)).astype(np.float64) / 2**53
         split = np.full(len(hashes), TRAIN, np.uint8)
@@ -57,10 +58,10 @@ class Split(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Converted games, not yet in a dataset.
+    """Converted games that are not yet in a dataset.
 
-    games: [n] of dtype GAME; `start` is an index into `moves`, uint16.
-    rejected: numbers of games left out, by reason.  examples: some messages for each reason.
+    games: rows, [n] of dtype GAME; their field `start` is an index into `moves`.  moves: uint16, stones and plies.
+    rejected: the number of games left out for each reason.  examples: some messages for each reason.
     """
 
     games: np.ndarray
@@ -80,14 +81,17 @@ class Collector:
         self.examples: dict[str, list[str]] = {}
 
     def add(self, row: Mapping[str, int], words: np.ndarray) -> None:
-        """Add a game: the fields of its row except start and hash, and its stones and plies, uint16."""
+        """Add a game.
+
+        row: the fields of its row except `start` and `hash`.  words: its stones and plies, uint16.
+        """
         own = {**row, "start": self.length, "hash": game_hash(row["size"], row["first"], row["stones"], words)}
         self.rows.append(tuple(own.get(name, 0) for name in GAME.names or ()))
         self.words.append(words)
         self.length += len(words)
 
     def reject(self, reason: str, sentence: str) -> None:
-        """Count a game that is left out, and keep the first few messages."""
+        """Count a game that is left out for this reason; keep `sentence`, a message about it, for the first few."""
         self.rejected[reason] += 1
         kept = self.examples.setdefault(reason, [])
         if len(kept) < EXAMPLES:
@@ -113,7 +117,7 @@ def game_hash(size: int, first: int, stones: int, words: np.ndarray) -> int:
 
 @cache
 def symmetry_maps(size: int) -> np.ndarray:
-    """Return the action to which each symmetry of a board maps each action, uint16 [8, size * size + 1]."""
+    """Return uint16 [8, size * size + 1]: entry [s, a] is the action to which symmetry s maps action a."""
     return np.asarray(symmetry.square(size, extra_actions=1).actions, np.uint16)
 
 
@@ -125,7 +129,10 @@ class Seen:
         self.waiting: set[int] = set()
 
     def add_new(self, hashes: np.ndarray) -> np.ndarray:
-        """Add hashes, uint64 [n]; return which were new, bool [n]. Of equal ones only the first counts as new."""
+        """Add hashes, uint64 [n]; return which of them were new, bool [n].
+
+        Of equal new hashes only the first counts as new.
+        """
         at = np.searchsorted(self.sorted, hashes)
         known = at < len(self.sorted)
         known[known] = self.sorted[at[known]] == hashes[known]
@@ -145,15 +152,16 @@ class Seen:
 class DatasetWriter:
     """A dataset opened for writing; a context manager that locks its folder.
 
-    Imports add games one after the other; an interrupted one is resumed first.
+    Games are added by imports, one import at a time.  An interrupted import must be completed before the next one
+    begins.
     """
 
     def __init__(self, path: str | Path, split: Split | None = None) -> None:
         """Create the folder, or open the dataset in it.
 
-        split: of new games; None for the dataset's own, or the default for a new one.
-        Raises ValueError if the dataset has another split, FileExistsError for a folder with other files,
-        BlockingIOError if another process writes to it.
+        split: the shares of validation and test games; None for the dataset's own, or the default for a new dataset.
+        Raises ValueError if the dataset has another split, FileExistsError if the folder holds other files,
+        BlockingIOError if another process writes to the dataset.
         """
         self.path = Path(path)
         with explain_os_error(f"the dataset {path} cannot be made"):
@@ -210,10 +218,10 @@ class DatasetWriter:
     # --- imports ---
 
     def begin(self, sources: Sequence[Any], options: Mapping[str, Any]) -> int:
-        """Begin an import, or resume the last one; return how many of its jobs are done, -1 if all are.
+        """Begin an import or resume it; return how many of its jobs are done, or -1 if it is already complete.
 
-        sources, options: JSON data that identifies the import.
-        Raises ValueError if another import was interrupted.
+        sources, options: JSON data; two imports with equal data are the same import.
+        Raises ValueError if a different import was interrupted.
         """
         wanted = json.loads(json.dumps({"sources": list(sources), "options": dict(options)}))
         last = self.index["imports"][-1] if self.index["imports"] else None
@@ -233,9 +241,9 @@ class DatasetWriter:
         return 0
 
     def add(self, batch: Batch, jobs: int) -> None:
-        """Add the new games of a batch; write a part once GAMES_PER_PART games wait.
+        """Add the games of a batch that the dataset does not have; write a part once GAMES_PER_PART games are waiting.
 
-        jobs: how many jobs of the import are done, this one included.
+        jobs: how many jobs of the import are done, with this batch.
         """
         new = self.seen.add_new(batch.games["hash"])
         self.rejected.update(batch.rejected)
@@ -258,7 +266,7 @@ class DatasetWriter:
         self.flush()
 
     def flush(self) -> None:
-        """Write the games that are not yet written as a part, then the index."""
+        """Write the waiting games as a part, then the index."""
         with explain_os_error(f"the dataset {self.path} could not be written"):
             if self.waiting:
                 self._write_part(*join_batches(self.batches))
@@ -281,7 +289,7 @@ class DatasetWriter:
 
 
 def join_batches(batches: Sequence[Batch]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the games of several batches as the two arrays of one part, with `start` adjusted."""
+    """Return `games` and `moves` of several batches, joined as one part needs them, with `start` adjusted."""
     games, words, begin = [], [], 0
     for batch in batches:
         for row in batch.games:

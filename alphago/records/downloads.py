@@ -1,7 +1,7 @@
 """Public collections of games: addresses, sources and licences, and how to fetch them.
 
-None comes with the package.  Most state no licence: name the source if you pass games on or publish a network that
-was trained on them.
+The package contains no games.  Most collections state no licence: name the source if you pass games on or publish a
+network that was trained on them.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ KGS_FILES = (
 
 
 def months(first: tuple[int, int], last: tuple[int, int]) -> list[str]:
-    """Return the months from the first to the last, as "2005-11"."""
+    """Return all months from the first to the last, each given as (year, month), as texts such as "2005-11"."""
     numbers = range(12 * first[0] + first[1] - 1, 12 * last[0] + last[1])
     return [f"{number // 12}-{number % 12 + 1:02d}" for number in numbers]
 
@@ -97,7 +97,9 @@ def address_name(address: str) -> str:
 
 
 def fetch(address: str, folder: Path, on_progress: Callable[[int], object] | None = None) -> Path:
-    """Download a file into a folder and return its path; an existing file is kept, a partial one is resumed.
+    """Download a file into a folder and return its path.
+
+    A file that exists is not downloaded again; an interrupted download is continued.
 
     on_progress: called with the number of bytes received since the last call.
 
@@ -142,7 +144,11 @@ def fetch(address: str, folder: Path, on_progress: Callable[[int], object] | Non
 def fetch_collection(
     collection: Collection, folder: Path, on_progress: Callable[[int], object] | None = None
 ) -> tuple[list[Path], list[Path], list[str]]:
-    """Download a collection; return its files of games, its indexes of results, and an error message for each failure.
+    """Download a collection.
+
+    Returns the files of games, the indexes of results, and an error message for each file that could not be fetched.
+
+    on_progress: called with the number of bytes received since the last call.
 
     Raises OSError if no file of games can be fetched.
     """

@@ -14,7 +14,7 @@ LAST = 3.0  # seconds that an animation shows its last frame
 
 
 class Game(Protocol):
-    """The attributes of a GameRecord that pictures use."""
+    """The attributes that pictures need of a game; GameRecord has them."""
 
     @property
     def env(self) -> GameEnv | None: ...
@@ -58,7 +58,7 @@ def frames_of(record: Game, env: GameEnv | None, seconds: float) -> list[Drawing
 
 
 def record_sheet(record: Game, env: GameEnv | None, columns: int, most: int) -> Svg:
-    """Return positions on one sheet; see `GameRecord.sheet`."""
+    """Return positions of the game side by side in one picture; see `GameRecord.sheet`."""
     check_int("columns", columns, 1)
     positions = list(record.position(game_of(record, env)).replay())
     plies = spaced(len(record), check_int("most", most, 1))
@@ -67,7 +67,7 @@ def record_sheet(record: Game, env: GameEnv | None, columns: int, most: int) -> 
 
 
 def spaced(last: int, most: int) -> list[int]:
-    """Return at most `most` different integers from 0 to `last`, evenly spaced, `last` among them."""
+    """Return at most `most` different integers from 0 to `last`, evenly spaced; `last` is always one of them."""
     count = min(most, last + 1)
     return [last] if count == 1 else [round(last * i / (count - 1)) for i in range(count)]
 
@@ -78,7 +78,7 @@ def small(position: Position) -> Drawing:
 
 
 def game_of(record: Game, env: GameEnv | None) -> GameEnv:
-    """Return `env`, else the record's own game; raise ValueError if both are None."""
+    """Return `env`, or the record's own game if `env` is None; raise ValueError if both are None."""
     game = record.env if env is None else env
     if game is None:
         raise ValueError("env must be the game of a record that was read from a file, such as svg(env=GoEnv(9))")

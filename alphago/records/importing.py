@@ -24,7 +24,7 @@ _converter: Converter | None = None  # of a worker process
 class ImportReport:
     """The result of an import.
 
-    kept: games added.  total: games in the dataset now.  rejected: how many games were left out, by reason.
+    kept: games added.  total: games in the dataset now.  rejected: the number of games left out for each reason.
     examples: some messages for each reason.
     """
 
@@ -53,7 +53,8 @@ def import_games(
 ) -> ImportReport:
     """Import games from files, folders and archives into a dataset, and report how many were kept.
 
-    A game that the dataset has already, also rotated or reflected, is left out.  To resume an import that was stopped,
+    A game is left out if the dataset already has it or a rotated or reflected copy of it.  To resume an import that was
+    stopped,
     repeat the call; a call with other arguments adds to the dataset.
 
     Args:
@@ -93,14 +94,17 @@ def import_games(
 
 
 def stamp(path: str | Path) -> list[Any]:
-    """Return a path with its size and modification time (0 for a folder), to notice that a file has changed."""
+    """Return [path, size, modification time] of a file, to notice changes; of a folder, [path, 0, 0]."""
     place = Path(path)
     status = place.stat()
     return [str(path), 0 if place.is_dir() else status.st_size, 0 if place.is_dir() else int(status.st_mtime)]
 
 
 def jobs(paths: Sequence[str | Path], skip: int = 0) -> Iterator[list[Piece]]:
-    """Yield pieces in groups large enough to be worth sending to a worker, without the first `skip` groups."""
+    """Yield the jobs of an import: groups of pieces, each large enough to be worth sending to a worker.
+
+    skip: how many jobs at the beginning are left out.
+    """
     waiting: list[Piece] = []
     size = 0
     for piece in pieces(paths):
@@ -117,7 +121,7 @@ def jobs(paths: Sequence[str | Path], skip: int = 0) -> Iterator[list[Piece]]:
 
 
 def converted(converter: Converter, groups: Iterator[list[Piece]], workers: int) -> Iterator[Batch]:
-    """Yield the games of each group, in the order of the groups, converted by `workers` processes."""
+    """Convert the groups on `workers` processes, and yield the games of each group, in the order of the groups."""
     if workers <= 1:
         yield from map(converter.convert, groups)
         return

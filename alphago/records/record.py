@@ -62,9 +62,10 @@ class GameRecord:
         return f"{'B' if self.outcome > 0 else 'W'}+{'R' if self.resigned else format(abs(self.score), 'g')}"
 
     def training_data(self, env: GameEnv) -> tuple[list[Position], list[np.ndarray], list[float]]:
-        """Return positions, policies and outcomes, one of each for every move with a weight > 0, as in AlphaGo.jl.
+        """Return three lists with one entry for each move that has a weight > 0: positions, policies, outcomes.
 
-        Policies are float32 [A] and sum to 1.  Outcomes are from Black's view, -1 .. 1, all of them the game's.
+        Positions are those before the moves.  Policies are float32 [A] and sum to 1.  Every outcome is the outcome of
+        the game, from Black's view, -1 .. 1.  AlphaGo.jl has the same method.
         """
         position, positions = self.position(env, 0), []
         for action in self.moves:
@@ -86,9 +87,10 @@ class GameRecord:
         return position
 
     def svg(self, ply: int | None = None, *, env: GameEnv | None = None, **look: Any) -> Svg:
-        """Return a picture of the position before move `ply` (None: after the last one), with the moves' numbers.
+        """Return a picture of the position before move `ply` (None: after the last move), with the moves' numbers on
+        stones.
 
-        env: the game; None for `self.env`. Needed for records read from a file.
+        env: the game, needed for records that were read from a file; None for `self.env`.
         look: further keywords of `Position.svg`.
         Raises ValueError if the game is unknown or has no such ply.
         """
@@ -122,7 +124,7 @@ class GameRecord:
 
 
 def check_seed(seed: tuple[int, int] | None) -> None:
-    """Raise ValueError for a seed that does not fit the int64 of a file of records."""
+    """Raise ValueError unless both numbers of a seed are 0 .. SEED_END - 1, so that they fit int64; None is valid."""
     if seed is not None and not all(0 <= number < SEED_END for number in seed):
         raise ValueError(f"seed must be two integers from 0 to 2^63 - 1, got {seed}")
 
@@ -153,7 +155,7 @@ def save_records(file: BinaryIO, records: list[GameRecord]) -> None:
 
 
 def load_records(path: str | Path) -> list[GameRecord]:
-    """Return the records in a file that `save_records` wrote; raise ValueError for another file."""
+    """Return the records in a file that `save_records` wrote; raise ValueError if the file is not such a file."""
     data = Path(path).read_bytes()  # numpy leaves a file open if it cannot read it
     if not data.startswith(b"PK"):
         raise ValueError(f"{path} holds no game records (not an .npz archive)")
@@ -164,7 +166,7 @@ def load_records(path: str | Path) -> list[GameRecord]:
 
 
 def read_arrays(arrays: Mapping[str, np.ndarray]) -> list[GameRecord]:
-    """Return the records in the arrays of a file; inconsistent arrays may raise any kind of exception."""
+    """Return the records in the arrays of a file; arrays that contradict each other may raise any exception."""
     ends = np.cumsum(arrays["lengths"])
     single = {name: arrays[name] for name in ("outcomes", "scores", "resigned", "seeds", "setups")}
     joined = {name: arrays[name] for name in ARRAYS}
@@ -188,7 +190,10 @@ def read_arrays(arrays: Mapping[str, np.ndarray]) -> list[GameRecord]:
 
 
 class RecordBuilder:
-    """A game in progress, recorded ply by ply; ValueError for a seed outside 0 .. SEED_END - 1."""
+    """A game in progress, recorded ply by ply.
+
+    Raises ValueError for a seed outside 0 .. SEED_END - 1.
+    """
 
     def __init__(
         self, setup: dict[str, Any] | None = None, seed: tuple[int, int] | None = None, env: GameEnv | None = None
@@ -231,7 +236,7 @@ class RecordBuilder:
         add_moves([self], policy[None], *(np.array([column]) for column in columns))
 
     def drop_samples(self) -> None:
-        """Give all moves so far the weight 0: nothing is learned from them."""
+        """Set the weights of all moves so far to 0, so that training does not learn from them."""
         self.plies = [(*ply[:5], 0.0, ply[6]) for ply in self.plies]
 
     def finish(self, outcome: float, score: float, resigned: bool, action_space: int) -> GameRecord:

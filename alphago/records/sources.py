@@ -1,6 +1,6 @@
-"""Stream files of games out of folders, archives, and texts with a game on each line.
+"""Read games from folders, archives, and texts with a game on each line, without loading an archive as a whole.
 
-Games come in pieces, a file or some lines of a text: small enough to send to a worker, however large the archive.
+Games come in pieces: a piece is a file, or some lines of a text, small enough to send to a worker.
 """
 
 import bz2
@@ -36,10 +36,12 @@ MOST_LEVELS = 3  # archives inside archives
 
 
 class Piece(NamedTuple):
-    """A part of a source, for one worker: `data`, `lines` or `error`.
+    """A file, or some lines of a text, to be converted by a worker; it has `data`, `lines` or `error`.
 
-    name: the file's path, including the archive.  data: the content of a file.  lines: some lines of a text with a
-    game on each.  error: why the file cannot be read.
+    name: the path of the file, with the archive that contains it.
+    data: the content of the file.
+    lines: some lines of a text that has a game on each line.
+    error: why the file cannot be read.
     """
 
     name: str
@@ -131,7 +133,7 @@ def is_wanted(name: str) -> bool:
 
 
 def pieces_of_text(name: str, stream: IO[bytes], asked: bool) -> Iterator[Piece]:
-    """Yield the lines of a text with a game on each, in groups; any other text as a whole if it looks like SGF."""
+    """Yield groups of lines of a text that has a game on each line; or a text that looks like SGF, as a whole."""
     reader = io.BufferedReader(stream, HEAD * 16) if not hasattr(stream, "peek") else stream  # type: ignore[type-var]
     head = reader.peek(HEAD)[:HEAD]
     first = head.lstrip(b"\xef\xbb\xbf\r\n ").split(b"\n", 1)[0]
@@ -172,10 +174,10 @@ def find_indexes(paths: Iterable[str | Path]) -> list[Path]:
 
 
 def read_indexes(paths: Iterable[str | Path]) -> np.ndarray:
-    """Return the entries of index files, or of zip archives of them, [n] of dtype ENTRY, sorted by id.
+    """Return the entries of index files, [n] of dtype ENTRY, sorted by id; zip archives of index files are read too.
 
-    A line of an index has tab-separated columns: first a game's id, then, anywhere, its result and perhaps its komi.
-    Lines whose id is not a number are skipped.
+    A line of an index has columns separated by tabs.  The first is the id of a game; its result and perhaps its komi
+    are in any of the others.  Lines whose id is not a number are skipped.
     """
     entries: list[tuple[int, int, int, int]] = []
     for path in map(Path, paths):
@@ -192,7 +194,7 @@ def read_indexes(paths: Iterable[str | Path]) -> np.ndarray:
 
 
 def read_entry(line: bytes) -> tuple[int, int, int, int] | None:
-    """Return the entry in a line of an index as a tuple of ENTRY's fields; None for other lines."""
+    """Return a tuple of ENTRY's fields for a line of an index; None if the line is not an entry."""
     columns = line.decode("utf-8", "replace").strip("\ufeff\r\n ").split("\t")
     if not columns[0].isdecimal() or len(columns[0]) > 18:
         return None

@@ -1,7 +1,7 @@
-"""Find the text encoding of a file of games: the declared one if it fits, else the most plausible one.
+"""Find the text encoding of an SGF file: the one that the file declares if it fits, else the most plausible one.
 
-A file must be decoded before it is parsed: in Shift-JIS, GBK, EUC-KR and Big5 the second byte of a letter may equal
-`]` or a backslash.
+A file must be decoded before it is parsed: in Shift-JIS, GBK, EUC-KR and Big5 the second byte of a letter may equal `]`
+or a backslash.
 """
 
 import codecs
@@ -49,7 +49,7 @@ def decode(data: bytes) -> tuple[str, str]:
 
 
 def declared_encoding(data: bytes) -> str | None:
-    """Return the encoding that a file's first CA property names; None if Python does not know it."""
+    """Return the encoding named in a file's first CA property; None if there is none, or Python does not know it."""
     match = DECLARED.search(data)
     if match is None:
         return None
@@ -65,9 +65,9 @@ def declared_encoding(data: bytes) -> str | None:
 
 
 def unmarked_utf16(data: bytes) -> str | None:
-    """Return "utf-16-le" or "utf-16-be" for UTF-16 without a byte order mark, else None.
+    """Return "utf-16-le" or "utf-16-be" if the data is UTF-16 without a byte order mark, else None.
 
-    The first letters of an SGF file are ASCII, so every second byte is 0.
+    The first letters of an SGF file are ASCII, so in UTF-16 every second byte is 0.
     """
     head = data[:64].ljust(4, b" ")
     even, odd = head[0::2], head[1::2]
@@ -79,7 +79,7 @@ def unmarked_utf16(data: bytes) -> str | None:
 
 
 def guess(data: bytes) -> str:
-    """Return the most plausible encoding of non-ASCII data: UTF-8 if it is valid, else the best by its letters."""
+    """Return the encoding of non-ASCII data: UTF-8 if the data is valid UTF-8, else the one with the best score."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(data[:LOOKED_AT], final=len(data) <= LOOKED_AT)
         return "utf-8"
@@ -95,7 +95,10 @@ def guess(data: bytes) -> str:
 
 
 def latin_score(data: bytes) -> float:
-    """Return how plausible Latin-1 is: its letters stand alone among ASCII ones, as in "Müller"."""
+    """Return how plausible it is that data is Latin-1; comparable with `plausibility`.
+
+    In Latin-1 the non-ASCII letters stand alone among ASCII letters, as in "Müller".
+    """
     runs = re.findall(rb"[\x80-\xff]+", data)
     total = sum(map(len, runs))
     alone = sum(len(run) == 1 for run in runs)
@@ -105,7 +108,7 @@ def latin_score(data: bytes) -> float:
 
 
 def plausibility(text: str) -> float:
-    """Return how plausible it is that a text was decoded correctly, about -10 .. 3."""
+    """Return how plausible it is that a text was decoded correctly, from about -10 (wrong) to 3 (right)."""
     letters = [character for character in text if not character.isascii()]
     if not letters:
         return 0.0

@@ -1,4 +1,4 @@
-"""Faults of a file of games: their kind, place and message."""
+"""Faults in an SGF file: their kind, place and message."""
 
 from dataclasses import dataclass
 
@@ -29,7 +29,7 @@ class Fault:
     kind: one of the constants above.
     text: the message, without the place.
     game: number of the game in its file, from 1; None if the file holds only one.
-    node: number of the node in its line, 0 for the root; None for a fault of the whole game.
+    node: number of the node in its line of play, 0 for the root; None for a fault of the whole game.
     move: number of the move, from 1; None if the fault is not about a move.
     """
 

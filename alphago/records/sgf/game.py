@@ -30,7 +30,7 @@ class SgfGame:
     players: names of Black and White.
     rules: as in the file; `alphago.env.go_rules.NAMED` lists the names that are understood.
     comment: on the game. comments: on moves, by ply.
-    inserted: plies of passes that the file lacks, each inserted between two moves of one colour.
+    inserted: plies of passes that are not in the file: one is inserted where it has two moves of one colour in a row.
     faults: what is wrong with the file; `moves` end before the first fault.
     assumed: the rules that make all moves legal, if the file names none and `GoEnv`'s default forbids some; else None.
     ranks: of Black and White, as in the file; `read_rank` converts them to numbers.
@@ -75,7 +75,10 @@ class SgfGame:
 
     @classmethod
     def in_game(cls, env: GameEnv, moves: tuple[int, ...], **rest: Any) -> "SgfGame":
-        """Return a game with the board, komi and rules of `env`, which must be Go; `rest` are further fields."""
+        """Return a game with these moves and with the board, komi and rules of `env`, which must be Go.
+
+        rest: further fields.
+        """
         game = require_go(env, "SGF files")
         return cls(game.N, moves, **{"komi": game.komi, "rules": rules_name(game.rules), **rest})
 
@@ -95,16 +98,16 @@ class SgfGame:
         return read_rules(self.rules) or self.assumed or Rules()
 
     def env(self, **options: Any) -> GoEnv:
-        """Return a GoEnv with the game's board, komi and rules, and a `max_moves` that it does not reach.
+        """Return a GoEnv with the game's board, komi and rules, and a `max_moves` greater than the game's length.
 
-        options: further keywords of GoEnv, which take precedence.
+        options: keywords of GoEnv, which replace these values.
         """
         cap = max(GoEnv(self.board_size).max_moves, len(self.moves) + 1)
         rules = self.played_rules
         return GoEnv(self.board_size, **{"komi": self.komi, "max_moves": cap, **rules._asdict(), **options})
 
     def position(self, env: GoEnv | None = None, ply: int | None = None) -> GoPosition:
-        """Return the position before move `ply` (None: after the last one), in `env` (None: `self.env()`)."""
+        """Return the position before move `ply` (None: after the last one), in the game `env` (None: `self.env()`)."""
         env = env or self.env()
         position = env.position(**self.setup, komi=None if self.komi == env.komi else self.komi)
         for action in self.moves[:ply]:
@@ -112,7 +115,7 @@ class SgfGame:
         return position
 
     def to_record(self, env: GoEnv | None = None) -> GameRecord:
-        """Return a record to train on: policies are one-hot on the move played, values 0, inserted passes weight 0.
+        """Return a record to train on: one-hot policies for the moves played, values 0, weight 0 for inserted passes.
 
         Raises ValueError if the result is unknown.
         """

@@ -1,4 +1,4 @@
-"""Read a line of SGF nodes as a game: its root properties, and its moves up to the first illegal one."""
+"""Read a line of nodes, from root to leaf, as a game: its properties, and its moves up to the first illegal one."""
 
 import contextlib
 from collections.abc import Sequence
@@ -40,17 +40,18 @@ def read_line(
     source: str = "",
     before: tuple[Fault, ...] = (),
 ) -> SgfGame:
-    """Return the game in a line of nodes, with its faults; no content of a file raises.
+    """Return the game in a line of nodes, with its faults (`SgfGame.faults`); no content of a file raises an exception.
 
-    required: the game to read it as; None for the one that the nodes describe.
-    number: of the game in its file, from 1; None if it is the only one.
+    required: the game to read it as; None for the game that the nodes describe.
+    number: number of the game in its file, from 1; None if the file holds only one.
+    source: the file's name.
     before: faults of the whole file, such as a missing end.
     """
     return LineReader(line, required, number, source, list(before)).read()
 
 
 class LineReader:
-    """The reading of one line; see `read_line`."""
+    """Reads one line of nodes as a game; see `read_line` for the arguments."""
 
     def __init__(
         self, line: Sequence[Node], required: GoEnv | None, number: int | None, source: str, faults: list[Fault]
@@ -126,8 +127,8 @@ class LineReader:
     def stretches(self, env: GoEnv, handicap: int) -> list[Stretch]:
         """Return the plays of the line, divided at each node that sets up stones after the first play.
 
-        Reading stops at a point off the board.  In later stretches `stones` has only the changes of the set-up (else
-        KEPT), which `choose` applies to the board reached.
+        Reading stops at a point off the board.  Handicap stones are placed in the first stretch.  In later stretches,
+        `stones` has KEPT at each point that the set-up does not change; `choose` replaces it with the board reached.
         """
         white_begins = self.text("PL").strip().upper().startswith(("W", "2"))
         first = Stretch(np.zeros(env.N * env.N, np.int8), -1 if white_begins else 1)
@@ -167,10 +168,10 @@ class LineReader:
                 first.stones[points] = 1
 
     def choose(self, stretches: list[Stretch], rules: Rules | None, size: int) -> tuple[int, Followed, Rules | None]:
-        """Return the number of the stretch to read as the game, its legal plays, and the rules assumed for it.
+        """Return the number of the stretch to read as the game, its legal plies, and the rules assumed for it.
 
-        If stones are set up between moves, every stretch counts as a game of its own: the longest wins, the first of
-        equally long ones.
+        If stones are set up between moves, each stretch counts as a game of its own, and the longest is chosen; of
+        equally long ones the first.  The rules are None if none had to be assumed (see `SgfGame.assumed`).
         """
         best = 0
         followed, assumed = self.follow(stretches[0], rules, size)
@@ -195,7 +196,10 @@ class LineReader:
         return best, followed, assumed
 
     def report(self, stretches: list[Stretch], every: list[Followed], best: int, followed: Followed) -> None:
-        """Add the faults of the chosen game: set-ups between its moves, and its first illegal move."""
+        """Add the faults of the chosen game: a set-up between moves, and its first illegal move.
+
+        every: the stretches played so far.  best: the number of the chosen stretch.  followed: its legal plies.
+        """
         changes = [
             number for number in range(1, len(stretches))
             if stretches[number].actions and (number >= len(every) or not is_joined(stretches, number))
@@ -213,7 +217,10 @@ class LineReader:
             self.faults.append(followed.fault)
 
     def follow(self, stretch: Stretch, rules: Rules | None, size: int) -> tuple[Followed, Rules | None]:
-        """Play a stretch under the file's rules, or, if it names none, under whichever rules allow the most plays."""
+        """Play a stretch under the rules that the file names, or else under the rules that allow the most plays.
+
+        Returns its legal plies, and the assumed rules: None if the file's rules or the default rules were used.
+        """
         if self.required is not None:
             return follow_in(stretch, self.required, self.number), None
         first = follow_in(stretch, board_of(size, rules or Rules(), len(stretch.actions)), self.number)
@@ -238,7 +245,7 @@ class LineReader:
             return None
 
     def comments(self, followed: Followed) -> dict[int, str]:
-        """Return the comments on moves, by ply; without the root's, which is the comment on the game."""
+        """Return the comments on moves, by ply, without the root's comment, which is on the whole game."""
         found = {}
         for ply, node in enumerate(followed.node_of):
             values = self.line[node].get("C")

@@ -3,7 +3,7 @@
 One pass over the tokens with an explicit stack: no recursion, and linear time for any text.
 
 Source: "SGF file format FF[4]", https://www.red-bean.com/sgf/; in older files (FF[1] to FF[3]) the names of properties
-contain lower-case letters, to be ignored.
+contain lower-case letters, which are ignored.
 """
 
 import re
@@ -81,7 +81,10 @@ def trees(text: str) -> Iterator[Tree]:
 
 
 def read_tree(text: str, at: int) -> Tree:
-    """Return the game whose text begins at `at`, after its first bracket; a missing first semicolon is tolerated."""
+    """Return the game that begins at index `at` of the text, just after its first bracket.
+
+    A missing first semicolon is tolerated.
+    """
     tree = Tree()
     stack, current = [-1], -1
     node: Node | None = None
@@ -119,7 +122,7 @@ def read_tree(text: str, at: int) -> Tree:
 
 
 def begin_node(tree: Tree, parent: int) -> Node:
-    """Append a node to a game and return it."""
+    """Append a node to a game, as a child of the node with number `parent`, and return it."""
     tree.nodes.append({})
     tree.parents.append(parent)
     return tree.nodes[-1]

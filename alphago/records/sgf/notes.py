@@ -45,7 +45,10 @@ class MoveNote(NamedTuple):
         return None if self.value is None else (self.value + 1) / 2
 
     def sentence(self, move: str) -> str:
-        """Return the note as a line of a comment; `move`: the move that was played, such as "D4"."""
+        """Return the note as a line of a comment.
+
+        move: the move that was played, such as "D4".
+        """
         parts = []
         if self.win_rate is not None:
             side, rate = ("Black", self.win_rate) if self.win_rate >= 0.5 else ("White", 1 - self.win_rate)
@@ -62,7 +65,10 @@ class MoveNote(NamedTuple):
 
 
 def note_properties(note: MoveNote, env: GoEnv, action: int) -> dict[str, list[str]]:
-    """Return a note as properties of the node before the move `action`."""
+    """Return a note as SGF properties, values by name, for the node before the move.
+
+    action: the move that was played.
+    """
     found: dict[str, list[str]] = {}
     if note.win_rate is not None:
         found["SBKV"] = [f"{100 * note.win_rate:.2f}"]
@@ -74,7 +80,7 @@ def note_properties(note: MoveNote, env: GoEnv, action: int) -> dict[str, list[s
 
 
 def katrain_analysis(note: MoveNote, env: GoEnv, action: int) -> dict[str, Any]:
-    """Return a note in KaTrain's format of an analysis: the root, and the move that was played."""
+    """Return a note as an analysis in KaTrain's format: of the position, and of `action`, the move that was played."""
     root = round_known(winrate=note.win_rate, scoreLead=note.score, visits=note.visits)
     root.setdefault("visits", 0)
     move = env.to_text(action)
@@ -92,12 +98,12 @@ def round_known(**numbers: float | None) -> dict[str, Any]:
 
 
 def packed(data: bytes) -> str:
-    """Return data gzipped and in base64, as a value of KT; deterministic."""
+    """Return data gzipped and in base64, as a value of KT; the same data gives the same bytes."""
     return base64.b64encode(gzip.compress(data, mtime=0)).decode()
 
 
 def unpack(text: str) -> bytes:
-    """Return the data in a value of KT; raise ValueError for invalid or too long data (LARGEST_ANALYSIS)."""
+    """Return the data in a value of KT; raise ValueError for invalid data, or more than LARGEST_ANALYSIS."""
     try:
         raw = base64.b64decode(text, validate=False)
         reader = zlib.decompressobj(wbits=31)

@@ -1,4 +1,4 @@
-"""Read SGF files as games: strictly (`read_sgf`, `parse_sgf`) or whatever their quality (`salvage_sgf`)."""
+"""Read SGF files as games: `read_sgf` and `parse_sgf` refuse faulty files, `salvage_sgf` reads files of any quality."""
 
 import os
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ CUT_OFF = "the file ends within the game"
 
 
 def read_sgf(path: str | Path, env: GoEnv | None = None) -> SgfGame:
-    """Return the only game in a file; raise ValueError, with the file's name, if there is anything wrong with it.
+    """Return the only game in a file; raise ValueError, with the file's name, if anything is wrong with the file.
 
     env: as in `parse_sgf`.
     """
@@ -26,7 +26,7 @@ def read_sgf(path: str | Path, env: GoEnv | None = None) -> SgfGame:
 
 
 def read_sgf_games(path: str | Path, env: GoEnv | None = None) -> list[SgfGame]:
-    """Return all games in a file; raise ValueError, with file and game, if there is anything wrong with one.
+    """Return all games in a file; raise ValueError, with file and game, if anything is wrong with one of the games.
 
     env: as in `parse_sgf`.
     """
@@ -64,7 +64,7 @@ def salvage_sgf(
 
 
 def empty_game(fault: Fault, name: str) -> SgfGame:
-    """Return a game without moves that has this fault."""
+    """Return a game without moves whose only fault is this one."""
     return SgfGame(19, (), faults=(fault,), source=name)
 
 
@@ -122,7 +122,10 @@ def games_of(text: str, name: str, env: GoEnv | None, all_lines: bool = False) -
 
 
 def games_of_tree(tree: Tree, number: int | None, name: str, env: GoEnv | None, all_lines: bool) -> Iterator[SgfGame]:
-    """Yield the main line of a tree, or all its lines, as games."""
+    """Yield the main line of a tree as a game, or with `all_lines` each of its lines as a game.
+
+    number: number of the game in its file, from 1; None if the file holds only one.
+    """
     whole: tuple[Fault, ...] = ()
     if tree.too_long:
         whole = (Fault(TOO_LARGE, f"a game must have at most {MOST_NODES} nodes", number),)

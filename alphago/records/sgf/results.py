@@ -68,5 +68,5 @@ def east_margin(text: str, outcome: float) -> float | None:
 
 
 def plain(result: str) -> str:
-    """Return a result in lower case, with ASCII digits, shortened."""
+    """Return a result in lower case, with ASCII digits, cut to a limited length."""
     return result[:LONGEST].translate(WIDE).strip().lower()

@@ -1,4 +1,7 @@
-"""Stretches: the plays of a line between two nodes that set up stones, and how many of them are legal."""
+"""Stretches: the plays of a line between two nodes that set up stones, and how many of them are legal.
+
+A node that sets up stones after the first play divides a line of play into stretches.
+"""
 
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -23,10 +26,10 @@ KEPT = 2  # in the stones of a later set-up: the point does not change
 
 @dataclass
 class Stretch:
-    """The plays from one set-up to the next.
+    """The plays from one node that sets up stones to the next.
 
-    stones: int8 [N * N], the board before the first play.  to_play: +1 or -1.
-    colours, actions, nodes: for each play its colour, action, and the number of its node in the line.
+    stones: int8 [N * N], the board before the first play.  to_play: the side of the first play, +1 Black, -1 White.
+    colours, actions, nodes: for each play its colour, its action, and the number of its node in the line.
     """
 
     stones: np.ndarray
@@ -40,7 +43,7 @@ class Stretch:
 class Followed:
     """The legal plies of a stretch, and the fault that ended them.
 
-    inserted: the plies that are passes inserted between two moves of one colour.
+    inserted: plies that are passes, each inserted between two moves of one colour.
     node_of: for each ply the number of its node; for an inserted pass, the number of the next play's node.
     """
 
@@ -52,7 +55,10 @@ class Followed:
 
 
 def follow_in(stretch: Stretch, env: GoEnv, number: int | None) -> Followed:
-    """Play a stretch in a game, up to the first illegal move; `number`: of the game in its file, for the fault."""
+    """Play a stretch in the game `env`, up to the first illegal move.
+
+    number: number of the game in its file, for the fault.
+    """
     batch = env.new_batch(1)
     try:
         stones = stretch.stones.reshape(env.N, env.N)
@@ -80,7 +86,10 @@ def follow_in(stretch: Stretch, env: GoEnv, number: int | None) -> Followed:
 
 
 def illegal(stretch: Stretch, position: GoPosition, play: int, plies: int) -> Fault:
-    """Return the fault for an illegal play of a stretch; `position`: before that play, `plies`: moves so far."""
+    """Return the fault for the first illegal play of a stretch.
+
+    position: the position before that play.  play: its index in the stretch.  plies: the number of moves before it.
+    """
     env, action, colour = position.env, stretch.actions[play], stretch.colours[play]
     if position.is_over:
         last = env.max_moves
@@ -117,7 +126,10 @@ def marked(env: GoEnv, changes: dict[int, int]) -> np.ndarray:
 
 
 def join(stretches: list[Stretch], number: int) -> None:
-    """Prepend the plays of the previous stretch to one whose set-up changes nothing."""
+    """Prepend the plays of the previous stretch to stretch `number`.
+
+    Called if the set-up between the two stretches changes nothing on the board.
+    """
     before, present = stretches[number - 1], stretches[number]
     present.stones, present.to_play = before.stones, before.to_play
     present.colours = before.colours + present.colours
@@ -126,7 +138,7 @@ def join(stretches: list[Stretch], number: int) -> None:
 
 
 def is_joined(stretches: list[Stretch], number: int) -> bool:
-    """Return whether `join` has merged the previous stretch into this one."""
+    """Return whether `join` has prepended the previous stretch to stretch `number`."""
     return stretches[number].stones is stretches[number - 1].stones
 
 
@@ -136,7 +148,7 @@ def usual_board(size: int, rules: Rules, cap: int) -> GoEnv:
 
 
 def board_of(size: int, rules: Rules, plays: int = 0) -> GoEnv:
-    """Return a game by these rules that is long enough for `plays` plays with a pass before each."""
+    """Return a game with these rules whose ply limit allows `plays` plays, even with a pass inserted before each."""
     cap = USUAL_LENGTH if 2 * plays + 2 <= USUAL_LENGTH else min(2 * plays + 2, ENDLESS - 1)
     if cap > USUAL_LENGTH:
         return GoEnv(size, ko=rules.ko, suicide=rules.suicide, max_moves=cap)

@@ -97,7 +97,7 @@ def read_point(env: GoEnv, text: str, kind: str = "move") -> int:
 
 
 def read_points(env: GoEnv, text: str) -> list[int]:
-    """Return the actions of a point, or of a rectangle such as ab:cd, given by any two opposite corners."""
+    """Return the actions in the text of a point, or of a rectangle such as ab:cd (two opposite corners)."""
     corners = [divmod(read_point(env, part, "stone"), env.N) for part in text.split(":", 2)[:2]]
     (top, left), (bottom, right) = corners[0], corners[-1]
     rows, columns = sorted((top, bottom)), sorted((left, right))
@@ -105,7 +105,10 @@ def read_points(env: GoEnv, text: str) -> list[int]:
 
 
 def read_rank(text: str) -> int:
-    """Return a rank as a number: -30 .. -1 kyu, 1 .. 9 dan, 101 .. 109 professional, 1000 or more Elo; 0 unknown."""
+    """Return a rank as a number; 0 if it is unknown.
+
+    -30 .. -1 are kyu, 1 .. 9 dan, 101 .. 109 professional dan; numbers from 1000 on are Elo ratings.
+    """
     plain = text.translate(DIGITS).translate(NUMERALS).replace("初段", "1段").strip().lower()[:40]
     if ELO.fullmatch(plain):
         return max(FIRST_ELO, min(int(float(plain.rstrip("?"))), 9999))

@@ -12,8 +12,9 @@ from alphago.records.sgf.writing import load_grammar, point_text
 class Additions(NamedTuple):
     """Additions to the SGF text of a game.
 
-    lines: by ply, the actions of a variation to the move that was played. marks: by ply, a property and its value for
-    the move's node. territory: points by property (TB, TW), for the last node.
+    lines: by ply, the actions of a variation: a line of play that could replace the move at this ply.
+    marks: by ply, a property and its value for the node of the move.
+    territory: the points for each of the properties TB and TW, for the last node.
     """
 
     lines: Mapping[int, Sequence[int]]

@@ -66,7 +66,7 @@ def format_sgf(game: SgfGame) -> bytes:
 
 
 def add_note(node: dict[str, list[bytes]], game: SgfGame, ply: int, value: Any) -> None:
-    """Add a search's results to the node of the searched position, as properties and as a line of its comment."""
+    """Add the results of a search to the node of the searched position: as properties, and as a line of its comment."""
     env, note = GoEnv(game.board_size), game.notes[ply]
     for name, texts in note_properties(note, env, game.moves[ply]).items():
         node[name] = [one for text in texts for one in value(text)]
@@ -76,7 +76,7 @@ def add_note(node: dict[str, list[bytes]], game: SgfGame, ply: int, value: Any) 
 
 
 def komi_text(komi: float) -> str:
-    """Return komi so that `read_komi` and other programs read it correctly: 6.5, 7, 150.0."""
+    """Return komi as text that `read_komi` and other programs read correctly: 6.5, 7, 150.0."""
     return f"{komi:g}" if abs(komi) <= LARGEST_KOMI else f"{komi:.1f}"
 
 
