@@ -67,7 +67,7 @@ def chosen_readouts(policy: str, readouts: int | None) -> int:
 
 
 def opened(options: argparse.Namespace) -> tuple[GameEnv, Any]:
-    """Return the game, and the network or, with --policy random, "random"."""
+    """Return the game and the network; with --policy random the second item is "random"."""
     if options.policy != "random":
         return load(options.model, options.board_size, options.komi, GoEnv.name)
     if options.model is not None:

@@ -92,7 +92,7 @@ def time_shares(folder: str) -> dict[str, float]:
 
 
 def resignation_notes(path: Path) -> dict[str, Any]:
-    """Return a network's resignation threshold, the number of resignations in its calibration, and the wrong share."""
+    """Return a network's resignation threshold, and number and wrong share of resignations in its calibration."""
     notes = read_weights(path)[1]["extra"] if path.exists() else {}
     names = {
         "mover's value below": ("resign_threshold", str), "resignations judged": ("resignations_judged", int),

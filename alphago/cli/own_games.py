@@ -14,7 +14,7 @@ from alphago.system.validation import near_misses, near_names
 
 
 def named_game(text: str) -> str:
-    """Return the name of the game that the value of --game names, and add a custom game to GAMES.
+    """Return the name of the game that a value of --game chooses; a custom game is added to GAMES.
 
     text: the name of a game in GAMES; or MODULE:CLASS for a custom game, whose module is imported from the current
         folder or from installed packages.

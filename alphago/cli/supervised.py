@@ -93,7 +93,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def game_of(options: argparse.Namespace) -> tuple[Any, Any]:
-    """Return the game, from the run's folder, the model, the options or the dataset, and the model or None."""
+    """Return the game and the model, None without one.
+
+    The game is that of the run's folder, of the model, of the options or of the dataset.
+    """
     from alphago.env.games import GAMES, make_game
     from alphago.nn.model_files import model_file, saved_game
     from alphago.nn.net import load_model

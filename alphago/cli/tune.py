@@ -1,4 +1,4 @@
-"""`alphago tune`."""
+"""`alphago tune`: find settings of the search that play better, by matches."""
 
 import argparse
 import sys

@@ -69,8 +69,8 @@ def export_model(
     net: the network.
     path: the file to write.
     format: "onnx", "w32", "w16" or "npz"; None for the suffix of `path`.
-    positions: number of positions of random games on which outputs are compared; for a size-free network, on each of
-        two boards.
+    positions: number of positions of random games on which outputs are compared; for a size-free network, this many
+        on each of two boards.
 
     Raises ValueError for an unknown format, and for a module that cannot be translated or whose translation computes
     other outputs; ImportError if "onnx" needs packages that are not installed; OSError if a file cannot be written.
@@ -257,7 +257,7 @@ def raw_files(graph: NetworkGraph, net: NeuralNet, path: Path, format: str) -> d
 
 
 def layer_weights(graph: NetworkGraph) -> dict[str, np.ndarray]:
-    """Return the weights of the layers, in order, without constants of the operations."""
+    """Return the weights of the layers by name, in order, without the constants that operations use."""
     return {name: array for name, array in graph.weights.items() if "." in name}
 
 

@@ -53,8 +53,9 @@ class Tensor(NamedTuple):
 class NetworkGraph:
     """A network's operations in the order of execution, and its weights in the order of the layers.
 
-    planes: the input.  weights: by name; also the constants of operations.
-    outputs: the tensors of logits and value, and of score and ownership if the network forecasts them, by name.
+    planes: the input.
+    weights: the weights, and the constants that operations use, by name.
+    outputs: the tensors of logits and value, and if the network predicts them of score and ownership, by name.
     """
 
     planes: Tensor
@@ -177,7 +178,7 @@ class Shape(tuple[Any, ...]):
 
 
 def side(tensor: Tensor, axis: int) -> Any:
-    """Return one dimension of a tensor: an integer, or if it may change a symbolic Tensor, which `number` computes."""
+    """Return one dimension of a tensor: an integer, or a symbolic Tensor (see `number`) if the dimension may change."""
     length = tensor.shape[axis]
     return length if isinstance(length, int) else Tensor(f"{SIDE}:{tensor.name}:{axis}", (length,))
 

@@ -246,7 +246,10 @@ def run_part(slot: str, module: nn.Module, inputs: torch.Tensor) -> torch.Tensor
 def check_shape(
     slot: str, module: nn.Module, inputs: torch.Tensor, output: torch.Tensor, shapes: str, fits: bool
 ) -> None:
-    """Raise ValueError, with the part's slot and class and both shapes, unless `fits`; shapes: the expected shapes."""
+    """Raise ValueError, which names the part and both shapes, unless `fits` is True.
+
+    shapes: the expected shapes, as text.
+    """
     if not fits:
         raise ValueError(
             f"{slot}: {class_path(type(module))} must give shape {shapes} for an input of shape"

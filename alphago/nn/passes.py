@@ -1,4 +1,4 @@
-"""Elementwise operations of training, fused into few passes over memory, for bfloat16 on a CPU.
+"""Elementwise operations of training, for bfloat16 on a CPU, that make few passes over memory.
 
 torch makes a pass over new memory for each of norm, addition and relu, forward and backward, and its passes over
 bfloat16 are slow: they took two thirds of a gradient step of a 4 x 32 network, the convolutions one third.  Each

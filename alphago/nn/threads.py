@@ -37,7 +37,7 @@ class Workers:
         If a task raises an exception, or the wait is interrupted, `stop` is set.  The exception is raised after all
         tasks have ended.
 
-        stop: an event that long tasks should check; None for none.
+        stop: an event that long tasks should check; None if they check no event.
         """
         futures = [self._pool.submit(task) for task in tasks]
         if stop is not None:

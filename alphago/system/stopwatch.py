@@ -63,7 +63,7 @@ class Stopwatch:
 
 
 class _Thread(threading.local):
-    """For each thread, the stopwatch that is running there."""
+    """Thread-local storage of the stopwatch that is running in each thread."""
 
     watch: Stopwatch | None = None
 

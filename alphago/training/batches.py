@@ -85,7 +85,7 @@ class Prefetcher:
 
     @property
     def state(self) -> Mapping[str, Any]:
-        """The generator's state before the draw of the next batch to yield, even if that batch is already drawn."""
+        """The random generator's state before it draws the next batch to yield, even if that batch is already drawn."""
         return self._before or self.generator.bit_generator.state
 
     @state.setter

@@ -69,7 +69,8 @@ class BoardTraining:
     def may_learn(self) -> bool:
         """Whether training on this board may begin.
 
-        For a ReplayMemory: whether it has at least `needed` positions.  For a pool: whether a generation is over.
+        For a ReplayMemory: whether it has at least `needed` positions.  For a pool: whether its first generation of
+        games is complete.
         """
         return len(self.memory) >= self.needed if self.pool is None else self.pool.can_learn
 
@@ -103,24 +104,30 @@ class BoardTraining:
 
     @property
     def resign_threshold(self) -> float | None:
-        """The root value below which a player resigns, from the fit or else from the settings; None for never."""
+        """The root value below which a player resigns in self-play; None if players never resign.
+
+        It is the threshold fitted to the games if there is one, otherwise the settings' threshold.
+        """
         fitted = None if self.adaptive is None else self.adaptive.threshold
         return self.selfplay.resign_threshold if fitted is None else fitted
 
     def _is_played_out(self, record: GameRecord) -> bool:
-        """Return whether resignation was disabled in a finished game: without a threshold, or by its random draw."""
+        """Return whether no player could resign in a finished game.
+
+        That is so if there is no threshold, or if the game's random draw disabled resignation.
+        """
         if self.resign_threshold is None:
             return True
         return record.seed is not None and not draw_beginning(self.memory.env, self.selfplay, *record.seed).may_resign
 
     def resignation(self) -> Resignation | None:
-        """Return the resignation threshold calibrated on the latest games; None if there are too few."""
+        """Return the calibrated resignation threshold, which checkpoints save; None if no threshold was found."""
         if self.adaptive is not None:
             return self.adaptive.found
         return calibrate([entry.record for entry in islice(reversed(self.memory.entries), CALIBRATION_GAMES)])
 
     def state(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-        """Return tensors by name and plain data from which `restore` continues, without the games in memory."""
+        """Return tensors by name and plain data, from which `restore` continues, but not the games in memory."""
         games, source = self.source.state()
         data = {
             "memory": self.memory.state(),
@@ -155,10 +162,10 @@ def tensor_name(board: int) -> str:
 class Boards:
     """All boards of one stage of a run.
 
-    The remaining games are divided among the boards.  A board's share is its share of the moves, and so of the games in
-    parallel.  Games on a larger board are longer, in proportion to its area, so this board gets fewer games, and all
-    boards finish at about the same time.  With B boards, board b gets every B-th of `numbers`, starting at the b-th;
-    so no two games of a run have the same number and random generator.
+    The remaining games are divided among the boards.  A board's share is the part of all
+    moves that are played on it.  Games on a larger board are longer, in proportion to its area, so a larger board gets
+    fewer games, and all boards finish at about the same time.  With B boards, board b gets every B-th of `numbers`,
+    starting at the b-th; so no two games of a run have the same number and random generator.
 
     stage: the boards and their shares.
     numbers: the numbers of the remaining games.
@@ -223,7 +230,7 @@ class Boards:
 
     @property
     def begun(self) -> int:
-        """A number greater than the number of every game begun so far on any board."""
+        """A number greater than the numbers of all games begun so far, on all boards."""
         return max(source.begun for source in self.sources)
 
     @property
@@ -236,7 +243,7 @@ class Boards:
         return max(self.boards, key=lambda board: (board.env == goal, board.env.N))
 
     def publish(self, net: NeuralNet, lineup: Lineup | None = None) -> None:
-        """Play the next iterations on all boards with snapshots of a network and of a lineup's networks.
+        """Let all boards play the next iterations with snapshots of a network and of a lineup's networks.
 
         net: the network, which each board gets in its own size.
         lineup: the networks that play beside `net`; None if `net` plays alone.

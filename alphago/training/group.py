@@ -70,7 +70,7 @@ class Group:
         self.stopwatch = Stopwatch()  # measures the work of the thread that plays
 
     def use(self, evaluator: Evaluator, others: tuple[Evaluator, ...] = (), shares: Shares = BEST_ALONE) -> None:
-        """Continue with another evaluator: clear the trees, and begin games in free slots.
+        """Let the games continue with another evaluator: clear the trees, and begin games in free slots.
 
         evaluator: the evaluator of the best network.
         others: the evaluators of a lineup's second best and recent networks; () if the best network plays alone.
@@ -95,7 +95,7 @@ class Group:
         return self.search
 
     def begin(self, slot: int) -> None:
-        """Start the group's next game in a slot; leave the slot empty if no game is left or it is beyond `capacity`."""
+        """Start the group's next game in a slot; leave the slot empty if no game is left or `slot` >= `capacity`."""
         assert self.search is not None
         self.builders[slot] = None
         if not self.numbers or slot >= self.capacity:
@@ -157,7 +157,7 @@ class Group:
         return True
 
     def look_ahead(self, games: np.ndarray, readouts: np.ndarray) -> np.ndarray:
-        """Search a move in each game, and return the network's priors at the roots before noise, float32 [n, A].
+        """Search the next move of each game; return the network's priors at the roots, without noise, float32 [n, A].
 
         games: int64 [n], slots.  readouts: int32 [n], simulations; with 0 only the root is evaluated.
         """
@@ -179,7 +179,7 @@ class Group:
         return self.search.selfplay_moves(games, early, [self.generators[slot] for slot in games])
 
     def random_moves(self, games: np.ndarray, searched: np.ndarray) -> np.ndarray:
-        """Draw the games that play a random move instead of the searched move, bool [n].
+        """Return which games, drawn at random, play a random move instead of the searched move, bool [n].
 
         See `SelfPlaySettings.random_move_share`.
 
@@ -238,7 +238,10 @@ class Group:
         return unfinished + [record for _, record in self.finished]
 
     def state(self) -> dict[str, Any]:
-        """Return plain data from which, together with `records`, another group continues between two moves."""
+        """Return plain data with which, and with `records`, `restore` continues these games in another group.
+
+        It must be called between two moves.
+        """
         return {
             "next": self.numbers.start,
             "left": self.left,
@@ -267,7 +270,7 @@ class Group:
 
         state: the result of the saved group's method `state`.
         records: iterator over the games of all groups.  This method takes from it the saved group's `records()`.
-        evaluator, others, shares: as in `use`.
+        evaluator, others, shares: as in the method `use`.
         """
         for name in ("left", "readouts", "resign_threshold", "capacity"):
             setattr(self, name, state[name])
@@ -354,7 +357,7 @@ class SelfPlay:
         return Group(self.env, self.settings, width, self.seed, numbers, threads=threads)
 
     def publish(self, net: NeuralNet, dtype: str | None = None, *, lineup: Lineup | None = None) -> None:
-        """Play the next iterations with snapshots of a network and of a lineup's networks.
+        """Let the next iterations use snapshots of a network and of a lineup's networks.
 
         net: the best network so far, or the latest one.
         dtype: dtype of inference, as in NetEvaluator.
@@ -447,7 +450,7 @@ class SelfPlay:
         return spent
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Return arrays with the games and plain data, from which `restore` continues; search trees are not included.
+        """Return the games as arrays by name, and plain data; `restore` continues from both, without the search trees.
 
         No thread may be playing.
         """
@@ -475,7 +478,7 @@ class SelfPlay:
 
     @property
     def begun(self) -> int:
-        """A number greater than the number of every game begun so far."""
+        """A number greater than the numbers of all games begun so far."""
         return max((group.numbers.start for group in self.groups), default=self.numbers.start)
 
     @property

@@ -36,7 +36,10 @@ class Lineup(NamedTuple):
 
 
 def draw_roles(shares: Shares, generator: np.random.Generator) -> tuple[int, int]:
-    """Draw the roles of Black and White in a new game; `generator` is the game's random generator."""
+    """Draw the roles (BEST, SECOND or RECENT) of Black and White in a new game.
+
+    shares: see Lineup.  generator: the game's random generator.
+    """
     kind, champion, colour = generator.random(3)
     if kind < shares[0]:
         return BEST, BEST
@@ -82,7 +85,7 @@ class Seats:
         self.roles[slot] = state.get("roles", (BEST, BEST)) if len(self.evaluators) > 1 else (BEST, BEST)
 
     def to_move(self, games: np.ndarray, movers: np.ndarray) -> np.ndarray:
-        """Return the role of the player to move in each game, int8 [n].
+        """Return the role (BEST, SECOND or RECENT) of the player to move in each game, int8 [n].
 
         games: int64 [n], slots.  movers: int8 [n], the players to move, 1 Black, -1 White.
         """

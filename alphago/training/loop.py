@@ -2,7 +2,7 @@
 
     Run (run.py)          everything that goes on from one iteration to the next
     play, remember        self-play by one frozen network (group.py) fills the memory (memory.py, or pool.py)
-    learn                 gradient steps on samples of it (learner.py)
+    learn                 gradient steps on samples from memory (learner.py)
     run.publish, judge    the new network plays next; gate, champions or proof may decide otherwise (judges/)
 
 An iteration plays some moves in every game, trains on `samples_per_position` samples for each new position, and
@@ -68,7 +68,7 @@ def remember(run: Run, games: list[list[GameRecord]]) -> None:
 
 
 def learn(run: Run, stop: threading.Event) -> list[Metrics]:
-    """Take the gradient steps that are due, until the run's time is over; return the metrics of each.
+    """Take the gradient steps that are due, until the run's time is over; return the metrics of each step.
 
     Raises Stopped if `stop` is set first.
     """

@@ -51,8 +51,8 @@ class Entry(NamedTuple):
 def window(positions: int, first: int = 30_000, growth: float = 0.4, exponent: float = 0.75) -> int:
     """Return the number of latest positions to train on after a run has made `positions` positions.
 
-    It is `first` until then, later first (1 + growth ((positions / first)^exponent - 1) / exponent), as in Wu 2019,
-    "Accelerating Self-Play Learning in Go", appendix C, but with a smaller `first`.
+    It is `first` up to `first` positions, then first (1 + growth ((positions / first)^exponent - 1) / exponent), as in
+    Wu 2019, "Accelerating Self-Play Learning in Go", appendix C, but with a smaller `first`.
     """
     if positions <= first:
         return first
@@ -136,7 +136,7 @@ class ReplayMemory:
         self.added = added
 
     def sample(self, count: int, generator: np.random.Generator, newest: int | None = None) -> Sample:
-        """Return `count` positions drawn independently from the latest `newest` positions; None to draw from all."""
+        """Return `count` positions drawn independently from the latest `newest` positions; with None, from all."""
         if not self._positions:
             raise ValueError("the memory must have positions to sample from, got an empty one")
         if self._ends is None:
@@ -182,7 +182,8 @@ class ReplayMemory:
 
         The planes are float32 [n, planes, height, width].
 
-        policy: float32 [n, A], policy targets, in which this method sets illegal actions to ILLEGAL; None for none.
+        policy: float32 [n, A], policy targets, in which this method sets illegal actions to ILLEGAL; None if there are
+            no targets to change.
         """
         count = len(entries)
         out = np.empty((count, self.env.planes, *self.env.plane_shape), np.float32)

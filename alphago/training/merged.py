@@ -41,7 +41,7 @@ def new_sums(env: GameEnv, rows: int) -> Sums:
 
 
 class Places(NamedTuple):
-    """The places of the rows' inputs, each of which occurs in a game before a ply, and is turned by a symmetry."""
+    """Where to find each row's input: in which game, before which ply, and the symmetry to apply to that position."""
 
     entries: list[Entry]  # the game of each row
     plies: list[int]  # the ply before which the input occurs

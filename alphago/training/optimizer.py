@@ -76,7 +76,7 @@ class MuonAdamW(torch.optim.AdamW):
 
 
 def moved_together(moving: Moving) -> list[Moving]:
-    """Group kernels that one call of `_move` updates: each alone on a CPU, all kernels of one shape on a GPU."""
+    """Group the kernels that one call of `_move` updates: on a CPU one kernel, on a GPU all kernels of one shape."""
     parts: dict[Any, Moving] = {}
     for number, (kernel, gradient) in enumerate(moving):
         parts.setdefault(tuple(kernel.shape) if kernel.is_cuda else number, []).append((kernel, gradient))

@@ -63,12 +63,12 @@ class Pool:
 
     @property
     def learned(self) -> int:
-        """The number of inputs in a subset."""
+        """The number of merged samples in the subset that a run learns from in one generation."""
         return self.subset or 3 * self.positions
 
     @property
     def most(self) -> int:
-        """The largest number of merged samples in the pool; the newest generation may exceed it alone."""
+        """The largest number of merged samples in the pool; the newest generation is kept even if it has more."""
         return self.size or 10 * self.learned
 
     def weight(self, age: int) -> float:
@@ -85,7 +85,10 @@ class Pool:
 
 
 def check_rates(given: Any) -> Rates:
-    """Return the setting `rates` as tuples; raise ValueError unless its generations rise from 0 on."""
+    """Return the setting `rates`, pairs of a generation and a factor, as tuples.
+
+    Raises ValueError unless the generations rise from 0 on.
+    """
     try:
         rates = tuple((check_int("", generation, 0), check_float("", factor, 0)) for generation, factor in given)
     except (TypeError, ValueError):
@@ -206,7 +209,10 @@ class SamplePool:
         return self.settings.passes(self.generation) * len(self.subset.value)
 
     def _drop_layers(self) -> None:
-        """Drop the first generation after `Pool.first_until`, and old ones beyond `Pool.size`; keep the newest."""
+        """Drop old generations while the pool has more than `Pool.most` merged samples.
+
+        From generation `Pool.first_until` on, also drop the first generation.  The newest generation is always kept.
+        """
         first_until = self.settings.first_until
         left, kept = self.settings.most, list[Layer]()
         for layer in reversed(self.layers):
@@ -234,7 +240,7 @@ class SamplePool:
         return np.random.default_rng([self.seed, STREAM, self.generation, *which])
 
     def sample(self, count: int, generator: np.random.Generator, newest: int | None = None) -> Sample:
-        """Return single positions that are not merged; the arguments are as in `ReplayMemory.sample`."""
+        """Return single positions, without merging equal inputs; see `ReplayMemory.sample`."""
         return self.records.sample(count, generator, newest)
 
     def batch(self, number: int, count: int, generator: np.random.Generator) -> Sample:

@@ -40,7 +40,10 @@ class Recipe:
         return self.settings if device == "cpu" else {**self.settings, **self.gpu}
 
     def for_games(self, games: int) -> "Recipe":
-        """Return the recipe for a run of `games` games: with FEW_GAMES, or from MANY_GAMES on without a time limit."""
+        """Return the recipe for a run that is limited to `games` games.
+
+        For fewer than MANY_GAMES games it has the settings FEW_GAMES, otherwise this recipe's without a time limit.
+        """
         if games < MANY_GAMES:
             return replace(self, settings=FEW_GAMES, proved_after={}, gpu={}, note="")
         return replace(self, settings={**self.settings, "max_minutes": None})

@@ -55,7 +55,7 @@ class Judge(Protocol):
 
     @property
     def decides(self) -> bool:
-        """Whether a verdict may end the run or change the network of self-play; then the run is saved after each."""
+        """Whether a verdict may end the run or change the network of self-play; then each verdict saves the run."""
 
     @property
     def best(self) -> NeuralNet | None:
@@ -63,7 +63,10 @@ class Judge(Protocol):
 
     @property
     def lineup(self) -> Lineup | None:
-        """The networks that play self-play beside `best`, as the same object until they change; None for none."""
+        """The networks that play self-play beside `best`; None if `best` plays alone.
+
+        The lineup is the same object until a network or a share in it changes.
+        """
 
     @property
     def ends_run(self) -> bool:
@@ -98,7 +101,7 @@ class Run:
     net: the network, trained in place.
     folder: the run's folder.
     workers: the threads of self-play and gradient steps.
-    device: the device of self-play and training: "cpu", "cuda" or "host".
+    device: the device of self-play and training: "cpu", "cuda", or "host" (the GPU's code on the CPU, for tests).
     make_source, make_memory: create each board's source of games and memory.
     """
 

@@ -28,7 +28,7 @@ class GameSource(Protocol):
     """
 
     def publish(self, net: NeuralNet, dtype: str | None = None, *, lineup: Lineup | None = None) -> None:
-        """Play the next iterations with snapshots of a network and of a lineup's networks.
+        """Let the next iterations use snapshots of a network and of a lineup's networks.
 
         net: the network.
         dtype: dtype of inference, as in NetEvaluator.
@@ -63,7 +63,7 @@ class GameSource(Protocol):
         """Return the seconds since the last call, summed over all threads, by kind of work."""
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Return arrays by name and plain data from which `restore` continues, including unfinished games."""
+        """Return arrays by name and plain data, from which `restore` continues; they include the unfinished games."""
 
     def restore(self, arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> None:
         """Continue from the results of `state`; the caller must have called `publish` before."""
@@ -73,7 +73,7 @@ class GameSource(Protocol):
 
     @property
     def begun(self) -> int:
-        """A number greater than the number of every game begun so far."""
+        """A number greater than the numbers of all games begun so far."""
 
     @property
     def moves(self) -> int:

@@ -78,6 +78,7 @@ def train(
     rounding errors differ from run to run.
 
     Args:
+        env: the game that the network is to play in the end.
         num_games: number of games to play; without it, or with None, the run ends after `max_minutes` or the recipe's
             minutes.
         preset: the name of a recipe (see `alphago.training.recipes`), whose network and settings apply where this call
@@ -96,8 +97,8 @@ def train(
             `alphago.training.judges.proof`; the proof is written to proof.json).  Without a proof, the final network
             plays the opponent too.  The time of these matches is not training time.
         stop_after: minutes after which this call stops as if by Ctrl-C, with everything saved.  The run's length and
-            schedules still follow from `num_games` or `max_minutes`.  The minutes include loading and compiling; the
-            call ends after them, with the move or gradient step in progress and the saving.
+            schedules still follow from `num_games` or `max_minutes`.  The minutes include loading and compiling.
+            When they are over, the call completes the move or gradient step in progress, saves and returns.
         compact: whether to make the folder small enough to copy to another machine, at most 60 MiB and 16 MiB per file
             (see `alphago.training.runs.compact`), by removing older networks and the memory's oldest games.  The run
             can be resumed there, but is no longer bit-identical to a run that was not made compact.

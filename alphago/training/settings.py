@@ -143,7 +143,7 @@ def default_games_in_flight(device: str) -> int:
 
 
 def default_groups(device: str) -> int:
-    """Return the number of self-play threads: one per core, or on a GPU four, so that it does not wait for trees."""
+    """Return the number of self-play threads: one per core, or on a GPU four, so that the GPU always has work."""
     return available_cores() if device == "cpu" else 4
 
 
@@ -427,7 +427,7 @@ def nested(kind: type[Any], given: Any, check: Callable[[Any], Any]) -> Any:
     kind: the class of the object, such as Gate.
     given: None or an object of `kind`, which is returned unchanged; a dictionary of keywords of `kind`; or a number,
         the first argument of `kind`.
-    check: returns such a number if it is valid, else raises ValueError.
+    check: function that returns the number if it is valid, else raises ValueError.
     """
     if given is None or isinstance(given, kind):
         return given

@@ -35,9 +35,10 @@ NOT_FINITE = "the network's output is not finite: its weights are too large"
 class NetEvaluator:
     """An evaluator for search on the CPU: a frozen copy of a network, which later training does not change.
 
-    Batch norm is folded into the convolutions.  The base computes in bfloat16 if the CPU has AMX, in int8 if it has
-    VNNI but not AMX.  OpenVINO computes the network if it is installed, with one thread per call; otherwise torch
-    computes it with its number of threads.  Several threads may call an evaluator at the same time.
+    Batch norm is folded into the convolutions.  By default the base network computes in int8 if the CPU has VNNI but
+    not AMX and OpenVINO is installed, else in bfloat16 if the CPU has instructions for it (AMX, AVX512-BF16), else in
+    float32.  OpenVINO computes the network if it is installed, with one thread per call; otherwise torch computes it,
+    with as many threads as torch is set to use.  Several threads may call an evaluator at the same time.
 
     Results differ from those of the modules by 1e-5 in float32.  In bfloat16, on briefly trained networks, policies
     differ by a total variation of 0.002 on average (0.09 at most), values by 0.0005 (0.02 at most).  In int8 (see
@@ -47,8 +48,8 @@ class NetEvaluator:
     env, base_net, value, policy: the game and the parts of a NeuralNet.
     dtype: "float32", "bfloat16" or "int8"; None for the fastest.  int8 needs OpenVINO and a CPU with VNNI; otherwise
         the fastest floating-point dtype is used.  Networks that do not support the dtype run in float32.  The
-        attributes `dtype` and `form` have the choice.
-    exact: whether a position's results must not depend, bit for bit, on the other positions in the same call.  This
+        attributes `dtype` and `form` tell what was chosen.
+    exact: whether a position's results must be bit-identical whatever other positions are in the same call.  This
         makes torch compute padded blocks of BATCH_SIZE positions; OpenVINO always computes such blocks.
     form: the implementation: "openvino", "fused" (torch with oneDNN's fused calls) or "modules" (the torch modules
         unchanged); None for the fastest available one whose results agree with the network's.

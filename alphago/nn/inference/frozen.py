@@ -19,7 +19,7 @@ class Frozen(nn.Module):
 
     Values are [B], or [B, columns] if the value part's output has several columns.
 
-    heads_dtype: the dtype in which value and policy compute; the base has its own.
+    heads_dtype: the dtype in which value and policy compute; it may differ from the base's.
     """
 
     def __init__(

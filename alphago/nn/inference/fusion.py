@@ -76,7 +76,7 @@ def fold_batch_norms(module: nn.Module) -> fx.GraphModule:
 def fuse_convolutions(
     graph_module: fx.GraphModule, inputs: torch.Tensor, conv_class: Callable[..., nn.Module] | None = None
 ) -> fx.GraphModule:
-    """Replace each convolution, with an addition and a relu after it if any, by one module; return `graph_module`.
+    """Replace each convolution, and an addition and a relu that follow it, by one module; return `graph_module`.
 
     graph_module: the graph, changed in place.
     inputs: an example batch in the dtype of later calls.
@@ -106,7 +106,7 @@ def fuse_convolutions(
 
 
 def fusible_chain(conv: fx.Node, parts: dict[str, nn.Module]) -> tuple[list[fx.Node], fx.Node | None]:
-    """Return the nodes that one fused call can replace, and the node that is added, or None.
+    """Return the nodes that one fused call can replace, and the node whose output they add, None if they add nothing.
 
     conv: a convolution, the first of these nodes.  parts: the graph's modules by name.
     """
@@ -204,7 +204,7 @@ def module_uses(graph_module: fx.GraphModule) -> Counter[int]:
 
 
 def is_module(node: Any, cls: type[nn.Module], parts: dict[str, nn.Module], uses: Counter[int]) -> bool:
-    """Return whether a node calls a module of exactly the class `cls`, and is its only call with one argument.
+    """Return whether a node calls a module of exactly the class `cls`, with one argument, and no other node calls it.
 
     parts: the graph's modules by name.  uses: the result of `module_uses`.
     """

@@ -20,7 +20,7 @@ ALIGNMENT = 16  # bytes; an array begins at a multiple of it in a buffer
 
 
 def padded_size(count: int) -> int:
-    """Return the smallest padded batch size for `count` positions."""
+    """Return the size to which a batch of `count` positions is padded."""
     size = SMALLEST
     while size < count and size < FINE:
         size *= 2

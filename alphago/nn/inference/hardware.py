@@ -64,7 +64,7 @@ def choose_dtype(dtype: str | None, device: torch.device | None = None) -> torch
 
 
 def fastest_float(device: torch.device | None = None) -> torch.dtype:
-    """Return the fastest floating-point dtype of a device; None for this CPU."""
+    """Return the fastest floating-point dtype of a device; device: None for this CPU."""
     return torch.bfloat16 if has_native_bfloat16(device) else torch.float32
 
 

@@ -34,7 +34,8 @@ class Range(NamedTuple):
 def random_planes(env: GameEnv) -> torch.Tensor:
     """Return the planes of positions of random games, float32 [n, planes, height, width], the same on every call.
 
-    Each position is after a random number of plies, at most twice the number of points, or before the game's last move.
+    Each position is reached after a random number of plies, at most twice the number of points.  If the game ends
+    earlier, the position is the one before its last move.
     """
     generator = np.random.default_rng(1)
     points = int(np.prod(env.plane_shape))

@@ -231,7 +231,7 @@ class OpenVinoModel:
     base, value, policy: graphs with batch norms folded.
     plane_shape: (planes, height, width).
     bfloat16: whether operations that do not compute in 8 bits compute in bfloat16.
-    ranges: the input ranges of the base's convolutions to compute in 8 bits; None for none.
+    ranges: the input ranges of the base's convolutions to compute in 8 bits; None to compute no convolution in 8 bits.
     Raises ImportError without OpenVINO, and NotImplementedError or other exceptions for operations that cannot be
     translated.
     """

@@ -43,7 +43,7 @@ class KernelCache:
         self.turns: dict[Path, Turn] = {}  # of what this process compiles now
 
     def path(self, signature: Any, codegen: Any) -> Path:
-        """Return the path of the file for a signature; codegen: numba's, which identifies the processor."""
+        """Return the path of the file for a signature; codegen: numba's object that identifies the processor."""
         code = self.function.__code__
         cells = [cell.cell_contents for cell in self.function.__closure__ or ()]
         depends = (
@@ -53,9 +53,9 @@ class KernelCache:
         return Path(self.cache_path, f"{self.stem}-{hashlib.sha256(repr(depends).encode()).hexdigest()[:32]}.kernel")
 
     def load_overload(self, signature: Any, target_context: Any) -> CompileResult | None:
-        """Return the compiled function; None if this process has to compile it.
+        """Return the compiled function from its file; None if this process has to compile the function.
 
-        That is if it has no file or a damaged one, and no other process is compiling it; else that one is waited for.
+        If there is no file, and another process is compiling the function, wait for that process and read its file.
         """
         target_context.refresh()
         path = self.path(signature, target_context.codegen())
@@ -110,7 +110,10 @@ class KernelCache:
 
 @functools.cache
 def file_digest(path: Path, modified: int, size: int) -> bytes:
-    """Return a hash of a file's text; `modified` and `size`, the file's, make the cache notice changes."""
+    """Return a hash of a file's text, cached until the file changes.
+
+    modified, size: the file's time of change and size, by which a change is noticed.
+    """
     return hashlib.sha256(path.read_bytes()).digest()
 
 

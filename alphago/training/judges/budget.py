@@ -1,4 +1,4 @@
-"""The time that watching opponents may take, and the event that ends a time slice."""
+"""The time that a run may spend on watched opponents, and `Limit`, the event that ends a period of such work."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -55,7 +55,7 @@ class Budget:
 
 
 class Limit(threading.Event):
-    """An event that is also set while the event `stop` is set or `is_over` returns True."""
+    """An event that counts as set if it is set itself, if the event `stop` is set, or if `is_over` returns True."""
 
     def __init__(self, stop: threading.Event, is_over: Callable[[], bool]) -> None:
         super().__init__()

@@ -57,7 +57,7 @@ class Gatekeeper:
 
     @MATCHES
     def judge(self, run: Run, stop: threading.Event) -> bool:
-        """Play a match of the latest network against the best one, and replace the best one if it loses.
+        """Play a match of the latest network against the best one; if the latest one passes, it becomes the best.
 
         Returns False if `stop` was set before the match was over.
         """
@@ -173,7 +173,7 @@ class Match:
 
     @property
     def accepted(self) -> bool:
-        """Whether the candidate passes; valid once the match is over."""
+        """Whether the candidate replaces the best network; valid once the match is over."""
         return self.verdict == "accept" if self.gate.sprt else self.win_rate >= self.gate.win_rate
 
     def counts(self) -> dict[str, int]:

@@ -70,7 +70,7 @@ class Prediction:
         return {"pieces": self.completed, **self.counts.state()}
 
     def close(self) -> None:
-        """Do nothing, since no games or engines stay open."""
+        """Do nothing, since a prediction has no running games or engines to end."""
 
 
 class Counts:

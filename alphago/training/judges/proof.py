@@ -54,7 +54,7 @@ class Examiner:
         self.ends_run = False  # True once there is a proof
 
     def due(self, run: Run) -> bool:
-        """Return whether a match is due: by the schedule, or at the run's end if its network has played none."""
+        """Return whether a match is due: by the schedule, or at the run's end if its network has played no match."""
         if self.ends_run:
             return False
         if run.is_over:
@@ -150,7 +150,7 @@ class Examiner:
         )
 
     def matches(self) -> str:
-        """Return the results of the latest matches against the opponent as the end of a sentence; "" without any."""
+        """Return the results of the latest matches against the opponent as a clause; "" if there were no matches."""
         path = self.folder / EVALUATIONS
         rows = read_rows(path, "opponent") if path.is_file() else []
         rows = [row for row in rows if (row.get("judge"), row["opponent"]) == (self.name, self.opponent.name)]
@@ -165,7 +165,7 @@ class Examiner:
     def write_proof(self, row: dict[str, Any], result: MatchResult) -> None:
         """Write proof.json: the rules, the match's row of evaluations.jsonl, the test, and the moves of each game.
 
-        row: the row.  result: the games that count, from the network's side.
+        row: the match's row.  result: the games that count, from the network's side.
         """
         test = {"elo0": TEST.elo0, "elo1": TEST.elo1, "alpha": TEST.alpha, "beta": TEST.beta}
         proof = {"game": repr(self.env), **self.env.rule_options, **row, "test": test}
@@ -194,7 +194,7 @@ def expectation(metrics: Mapping[str, Any], needed: int, opponent: str) -> str:
 
 
 def together(results: list[MatchResult]) -> MatchResult:
-    """Join the results of consecutive parts of a match, GAMES_AT_ONCE games each, to one result."""
+    """Join the results of consecutive parts of a match, GAMES_AT_ONCE games each, into one result."""
     return MatchResult(
         np.concatenate([result.outcomes for result in results]),
         tuple(game for result in results for game in result.games),

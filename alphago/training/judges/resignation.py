@@ -23,8 +23,8 @@ class Resignation(NamedTuple):
     """A resignation threshold and its errors on the games to which it was fitted.
 
     threshold: a player resigns if the value after the search is below it, -1 .. 1 in that player's view.
-    resigned: number of sides of games that would have resigned.
-    wrong: share of these sides that did not lose.
+    resigned: how often a player would have resigned in these games.
+    wrong: share of these resignations whose player did not lose.
     """
 
     threshold: float
@@ -47,7 +47,10 @@ def calibrate(records: Sequence[GameRecord], most_wrong: float = MOST_WRONG) -> 
 
 
 def sides_of(record: GameRecord) -> list[Side]:
-    """Return the `Side` of each player of a game; an empty list if the game ended by resignation."""
+    """Return for each player of a game a `Side`: the lowest search value, and whether the player lost.
+
+    The list is empty if the game ended by resignation.
+    """
     sides: list[Side] = []
     for side in (1, -1):
         values = record.values[record.movers == side]
@@ -102,7 +105,7 @@ class AdaptiveThreshold:
             self.threshold = NEVER
 
     def state(self) -> dict[str, Any]:
-        """Return the threshold and the kept sides as plain data."""
+        """Return the threshold and the kept `Side`s as plain data."""
         return {"threshold": self.threshold, "sides": list(self.sides)}
 
     def restore(self, state: Mapping[str, Any]) -> None:

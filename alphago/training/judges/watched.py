@@ -33,7 +33,7 @@ class Examination(Protocol):
 
     @property
     def at_rest(self) -> bool:
-        """Whether no unit of work is in progress, so that the examination could end now without a loss."""
+        """Whether no unit of work is in progress, so that ending the examination now would discard nothing."""
 
     def go_on(self, evaluator: Evaluator, at_once: int, stop: threading.Event) -> None:
         """Complete the units in progress, or if there are none, the next `at_once` units, in parallel.
@@ -43,7 +43,7 @@ class Examination(Protocol):
         """
 
     def row(self) -> dict[str, Any] | None:
-        """Return the result of the completed units as entries of a row of evaluations.jsonl; None without any."""
+        """Return the completed units' result as entries of a row of evaluations.jsonl; None if no unit is completed."""
 
     def summary(self) -> str:
         """Return the result of the completed units as a clause for a report."""

@@ -29,7 +29,7 @@ class WatchedOpponent:
 
     opponent: a player's name, as for `evaluate`.
     readouts: simulations per move of the run's network; the opponent has as many if it is a network.
-    env: the run's game; engines and playout players play its match variant.
+    env: the run's game; engines and playout players play `env.match_variant()`.
     Raises the errors of `resolve_player` if the opponent does not exist or does not play the game.
     """
 

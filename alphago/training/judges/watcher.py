@@ -41,8 +41,10 @@ class WatchTask:
     cost: seconds per completed unit (see `Examination`) of its latest examination; 0 while unknown.
     begun: the run's progress, 0 .. 1, when its latest examination began; None before the first.
     examination: the examination in progress; None between two examinations.
-    seed, network, standing, seconds: of the latest examination the random seed, the network's key in
-        Watcher.networks, `Run.standing` when it began, and the seconds so far.
+    seed: random seed of the latest examination.
+    network: key, in Watcher.networks, of the network that the latest examination tests.
+    standing: `Run.standing` when the latest examination began.
+    seconds: seconds of the latest examination so far.
     """
 
     watched: Watched
@@ -100,8 +102,9 @@ class Watcher:
     def is_due(self, task: WatchTask, run: Run) -> bool:
         """Return whether the next examination of `task` should begin.
 
-        It begins when the run enters the next of POINTS equal parts, unless an examination is still in progress.  So
-        all quick opponents examine the same network and share its evaluator.
+        The run is divided into POINTS equal parts.  An examination begins when the run enters a new part, or once the
+        task's previous examination has ended, if that is later.  So all opponents whose examinations end in time test
+        the same network and share its evaluator.
         """
         if task.examination is not None:
             return False
@@ -110,8 +113,8 @@ class Watcher:
     def next_task(self) -> WatchTask | None:
         """Return the task that gets the next time slice: the one with the least time spent.
 
-        Returns None if no examination is in progress, or the time that remains beside the reserve for the last network
-        is too short for a time slice.
+        Returns None if no examination is in progress, or if too little time is left for a time slice, after the
+        reserve for the run's last network.
         """
         tasks = [task for task in self.tasks if task.examination is not None]
         if not tasks or self.budget.left - self.budget.earned * AT_THE_END < SHORTEST:

@@ -32,9 +32,10 @@ class RunFolder:
     weights/games-N.safetensors   the network after N games
     games/games-M-N.npz       the records of games M to N - 1, all of one board (`load_records` reads them)
     metrics.jsonl             one line per iteration
-    matches/gate-N-9x9.npz    games of the candidate after N games, which has Black in games 0, 2, …; with champions
-                              champions-N-9x9.npz and second-N-9x9.npz, against the best and the second best
-    evaluations.jsonl         one line per match of a judge, or of records; proof.json: the last examination, if passed
+    matches/gate-N-9x9.npz    the gate's match after N games; the candidate has Black in games 0, 2, …
+    matches/champions-N-9x9.npz, second-N-9x9.npz   with `champions`: matches against the best and the second best
+    evaluations.jsonl         one line per match of a judge, and per test on watched or held-out records
+    proof.json                the match that proved the network stronger than the opponent, if there is one
     state/N.safetensors       the newest two states to resume from, large ones in pieces
     lock                      held by the process that trains
 
@@ -78,7 +79,7 @@ class RunFolder:
         self.close()
 
     def write_config(self, config: dict[str, Any]) -> None:
-        """Write the config.  A folder with a config counts as a run, so a new run's state must be written before."""
+        """Write the config.  A folder with a config counts as a run, so a new run's state must be written before it."""
         with explain_os_error(f"the config could not be written to {self.path}"):
             write_config(self.path, config)
             self._make_folders()
@@ -89,12 +90,12 @@ class RunFolder:
             (self.path / name).mkdir(exist_ok=True)
 
     def add_metrics(self, metrics: dict[str, Any]) -> None:
-        """Append one line to metrics.jsonl."""
+        """Append one line, the metrics of an iteration, to metrics.jsonl."""
         with explain_os_error(f"metrics could not be written to {self.path}"):
             append_row(self.path / METRICS, metrics)
 
     def add_match(self, row: Mapping[str, Any]) -> None:
-        """Append one line to evaluations.jsonl."""
+        """Append one line, a judge's measurement, to evaluations.jsonl."""
         with explain_os_error(f"a match could not be written to {self.path}"):
             append_row(self.path / EVALUATIONS, row)
 

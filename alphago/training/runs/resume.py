@@ -1,4 +1,4 @@
-"""Make the plan of a run from a call of `train`: of a new run, or of a resumed one, perhaps with changed settings."""
+"""Turn a call of `train` into a Plan, which says how to start a new run or resume one, perhaps with new settings."""
 
 import contextlib
 import json

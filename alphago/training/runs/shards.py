@@ -35,7 +35,7 @@ class Shards:
         self.waiting: dict[int, list[GameRecord]] = {}  # queued games, by board size
 
     def add(self, records: list[GameRecord], board: int) -> None:
-        """Queue games for the next file; board: their board size."""
+        """Queue games, which `write` will write to files; board: their board size."""
         if records:
             self.waiting.setdefault(board, []).extend(records)
 

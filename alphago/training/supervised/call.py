@@ -119,7 +119,8 @@ def predict_games(net: NeuralNet, dataset: Any, *, split: str = "test", position
     Args:
         net: the network; only games of its board are used.
         dataset: as in `train_supervised`.
-        split: the dataset's split: "train", "validation" or "test"; for records always the held-out games.
+        split: the dataset's split: "train", "validation" or "test"; records have no splits, so their held-out games
+            are always used.
         positions: approximate number of positions.
 
     Returns:

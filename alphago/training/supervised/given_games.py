@@ -150,7 +150,7 @@ class DatasetGames:
         batch.replay(slots, paths, lengths, slots)
 
     def _start(self, game: StoredGame) -> GameBatch:
-        """Return a batch with the start position of a game in slot 0; STARTS of them are cached."""
+        """Return a batch with the start position of a game in slot 0; up to STARTS such batches are cached."""
         key = (int(game.row["komi2"]), int(game.row["first"]), game.black.tobytes(), game.white.tobytes())
         if key not in self._starts:
             self._starts[key] = self.env.position(**game.setup(self.env)).batch
@@ -188,7 +188,7 @@ class RecordGames:
 
     @property
     def masked(self) -> bool:
-        """Whether samples tell illegal actions, as in ReplayMemory."""
+        """Whether illegal actions have `alphago.nn.loss.ILLEGAL` in the samples' policy targets."""
         return self.memory.masked
 
     @masked.setter

@@ -56,7 +56,7 @@ class GivenSource:
         return True
 
     def take(self) -> list[GameRecord]:
-        """Return the iteration's games; a second call before `begin` returns none."""
+        """Return the iteration's games; a second call before `begin` returns []."""
         numbers = self.next_numbers(min(self.waiting, self.limit - self.taken))
         self.waiting = 0
         records = [self.games.record(number) for number in numbers]
@@ -79,7 +79,7 @@ class GivenSource:
         return {}
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Return arrays and plain data from which `restore` continues: the position in the epochs, and the digest."""
+        """Return arrays and plain data, from which `restore` continues: counts of delivered games, and a digest."""
         data = {"taken": self.taken, "moves": self.moves, "waiting": self.waiting, "digest": self.games.digest}
         return {"taken": np.array([self.taken])}, data
 
@@ -117,9 +117,9 @@ class GivenMemory:
 
     @classmethod
     def of(cls, games: GivenGames, env: GameEnv, *, masked: bool = False, **_: Any) -> "GivenMemory":
-        """Return the memory for a run on a board; raise ValueError if the games are of another.
+        """Return the memory for a run on a board; raise ValueError if the games are of another board.
 
-        masked: whether samples tell illegal actions, as in ReplayMemory.
+        masked: whether illegal actions have `alphago.nn.loss.ILLEGAL` in the policy targets, as in ReplayMemory.
         """
         if env != games.env:
             raise ValueError(f"all boards of a run on given games must be {games.env!r}, got {env!r}")
@@ -143,5 +143,8 @@ class GivenMemory:
         self.added = added
 
     def sample(self, count: int, generator: np.random.Generator, newest: int | None = None) -> Sample:
-        """Return `count` positions drawn independently; from the held-out games unless `newest` is None."""
+        """Return `count` positions drawn independently from the training games, or from held-out ones.
+
+        newest: None for the training games; any number for the held-out games.
+        """
         return self.games.sample(count, generator, held_out=newest is not None)

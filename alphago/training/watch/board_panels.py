@@ -36,7 +36,7 @@ def board_panels(history: History) -> Iterator[Panel]:
 
 
 def game_of(history: History, variant: bool = True) -> Any:
-    """Return the game of a run; with `variant` its match variant, in which games may be longer."""
+    """Return the game of a run; with `variant`, its `match_variant()`, in which games may be longer."""
     from alphago.env.games import make_game
 
     config = read_config(history.folder)

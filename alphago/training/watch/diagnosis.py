@@ -77,7 +77,7 @@ def pass_collapse(recent: Recent) -> Finding | None:
 
 
 def entropy_death(recent: Recent) -> Finding | None:
-    """Report a policy and targets that, early in the run, leave hardly any move but one."""
+    """Report that, early in the run, policy and targets put nearly all probability on one move."""
     policy, target = recent.mean("policy_entropy"), recent.mean("target_entropy")
     if policy is None or target is None or recent.progress() >= EARLY or min(policy, target) >= DEAD_ENTROPY:
         return None
@@ -106,7 +106,7 @@ def value_overfit(recent: Recent) -> Finding | None:
 
 
 def stale_window(recent: Recent) -> Finding | None:
-    """Report a memory with most positions of the run, from very many iterations."""
+    """Report a replay memory so large that it still holds most of the run's positions, from very many iterations."""
     window, ever = recent.latest("memory"), recent.latest("positions")
     new = recent.growth("positions")
     if window is None or not ever or not new or window < max(SMALLEST_WINDOW, STALE_SHARE * ever):
@@ -122,7 +122,7 @@ def stale_window(recent: Recent) -> Finding | None:
 
 
 def under_training(recent: Recent) -> Finding | None:
-    """Report a policy loss that is high and still falls, with few samples per position."""
+    """Report a policy loss that is high and still falls, while each position is trained on only a few times."""
     loss, target = recent.mean("policy_loss"), recent.mean("target_entropy")
     steps, positions, batch = recent.latest("steps"), recent.latest("positions"), number(recent.settings, "batch_size")
     if loss is None or target is None or steps is None or not positions or batch is None:
@@ -147,7 +147,7 @@ def under_training(recent: Recent) -> Finding | None:
 
 
 def starved_device(recent: Recent) -> Finding | None:
-    """Report an idle GPU, a busy processor, or a time almost all of which self-play or training takes."""
+    """Report an idle GPU, a processor that other programs keep busy, or very little time for self-play or training."""
     busy = recent.mean("gpu_busy")
     if busy is not None and busy < STARVED_GPU:
         return Finding(
@@ -266,7 +266,7 @@ class Diagnosis:
         self.absent: dict[str, int] = {}  # iterations in a row without each reported fault
 
     def remember(self, rows: Sequence[Row]) -> None:
-        """Add the metrics of earlier iterations, oldest first; faults found in the last ABSENCE count as reported."""
+        """Add the metrics of earlier iterations, oldest first; faults in the last ABSENCE of them count as reported."""
         self.rows.extend(rows[:-ABSENCE])
         for row in rows[-ABSENCE:]:
             self.update(row)

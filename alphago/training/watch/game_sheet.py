@@ -54,7 +54,7 @@ def game_sheet(run: str | Path, *, rows: int = 6, columns: int = 4) -> Svg:
 
 
 def game_of_run(folder: Path) -> GameEnv:
-    """Return the match variant of a run's game, without the limits that only self-play has."""
+    """Return the `match_variant()` of a run's game, without the limits that only self-play has."""
     if not folder.is_dir():
         raise FileNotFoundError(f"a run must be a folder that alphago train wrote, got {folder}")
     config = read_config(folder)

@@ -71,13 +71,15 @@ def device_name() -> str:
 
 
 class Utilization(ctypes.Structure):
-    """NVML's nvmlUtilization_t: the percentages of the last period in which a kernel ran, and memory was accessed."""
+    """NVML's nvmlUtilization_t: in which percentage of the last period a kernel ran, and memory was accessed."""
 
     _fields_ = [("gpu", ctypes.c_uint), ("memory", ctypes.c_uint)]
 
 
 def read_driver(device: str, library: Any = LIBRARY) -> Read:
-    """Return a function that returns a GPU's utilization, 0 .. 1, or None if the driver's library is missing or fails.
+    """Return a function that reads how busy a GPU is from its driver.
+
+    The function returns the utilization, 0 .. 1, or None if the driver's library is missing or fails.
 
     device: the GPU's UUID, from `device_name`.  library: NVML as a ctypes library, or the name of its file.
     """

@@ -23,7 +23,10 @@ Show = Callable[[dict[str, str]], object]
 
 
 class Measure(NamedTuple):
-    """A panel of metrics; `keys`: pairs of a metric and its name; `percent`: whether the metrics are shares, 0 .. 1."""
+    """A panel of metrics.
+
+    keys: pairs of a metric and its name in the legend.  percent: whether the metrics are shares, 0 .. 1.
+    """
 
     title: str
     keys: tuple[tuple[str, str], ...]
@@ -107,7 +110,7 @@ class LiveReport(Report):
         self.show(self.bundle())
 
     def bundle(self) -> dict[str, str]:
-        """Return the picture as SVG and its lines as plain text, by MIME type, as IPython's display takes them."""
+        """Return the picture as SVG and the lines below it as plain text, by MIME type, for IPython's display."""
         return {"image/svg+xml": str(to_svg(self.drawing())), "text/plain": "\n".join(self.texts())}
 
     def texts(self) -> list[str]:

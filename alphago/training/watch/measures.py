@@ -103,8 +103,8 @@ def to_numbers(scalars: Mapping[str, torch.Tensor]) -> dict[str, float]:
 def mean_metrics(rows: Iterable[dict[str, float]]) -> dict[str, float | None]:
     """Return the mean of each metric over gradient steps.
 
-    rows: the metrics of each step.  Steps without a metric are left out of its mean; for names in METRICS that no step
-        has, the mean is None.
+    rows: the metrics of each step.  A step that lacks a metric is left out of that metric's mean.  The mean of a name
+        in METRICS that all steps lack is None.
     """
     rows = list(rows)
     names = dict.fromkeys([*METRICS, *(name for row in rows for name in row)])

@@ -67,7 +67,7 @@ class Pace:
 def game_metrics(records: Sequence[GameRecord], env: GameEnv) -> dict[str, float | None]:
     """Return mean length and shares of passes, results and resignations of finished games, by name.
 
-    records: games of `env`; without any, all metrics are None.
+    records: games of `env`; if there are none, all metrics are None.
     """
     if not records:
         names = ("game_length", "pass_rate", "black_wins", "draws", "resignations", "capped")
@@ -139,7 +139,7 @@ def time_shares(run: Mapping[str, float], threads: Mapping[str, float], count: i
 
 
 def bottleneck(row: Row) -> tuple[str, float] | None:
-    """Return the kind of work with the largest share of an iteration's time, and the share; None without shares.
+    """Return the kind of work with the largest share of an iteration's time, and the share; None if unknown.
 
     row: the iteration's row of metrics.jsonl.
     """

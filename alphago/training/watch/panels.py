@@ -62,7 +62,10 @@ class Panel(NamedTuple):
 
 
 def points(rows: Iterable[Row], key: str, x: str) -> tuple[list[float], list[float], list[Row]]:
-    """Return the x values, the y values and the rows of all `rows` that have both; key: of y; x: a name in AXES."""
+    """Return the x values, the y values and the rows of those `rows` that have both.
+
+    key: the metric on the y axis.  x: the x axis, a name in AXES.
+    """
     source, divisor, _ = AXES[x]
     rows = [row for row in rows if number(row, source) is not None and number(row, key) is not None]
     return [row[source] / divisor for row in rows], [float(row[key]) for row in rows], rows

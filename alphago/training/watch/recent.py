@@ -51,7 +51,10 @@ class Recent:
         return sum(share * seconds for share, seconds in pairs) / time if time > 0 else None
 
     def of_games(self, key: str, block: int = 0) -> float | None:
-        """Return a metric's mean over the games of a block of `game_blocks` (0: the latest); None if it is missing."""
+        """Return a metric's mean over the games of a block; None if the block or the metric is missing.
+
+        block: the block's index in `game_blocks`, 0 for the latest games.
+        """
         if block >= len(self.blocks):
             return None
         pairs = [(value, games) for row, games in self.blocks[block] if (value := number(row, key)) is not None]

@@ -119,8 +119,8 @@ def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
     """Set `stop` on the first Ctrl-C in the `with` block; raise KeyboardInterrupt on the second.
 
     SIGTERM and SIGHUP set `stop` too; after the block, or on a second signal, they raise SystemExit with 128 + the
-    signal's number.  Signals that are ignored or handled elsewhere stay so, and outside the main thread nothing is
-    changed.
+    signal's number.  If SIGTERM or SIGHUP is ignored or already has a handler, it is left as it is.  Outside the main
+    thread this context does nothing.
     """
     received: list[int] = []  # `stop` may be set for another reason
 

@@ -1,4 +1,4 @@
-"""What curves are called: those of self-play and those of given games have some names of their own."""
+"""The titles and labels of curves: some differ between runs of self-play and supervised runs (on given games)."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ WORDS = {
 
 
 def in_words_of(histories: Sequence[History], text: str) -> str:
-    """Return a title or label of self-play in the words for these runs."""
+    """Return `text`, a title or label for runs of self-play, reworded if some or all of the runs are supervised."""
     given = [history.is_supervised for history in histories]
     if text not in WORDS or not any(given):
         return text
