@@ -27,7 +27,7 @@ def check_player(player: int | str) -> int:
 
 
 def check_board(board: Any, shape: tuple[int, int]) -> np.ndarray:
-    """Return a board as int8 [height, width] of 1, -1 and 0; raise ValueError for another shape or other numbers."""
+    """Return a board as int8 [height, width] of 1, -1 and 0; raise ValueError for a wrong shape or other numbers."""
     try:
         stones = np.asarray(board)
     except ValueError:  # rows of different lengths
@@ -38,7 +38,7 @@ def check_board(board: Any, shape: tuple[int, int]) -> np.ndarray:
 
 
 def check_history(history: Any, shape: tuple[int, int]) -> list[np.ndarray]:
-    """Return earlier boards, each checked by `check_board`; raise ValueError for anything but a sequence of boards."""
+    """Return earlier boards as a list, each checked by `check_board`; raise ValueError if they are not a sequence."""
     if isinstance(history, str) or not isinstance(history, Iterable):
         raise ValueError(f"history must be a sequence of boards, the oldest first, got {shown(history)}")
     return [check_board(board, shape) for board in history]
@@ -54,9 +54,9 @@ def point_text(point: int, height: int, width: int) -> str:
 
 
 def draw_board(board: np.ndarray, last: int | None = None, marks: Mapping[int, str] | None = None) -> str:
-    """Return `board` [height, width] as text: X for 1, O for -1, brackets around the point `last`.
+    """Return `board` [height, width] as text: X for 1, O for -1, a dot for 0, brackets around the point `last`.
 
-    marks: signs of empty points by point, instead of a dot.
+    marks: the signs to draw instead of a dot, by empty point.
     """
     height, width = board.shape
     signs = [".XO"[colour] for colour in board.ravel()]
@@ -75,11 +75,11 @@ def draw_board(board: np.ndarray, last: int | None = None, marks: Mapping[int, s
 
 
 class StonesEnv(GameEnv):
-    """A game with stones: positions can be drawn, and moves are named after the coordinates of the drawing.
+    """A game with stones: positions can be drawn, and moves have the names of points in the drawing.
 
-    If there are as many actions as points (and perhaps a pass), an action is a point, row by row from the top, written
-    'D4'. If there are as many as columns, it is a column, written 'D'. Otherwise actions are written as numbers, unless
-    the game has its own `to_text` and `from_text`.
+    With as many actions as points (and perhaps a pass), each action is a point, row by row from the top, written 'D4'.
+    With as many actions as columns, each action is a column, written 'D'. In any other game actions are written as
+    numbers, unless its class defines `to_text` and `from_text`.
     """
 
     # How pictures draw the board: stones on "points", in "cells" or in "columns"; "" for columns if they are the
@@ -90,11 +90,13 @@ class StonesEnv(GameEnv):
         return StonesPosition(self, batch, setup)
 
     def position(self, *, history: Sequence[Any] = (), **setup: Any) -> Position:
-        """Return the start position, or a set-up one; a TypeError for an unknown keyword suggests similar ones.
+        """Return the start position, or a set-up position.
 
         board: the stones, [height, width] of 1 Black, -1 White, 0 empty, if the game supports it.
         to_play: "black" or "white" (or +1, -1).
         history: the boards before `board`, oldest first, one legal move apart; the position's `moves` are these moves.
+
+        Raises TypeError for an unknown keyword, with a suggestion of similar keywords.
         """
         boards = check_history(history, self.plane_shape)
         if not boards:
@@ -154,7 +156,7 @@ class StonesPosition(Position):
 
     @property
     def marks(self) -> dict[int, str]:
-        """The signs of empty points in the drawing, by point."""
+        """The signs that the drawing has on empty points, by point."""
         return {}
 
     @property
@@ -165,7 +167,7 @@ class StonesPosition(Position):
 
     @cached_property
     def points_of_actions(self) -> np.ndarray:
-        """The point where each action puts its stone, int64 [action_space]; -1 for none (a pass, a full column)."""
+        """The point on which each action puts its stone, int64 [action_space]; -1 for a pass or a full column."""
         (height, width), actions = self.env.plane_shape, self.env.action_space
         if actions == width:
             return landing_points(self.board)
@@ -175,7 +177,7 @@ class StonesPosition(Position):
 
     @property
     def last_drawn(self) -> int | None:
-        """The point of the last stone, which pictures mark; None if there is none."""
+        """The point of the last stone, on which pictures draw a ring; None if there is none."""
         if self.last_point is not None or not self.moves:
             return self.last_point
         (height, width), action = self.board.shape, self.moves[-1]
@@ -186,7 +188,7 @@ class StonesPosition(Position):
 
     @property
     def star_points(self) -> Sequence[int]:
-        """The points that pictures mark on the empty board."""
+        """The points that pictures mark with a dot, for orientation."""
         return ()
 
     @property
@@ -230,10 +232,11 @@ class StonesPosition(Position):
 
 
 def follow(boards: Sequence[np.ndarray], to_play: int | None, start: Callable[[np.ndarray, int], Any]) -> Any:
-    """Return the position at the end of a sequence of boards, each reached by a legal move from the one before.
+    """Return the position at the end of a sequence of boards, in which one legal move leads from each to the next.
 
-    to_play: the side to move at the end; None to infer it, Black if both are possible.
+    to_play: the side to move at the end; None to find it from the moves, Black if both sides are possible.
     start: returns the position for a board [height, width] and a side to move.
+    Raises ValueError if no legal moves lead through the boards.
     """
     ends, gaps = [], []
     for mover in (1, -1):
@@ -258,7 +261,7 @@ def follow(boards: Sequence[np.ndarray], to_play: int | None, start: Callable[[n
 
 
 def play_to(position: StonesPosition, board: np.ndarray) -> StonesPosition | None:
-    """Return the position after the legal move that leads to this board; None if there is none."""
+    """Return the position after the legal move that leads to this board; None if no legal move does."""
     legal = np.flatnonzero(position.legal_mask)[::-1]  # a pass first
     added = np.flatnonzero((board.ravel() != 0) & (position.board.ravel() == 0))
     if position.env.actions_are_points and len(added):

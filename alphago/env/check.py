@@ -25,7 +25,7 @@ GAME, START, COPY, TURNED, FULL, HALF = range(6)  # slots of the batch in which 
 
 
 class GameError(AssertionError):
-    """A game violates its contract; the message has the method, its expected and actual answer, and the position."""
+    """A game violates its contract; the message has the method, the expected and actual answer, and the position."""
 
 
 @checks_keywords()
@@ -37,16 +37,16 @@ def check_game(
     seed: int = 0,
     setups: Sequence[Mapping[str, Any]] = ({},),
 ) -> None:
-    """Play random games of `env`; raise GameError at the first violation of the contract.
+    """Play random games of `env`; raise GameError at the first violation of the contract of a game.
 
-    It checks the description, the texts of moves, every method of a batch at every ply, copies and replays, symmetries,
-    and `Position`.
+    Checked are the description, the texts of moves, every method of a batch at every ply, copies and replays,
+    symmetries, and `Position`.
 
-    plain: a second implementation of the same game with the same actions; both play the same moves and must agree at
-        every ply.  So a fast game is compared with its plain-Python twin.
+    plain: a second implementation of the same game, with the same actions; both implementations play the same moves and
+        must agree at every ply.  Use it to compare a fast game with a version in plain Python.
     games: number of games to play.
-    seed: of the random moves.
-    setups: keywords for `GameBatch.reset`, used for the games in turn.
+    seed: seed of the random moves.
+    setups: keywords for `GameBatch.reset`; the games use these set-ups in turn.
     """
     start = _Game(env, {})
     _check_description(start)
@@ -74,7 +74,7 @@ class _View(NamedTuple):
 
 
 class _Game:
-    """One game being checked, with its moves so far, which `fail` reports."""
+    """A game that is being checked, with its moves so far, which error messages report."""
 
     def __init__(self, env: GameEnv, setup: Mapping[str, Any]) -> None:
         self.env = env
@@ -103,7 +103,10 @@ class _Game:
         self.run(verb, batch.play, np.array([slot]), np.array([action], np.int32))
 
     def ask(self, batch: GameBatch, verb: str, slots: Sequence[int]) -> np.ndarray:
-        """Return a method's answer for some slots; fail unless it fills all of `out` and a second call agrees."""
+        """Return the answer of the method `verb` for some slots.
+
+        Fails unless the method fills all of `out`, and gives the same answer when it is called again.
+        """
         index = np.array(slots, np.int64)
         answers = []
         for fill in (0, 1):
@@ -116,7 +119,7 @@ class _Game:
         return answers[0]
 
     def view(self, batch: GameBatch, slot: int) -> _View:
-        """Return the answers of all methods for a slot, after checking that they are consistent."""
+        """Return the answers of all methods for a slot, after checking that they agree with each other."""
         for verb in ("legal_mask", "planes") if isinstance(batch, PlainBatch) else ():
             # Ask the state itself, since the batch would broadcast and convert arrays of wrong shape or dtype.
             array = self.run(verb, getattr(batch.states[slot], verb))  # type: ignore[attr-defined]
@@ -143,9 +146,9 @@ class _Game:
         return view
 
     def same(self, verb: str, why: str, expected: _View, got: _View, *fields: str) -> None:
-        """Fail at the first of `fields` (default: all) that differs between two views.
+        """Fail if two views differ in one of `fields` (default: all fields); the message names the first that differs.
 
-        verb: the method to blame. why: the rule that is violated.
+        verb: the method to blame.  why: the rule that is violated.
         """
         for field in fields or _View._fields:
             values = getattr(expected, field), getattr(got, field)
@@ -253,7 +256,7 @@ def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.
 
 
 def _check_copy(game: _Game, batch: GameBatch, view: _View, other: int) -> _View:
-    """Copy the game, play `other` in the copy only, and return the copy's view after that."""
+    """Copy the game, play the action `other` in the copy only, and return the view of the copy after that."""
     game.run("copy", batch.copy, np.array([GAME]), np.array([COPY]))
     game.same("copy", "as in the original", view, game.view(batch, COPY))
     game.play(batch, COPY, other)
@@ -313,7 +316,7 @@ def _check_position(game: _Game, position: Position, view: _View, random: np.ran
 
 
 def _check_reach(game: _Game, batch: GameBatch, leaves: Leaves, views: list[_View]) -> None:
-    """Check that `reach` sets the slots to the same states as `replay`, and agrees with the single methods."""
+    """Check that `reach` gives the slots the same states as `replay`, and the same answers as the single methods."""
     count = len(leaves.slots)
     out = Reached(np.empty(count, np.bool_), np.empty(count, np.int8), np.empty(count, np.float32))
     if game.run("reach", batch.reach, leaves, out) is not out:
@@ -327,7 +330,11 @@ def _check_reach(game: _Game, batch: GameBatch, leaves: Leaves, views: list[_Vie
 
 
 def _check_whole_game(game: _Game, batch: GameBatch, views: list[_View]) -> None:
-    """Check a finished game: an untouched slot, replays of all and half of it, another batch, several slots at once."""
+    """Check a finished game.
+
+    A slot that was not used must be unchanged; replays of the game and of its first half, another batch, and a call for
+    several slots must give the same answers.
+    """
     game.same("reset", "a slot that was not used", views[0], game.view(batch, START))
     length = len(game.moves)
     plies = {FULL: length, HALF: length // 2}

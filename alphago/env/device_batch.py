@@ -23,8 +23,9 @@ class DeviceBatch(GameBatch):
     Calls on a GPU return without waiting for the answers if `out` is on the device. An `out` in NumPy may have any
     dtype and layout; on the device it must be C-contiguous and of the answer's dtype, else ValueError.
 
-    All positions of a call are processed in parallel, so a slot that a call writes must not occur in it again, neither
-    as a target nor as a source.
+    All positions of a call are processed in parallel, so a slot that the call changes must occur only once among its
+    slots,
+    sources and targets.
 
     program: the game's kernels, including the kernels of `alphago/env/kernels/batch.cuh`.
     words: number of int32 words per row.
@@ -79,9 +80,9 @@ class DeviceBatch(GameBatch):
         self._launch("replay_batch", slots, steps, steps.shape[1], depths)
 
     def reach(self, leaves: Leaves, out: Reached) -> Reached:
-        """Play each leaf's moves as `GameBatch.reach` does, with two kernels.
+        """Play the moves of each leaf as `GameBatch.reach` does, with two kernels.
 
-        The call returns before they end if `out` is on the device.
+        If the arrays of `out` are on the device, the call returns before the kernels end.
         """
         upload = self.backend.upload
         roots, slots = upload(leaves.roots, np.int64), upload(leaves.slots, np.int64)
@@ -116,10 +117,10 @@ class DeviceBatch(GameBatch):
         return self._answer("ownership_batch", slots, out, np.int8, (height * width,), height * width)
 
     def planes(self, slots: Any, out: Any) -> Any:
-        """Write the planes of the positions in `slots` to `out`, in any dtype of PLANE_DTYPES.
+        """Write the planes of the positions in `slots` to `out`.
 
-        out: [n, planes, height, width].  For bfloat16 pass `tensor.view(torch.int16)`.  An array on the device may
-            also be channels_last, but the points of a plane must have equal strides.
+        out: [n, planes, height, width], of any dtype in PLANE_DTYPES; for bfloat16 pass `tensor.view(torch.int16)`.  An
+            array on the device may also be channels_last, but the points of a plane must have equal strides.
         """
         height, width = self.env.plane_shape
         self._check_shape(out, (len(slots), self.env.planes, height, width))
@@ -153,7 +154,10 @@ class DeviceBatch(GameBatch):
         """
 
     def _playout(self, slots: Any, states: Any, *options: int) -> np.ndarray:
-        """Play random moves as in `playout`; options: further arguments of the game's kernel `playout_batch`."""
+        """Play random moves as `playout` does.
+
+        options: further arguments of the kernel `playout_batch` of the game.
+        """
         reached = self._reach(states, np.int64, (len(slots),))
         streams = self.backend.upload(states, np.int64) if reached is None else reached
         moves = self.backend.zeros((len(slots),), np.int32)
@@ -182,20 +186,20 @@ class DeviceBatch(GameBatch):
         *arguments: Any,
         threads: int = 1,
     ) -> Any:
-        """Run a kernel that writes an array [n, *shape] of `dtype`, store the array in `out`, and return `out`."""
+        """Run a kernel that writes an array [n, *shape] of `dtype`, copy the array to `out`, and return `out`."""
         buffer = self._buffer(out, dtype, (len(slots), *shape))
         self._launch(kernel, slots, buffer, *arguments, threads=threads)
         return self._deliver(buffer, out)
 
     def _buffer(self, out: Any, dtype: DTypeLike, shape: tuple[int, ...]) -> Any:
-        """Return the array for a kernel to write: `out` itself, or a new array for `_deliver` to copy from."""
+        """Return the array that a kernel writes: `out` itself, or a new array that `_deliver` then copies to `out`."""
         reached = self._reach(out, dtype, shape)
         return self.backend.zeros(shape, dtype) if reached is None else reached
 
     def _reach(self, out: Any, dtype: DTypeLike, shape: tuple[int, ...]) -> Any | None:
-        """Return `out` as an array that kernels can write, or None if it is a NumPy array to fill by a copy.
+        """Return `out` as an array that kernels can write; None for a NumPy array, to which the result must be copied.
 
-        Raises ValueError for any other array.
+        Raises ValueError if `out` is neither.
         """
         self._check_shape(out, shape)
         reached = self.backend.reachable(out)
@@ -219,6 +223,6 @@ class DeviceBatch(GameBatch):
         return out
 
     def _check_shape(self, out: Any, shape: tuple[int, ...]) -> None:
-        """Raise ValueError for a wrong shape, since kernels do not check bounds."""
+        """Raise ValueError unless `out` has this shape, since kernels do not check bounds."""
         if tuple(out.shape) != shape:
             raise ValueError(f"out must have shape {list(shape)}, got {list(out.shape)}")

@@ -28,8 +28,7 @@ def row_program(kernels: ModuleType) -> Program:
 class DeviceRowBatch(DeviceBatch):
     """Positions, on a backend, of a game whose rows have the layout of `alphago.env.kernels.rows`.
 
-    Rows and results are equal to the rows and results of the game's batch on the CPU, but a row has int32 words instead
-    of int64 words.
+    Rows and results equal those of the game's batch on the CPU, but the words of a row are int32 instead of int64.
     """
 
     def __init__(self, env: GameEnv, count: int, backend: Backend, program: Program) -> None:
@@ -39,7 +38,10 @@ class DeviceRowBatch(DeviceBatch):
         self.reset(np.arange(count))
 
     def reset(self, slots: Any, **setup: Any) -> None:
-        """Set the slots to a start position; setup: keywords of `reset` of the game's batch on the CPU."""
+        """Set the slots to a start position.
+
+        setup: keywords of `reset` of the game's batch on the CPU.
+        """
         start = self.backend.upload(start_row(self.env, **setup), np.int32) if setup else self._start
         targets = self.backend.upload(slots, np.int64)
         self._copy(start, self.backend.zeros((len(targets),), np.int64), targets)

@@ -20,7 +20,7 @@ def choose_device(env: GameEnv, device: str = "auto") -> str:
         numba's kernels and meant for tests; "auto", the GPU if the game has kernels for it and one can be used, else
         the CPU.
     Raises ValueError for an unknown name or a device for which the game has no kernels, BackendMissing if the device
-    cannot be used, MemoryError if it has no memory left.
+    cannot be used, MemoryError if the device has no memory left.
     """
     check_device(device)
     if device == "cpu" or (device == "auto" and not env.has_device_kernels):

@@ -27,7 +27,7 @@ PLAYER_NAMES = {1: "Black", -1: "White"}
 
 
 class IllegalMove(ValueError):
-    """An action is not legal in a position; the message has move, reason and position."""
+    """An action is not legal in a position; the message has the move, the reason and the position."""
 
 
 class GameEnv:
@@ -57,7 +57,7 @@ class GameEnv:
 
     @property
     def rule_options(self) -> dict[str, Any]:
-        """The part of `config` that concerns the rules, without the network's planes and options for training."""
+        """The part of `config` that concerns the rules, without the options of the network's input and of training."""
         return {name: value for name, value in self.config.items() if name != "planes"}
 
     @property
@@ -75,24 +75,25 @@ class GameEnv:
 
     @property
     def usual_length(self) -> float:
-        """The plies of a typical game of self-play, for estimates until a run has measured them."""
+        """The number of plies of a typical self-play game: an estimate for use until a run has measured it."""
         return self.max_moves if self.fixed_length else 0.7 * self.max_moves
 
     @cached_property
     def symmetries(self) -> Symmetries:
-        """The board symmetries that leave the game the same."""
+        """The rotations and reflections of the board under which the rules stay the same."""
         return symmetry.identity(self.plane_shape[0] * self.plane_shape[1], self.action_space)
 
     @cached_property
     def opening_actions(self) -> np.ndarray:
-        """The actions among which random openings choose, if legal: bool [action_space]."""
+        """The actions from which random openings choose: bool [action_space]; an opening uses those that are legal."""
         return np.ones(self.action_space, np.bool_)
 
     def new_batch(self, count: int, device: str = "cpu") -> "GameBatch":
         """Return a batch of `count` slots, each at the start position.
 
         device: "cpu"; for a game that `has_device_kernels` also "cuda" and "host", see `alphago.env.devices`.
-        Raises ValueError for any other device, BackendMissing if it cannot be used, MemoryError if it is full.
+        Raises ValueError for any other device, BackendMissing if the device cannot be used, MemoryError if its memory
+        is full.
         """
         self.require_cpu(device)
         return PlainBatch(self, count)
@@ -111,7 +112,7 @@ class GameEnv:
         return self == other
 
     def training_variant(self) -> "GameEnv":
-        """Return the game for self-play that is to learn this game: itself, or a variant that is learned faster."""
+        """Return the game that self-play uses to learn this game: this game, or a variant that is learned faster."""
         return self
 
     def match_variant(self) -> Self:
@@ -119,7 +120,10 @@ class GameEnv:
         return self
 
     def player_view(self) -> Self:
-        """Return the game for a player's search in a match (Go with fixed turns forbids needless passes there)."""
+        """Return the game that a player's search uses in a match of this game: by default this game itself.
+
+        Go with fixed turns forbids needless passes there.
+        """
         return self
 
     def replace(self, **options: Any) -> Self:
@@ -127,7 +131,7 @@ class GameEnv:
         return type(self)(**{**self.config, **options})
 
     def resized(self, size: int) -> "GameEnv":
-        """Return the same game on a board of another size; raise ValueError if there is none."""
+        """Return the same game on a board of another size; raise ValueError if the game has no such board."""
         raise ValueError(f"{self} has only one board size, got {size}")
 
     def random_setup(self, generator: np.random.Generator) -> dict[str, Any]:
@@ -135,7 +139,10 @@ class GameEnv:
         return {}
 
     def position(self, **setup: Any) -> "Position":
-        """Return the start position, or one set up by the game's keywords; raise TypeError for an unknown keyword."""
+        """Return the start position, or the position that the game's own keywords describe.
+
+        Raises TypeError for an unknown keyword.
+        """
         batch = self.new_batch(1)
         taker = self.new if isinstance(batch, PlainBatch) else batch.reset
         if not takes_any_keyword(taker):
@@ -215,7 +222,10 @@ class PlainState(Protocol):
 
 
 class Leaves(NamedTuple):
-    """The leaves of a search wave: `paths[i, :lengths[i]]` are the actions from slot `roots[i]` to slot `slots[i]`."""
+    """The leaves of a search wave: leaf i is reached by the actions `paths[i, :lengths[i]]` from slot `roots[i]`.
+
+    Its position is stored in slot `slots[i]`.
+    """
 
     roots: np.ndarray  # int64 [n], slots of a batch
     paths: np.ndarray  # int32 [n, depth]
@@ -235,7 +245,8 @@ class GameBatch(ABC):
     """Many positions of one game, in numbered slots.
 
     Every method takes an int64 array of slots [n].  Methods that answer a question write into `out`, whose first axis
-    is n, and return it.  Different threads may use different slots at the same time.  Actions are not checked: play
+    is n, and return it.  The mover is the player to move.  Different threads may use different slots at the same time.
+    Actions are not checked: play
     only those in `legal_mask`.
     """
 
@@ -247,11 +258,14 @@ class GameBatch(ABC):
 
     @abstractmethod
     def reset(self, slots: np.ndarray, **setup: Any) -> None:
-        """Set all slots to the start position, or one set up by keywords of the game (Go: komi, stones, to_play)."""
+        """Set all slots to the start position, or to the one that `setup` describes (Go: komi, stones, to_play)."""
 
     @abstractmethod
     def copy(self, sources: np.ndarray, targets: np.ndarray, of: "GameBatch | None" = None) -> None:
-        """Copy source slots of the batch `of` (the same game; None: this batch) to target slots of this batch."""
+        """Copy positions from the slots `sources` to the slots `targets` of this batch.
+
+        of: the batch with the sources, of the same game; None for this batch.
+        """
 
     def extract(self, slot: int) -> "GameBatch":
         """Return a new batch whose only slot is a copy of this slot."""
@@ -274,7 +288,10 @@ class GameBatch(ABC):
             self.play(targets[going], np.ascontiguousarray(paths[going, ply]))
 
     def reach(self, leaves: Leaves, out: Reached) -> Reached:
-        """Replay the leaves of a wave, and write `is_over`, `to_play` and, for finished games, `outcome` to `out`."""
+        """Play each leaf's actions as `replay` does, and write its state to `out`.
+
+        The state is `is_over`, `to_play` and, for finished games, `outcome`.
+        """
         self.replay(*leaves)
         self.to_play(leaves.slots, out.movers)
         over = self.is_over(leaves.slots, out.over)
@@ -293,7 +310,7 @@ class GameBatch(ABC):
 
     @abstractmethod
     def is_over(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Write which games are over, bool [n]."""
+        """Write for each slot whether its game is over, bool [n]."""
 
     @abstractmethod
     def to_play(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -305,16 +322,16 @@ class GameBatch(ABC):
 
     @abstractmethod
     def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Write the result as if the game ended here, float32 [n], -1 .. 1, from the mover's view."""
+        """Write the mover's outcome if the game ended now, float32 [n], -1 .. 1."""
 
     def score(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Write the mover's margin in points as if the game ended here, float32 [n]; without points, the outcome."""
+        """Write the mover's margin in points if the game ended now, float32 [n]; without points, the outcome."""
         return self.outcome(slots, out)
 
     def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Write each point's owner if the game ended here: int8 [n, height * width], 1 the mover, -1 the other side.
+        """Write each point's owner if the game ended now, int8 [n, height * width].
 
-        Games without `has_ownership` write zeros.
+        1 is the mover, -1 the other side, 0 neither.  Games without `has_ownership` write zeros.
         """
         out[:] = 0
         return out
@@ -423,12 +440,12 @@ class Position(Pictured):
         return bool(self.batch.is_over(_FIRST, np.empty(1, np.bool_))[0])
 
     def score(self) -> float:
-        """Return Black's margin as if the game ended now, komi included; the outcome in games without points."""
+        """Return Black's margin if the game ended now, komi included; in games without points, the outcome."""
         return self.to_play * float(self.batch.score(_FIRST, np.empty(1, np.float32))[0]) + 0.0  # no -0.0
 
     @property
     def outcome(self) -> float:
-        """The outcome if the game ended now, -1 .. 1, Black's view; some games grade it by the margin."""
+        """The outcome if the game ended now, -1 .. 1, from Black's view; in some games it depends on the margin."""
         return self.to_play * float(self.batch.outcome(_FIRST, np.empty(1, np.float32))[0]) + 0.0
 
     @property
@@ -441,7 +458,7 @@ class Position(Pictured):
         return self.batch.planes(_FIRST, np.empty((1, self.env.planes, *self.env.plane_shape), np.float32))[0]
 
     def play(self, action: int | str) -> Self:
-        """Return the position after a move, an action or text ('d3'); raise IllegalMove if it is not legal."""
+        """Return the position after a move, an action or its text ('d3'); raise IllegalMove if it is not legal."""
         action = self.check_action(action)
         batch = self.batch.extract(0)
         batch.play(_FIRST, np.array([action], np.int32))
@@ -456,7 +473,7 @@ class Position(Pictured):
             yield position
 
     def check_action(self, action: int | str) -> int:
-        """Return a move, an action or text, as an action; raise IllegalMove with the reason if it is not legal."""
+        """Return a move, an action or its text, as an action; raise IllegalMove with the reason if it is not legal."""
         if isinstance(action, str):
             try:
                 action = self.env.from_text(action)
@@ -477,7 +494,10 @@ class Position(Pictured):
         return "not allowed"
 
     def setup_in(self, env: GameEnv) -> dict[str, Any]:
-        """Return the keywords of `env.position` for the start of this game, in a game `env` that accepts its own."""
+        """Return the keywords of `env.position` for the start of this game.
+
+        env: a game that accepts positions of this game (`GameEnv.accepts`), perhaps with another komi.
+        """
         return dict(self.setup)
 
     def describe(self) -> str:
@@ -491,9 +511,9 @@ class Position(Pictured):
         return " ".join(self.env.to_text(action) for action in self.moves)
 
     def __str__(self) -> str:
-        """Return a drawing of the position, or, in games without one, how to reach it."""
+        """Return a drawing of the position; in games that cannot be drawn, a text on how to reach it."""
         return f"<{self.describe()}>"
 
     def __repr__(self) -> str:
-        """Return the same as `str`, so that prompts and notebooks show the board."""
+        """Return the same text as `str`, so that Python prompts show the board."""
         return str(self)

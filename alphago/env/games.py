@@ -19,7 +19,7 @@ USUAL: dict[str, dict[str, Any]] = {GoEnv.name: {"board_size": 9}}  # defaults h
 
 
 def make_game(name: str | None = None, board_size: int | None = None, **options: Any) -> GameEnv:
-    """Return the game called `name` with the given options; None means the default, for the name and each option.
+    """Return the game called `name`, with these options; None for the default name, size or option.
 
     Raises ValueError for an unknown name, an unknown option, or a required option that is missing.
     """
@@ -65,7 +65,7 @@ def game_reference(env: type[GameEnv]) -> str:
 
 
 def with_settings(env: GameEnv, given: Mapping[str, Any]) -> GameEnv:
-    """Return the same game with some options changed; raise ValueError for an unknown option."""
+    """Return the same game with the options `given` changed; raise ValueError for an unknown option."""
     for name, value in given.items():
         if name not in env.config:
             raise ValueError(f"{env.name} has no {name}, got {value!r}")
@@ -73,7 +73,7 @@ def with_settings(env: GameEnv, given: Mapping[str, Any]) -> GameEnv:
 
 
 def require_go(env: GameEnv, who: str) -> GoEnv:
-    """Return `env` as a GoEnv; raise ValueError for any other game.
+    """Return `env` if it is a game of Go; raise ValueError if not.
 
     who: what needs a game of Go, for the message.
     """

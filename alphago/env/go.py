@@ -153,7 +153,7 @@ class GoEnv(StonesEnv):
 
     @property
     def summary(self) -> str:
-        """A short text, '9x9, komi 7', with rules and turns if they are not the default."""
+        """A short text, such as '9x9, komi 7'; rules and turns are included if they are not the default."""
         rules = "" if self.rules == Rules() else f", {rules_name(self.rules)} rules"
         turns = "" if self.turns is None else f", {self.turns} turns each"
         return f"{self.N}x{self.N}, komi {self.komi:g}{rules}{turns}"
@@ -165,10 +165,10 @@ class GoEnv(StonesEnv):
         return cls(**needed, **{name: config[name] for name in ("ko", "suicide", "turns") if name in config})
 
     def resized(self, size: int) -> "GoEnv":
-        """Return the game on another board size, with that board's default komi.
+        """Return the game on a board of another size, with that board's default komi.
 
-        Fixed turns are kept, with their `first_pass`. Without fixed turns `first_pass` becomes 0, and `max_moves` the
-        new board's default unless it is unlimited.
+        A game with fixed turns keeps its turns and `first_pass`. In any other game `first_pass` becomes 0, and
+        `max_moves` becomes the new board's default unless it is unlimited.
         """
         if self.turns is not None:
             return self.replace(board_size=size, komi=None)
@@ -180,7 +180,10 @@ class GoEnv(StonesEnv):
         return float(min(self.max_moves, 1.3 * self.N * self.N))
 
     def training_variant(self) -> "GoEnv":
-        """Return the game with margin_weight 0.3, komi_spread 1 and first_pass 0.9 N^2, where they are not set yet."""
+        """Return the game with options that make self-play learn faster.
+
+        margin_weight becomes 0.3, komi_spread 1 and first_pass 0.9 N^2, each only if it is 0 in this game.
+        """
         return self.replace(
             margin_weight=self.margin_weight or 0.3,
             komi_spread=self.komi_spread or 1.0,
@@ -188,20 +191,21 @@ class GoEnv(StonesEnv):
         )
 
     def match_variant(self) -> Self:
-        """Return the game in which passing is always legal and, without fixed turns, `max_moves` is 4 N^2 or more."""
+        """Return the game in which passing is always legal; without fixed turns, `max_moves` is also at least 4 N^2."""
         if self.turns is not None:
             return self.replace(first_pass=0)
         return self.replace(max_moves=max(self.max_moves, 4 * self.N * self.N), first_pass=0)
 
     def player_view(self) -> Self:
-        """Return this game, or, with fixed turns, one in which a pass is legal only if there is no other move."""
+        """Return this game; if it has fixed turns, the game in which a pass is legal only if there is no other move."""
         return self if self.turns is None else self.replace(first_pass=self.max_moves)
 
     def random_setup(self, generator: np.random.Generator) -> dict[str, Any]:
-        """Return a random komi if `komi_spread` is set.
+        """Return a random komi for a self-play game as {"komi": …}; {} if `komi_spread` is 0.
 
-        It is normally distributed: in half of the games around `komi` with a standard deviation of 2 `komi_spread`, in
-        the others around `komi` / 2 with 5 `komi_spread`. Black needs the smaller komis while networks are weak.
+        The komi is normally distributed: in half of the games around `komi`, with a standard deviation of 2
+        `komi_spread`; in the other half around `komi` / 2, with a standard deviation of 5 `komi_spread`. While networks
+        are weak, Black needs these smaller komis.
         """
         if self.komi_spread == 0:
             return {}
@@ -225,7 +229,7 @@ class GoEnv(StonesEnv):
 
     @cached_property
     def opening_actions(self) -> np.ndarray:
-        """The points off the edge, bool [action_space]."""
+        """The actions from which random openings choose: the points off the edge, bool [action_space]."""
         inner = np.zeros((self.N, self.N), np.bool_)
         inner[1:-1, 1:-1] = True
         return np.append(inner.ravel(), False)
@@ -267,7 +271,7 @@ class GoEnv(StonesEnv):
         ko: int | str | None = None,
         history: Sequence[np.ndarray] = (),
     ) -> GoPosition:
-        """Return the start position, or one with the given stones.
+        """Return the start position, or a position with the given stones.
 
         black, white: points as text ("D4 E5"), or a collection of texts or actions.
         to_play: "black" or "white" (or +1, -1); Black by default, White after a handicap.

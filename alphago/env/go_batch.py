@@ -28,10 +28,10 @@ class GoStart(NamedTuple):
 def check_setup(
     size: int, stones: np.ndarray | None, to_play: int | str, komi: float
 ) -> tuple[np.ndarray | None, int, int]:
-    """Return the kernels' arguments for a set-up: stones int8 [N * N], the mover's colour, and twice the komi.
+    """Return the kernels' arguments for a set-up: stones, int8 [N * N], mover (layout.BLACK or WHITE), twice the komi.
 
-    The stones are None if Black begins on an empty board.  Raises ValueError for stones of another shape, an unknown
-    player or an invalid komi.
+    The stones are None if the board is empty and Black is to move.  Raises ValueError for stones of a wrong shape, an
+    unknown player or an invalid komi.
     """
     if stones is not None and np.shape(stones) != (size, size):
         raise ValueError(f"stones must have shape {[size, size]}, got {list(np.shape(stones))}")
@@ -97,5 +97,5 @@ class GoBatch(PackedBatch):
         return out
 
     def _scratch(self) -> np.ndarray:
-        """Return new scratch memory for each call, since threads may call at the same time."""
+        """Return new scratch memory; every call gets its own, since several threads may call at the same time."""
         return np.empty(alive.scratch_words(self._size), np.int32)

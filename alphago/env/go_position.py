@@ -46,14 +46,14 @@ class GoPosition(StonesPosition):
 
     @property
     def move_number(self) -> int:
-        """The number of plies so far, including the plies before a set-up (`move_number` of `GoEnv.position`)."""
+        """The number of plies so far, with the plies before a set-up (`move_number` of `GoEnv.position`)."""
         return int(self.row[layout.PLY])
 
     @cached_property
     def captures(self) -> tuple[int, int]:
-        """The numbers of stones that Black and White have captured, including `captures` of a set-up.
+        """The numbers of stones that Black and White have captured, with the `captures` of a set-up (`GoEnv.position`).
 
-        Stones removed by suicide are the other side's captures.
+        Stones that a side removes by suicide count as captured by the other side.
         """
         before = self.setup.get("captures", (0, 0))
         counts = []

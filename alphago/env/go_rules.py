@@ -47,7 +47,7 @@ LONG_NAME = re.compile(r"ko(SIMPLE|POSITIONAL|SITUATIONAL)scoreAREA(?:tax\w+?)?s
 def read_rules(text: str) -> Rules | None:
     """Return the rules called `text` in any spelling ("new_zealand", "NZ"); None for an unknown name.
 
-    KataGo's long names (koSIMPLEscoreAREAtaxNONEsui0) and JSON ({"ko": "SIMPLE", …}) are accepted too.
+    KataGo's long names (koSIMPLEscoreAREAtaxNONEsui0) and its JSON ({"ko": "SIMPLE", …}) are also read.
     """
     if text.lstrip().startswith("{"):
         return rules_of_json(text)
@@ -74,7 +74,7 @@ def rules_of_json(text: str) -> Rules | None:
 
 
 def named_rules(text: str) -> Rules:
-    """Return the rules called `text`; raise ValueError, with all names, for an unknown one."""
+    """Return the rules called `text`; for an unknown name raise ValueError, whose message lists all names."""
     rules = read_rules(text)
     if rules is None:
         raise ValueError(f"rules must be one of {', '.join(NAMED)}, got {shown(text)}")
@@ -82,7 +82,7 @@ def named_rules(text: str) -> Rules:
 
 
 def rules_name(rules: Rules) -> str:
-    """Return a name that `read_rules` and other programs understand: a short one, or else KataGo's long form."""
+    """Return a name that `read_rules` and other programs understand: a short name, or else KataGo's long form."""
     names = {named: name for name, named in reversed(NAMED.items()) if named.ko != "simple"}
     return names.get(rules) or f"ko{rules.ko.upper()}scoreAREAtaxNONEsui{int(rules.suicide)}"
 
@@ -111,7 +111,7 @@ def check_komi(komi: float) -> float:
 
 
 def most_handicap(size: int) -> int:
-    """Return the most handicap stones with fixed points: 9, on 7x7 and boards of even size 4, below 7x7 0."""
+    """Return the most handicap stones that have fixed points: 9; on 7x7 and boards of even size 4; below 7x7 0."""
     return 0 if size < 7 else 4 if size == 7 or size % 2 == 0 else 9
 
 
@@ -141,14 +141,14 @@ def star_points(size: int) -> list[int]:
 
 
 def list_points(points: Stones) -> list[str | int]:
-    """Return the points in a text or any collection as a list; raise ValueError for anything else."""
+    """Return points, given as one text or as a collection, as a list; raise ValueError for anything else."""
     if not isinstance(points, Iterable):
         raise ValueError(f"stones must be a text such as 'D4 E5' or a collection of points, got {shown(points)}")
     return list(points.split() if isinstance(points, str) else points)
 
 
 def check_planes(planes: int | str) -> tuple[str | None, int]:
-    """Return the name of a set of rule planes (None for history planes) and the number of planes.
+    """Return (name, count): the name of a set of rule planes, or None for history planes; and the number of planes.
 
     Raises ValueError for an unknown name or a number that is not odd and >= 3.
     """

@@ -14,7 +14,7 @@ from alphago.system.validation import check_int, is_int, shown
 
 
 class Past(NamedTuple):
-    """The history of a set-up board; fields as in `GoEnv.position`."""
+    """What is known of the game before a set-up board; the fields are arguments of `GoEnv.position`."""
 
     move_number: int | None
     captures: Sequence[int] | None
@@ -23,7 +23,10 @@ class Past(NamedTuple):
 
 
 def with_past(env: GameEnv, stones: np.ndarray, to_play: int | None, komi: float | None, past: Past) -> GoPosition:
-    """Return the position with stones [N, N] and this past; raise ValueError if they contradict each other."""
+    """Return the position with the given stones and past.
+
+    stones: [N, N].  to_play, komi: as in `GoEnv.position`.  Raises ValueError if the arguments contradict each other.
+    """
     history = check_history(past.history, env.plane_shape)
     if past.ko is not None:
         if history:
@@ -54,7 +57,7 @@ def set_up(env: GameEnv, stones: np.ndarray, to_play: int, komi: float | None = 
 
 
 def setup_texts(env: GameEnv, stones: np.ndarray, to_play: int) -> dict[str, Any]:
-    """Return the keywords of `GoEnv.position` for stones [N, N] and the side to move, without defaults."""
+    """Return keywords of `GoEnv.position` for stones [N, N] and the side to move; defaults are left out."""
     texts = {
         colour: " ".join(env.to_text(int(action)) for action in np.flatnonzero(stones == sign))
         for colour, sign in (("black", 1), ("white", -1))
@@ -64,7 +67,10 @@ def setup_texts(env: GameEnv, stones: np.ndarray, to_play: int) -> dict[str, Any
 
 
 def board_before_ko(env: GameEnv, stones: np.ndarray, mover: int, ko: int | str) -> np.ndarray:
-    """Return the board before the capture that the mover must not answer at `ko`; raise ValueError if there is none."""
+    """Return the board before the last move, which captured the stone at `ko`, where the mover must not recapture.
+
+    Raises ValueError if there is no such board.
+    """
     try:
         before = set_up(env, stones, mover).play(ko).board
     except IllegalMove:
@@ -75,9 +81,10 @@ def board_before_ko(env: GameEnv, stones: np.ndarray, mover: int, ko: int | str)
 
 
 def earlier_captures(captures: Sequence[int], later: tuple[int, int]) -> tuple[int, int]:
-    """Return the captures of Black and White before the known moves: `captures` in all minus `later`, theirs.
+    """Return how many stones Black and White captured before the known moves: `captures` minus `later`.
 
-    Raises ValueError if either difference is negative.
+    captures: the numbers in the whole game.  later: the numbers in the known moves.
+    Raises ValueError if a difference is negative.
     """
     if np.shape(captures) != (2,) or not all(is_int(a, b) for a, b in zip(captures, later, strict=True)):
         least = "" if later == (0, 0) else f", at least {later[0]} and {later[1]} as the boards show"

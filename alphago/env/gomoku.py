@@ -20,7 +20,7 @@ MIN_SIZE, MAX_SIZE = 2, 25
 
 @checks_keywords()
 class GomokuEnv(StonesEnv):
-    """Freestyle Gomoku on `board_size` x `board_size` points, 2 to 25; or any other (m, m, k) game.
+    """Freestyle Gomoku on `board_size` x `board_size` points, 2 to 25; with other options, any (m, m, k) game.
 
     Black begins; the first side with `connect_row` or more stones in a straight line wins; a full board is a draw.
     There are no forbidden moves and no passes.  An action is row * N + column with row 0 at the top.

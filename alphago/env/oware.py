@@ -53,8 +53,8 @@ class OwareEnv(GameEnv):
         repetition, `remainder` "nobody", graded outcomes.  The options below override single rules.
     max_moves: plies after which the game ends.
     repetition: whether a position that occurs again ends the game, as in tournaments and OpenSpiel.
-    remainder: who gets the seeds left in the houses when `max_moves` ends the game: "own", each player the seeds in its
-        own houses, or "nobody".
+    remainder: who gets the seeds in the houses when `max_moves` ends the game: "own": each player gets the seeds in its
+        own houses; "nobody": they do not count.
     graded: whether outcomes are fractions, as in CGZero: a win counts 0.85 + 0.0006 for each ply left + 0.0026 for each
         seed captured by the winner - 0.0020 for each captured by the loser, at most 1; a draw counts 0.0005 for each
         seed captured by Black.  `result` and matches do not depend on it.
@@ -95,12 +95,15 @@ class OwareEnv(GameEnv):
         return {**self.rules._asdict(), "planes": self.plane_set}
 
     def replace(self, **options: Any) -> "OwareEnv":
-        """Return the same game with some options changed; `rules` resets all rules that are not given too."""
+        """Return the same game with some options changed.
+
+        A new value of `rules` also resets the rules that are not given.
+        """
         before = {"planes": self.plane_set} if "rules" in options else self.config
         return OwareEnv(**{**before, **options})
 
     def accepts(self, other: GameEnv) -> bool:
-        """Return whether `other` is Oware by the same rules, except grading and planes."""
+        """Return whether `other` is Oware by the same rules; `graded` and `planes` may differ."""
         return isinstance(other, OwareEnv) and self.rules._replace(graded=other.graded) == other.rules
 
     def __repr__(self) -> str:
@@ -188,7 +191,7 @@ class OwarePosition(Position):
 
     @property
     def result(self) -> float:
-        """The winner: +1 Black, -1 White, 0 a draw; graded results do not change it."""
+        """The winner: +1 Black, -1 White, 0 a draw; it is the same with graded outcomes."""
         return float(np.sign(self.score()))
 
     @property
@@ -209,7 +212,7 @@ class OwarePosition(Position):
 
     @property
     def move_number(self) -> int:
-        """The number of plies so far, including the plies before a set-up (`move_number` of `position`)."""
+        """The number of plies so far, with the plies before a set-up (`move_number` of `position`)."""
         return int(self.batch.rows[0, PLY])  # type: ignore[attr-defined]
 
     @property

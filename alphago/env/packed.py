@@ -16,8 +16,8 @@ class PackedBatch(GameBatch):
     """Base class of batches on kernels: each method runs the kernel with its name plus `_batch`.
 
     rows: integers [count, words], one position per row.
-    rules: the module with `play_batch`, `replay_batch` and `legal_mask_batch`.
-    common: the module with `copy_batch`, `is_over_batch`, `to_play_batch`, `hash_batch` and `score_batch`.
+    rules: the module with the kernels `play_batch`, `replay_batch` and `legal_mask_batch`.
+    common: the module with the kernels `copy_batch`, `is_over_batch`, `to_play_batch`, `hash_batch` and `score_batch`.
     """
 
     def __init__(self, env: GameEnv, rows: np.ndarray, rules: ModuleType, common: ModuleType) -> None:
@@ -27,7 +27,7 @@ class PackedBatch(GameBatch):
         self._common = common
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for copies and pickles, with modules replaced by their names."""
+        """Return the state for copies and pickles; modules, which cannot be pickled, are replaced by their names."""
         return vars(self) | {"_rules": self._rules.__name__, "_common": self._common.__name__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -70,8 +70,8 @@ class RowBatch(PackedBatch):
 
     kernels: the module with the game's `reset_batch`, `play_batch`, `replay_batch`, `legal_mask_batch` and
         `planes_batch`.
-    words: int64 words per row.
-    options: the arguments of `reset_batch` after `rows` and `slots`.
+    words: number of int64 words of a row.
+    options: the arguments of `reset_batch` that follow `rows` and `slots`.
     """
 
     def __init__(self, env: GameEnv, count: int, kernels: ModuleType, words: int, options: Sequence[int] = ()) -> None:

@@ -1,4 +1,4 @@
-"""Pictures of positions: the interface of every position; games with boards override the drawing."""
+"""Pictures of positions: the methods that every position has; games with boards override the drawing."""
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -17,9 +17,9 @@ class Look(NamedTuple):
 
     numbers: how many of the last moves have their number on their stone.
     coordinates: whether rows and columns are labelled.
-    caption: the text below; None for the position's `caption`, "" for none.
-    overlay: results of a network or search to draw; None for none.
-    legend: whether sentences below explain the overlay.
+    caption: the text below the picture; None for the position's `caption`, "" for no text.
+    overlay: results of a network or search to draw; None for no results.
+    legend: whether sentences below the picture explain the overlay.
     """
 
     numbers: int = 0
@@ -74,7 +74,7 @@ class Pictured:
 
         numbers: True for the numbers of all moves on their stones, n for those of the last n.
         coordinates: whether rows and columns are named.
-        caption: the text below; None for whose turn it is and the like, "" for none.
+        caption: the text below; None for the number of moves and whose turn it is, "" for no text.
         priors: the policy of a network, [action_space], as `net(position)[0]`: discs, darker for more.
         visits: of a search, [action_space], as `analyze(position, net, readouts).visits[0]`.
         q: values for the player to move, -1 .. 1, [action_space], as `Analysis.q[0]`.
@@ -97,7 +97,7 @@ class Pictured:
         return str(self.svg())
 
     def drawing(self, look: Look = PLAIN) -> Drawing:
-        """Return the drawing that `svg` converts to text; games with a board override this."""
+        """Return the drawing that `svg` converts to SVG text; games with a board override this method."""
         texts = self.texts_below(look)
         if look.overlay is not None and look.legend:
             texts += legend(look.overlay, [None] * self.env.action_space, self.env.to_text)
@@ -108,12 +108,15 @@ class Pictured:
         raise NotImplementedError
 
     def texts_below(self, look: Look) -> list[str]:
-        """Return the sentences below a picture."""
+        """Return the lines of text below a picture: the caption and the legend."""
         text = self.caption if look.caption is None else look.caption
         return [text] if text else []
 
     def line_points(self, line: str | Iterable[int | str]) -> dict[int, tuple[int, int]]:
-        """Return the (point, colour) of each move of a line from this position on, by number from 1."""
+        """Return the moves of a line of play from this position on, as {number: (point, colour)}.
+
+        Numbers begin with 1.  colour: 1 Black, -1 White.
+        """
         position: Any = self
         points: dict[int, tuple[int, int]] = {}
         for number, action in enumerate(line.split() if isinstance(line, str) else line, 1):
@@ -131,7 +134,7 @@ class Pictured:
 
 
 def move_numbers(positions: Sequence[Any], last: int) -> dict[int, int]:
-    """Return the numbers of the last `last` moves by point, for a drawing; of several moves on a point, the latest.
+    """Return the numbers of the last `last` moves, by point, for a drawing; a point with several moves has the latest.
 
     positions: all positions of the game, from its start.
     """

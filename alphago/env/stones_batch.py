@@ -18,7 +18,7 @@ class StonesBatch(RowBatch):
     def reset(self, slots: np.ndarray, *, board: Any = None, to_play: int | str | None = None) -> None:
         """Set all slots to the start position, or to the same set-up; raise ValueError for an impossible board.
 
-        board: [height, width] of 1 Black, -1 White, 0 empty; None for the start position's.
+        board: [height, width] of 1 Black, -1 White, 0 empty; None for the start position's board.
         to_play: "black" or "white" (or +1, -1); None to infer it from the board.
         """
         super().reset(slots)
@@ -39,7 +39,10 @@ class StonesBatch(RowBatch):
         return row[HEADER : HEADER + height * width]
 
     def usual_mover(self, cells: np.ndarray) -> int:
-        """Return the side to move on a board (cells: int64 [height * width]) for which a set-up names none."""
+        """Return the side to move, +1 or -1, on a board that was set up without `to_play`.
+
+        cells: int64 [height * width], the stones.
+        """
         return 1
 
     @abstractmethod

@@ -17,7 +17,7 @@ class Symmetries(NamedTuple):
 
 
 def identity(plane_points: int, action_space: int) -> Symmetries:
-    """Return only the identity, for games without symmetries."""
+    """Return the identity as the only symmetry, for games without symmetries."""
     return Symmetries(np.arange(plane_points)[None], np.arange(action_space)[None])
 
 

@@ -37,11 +37,14 @@ def lay_out(row):
 
 @kernel
 def set_up(row, colours, to_play):
-    """Place stones on an empty board: `colours` int8 [N * N], 1 Black, -1 White; then `to_play` is to move.
+    """Place stones on an empty board, and give the move to `to_play`; the row must be that of an empty board.
 
-    A chain that has a liberty at the end also has one while stones are being placed (the same point, or a point that is
-    still to be filled and leads to it), so nothing is captured. If `misplaced` finds a stone afterwards, the row is
-    invalid. For the ko rule the game begins with this board; older boards of history planes stay empty.
+    colours: int8 [N * N], 1 Black, -1 White, 0 empty.
+
+    Nothing is captured if every chain of the finished board has a liberty: such a chain also has a liberty while stones
+    are being placed (the same point, or a point that is still to be filled and leads to it). If `misplaced` finds a
+    stone afterwards, the row is invalid. For the ko rule the game begins with this board; older boards of history
+    planes stay empty.
     """
     size = load(row, layout.SIZE)
     for action in range(size * size):
@@ -59,7 +62,10 @@ def set_up(row, colours, to_play):
 
 @kernel
 def misplaced(row, colours):
-    """Return the action of a stone of `set_up` that was captured or has no liberty, else NO_ACTION."""
+    """Return the action of a stone that `set_up` could not place: it was captured, or has no liberty.
+
+    Returns NO_ACTION if there is no such stone.
+    """
     for action in range(load(row, layout.SIZE) * load(row, layout.SIZE)):
         if load(colours, action) == 0:
             continue
@@ -120,5 +126,5 @@ def board(row, out):
 
 @kernel
 def position_hash(row):
-    """Return a hash of stones, side to move and whether the last move was a pass."""
+    """Return a hash of the stones, the side to move, and whether the last move was a pass."""
     return mix(load_long(row, layout.HASH_LOW) ^ (2 * load(row, layout.TO_PLAY) + (load(row, layout.PASSES) > 0)))

@@ -1,15 +1,15 @@
 """Pass-alive chains and points by Benson's algorithm: safe even if their side never plays again.
 
-Source: D. B. Benson, "Life in the Game of Go", Information Sciences 10 (1976).  A region of a colour is a
-connected set of points without its stones.  It is vital to a chain if all its empty points are liberties of the chain.
-If suicide is allowed, which Benson does not consider, all points of the region must be adjacent to the chain, since
-enemy stones there may commit suicide and leave empty points.  Chains with fewer than two vital regions are struck out,
-then regions that touch such a chain, until nothing changes: the chains left are pass-alive, and so are the points of
-the regions vital to them.
+Source: D. B. Benson, "Life in the Game of Go", Information Sciences 10 (1976).  A region of a colour is a connected set
+of points without stones of this colour.  It is vital to a chain if all its empty points are liberties of the chain. If
+suicide is allowed, which Benson does not consider, all points of the region must be adjacent to the chain, since enemy
+stones there may commit suicide and leave empty points.  Chains with fewer than two vital regions are struck out, then
+the regions that touch a struck-out chain, until nothing changes: the chains left are pass-alive, and so are the points
+of the regions vital to them.
 
 `scratch` is int32 [scratch_words(size)]: the points of all regions, concatenated; the index at which each region
-begins; whether each is still open; a mark for each point in a region; the number of vital regions per chain (at its
-head).
+begins; whether each region is still open (not struck out); a mark for each point in a region; the number of vital
+regions of each chain (at the index of its head).
 """
 
 from alphago.env.kernels import go_row as layout
@@ -26,7 +26,10 @@ def scratch_words(size):
 
 @part
 def gather(row, colour, first, members, scratch, at_marks):
-    """Append the region around the point `first` to scratch from index `members`; return the next free index."""
+    """Append the points of the region around the point `first` to `scratch`, from index `members` on.
+
+    Returns the next free index.  colour: the colour of which this is a region.  at_marks: index of the points' marks.
+    """
     stride = load(row, layout.SIZE) + 1
     store(scratch, members, first)
     store(scratch, at_marks + first, 1)
@@ -47,7 +50,7 @@ def gather(row, colour, first, members, scratch, at_marks):
 
 @part
 def divide(row, colour, scratch, at_begins, at_marks):
-    """Divide all points without a stone of `colour` into regions; return how many there are."""
+    """Divide all points without a stone of `colour` into regions; return the number of regions."""
     size = load(row, layout.SIZE)
     for i in range((size + 1) * (size + 2) + 1):
         store(scratch, at_marks + i, 0)
@@ -76,13 +79,13 @@ def touches(row, point, colour, head):
 
 @part
 def has_to_touch(row, point):
-    """Return whether a point counts for vitality: a region is vital to a chain that touches all points that count."""
+    """Return whether a chain must touch this point of a region for the region to be vital to the chain."""
     return load(row, layout.SUICIDE) != 0 or load(row, cell(point) + layout.COLOUR) == layout.EMPTY
 
 
 @part
 def is_vital(row, colour, head, scratch, begin, end):
-    """Return whether this chain touches all points of scratch[begin:end] that count (`has_to_touch`)."""
+    """Return whether the region scratch[begin:end] is vital to the chain of `colour` with this head point."""
     for i in range(begin, end):
         point = load(scratch, i)
         if has_to_touch(row, point) and not touches(row, point, colour, head):
@@ -92,9 +95,9 @@ def is_vital(row, colour, head, scratch, begin, end):
 
 @part
 def count_vital(row, colour, scratch, begin, end, at_counts):
-    """Count the chains of `colour` to which the region scratch[begin:end] is vital; add one to the count of each.
+    """Add one to the count of each chain of `colour` to which the region scratch[begin:end] is vital.
 
-    The count of a chain is scratch[at_counts + its head point].
+    Returns the number of these chains.  The count of a chain is scratch[at_counts + its head point].
     """
     i = begin
     while i < end and not has_to_touch(row, load(scratch, i)):
@@ -121,7 +124,7 @@ def count_vital(row, colour, scratch, begin, end, at_counts):
 
 @part
 def touches_struck_out(row, colour, scratch, begin, end, at_counts):
-    """Return whether the region scratch[begin:end] touches a chain with fewer than VITAL vital regions."""
+    """Return whether the region scratch[begin:end] touches a chain with fewer than VITAL (2) vital regions."""
     stride = load(row, layout.SIZE) + 1
     for i in range(begin, end):
         point = load(scratch, i)
@@ -138,9 +141,9 @@ def touches_struck_out(row, colour, scratch, begin, end, at_counts):
 
 @part
 def strike_out(row, colour, regions, scratch, at_begins, at_open, at_counts):
-    """Run one round: count the vital regions of all chains, and close the regions that touch a chain with too few.
+    """Run one round: count the vital regions of each chain, and strike out the regions that touch a chain with too few.
 
-    Returns whether a region was closed. The `at_` arguments are indices into `scratch`, see the module.
+    Returns whether a region was struck out. The `at_` arguments are indices into `scratch`, see the module.
     """
     size = load(row, layout.SIZE)
     for i in range((size + 1) * (size + 2) + 1):
@@ -161,7 +164,7 @@ def strike_out(row, colour, regions, scratch, at_begins, at_open, at_counts):
 
 @part
 def mark_alive(row, colour, value, scratch, out, at):
-    """Write `value` to `out` at the pass-alive stones and points of `colour`; N * N numbers from index `at`."""
+    """Write `value` at the pass-alive stones and points of `colour`; `out` holds the board from index `at` on."""
     size = load(row, layout.SIZE)
     stride = size + 1
     at_begins = size * size

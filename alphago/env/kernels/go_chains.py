@@ -1,7 +1,7 @@
 """Chains of stones on Go's packed rows: place, join and capture them; and the list of empty points.
 
 Chains are circular lists.  A chain's head counts pseudo-liberties (pairs of a stone and an empty
-neighbour), with the sum and the sum of squares of those neighbours.  All are the same point exactly
+neighbour), with the sum and the sum of squares of those neighbours.  The chain has a single liberty exactly
 if count * squares == sum * sum, which detects atari without listing liberties.  The three numbers are
 packed into one, so that a liberty is added or removed by one addition.
 
@@ -22,7 +22,7 @@ def stone_hash(point, colour):
 
 @part
 def liberty(point):
-    """Return the packed number for one pseudo-liberty at this point; a chain keeps the sum (see the module)."""
+    """Return the packed number of one pseudo-liberty at this point; a chain keeps their sum (see the module)."""
     return (1 << layout.COUNT_BITS) + (point << layout.SUM_BITS) + point * point
 
 
@@ -105,9 +105,10 @@ def join(row, a, b):
 
 @part
 def take(row, head_point, taker, at_board):
-    """Capture the chain with this head point.
+    """Capture the chain of stones with this head point.
 
-    taker: the colour that gains liberties. at_board: index of the chain's colour in the newest board.
+    taker: the colour of the capturing stones, which gain liberties.
+    at_board: row index at which the bits of the captured colour begin in the newest board.
     """
     stride = load(row, layout.SIZE) + 1
     at_vacated = load(row, layout.AT_VACATED)
@@ -131,9 +132,9 @@ def take(row, head_point, taker, at_board):
 
 @part
 def place_stone(row, point, colour):
-    """Put a stone on an empty point as a chain of its own, and remove the point from its neighbours' liberties.
+    """Put a stone on an empty point as a chain of its own, and remove the point from the liberties of its neighbours.
 
-    Returns 4 bits, one per side, set where an enemy chain has no liberty left.
+    Returns 4 bits, one for each side: set if the enemy chain on that side has no liberty left.
     """
     stride = load(row, layout.SIZE) + 1
     unlist_empty(row, point)

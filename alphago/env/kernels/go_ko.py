@@ -1,7 +1,7 @@
-"""The ko rules of Go: simple ko, positional and situational superko.
+"""The ko rules of Go: simple ko, positional superko and situational superko.
 
-For superko a row records its boards in a filter and a list of hashes (see `go_row`). Simple ko needs neither: it
-forbids only the board before the last move.
+For superko, a row records the boards of the game in a filter and in a list of hashes (see `go_row`). Simple ko needs no
+record: it forbids only the board before the last move.
 """
 
 from alphago.env.kernels import go_row as layout
@@ -11,7 +11,7 @@ from alphago.system.kernels.jit import load, part, store
 
 @part
 def superko_key(row, board, mover):
-    """Return the number that superko compares: a board's hash, combined with the side to move if situational."""
+    """Return the number by which superko compares boards: the hash `board`; if situational, combined with the mover."""
     return board ^ (mover * layout.SIDE_FACTOR) if load(row, layout.KO_RULE) == layout.SITUATIONAL else board
 
 
@@ -29,7 +29,10 @@ def record_board(row):
 
 @part
 def ko_forbids(row, board, mover):
-    """Return whether the ko rule forbids a move that leads to the board with this hash, with `mover` to play."""
+    """Return whether the ko rule forbids a move.
+
+    board: hash of the board after the move.  mover: the side to move after it.
+    """
     if load(row, layout.KO_RULE) == layout.SIMPLE:
         return board == load_long(row, layout.BEFORE_LOW)
     board = superko_key(row, board, mover)

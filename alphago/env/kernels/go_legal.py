@@ -1,4 +1,4 @@
-"""Legal moves, and own eyes, on Go's packed rows."""
+"""Legal moves, and the eyes of the mover, on the packed rows of Go."""
 
 from alphago.env.kernels import go_row as layout
 from alphago.env.kernels.go_chains import in_atari, is_stone, stone_hash
@@ -20,7 +20,7 @@ def has_empty_neighbour(row, point):
 def allowed(row, point, colour, check_repetition):
     """Return whether the rules of ko and suicide allow a stone of `colour` on this empty point.
 
-    check_repetition: whether to check the ko rule for moves that are not suicide.
+    check_repetition: whether to check the ko rule for a move that is not suicide.
     """
     if has_empty_neighbour(row, point) or has_liberties(row, point, colour):
         return not check_repetition or not ko_forbids(row, hash_after(row, point, colour), 3 - colour)
@@ -48,7 +48,10 @@ def hash_after(row, point, colour):
 
 @part
 def hash_without(row, point, colour, only_in_atari):
-    """Return the board's hash without the chains of `colour` adjacent to a point: all, or `only_in_atari`."""
+    """Return the board's hash without the chains of `colour` that are adjacent to a point.
+
+    only_in_atari: whether to leave out only the chains that are in atari.
+    """
     stride = load(row, layout.SIZE) + 1
     board = load_long(row, layout.HASH_LOW)
     first = second = third = 0
@@ -84,8 +87,9 @@ def is_repetition(row, action):
 def legal_bits(row, r):
     """Return the legal points of board row r as bits.
 
-    A stone with an empty neighbour, on a point from which no stone was ever removed, is legal: it is not suicide, and
-    cannot repeat a board, since no earlier board has a stone there. All other points are tested one by one.
+    A point is legal without further tests if it has an empty neighbour and no stone was ever removed from it: a stone
+    there is not suicide, and cannot repeat a board, since no earlier board has a stone there. All other points are
+    tested one by one.
     """
     size = load(row, layout.SIZE)
     colour = load(row, layout.TO_PLAY)
@@ -124,7 +128,7 @@ def is_own_eye(row, point, colour):
 
 @part
 def without_own_eyes(row, r, legal):
-    """Return the bits of `legal`, points of board row r, without the mover's own eyes."""
+    """Return the bits of `legal` (points of board row r) without the points that are the mover's own eyes."""
     size = load(row, layout.SIZE)
     colour = load(row, layout.TO_PLAY)
     left = legal
@@ -138,9 +142,9 @@ def without_own_eyes(row, r, legal):
 
 @part
 def legal_mask(row, out, at):
-    """Write N * N + 1 flags into `out` from index `at`, 1 for a legal action; all are 0 once the game is over.
+    """Write N * N + 1 flags into `out` from index `at`: 1 for a legal action, else 0; all 0 once the game is over.
 
-    A pass is legal from ply FIRST_PASS on, and earlier if there is no other move.
+    A pass is legal from ply FIRST_PASS on; before, it is legal only if there is no other move.
     """
     size = load(row, layout.SIZE)
     going = not is_over(row)

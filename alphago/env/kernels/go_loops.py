@@ -83,7 +83,10 @@ def ownership_batch(rows, slots, out):
 
 @kernel
 def outcome_batch(rows, slots, margin_weight, out):
-    """Write (1 - margin_weight) times the mover's result, -1, 0 or 1, plus margin_weight times tanh(margin / 10)."""
+    """Write each mover's outcome: (1 - margin_weight) result + margin_weight tanh(margin / 10).
+
+    result: -1, 0 or 1, the sign of the mover's margin in points.
+    """
     for i in range(slots.shape[0]):
         margin = score(rows[slots[i]])
         sign = np.float32(margin > 0) - np.float32(margin < 0)

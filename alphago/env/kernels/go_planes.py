@@ -1,8 +1,8 @@
 """The planes of Go that a network receives: rule planes, or history planes.
 
 Rule planes (`SETS`) show what the rules imply: stones, liberties, forbidden points, last moves, areas, komi and score.
-History planes are AlphaGo Zero's: the boards of the last moves, from which a network has to learn liberties, superko
-and area by itself.
+History planes are the boards of the last moves, as in AlphaGo Zero; a network has to learn liberties, superko and area
+by itself.
 
 To add a rule plane, add a number below, its computation in `rule_planes_batch`, a set in SETS that contains it, and its
 twin in `go_planes.cuh`. Do not change existing sets, since networks were trained with them.
@@ -97,7 +97,7 @@ def write_chain(row, head, place, out):
 
 @part
 def write_liberties(row, places, out):
-    """Write the three planes of liberties: each stone is set in the plane for its chain's number of liberties."""
+    """Write the three planes for chains with 1, 2, and 3 or more liberties: each stone is 1 in one of them."""
     size = load(row, layout.SIZE)
     for plane in range(ONE_LIBERTY, MORE_LIBERTIES + 1):
         write_constant(0, size * size, load(places, plane), out)
@@ -114,7 +114,7 @@ def write_liberties(row, places, out):
 
 @part
 def write_bits(bits, size, place, out, at):
-    """Write one board row, given as bits, at index `at` of the plane with index `place`."""
+    """Write a board row, given as bits, into the plane with index `place`, at index `at` of the plane."""
     if place != ABSENT:
         at += size * size * place
         for c in range(size):
@@ -136,7 +136,7 @@ def repeating_bits(row, r, forbidden):
 
 @part
 def write_rows(row, places, out):
-    """Write the planes that are bits: stones, forbidden points and regions."""
+    """Write the planes that are computed as bits: stones, forbidden points and regions."""
     size = load(row, layout.SIZE)
     black = load(row, layout.AT_BOARDS) + 2 * size * load(row, layout.NEWEST)
     own = black if load(row, layout.TO_PLAY) == layout.BLACK else black + size

@@ -59,7 +59,7 @@ def bordered_points(size):
 def row_words(size, depth, ko_rule, max_moves):
     """Return the number of int32 words of a row.
 
-    depth: boards kept for history planes. max_moves: most plies of a game.
+    depth: number of boards kept for history planes.  max_moves: the most plies of a game.
     """
     words = HEADER + CELL * bordered_points(size) + 3 * size + 2 * size * depth
     if ko_rule == SIMPLE:
@@ -127,7 +127,7 @@ def is_vacated(row, point):
 
 @part
 def occupied_bits(row, r):
-    """Return the stones of both colours in board row r as bits; rows off the board count as full."""
+    """Return the stones of both colours in board row r as bits; for a row off the board all bits are set."""
     size = load(row, SIZE)
     if r < 0 or r >= size:
         return (1 << size) - 1
@@ -137,7 +137,7 @@ def occupied_bits(row, r):
 
 @kernel
 def is_over(row):
-    """Return whether the game has ended, by passes in a row or by its ply limit."""
+    """Return whether the game has ended, by two passes or by its ply limit."""
     return load(row, PASSES) >= load(row, PASSES_TO_END) or load(row, PLY) >= load(row, MAX_MOVES)
 
 
@@ -149,6 +149,6 @@ def pass_ends(row):
 
 @part
 def copy(source, target):
-    """Make `target` equal to `source`, up to the last board hash in use."""
+    """Make `target` equal to `source`, except for the unused words after the last board hash."""
     for i in range(load(source, AT_HASHES) + 2 * load(source, BOARDS_SEEN)):
         store(target, i, load(source, i))

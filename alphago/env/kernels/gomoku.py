@@ -1,8 +1,8 @@
 """Gomoku on packed rows (see `rows`): `connect` stones or more in a line win.
 
-After the cells come the latest `depth` actions; the action of ply i is at index i % depth.  The planes need them: since
-stones never leave the board, an older board is the newest one without the stones played since.  Actions before a set-up
-are UNKNOWN.
+After the cells, a row has the latest `depth` actions; the action of ply i is at index i % depth.  The planes need these
+actions: since stones never leave the board, an older board is the newest board without the stones played since then.
+In a set-up position the actions before it are UNKNOWN.
 """
 
 import numpy as np
@@ -64,7 +64,7 @@ def legal_mask(row, out):
 
 @part
 def planes(row, out):
-    """Write 2 * depth + 1 planes: own and enemy stones of the newest board, of the one before, and so on.
+    """Write 2 * depth + 1 planes: own and enemy stones of the newest board, then of the board before it, and so on.
 
     The last plane is 1 if Black is to move.  Boards before the start or a set-up are empty (AlphaGo Zero's planes:
     Silver et al. 2017, "Neural network architecture").

@@ -1,9 +1,10 @@
 """Oware Abapa on packed rows (see `rows`): cells are houses and hold numbers of seeds.
 
 Houses 0 to 5 are Black's, 6 to 11 White's, each from its player's left to right; seeds are sown in this cyclic order.
-In `sow` and `capture` a house is given by the index of its word in the row, HEADER + 0 to HEADER + 11. The margin
-determines both stores, since all seeds that are not in houses are in stores. After the houses come the options, and
-hashes of the positions since the last capture; earlier positions, with more seeds in the houses, cannot occur again.
+In `sow` and `capture` a house is given by the index of its word in the row, HEADER + 0 to HEADER + 11. Seeds that are
+not in houses are in the players' stores, so the margin determines what each store holds. After the houses come the
+options, and the hashes of the positions since the last capture; earlier positions, with more seeds in the houses,
+cannot occur again.
 """
 
 import numpy as np
@@ -72,7 +73,7 @@ def in_store(row, player):
 
 @part
 def board_key(row):
-    """Return a hash of houses and side to move; faster than `position_hash`, since its products are independent."""
+    """Return a hash of houses and side to move; it is faster to compute than `position_hash`."""
     key = load(row, TO_PLAY)
     factor = GOLDEN
     for i in range(HOUSES):
@@ -114,7 +115,10 @@ def sow(row, house):
 
 @part
 def capture(row, last):
-    """Capture twos and threes from the enemy house with row index `last` backwards, unless all enemy seeds would go."""
+    """Capture twos and threes from the enemy house `last` (a row index) backwards.
+
+    Nothing is captured if that would take all seeds of the enemy.
+    """
     mover = load(row, TO_PLAY)
     left = left_house(-mover)
     first = last + 1
@@ -132,9 +136,9 @@ def capture(row, last):
 
 @part
 def allowed(row, left, house, enemy):
-    """Return whether the mover may sow its house 0 to 5: it has seeds, and feeds an enemy who has none.
+    """Return whether the mover may sow its house 0 to 5: it has seeds, and feeds an enemy that has none.
 
-    left: the index of its first house. enemy: the seeds in the other side's houses.
+    left: row index of the mover's first house.  enemy: the number of seeds in the houses of the other side.
     """
     seeds = load(row, left + house)
     return seeds > 0 and (house + seeds >= SIDE or enemy > 0)
@@ -142,7 +146,7 @@ def allowed(row, left, house, enemy):
 
 @part
 def can_move(row, own, enemy):
-    """Return whether the mover has a legal move; `own` and `enemy` are the seeds in both sides' houses."""
+    """Return whether the mover has a legal move; `own` and `enemy`: the numbers of seeds in both sides' houses."""
     if own > 0 and enemy > 0:
         return True
     left = left_house(load(row, TO_PLAY))
@@ -156,7 +160,7 @@ def can_move(row, own, enemy):
 def end_if_decided(row):
     """End the game if it is won or cannot continue.
 
-    If it cannot continue, each side captures the seeds in its houses, except at the ply limit without REMAINDER.
+    If the game cannot continue, each side captures the seeds in its houses; at the ply limit only if REMAINDER is set.
     """
     mover = load(row, TO_PLAY)
     own = seeds_of(row, mover)
@@ -178,7 +182,10 @@ def end_if_decided(row):
 
 @kernel
 def set_up(row, start):
-    """Set up a row; `start`: int64 [17], the side to move, margin, ply, ply limit, options, and 12 houses."""
+    """Set up a row.
+
+    start: int64 [17]: the side to move, the margin, the ply, the ply limit, the options, and 12 houses.
+    """
     clear(row, 2, SIDE)
     store(row, TO_PLAY, load(start, 0))
     store(row, MARGIN, load(start, 1))
@@ -211,8 +218,9 @@ def legal_mask(row, out):
 def planes(row, out):
     """Write PLANES planes of 2 x 6: for n = 0 .. 11 whether a house has n seeds; seeds / 12; stores / 48; ply / limit.
 
-    The lower row has the mover's houses from the left, the upper row the enemy's houses from the enemy's right, so that
-    opposite houses share a column. The planes of the mover's store, of the enemy's store and of plies are constant.
+    The lower row has the mover's houses from the mover's left; the upper row has the enemy's houses from the enemy's
+    right, so that opposite houses share a column. The planes of the mover's store, of the enemy's store and of plies
+    are constant.
     """
     mover = load(row, TO_PLAY)
     for point in range(HOUSES):
@@ -228,9 +236,10 @@ def planes(row, out):
 
 @part
 def one_hot(row, out):
-    """Write CGZero's inputs, ONE_HOT numbers: the seeds of each house, then of each store, one-hot, the mover's first.
+    """Write CGZero's input, ONE_HOT numbers of 0 or 1: the seeds of each house, then of each store, one-hot.
 
-    A house has 24 numbers, the last for 23 or more seeds; a store has 27, the last for 26 or more.
+    The mover's houses and store come before the enemy's.  A house has 24 numbers, the last for 23 or more seeds; a
+    store has 27, the last for 26 or more.
     """
     mover = load(row, TO_PLAY)
     for i in range(ONE_HOT):
@@ -245,7 +254,7 @@ def one_hot(row, out):
 
 @part
 def outcome(row):
-    """Return the mover's outcome: 1, 0 or -1, or a fraction if outcomes are graded."""
+    """Return the mover's outcome: 1, 0 or -1, or a fraction in games with graded outcomes."""
     margin = load(row, MARGIN) * load(row, TO_PLAY)
     sign = (margin > 0) - (margin < 0)
     if load(row, OPTIONS) & GRADED == 0:

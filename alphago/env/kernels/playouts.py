@@ -1,6 +1,6 @@
-"""Light playouts: random games of Go to their end, which give a search without a network its values.
+"""Light playouts: random games of Go to their end, whose results replace a network's values in a search.
 
-`state` is int64 [1], the state of a random generator (splitmix64), at first its seed; it advances with every move.
+`state` is int64 [1], the state of a random generator (splitmix64): at first its seed, changed by each random number.
 """
 
 from alphago.env.kernels import go_row as layout
@@ -24,8 +24,9 @@ def next_random(state):
 def random_action(row, state, fill_eyes):
     """Return a uniformly random legal point, or a pass if there is none.
 
-    Without `fill_eyes` the mover's own eyes are excluded. Points are drawn from the list of empty points; rejected ones
-    are moved to its end.
+    fill_eyes: whether the mover's own eyes count as legal points.
+
+    Points are drawn from the list of empty points; a point that is rejected is moved to the end of the list.
     """
     colour = load(row, layout.TO_PLAY)
     left = load(row, layout.EMPTIES)

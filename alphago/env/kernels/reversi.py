@@ -1,7 +1,8 @@
 """Reversi on packed rows (see `rows`): a move must enclose enemy stones, which change colour.
 
-On boards of up to 8 x 8, where a side's stones fit into a word of 64 bits (bit 8 row + column), all legal points are
-found at once by shifts.  Larger boards are searched point by point.
+On boards of up to 8 x 8, where a side's stones fit into a word of 64 bits (bit 8 row + column), bit shifts find all
+legal points
+at once.  Larger boards are searched point by point.
 """
 
 from alphago.env.kernels.rows import (
@@ -49,9 +50,10 @@ def board_bits(size):
 
 @part
 def reached(own, passed, shift):
-    """Return the points directly beyond a line of enemy stones that begins next to an own stone.
+    """Return the points directly beyond a line of enemy stones that begins next to an own stone, in two directions.
 
-    passed: the enemy stones that lines may cross. shift: distance of neighbours in the bits; both directions count.
+    own: the own stones as bits.  passed: the enemy stones that the line may cross.
+    shift: distance in bits of neighbours along the line; both directions of the line count.
     """
     low = (1 << (64 - shift)) - 1  # signed shifts to the right bring in ones
     up = passed & wrap(own << shift)
@@ -84,7 +86,10 @@ def reset(row, size):
 
 @part
 def enclosed(row, point, mover, down, right):
-    """Return how many enemy stones a stone of `mover` would enclose in a direction; `down`, `right`: -1, 0 or 1."""
+    """Return how many enemy stones a stone of `mover` on this point would enclose in one direction.
+
+    down, right: the direction, each -1, 0 or 1.
+    """
     size = load(row, WIDTH)
     r = point // size + down
     c = point % size + right
@@ -144,7 +149,7 @@ def play(row, action):
 
 @kernel
 def settle(row):
-    """Compute the margin, and whether the game is over, in a row whose cells were set up."""
+    """Compute the margin, and whether the game is over, for a row whose stones and side to move were set."""
     margin = 0
     for point in range(points(row)):
         margin += load(row, HEADER + point)
@@ -154,7 +159,7 @@ def settle(row):
 
 @part
 def legal_mask(row, out):
-    """Write a flag for each action; the pass is legal only if no stone can be placed and the game is not over."""
+    """Write whether each action is legal; a pass is legal only if the mover can place no stone and the game goes on."""
     mover = load(row, TO_PLAY)
     count = points(row)
     size = load(row, WIDTH)

@@ -4,7 +4,8 @@
   cells      one word per point of the board, row by row from the top
   the rest   defined by each game
 
-This file has the operations of a GameBatch that need no rules. A game's own file defines `reset`, `play`, `legal_mask`
+This file has those operations of a GameBatch that do not depend on the rules. A game's own file defines `reset`,
+`play`, `legal_mask`
 and `planes`, and gets its loops over many games from `loops_over`. In a `_batch` function `rows` is int64
 [count, words], `slots` (int64 [n]) lists the rows to process, and out[i] is the answer for rows[slots[i]].
 """
@@ -68,7 +69,7 @@ def longest_line(row, point):
 
 @kernel
 def has_line(row, colour, length):
-    """Return whether a side has at least `length` stones in a straight line."""
+    """Return whether the side `colour` has at least `length` stones in a straight line."""
     for point in range(points(row)):
         if load(row, HEADER + point) == colour and longest_line(row, point) >= length:
             return True
@@ -148,7 +149,10 @@ def planes_batch(rows, slots, out):
 
 
 def loops_over(play: Any, legal_mask: Any, planes: Any) -> tuple[Any, ...]:
-    """Return `play_batch`, `replay_batch`, `legal_mask_batch` and `planes_batch`, compiled for a game's kernels."""
+    """Return the compiled `play_batch`, `replay_batch`, `legal_mask_batch` and `planes_batch` of a game.
+
+    play, legal_mask, planes: the game's own kernels, for one row.
+    """
     verbs = {"play": play, "legal_mask": legal_mask, "planes": planes}
     return tuple(
         kernel(specialise(loop, **verbs)) for loop in (play_batch, replay_batch, legal_mask_batch, planes_batch)
@@ -181,7 +185,7 @@ def hash_batch(rows, slots, out):
 
 @kernel
 def score_batch(rows, slots, out):
-    """Write the mover's margin as if the game ended here."""
+    """Write each mover's margin if the game ended now."""
     for i in range(slots.shape[0]):
         row = rows[slots[i]]
         out[i] = load(row, MARGIN) * load(row, TO_PLAY)
@@ -189,7 +193,7 @@ def score_batch(rows, slots, out):
 
 @kernel
 def outcome_batch(rows, slots, out):
-    """Write the sign of the mover's margin."""
+    """Write the sign of each mover's margin: 1, 0 or -1."""
     for i in range(slots.shape[0]):
         row = rows[slots[i]]
         margin = load(row, MARGIN) * load(row, TO_PLAY)
