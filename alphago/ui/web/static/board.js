@@ -135,6 +135,9 @@ class Board {
     this.strength.readouts.max = this.game.mostReadouts;
     this.ownershipBox.hidden = !this.game.ownership;
     for (const side of [0, 1]) this.cards[side].captures.hidden = !this.game.captures;
+    this.svg.replaceChildren(); // the position may take a while, and the board of the game before takes no moves
+    this.words.replaceChildren();
+    this.showStatus();
   }
 
   setState(message) {
@@ -560,7 +563,7 @@ class Board {
   showStatus() {
     const { state, thought } = this;
     if (this.loading) this.status.textContent = this.loading;
-    else if (!state) this.status.textContent = "Connecting …";
+    else if (!state) this.status.textContent = this.game ? "Setting up the board …" : "Connecting …";
     else if (state.over) this.status.textContent = `${state.result.text}.`;
     else {
       const side = SIDES[state.view.toPlay];
