@@ -71,7 +71,7 @@ def signature(runs: list[SearchRun]) -> int:
 
 
 def search_positions(env: GameEnv, settings: SearchSettings, readouts: int) -> tuple[int, int]:
-    """Search the positions of a game for two moves each; return the CRC-32 of all visits, and the simulations."""
+    """Search a game's positions for two moves each; return the CRC-32 of all visits, and the number of simulations."""
     search = Search(env, HashEvaluator(), POSITIONS, settings)
     games = np.arange(POSITIONS)
     play_openings(search.batch)

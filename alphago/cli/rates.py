@@ -119,7 +119,7 @@ def network_rate(evaluator: Evaluator, env: GameEnv, width: int, cores: int, sec
 
 
 def training_rate(net: NeuralNet, cores: int, seconds: float) -> float:
-    """Return the number of positions per second in gradient steps on batches of SAMPLES.
+    """Return the number of positions per second in gradient steps on batches of SAMPLES positions, on `cores` cores.
 
     The network's weights are changed.
     """

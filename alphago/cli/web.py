@@ -69,7 +69,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def get_ready(engines: Any, env: GameEnv) -> None:
-    """Load the first game's network and the search while the page is opening; errors come when they are used."""
+    """Load the first game's network and the search while the page is opening.
+
+    Errors are ignored here, since the page reports them when it asks for the network.
+    """
     from alphago.ui.web.game_tree import GameTree
     from alphago.ui.web.thinking import Thinker
 

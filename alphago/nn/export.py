@@ -74,7 +74,7 @@ def export_model(
 
     Raises ValueError for an unknown format, and for a module that cannot be translated or whose translation computes
     other outputs; ImportError if "onnx" needs packages that are not installed; OSError if a file cannot be written.
-    Except after an OSError, nothing is written then.
+    Unless the error is an OSError, no file is written.
     """
     path = Path(path)
     chosen = path.suffix.removeprefix(".") if format is None else format

@@ -20,6 +20,8 @@ class PointPolicy(nn.Module):
     maxima over the board, relu, 1x1 convolution to the points' logits.  The pass's logit is computed from the means and
     maxima (after Wu 2019, "Accelerating Self-Play Learning in Go", appendix A.4).  The last layers are initialised near
     0, so that an untrained policy is nearly uniform.
+
+    has_pass: whether the game's last action is a pass.
     """
 
     def __init__(self, channels: int, has_pass: bool, hidden: int = 16) -> None:

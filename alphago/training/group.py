@@ -113,7 +113,7 @@ class Group:
         self.may_resign[slot] = may_resign
 
     def step(self) -> bool:
-        """Play one move in every game in progress; return False if there is none."""
+        """Play one move in every game in progress; return False if no game is in progress."""
         search = self.search
         assert search is not None
         games = np.array([slot for slot, builder in enumerate(self.builders) if builder is not None], np.int64)
@@ -303,7 +303,7 @@ class Group:
 
 
 class Beginning(NamedTuple):
-    """The random choices before a game's first move, and the game's random generator after them."""
+    """The random choices before a game's first move, and the game's random generator as they leave it."""
 
     generator: np.random.Generator
     setup: dict[str, Any]  # keywords of `GameEnv.position`, such as a random komi
@@ -399,7 +399,7 @@ class SelfPlay:
         side_by_side: int | None = None,
         resign_threshold: float | None = None,
     ) -> None:
-        """Begin an iteration with the latest published network; the next calls of `go_on` play it.
+        """Begin an iteration with the latest published network; the next calls of `go_on` play its moves.
 
         plies: moves to play in every game; None for all games to their ends.
         readouts: simulations per move; None for the settings' number.

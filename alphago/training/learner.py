@@ -194,7 +194,7 @@ class Learner:
 
     @torch.no_grad()
     def losses_on(self, sample: Sample) -> dict[str, float]:
-        """Return the policy's and the value's loss on new positions, as `fresh_policy_loss` and `fresh_value_loss`.
+        """Return the losses on new positions, named `fresh_policy_loss` and `fresh_value_loss`.
 
         The network computes in eval mode.
         """

@@ -67,6 +67,8 @@ class ReplayMemory:
     random symmetry.  Old games are dropped as a whole, as long as at least `capacity` positions remain.
 
     Args:
+        env: the game.
+        capacity: the least number of positions that remain when old games are dropped.
         search_share: the share of later search values in the value targets, which are lambda-returns with lambda =
             1 - search_share (see `alphago.training.targets.lambda_returns`).  With 0 the value target is the game's
             result, as in AlphaGo Zero.

@@ -123,7 +123,10 @@ class DeviceEvaluator:
 
     @translate_out_of_memory()
     def evaluate_leaves(self, batch: GameBatch, leaves: Leaves) -> tuple[Reached, np.ndarray, np.ndarray]:
-        """Evaluate a wave; see `WaveEvaluator.evaluate_leaves`.  Raise ValueError if the output is not finite."""
+        """Evaluate a wave; arguments and result are as in `WaveEvaluator.evaluate_leaves`.
+
+        Raises ValueError if the network's output is not finite.
+        """
         check_batch(batch, self.env)
         count = len(leaves.slots)
         stream = self._stream()
@@ -160,7 +163,9 @@ class DeviceEvaluator:
             _, priors[:], values[:] = self._finish(stream, count)
 
     def _finish(self, stream: GpuStream, count: int) -> tuple[Reached, np.ndarray, np.ndarray]:
-        """Evaluate the first `count` positions in the stream's buffers; return their Reached, priors and values.
+        """Evaluate the first `count` positions in the stream's buffers.
+
+        Returns their Reached (see `GameBatch.reach`), priors and values.
 
         Raises ValueError if the network's output is not finite.
         """

@@ -86,7 +86,7 @@ class HeldOut:
         return {PREFIX + name: tensor for name, tensor in self.best.state_dict().items()}
 
     def state(self) -> dict[str, Any]:
-        """Return the best accuracy and the last test's progress, which `restore` needs, as plain data."""
+        """Return as plain data what `restore` needs: the best accuracy, and when networks were tested."""
         names = ("accuracy", "best_after", "judged", "judged_steps")
         return {name: getattr(self, name) for name in names}
 

@@ -35,7 +35,7 @@ class WatchedRecords:
 class Prediction:
     """A test of one network on game records; see `Examination`.  One unit of work is AT_ONCE games.
 
-    state: from `state` of an earlier object, to continue; None to begin.
+    watched: the records.  state: the `state` of an earlier Prediction, to continue it; None to begin.
     """
 
     def __init__(self, watched: WatchedRecords, state: Any) -> None:

@@ -181,7 +181,7 @@ WORDS = {
 
 
 def expectation(metrics: Mapping[str, Any], needed: int, opponent: str) -> str:
-    """Return a sentence that estimates when the network is stronger than the opponent, at the run's speed so far.
+    """Return a sentence that estimates when the network will be stronger than the opponent, at the run's speed so far.
 
     metrics: an iteration's row of metrics.jsonl.
     needed: positions of self-play after which another run proved its network stronger than `opponent`.

@@ -75,7 +75,10 @@ def make_watched(names: Sequence[str], env: GameEnv) -> list[Watched]:
 
 
 def make_one(text: str, env: GameEnv) -> Watched:
-    """Return the opponent or the records that one name in `watch` names; raises the errors of `make_watched`."""
+    """Return the opponent or the records for one name in `watch`, such as "gnugo:10@64".
+
+    Raises the errors of `make_watched`.
+    """
     if text.startswith(RECORDS):
         return WatchedRecords(text, env, read_collection(text.removeprefix(RECORDS), env, POSITIONS))
     name, readouts = split_readouts(text)

@@ -50,7 +50,7 @@ class WatchedOpponent:
         return WatchedMatch(self, seed, device, state or ())
 
     def entrant(self, device: str) -> Entrant:
-        """Return the opponent as an `Entrant` of a match, with its network, if it is one, on `device`."""
+        """Return the opponent as an `Entrant` of a match; if it is a network, `device` computes it."""
         if device not in self._entrants:
             self._entrants[device] = Entrant(resolve_player(self.opponent, self.env, device), self.readouts, SEARCH)
         return self._entrants[device]
@@ -59,7 +59,8 @@ class WatchedOpponent:
 class WatchedMatch:
     """A match of PAIRS pairs of games that can pause between any two moves; see `Examination`.
 
-    seed: determines the openings and both players' random numbers.  games: games finished earlier, from `state`.
+    watched: the opponent.  seed: determines the openings and both players' random numbers.
+    games: games finished earlier, from `state`.  device: where networks are computed.
     """
 
     def __init__(self, watched: WatchedOpponent, seed: int, device: str, games: Sequence[Mapping[str, Any]]) -> None:

@@ -115,7 +115,8 @@ def game_flag(name: str, path: Path) -> str:
 def how_to_go_on(folder: Path, flag: str, settings: Mapping[str, Any], over: str, last: Row) -> str:
     """Return the command that continues a run, with a larger limit if the run is over.
 
-    flag: the result of `game_flag`.  over: the result of `why_over`.  last: the newest row of metrics.jsonl.
+    flag: the result of `game_flag`.  settings: the run's settings, as in config.json.
+    over: the result of `why_over`.  last: the newest row of metrics.jsonl.
     """
     command = f"alphago train{flag} --folder {folder}"
     if PROVED in over:

@@ -256,7 +256,7 @@ class Diagnosis:
     A fault is reported after PERSISTENCE iterations in a row with it, and again only if it was absent for ABSENCE
     iterations in between.
 
-    settings: the run's settings, as in config.json.
+    settings: the run's settings, as in config.json.  rules: functions that each look for one fault.
     """
 
     def __init__(self, settings: Mapping[str, Any], rules: Sequence[Rule] = RULES) -> None:

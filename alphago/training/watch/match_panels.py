@@ -75,7 +75,10 @@ def own_panels(histories: Sequence[History], name: str, x: str) -> Iterator[Pane
 def lines(
     histories: Sequence[History], name: str, measure: Measure, x: str, label: str = "", style: Style = "-"
 ) -> Iterator[Line]:
-    """Yield for each run the curve of a measurement against the opponent `name`, if the run has points of it."""
+    """Yield for each run the curve of a measurement against the opponent `name`, if the run has points of it.
+
+    x: the x axis, a name in AXES.  label, style: as in Line.
+    """
     for run, history in enumerate(histories):
         at, values, rows = points((row for row in history.evaluations if name_of(row) == name), measure.key, x)
         if at:

@@ -71,7 +71,9 @@ def board_of(part: Part) -> str:
 def measure(
     logits: torch.Tensor, value: torch.Tensor, target_policy: torch.Tensor, target_value: torch.Tensor
 ) -> dict[str, torch.Tensor]:
-    """Return measurements of logits and values [n], in the mover's view, against targets: float64 [] by name.
+    """Compare logits [n, A] and values [n] with their targets; return measurements, float64 scalars, by name.
+
+    Values and their targets are in the view of the player to move.
 
     Actions that the targets leave out (`alphago.nn.loss.ILLEGAL`) are left out here too.
     """

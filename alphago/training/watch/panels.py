@@ -72,7 +72,10 @@ def points(rows: Iterable[Row], key: str, x: str) -> tuple[list[float], list[flo
 
 
 def draw_figure(figure: "Figure", panels: Sequence[Panel], names: Sequence[str], x_label: str) -> None:
-    """Draw panels row by row, with a legend of the runs above them."""
+    """Draw panels row by row, with a legend of the runs above them.
+
+    names: the runs' names.  x_label: the label of all x axes.
+    """
     from matplotlib import colormaps
     from matplotlib.lines import Line2D
 
@@ -188,7 +191,7 @@ def spread(values: Sequence[float], gap: float) -> list[float]:
 
 
 def title_of(panel: Panel, kinds: Sequence[str]) -> str:
-    """Return a panel's title with its unit; kinds: the labels of its curves, added to the title if there is one."""
+    """Return a panel's title with its unit; kinds: the labels of its curves; a single label is added."""
     kind = f": {kinds[0]}" if len(kinds) == 1 and kinds[0] else ""
     unit = panel.unit.removeprefix(SHARE).strip()
     return textwrap.fill(f"{panel.title}{kind}" + (f" [{unit}]" if unit else ""), LONGEST_TITLE)
