@@ -25,19 +25,20 @@ from alphago.drawing.shapes import (
 )
 
 CELL = 40.0  # units from one point to the next
-STONE = 0.47  # radius of a stone, of a cell
+STONE = 0.47  # radius of a stone, as a share of a cell
 SMALLEST = 6 * CELL  # width of a drawing, so that the texts below have room
-WIDEST = 640.0  # pixels in which a large board is shown
+WIDEST = 640.0  # most pixels that a board is wide where it is shown
 PIXELS = 15.0  # height of the letters below the board where it is shown in its usual size
-FRAME, HOLE = "#51718f", "#a9bccd"  # of columns
+FRAME, HOLE = "#51718f", "#a9bccd"  # colours of a board of the kind "columns"
 
 
 class Board(NamedTuple):
     """A board to draw; points are numbered row by row from the top.
 
     kind: "points", stones on the crossings of lines; "cells", in squares; "columns", in holes of an upright frame.
-    columns, rows: names along the sides, from the left and from the top; none for no names.
-    numbers: by point, the number on its stone.
+    columns, rows: names along the sides, from the left and from the top; empty for a board without names.
+    stars: star points. last: the point of the last move. forbidden: points on which ko forbids a stone.
+    numbers: by point, the number on its stone. label: what the picture shows, for those who cannot see it.
     """
 
     stones: np.ndarray  # int [height, width], 1 Black, -1 White, 0 empty
@@ -46,7 +47,7 @@ class Board(NamedTuple):
     rows: Sequence[str] = ()
     stars: Sequence[int] = ()
     last: int | None = None
-    forbidden: Sequence[int] = ()  # by ko
+    forbidden: Sequence[int] = ()
     numbers: Mapping[int, int] = {}
     texts: Sequence[str] = ()  # sentences below the board
     label: str = ""
@@ -58,7 +59,7 @@ def board_picture(
 ) -> Drawing:
     """Return the picture of a board, with an overlay.
 
-    actions: the point of each action of the overlay, -1 for one off the board. to_text: returns its name.
+    actions: by action of the overlay, its point, or -1 if it is off the board. to_text: returns the name of an action.
     """
     height, width = board.stones.shape
     left = CELL * (1.1 if board.rows else 0.75)
@@ -95,7 +96,7 @@ def texts_below(sentences: Sequence[str], wide: float, top: float, size: float) 
 
 
 def ground(board: Board, spots: Sequence[Spot]) -> Layer:
-    """Return the lines, cells or holes, and the star points."""
+    """Return the board without its stones: the lines, cells or holes, and the star points."""
     height, width = board.stones.shape
     first, last, half = spots[0], spots[-1], CELL / 2
     if board.kind == "columns":
@@ -140,7 +141,7 @@ def stones(board: Board, spots: Sequence[Spot]) -> Layer:
 
 
 def marks(board: Board, spots: Sequence[Spot]) -> Layer:
-    """Return the numbers of moves, a ring on the last stone (below its number a bar), and a square where ko forbids."""
+    """Return the stones' numbers, a ring or (below a number) a bar on the last stone, and squares where ko forbids."""
     shapes: list[Shape] = []
     colours = board.stones.ravel().tolist()
     for point, number in board.numbers.items():
@@ -164,7 +165,7 @@ def marks(board: Board, spots: Sequence[Spot]) -> Layer:
 
 
 def overlay_layer(board: Board, overlay: Overlay | None, spots: Sequence[Spot], places: Sequence[Spot | None]) -> Layer:
-    """Return squares of ownership, over them the discs, and over those the expected moves."""
+    """Return the squares of ownership, and over them the expected moves, or discs if there is no line of moves."""
     if overlay is None:
         return ()
     shapes: list[Shape] = []

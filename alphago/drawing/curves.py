@@ -1,4 +1,4 @@
-"""Curves over a run as a drawing: panels side by side, the name of each curve at its end."""
+"""A drawing of curves, such as those of a training run: panels side by side, each curve with its name at its end."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -20,10 +20,10 @@ from alphago.drawing.shapes import (
 )
 
 WIDE, HIGH, GAP, SIZE = 250.0, 150.0, 16.0, 11.0
-LEFT, RIGHT, TOP, BOTTOM = 42.0, 66.0, 24.0, 22.0  # of a panel, around its curves
+LEFT, RIGHT, TOP, BOTTOM = 42.0, 66.0, 24.0, 22.0  # margins of a panel around its curves
 COLOURS = (BLUE, ORANGE, BLACK, "#777777", "#009e73")
 WIDTHS = (2.0, 1.3, 1.0, 2.6, 1.3)  # so that they differ in black and white too
-MOST_POINTS = 200  # of a curve
+MOST_POINTS = 200  # points of a curve that are drawn
 GRID = "#d8d8d8"
 
 
@@ -36,7 +36,11 @@ class Curve(NamedTuple):
 
 
 class CurvePanel(NamedTuple):
-    """Curves over a common x axis. low, high: ends of the y axis; None for those of the curves."""
+    """Curves over a common x axis.
+
+    low, high: the ends of the y axis; None for the least and the greatest value of the curves.
+    percent: whether to write the numbers of the y axis in percent.
+    """
 
     title: str
     curves: Sequence[Curve]
@@ -48,7 +52,7 @@ class CurvePanel(NamedTuple):
 def curves_picture(panels: Sequence[CurvePanel], columns: int, axis: str, texts: Sequence[str] = ()) -> Drawing:
     """Return panels row by row, with lines of text above them.
 
-    axis: what the x axis counts, such as "games".
+    columns: panels in a row. axis: what the x axis counts, such as "games".
     """
     columns = max(1, min(columns, len(panels)))
     wide = GAP + columns * (WIDE + GAP)
@@ -65,7 +69,7 @@ def curves_picture(panels: Sequence[CurvePanel], columns: int, axis: str, texts:
 
 
 def panel_shapes(panel: CurvePanel, left: float, top: float, axis: str) -> list[Shape]:
-    """Return one panel: its title, its scales, its curves and their names."""
+    """Return the shapes of one panel: its title, its axes, its curves and their names."""
     drawn = [thin_out(curve) for curve in panel.curves if len(curve.x)]
     shapes: list[Shape] = [Text(left + LEFT, top + 0.6 * SIZE, panel.title, SIZE, anchor="start", bold=True)]
     if not drawn:
@@ -116,7 +120,7 @@ def thin_out(curve: Curve) -> Curve:
 
 
 def ends(values: Sequence[float], low: float | None, high: float | None) -> tuple[float, float]:
-    """Return both ends of an axis: `low` and `high` where they are given, else those of `values`; never equal."""
+    """Return both ends of an axis, which differ: `low` and `high`, or the least and the greatest value for None."""
     first, last = (min(values) if low is None else low), (max(values) if high is None else high)
     if last <= first:
         return first - 0.5 * (low is None), first + 0.5 + 0.5 * (low is not None)

@@ -13,15 +13,17 @@ PIT = 0.78 * CELL  # radius of a house
 SEED = 0.13 * CELL
 HOLLOW, BROWN = "#d3b377", "#3f2a14"
 GOLDEN = pi * (3 - 5**0.5)  # the angle between neighbours of a sunflower's seeds
-MOST_SEEDS = 24  # that are drawn in one house; the number beside them counts on
+MOST_SEEDS = 24  # seeds that are drawn in one house; the number beside the house counts them all
 STORE = 1.9 * CELL  # width of a store
 
 
 class Houses(NamedTuple):
     """Houses and stores to draw.
 
-    seeds: of Black's houses from the left, then of White's from White's left. stores: Black's and White's.
-    letters: of each side's houses. last: the house (0 .. 2 n - 1, as in `seeds`) that was emptied by the last move.
+    seeds: the seeds in Black's houses from the left, then in White's houses from White's left.
+    stores: the seeds in Black's store and in White's.
+    letters: the names of a side's houses, one letter each, the same for both sides.
+    last: the house that the last move emptied, as an index into `seeds`.
     """
 
     seeds: Sequence[int]
@@ -37,7 +39,7 @@ class Houses(NamedTuple):
 def houses_picture(houses: Houses, overlay: Overlay | None = None, mover: int = 1) -> Drawing:
     """Return the picture: Black's houses below from the left, White's above from the right.
 
-    overlay: about the houses of `mover`, +1 or -1.
+    mover: the side (+1 Black, -1 White) whose houses are the actions of the overlay.
     """
     count = len(houses.letters)
     left = STORE + 0.6 * CELL
@@ -70,7 +72,10 @@ def houses_picture(houses: Houses, overlay: Overlay | None = None, mover: int = 
 
 
 def outside(y: float, top: float, cells: float = 1.3) -> float:
-    """Return the height of what stands beside a house, above the upper row or below the lower one."""
+    """Return the height of a text or disc beside a house: above a house of the upper row, below one of the lower row.
+
+    y: the height of the house. top: the height of the upper row. cells: the distance, in cells.
+    """
     return y - cells * CELL if y == top else y + cells * CELL
 
 

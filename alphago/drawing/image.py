@@ -1,4 +1,4 @@
-"""Drawings painted with Pillow: moving pictures as GIF."""
+"""Drawings painted with Pillow, one as an image or several as a GIF that shows them in turn."""
 
 import base64
 import io
@@ -28,7 +28,7 @@ class Gif(bytes):
         return {"image/gif": base64.b64encode(self).decode(), "text/plain": repr(self)}
 
     def save(self, path: str | Path) -> Path:
-        """Write the picture to a file, whole or not at all, and return its path; raise OSError with a sentence."""
+        """Write the picture to a file atomically and return its path; raise OSError, with a sentence, if that fails."""
         path = Path(path)
         with explain_os_error(f"{path} cannot be written"):
             write_atomic(path, bytes(self))
@@ -38,8 +38,9 @@ class Gif(bytes):
 def to_gif(frames: Sequence[Drawing], seconds: float, last: float, size: float | None = None) -> Gif:
     """Return drawings of the same size as one picture that shows them in turn, again and again.
 
-    seconds: how long each frame stays. last: how long the last one stays. size: the width in pixels.
-    Raises ModuleNotFoundError with a sentence without Pillow.
+    seconds: how long each frame but the last stays. last: how long the last frame stays.
+    size: the width in pixels; None for the usual one.
+    Raises ModuleNotFoundError, with a sentence, if Pillow is missing.
     """
     palette = to_image(frames[-1], size).quantize(COLOURS)  # raises without Pillow
     from PIL import Image
@@ -54,7 +55,10 @@ def to_gif(frames: Sequence[Drawing], seconds: float, last: float, size: float |
 
 
 def to_image(drawing: Drawing, size: float | None = None) -> "Image":
-    """Return a drawing as a picture of Pillow's, `size` pixels wide (None: as wide as it is usually shown)."""
+    """Return a drawing as an image of Pillow, `size` pixels wide (None: as wide as it is usually shown).
+
+    Raises ModuleNotFoundError, with a sentence, if Pillow is missing.
+    """
     try:
         from PIL import Image, ImageDraw
     except ModuleNotFoundError as error:
@@ -72,7 +76,7 @@ def to_image(drawing: Drawing, size: float | None = None) -> "Image":
 
 
 def paint(brush: Any, shape: Shape, scale: float) -> None:
-    """Paint a shape with a brush of Pillow's, `scale` pixels to a unit."""
+    """Paint a shape with `brush`, an `ImageDraw` of Pillow; `scale`: pixels for each unit of the drawing."""
     if isinstance(shape, Text):
         from PIL import ImageFont
 

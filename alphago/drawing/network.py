@@ -1,4 +1,4 @@
-"""Pictures of networks: a box for each layer or block, from the planes up to what is predicted."""
+"""Pictures of networks: a box for each layer or block, from the planes to the predictions."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -24,7 +24,10 @@ GREY = "#e9e9e6"
 
 
 class Box(NamedTuple):
-    """A layer or a block: what it is, what it has or gives, and how many of it follow each other."""
+    """A layer or a block of a network.
+
+    title: what it is. detail: a smaller text below the title. times: how many equal ones follow each other.
+    """
 
     title: str
     detail: str = ""
@@ -32,16 +35,17 @@ class Box(NamedTuple):
 
 
 class Head(NamedTuple):
-    """One of the parts that predict something, and its predictions."""
+    """A head of a network; `outputs` are lines of text about what it predicts, the first the title of their box."""
 
     box: Box
     outputs: Sequence[str]
 
 
 def network_picture(inputs: Sequence[str], base: Sequence[Box], heads: Sequence[Head], label: str) -> Drawing:
-    """Return a network as boxes from the top, what goes in, to the bottom, what comes out.
+    """Return a network as boxes: the inputs at the top, below them the base, then the heads side by side.
 
-    inputs: lines of text about the planes.
+    inputs: lines of text about the planes, the first the title of their box. base: the boxes before the heads.
+    label: the title of the picture.
     """
     middle = WIDE / 2
     shapes: list[Shape] = list(paragraph(label, middle, 24.0, WIDE - 40, 1.15 * SIZE))
@@ -65,7 +69,7 @@ def network_picture(inputs: Sequence[str], base: Sequence[Box], heads: Sequence[
 
 
 def add_box(shapes: list[Shape], box: Box, x: float, top: float, width: float, fill: str) -> float:
-    """Add a box centred at `x`, or a pile of boxes for a repeated one; return the height at which it ends."""
+    """Add a box centred at `x`, drawn as a pile if it is repeated, to `shapes`; return the height at which it ends."""
     times = f"{box.times} × " if box.times > 1 else ""
     title = paragraph(times + box.title, x, top + 1.25 * SIZE, width - 16, SIZE, bold=True)
     detail = paragraph(box.detail, x, title[-1].y + 1.45 * SIZE, width - 16, 0.85 * SIZE) if box.detail else []
@@ -79,7 +83,11 @@ def add_box(shapes: list[Shape], box: Box, x: float, top: float, width: float, f
 
 
 def join_repeats(boxes: Sequence[Box], most_period: int = 2) -> list[Box]:
-    """Return boxes with runs of equal ones, and runs of equal groups of up to `most_period`, joined into one each."""
+    """Return the boxes, with each repetition joined into one box, whose `times` counts it.
+
+    A repetition is a box that occurs at least twice in a row, or a group of 2 to `most_period` boxes that occurs at
+    least three times in a row.
+    """
     joined: list[Box] = []
     place = 0
     while place < len(boxes):
@@ -99,7 +107,7 @@ def join_repeats(boxes: Sequence[Box], most_period: int = 2) -> list[Box]:
 
 
 def repetitions(boxes: Sequence[Box], place: int, period: int) -> int:
-    """Return how many times in a row the `period` boxes that begin at `place` occur there."""
+    """Return how many times in a row the group of `period` boxes at `place` occurs, that place included."""
     part, times = boxes[place : place + period], 1
     while len(part) == period and boxes[place + times * period : place + (times + 1) * period] == part:
         times += 1

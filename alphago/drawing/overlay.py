@@ -22,11 +22,11 @@ from alphago.drawing.shapes import (
     mix,
 )
 
-MOST_DISCS = 20  # actions that are marked, the best first
-LEAST_PRIOR = 0.01  # of actions that are marked without a search
-LEAST_SQUARE = 0.05  # of ownership that is drawn
-ONE_LINE, TWO_LINES = 0.8, 0.7  # size of the letters on a disc, of its radius
-LARGEST_SQUARE = 0.55  # half the side of a square of ownership, of the disc's radius
+MOST_DISCS = 20  # most actions that get a disc, the best first
+LEAST_PRIOR = 0.01  # least prior of an action that gets a disc where there are no visits
+LEAST_SQUARE = 0.05  # least ownership that gets a square
+ONE_LINE, TWO_LINES = 0.8, 0.7  # size of the letters on a disc, as a share of its radius
+LARGEST_SQUARE = 0.55  # half the side of the largest square of ownership, as a share of a disc's radius
 SHOWN = {
     "priors": "{what} policy",
     "visits": "{what} visits of the search",
@@ -43,10 +43,12 @@ MORE = (  # what a darker disc means, and the ringed one, by the numbers that an
 
 
 class Overlay(NamedTuple):
-    """What is drawn over a position with A actions; None for what is not.  Values are those of the side to move.
+    """What is drawn over the picture of a position with A actions; a field that is None is not drawn.
 
+    q: values from the view of the side to move.
     line: expected moves from the position on, as (point, colour) by the number of the move.
-    show: which of them is written on the discs, a key of SHOWN; None for win rates if there are any, else priors.
+    show: which number is written on the discs, a key of SHOWN; None for the win rate if there is `q`, else the prior,
+        else the visits.
     """
 
     priors: np.ndarray | None = None  # float [A], 0 .. 1
@@ -58,7 +60,7 @@ class Overlay(NamedTuple):
 
     @property
     def shown(self) -> str | None:
-        """The number on the discs; None without discs."""
+        """Which number is written on the discs, a key of SHOWN; None if there are no discs."""
         usual = ("q" if self.q is not None else None, "priors" if self.priors is not None else None,
                  "visits" if self.visits is not None else None)  # fmt: skip
         return self.show or next(filter(None, usual), None)
@@ -73,10 +75,11 @@ class Spot(NamedTuple):
 
 
 def make_overlay(actions: int, shape: tuple[int, int], **given: Any) -> Overlay | None:
-    """Return the numbers as arrays; None if there are none.
+    """Return an overlay of the given numbers; None if there are no numbers.
 
-    actions, shape: of the position's game. given: fields of Overlay, arrays as anything that NumPy reads.
-    Raises ValueError for arrays of another shape, for an unknown `show`, and for one whose numbers are missing.
+    actions: the number of actions of the game. shape: the height and width of its board.
+    given: `show` and arrays of Overlay by field name, in any form that NumPy reads.
+    Raises ValueError for an array of a wrong shape, an unknown `show`, or a `show` whose numbers are not given.
     """
     show = given.pop("show", None)
     arrays: dict[str, Any] = {name: None if value is None else np.asarray(value) for name, value in given.items()}
@@ -94,7 +97,7 @@ def make_overlay(actions: int, shape: tuple[int, int], **given: Any) -> Overlay 
 
 
 def marked_actions(overlay: Overlay) -> list[int]:
-    """Return the actions that get a disc, the best first: the most visited, else the most probable or best ones."""
+    """Return the actions that get a disc: those with the greatest weights (see `weights_of`), in descending order."""
     weights = weights_of(overlay)
     if weights is None:
         return []
@@ -104,7 +107,7 @@ def marked_actions(overlay: Overlay) -> list[int]:
 
 
 def weights_of(overlay: Overlay) -> np.ndarray | None:
-    """Return the weight of each action's disc, float [A]: visits, else priors, else win rates; None without any."""
+    """Return the weight of each action's disc, float [A]: visits, else priors, else win rates; None if all are None."""
     for numbers in (overlay.visits, overlay.priors):
         if numbers is not None:
             return numbers.astype(np.float64)
@@ -112,7 +115,7 @@ def weights_of(overlay: Overlay) -> np.ndarray | None:
 
 
 def text_of(overlay: Overlay, action: int, best: int) -> str:
-    """Return the number on an action's disc."""
+    """Return the number on an action's disc as text; `best`: the action of the first, ringed disc."""
     name = overlay.shown
     if name == "visits":
         assert overlay.visits is not None
@@ -139,7 +142,7 @@ def win_rate(value: float) -> float:
 
 
 def short_count(count: int) -> str:
-    """Return a count in at most four signs: 999, "1.2k", "12k", "1.2M"."""
+    """Return a count in at most four signs: "999", "1.2k", "12k", "1.2M"."""
     for size, letter in ((10**6, "M"), (10**3, "k")):
         if count >= size:
             return f"{count / size:.1f}{letter}" if count < 10 * size else f"{count / size:.0f}{letter}"
@@ -147,7 +150,7 @@ def short_count(count: int) -> str:
 
 
 def discs(overlay: Overlay, spots: Sequence[Spot | None]) -> Layer:
-    """Return a disc with its numbers for each marked action that has a place: darker for more, ringed for the best."""
+    """Return a disc for each marked action that has a spot: darker for a greater weight, the first with a ring."""
     marked, weights = marked_actions(overlay), weights_of(overlay)
     shapes: list[Shape] = []
     for action in marked:
@@ -167,7 +170,7 @@ def discs(overlay: Overlay, spots: Sequence[Spot | None]) -> Layer:
 
 
 def disc_texts(overlay: Overlay, action: int, best: int, spot: Spot, ink: str) -> list[Text]:
-    """Return the number on a disc, and below it the visits if they are known and not that number."""
+    """Return the texts on a disc: its number, and below it the visits if they are known and are not that number."""
     text = text_of(overlay, action, best)
     if overlay.visits is None or overlay.shown == "visits":
         return [Text(spot.x, spot.y, text, letters(text, ONE_LINE) * spot.radius, ink, bold=True)]
@@ -215,7 +218,7 @@ def line_stones(line: Mapping[int, tuple[int, int]], spots: Sequence[Spot]) -> L
 
 
 def legend(overlay: Overlay, spots: Sequence[Spot | None], to_text: Callable[[int], str]) -> list[str]:
-    """Return sentences that say what the signs of an overlay mean, and the marked actions without a place."""
+    """Return sentences that say what the signs of an overlay mean, and that list the marked actions without a spot."""
     sentences = []
     marked, name = [] if overlay.line else marked_actions(overlay), overlay.shown
     if marked and name is not None:

@@ -1,4 +1,4 @@
-"""Pictures of planes, what a network receives: every game has them."""
+"""Pictures of a position's planes, the input of a network; they exist for every game."""
 
 from collections.abc import Sequence
 
@@ -17,8 +17,9 @@ def planes_picture(
 ) -> Drawing:
     """Return planes [C, height, width] as grids, white for 0 and black for the largest number of a plane.
 
-    Numbers below 0 have a minus sign.  Of more than MOST_PLANES the first are drawn.
-    names: of the planes; their numbers otherwise. columns: planes in a row.
+    Numbers below 0 have a minus sign.  Only the first MOST_PLANES planes are drawn.
+    texts: sentences below the planes. names: names of the planes; a plane without a name gets its number.
+    columns: planes in a row.
     """
     shown = planes[:MOST_PLANES]
     columns = min(columns, max(1, len(shown)))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 WOOD, LINE, INK = "#eacf9a", "#6b5632", "#2b2113"
 BLACK, WHITE, EDGE = "#161616", "#ffffff", "#333333"
 PALE, BLUE, ORANGE = "#d9e9f6", "#0b5394", "#d55e00"
-LETTER, BOLD_LETTER = 0.53, 0.6  # width of an average letter, of its size
+LETTER, BOLD_LETTER = 0.53, 0.6  # width of an average letter, as a share of its size
 
 
 class Style(NamedTuple):
@@ -20,7 +20,7 @@ class Style(NamedTuple):
 
 
 class Circle(NamedTuple):
-    """A circle by its middle."""
+    """A circle; (x, y) is its middle."""
 
     x: float
     y: float
@@ -29,7 +29,7 @@ class Circle(NamedTuple):
 
 
 class Rect(NamedTuple):
-    """A rectangle by its upper left corner; `corner`: radius of its rounded corners."""
+    """A rectangle; (x, y) is its upper left corner, and `corner` the radius of its rounded corners."""
 
     x: float
     y: float
@@ -40,7 +40,7 @@ class Rect(NamedTuple):
 
 
 class Polygon(NamedTuple):
-    """A closed shape; with `is_open` a line through its points."""
+    """A polygon with corners at `points`; if `is_open`, a line through these points."""
 
     points: tuple[tuple[float, float], ...]
     style: Style
@@ -48,7 +48,7 @@ class Polygon(NamedTuple):
 
 
 class Text(NamedTuple):
-    """A line of text around the height `y`; anchor: which part of it is at `x`, "start", "middle" or "end"."""
+    """A line of text, centred at the height `y`; anchor: which part of it is at `x`, "start", "middle" or "end"."""
 
     x: float
     y: float
@@ -67,7 +67,7 @@ class Drawing(NamedTuple):
     """A picture: layers of shapes, the lowest first, in units of its own.
 
     label: what it shows, as text for those who cannot see it.
-    shown: its width in pixels where none is asked for.
+    shown: its usual width in pixels.
     """
 
     width: float
@@ -93,7 +93,7 @@ def arrow(x1: float, y1: float, x2: float, y2: float, style: Style, head: float 
 
 
 def move(shape: Shape, dx: float, dy: float, scale: float = 1.0) -> Shape:
-    """Return a shape scaled around the origin, then moved."""
+    """Return a shape scaled by `scale` around the origin, then moved by (dx, dy)."""
     if isinstance(shape, Polygon):
         points = tuple((x * scale + dx, y * scale + dy) for x, y in shape.points)
         return Polygon(points, scale_style(shape.style, scale), shape.is_open)
@@ -120,7 +120,7 @@ def paragraph(
 
 
 def mix(pale: str, full: str, share: float) -> str:
-    """Return a colour between two "#rrggbb", `share` (0 .. 1) of the way from the first."""
+    """Return the colour that is `share` (0 .. 1) of the way from `pale` to `full`; all three are "#rrggbb"."""
     share = min(1.0, max(0.0, share))
     both = zip(channels(pale), channels(full), strict=True)
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in both)
@@ -132,7 +132,7 @@ def channels(colour: str) -> tuple[int, int, int]:
 
 
 def ink_on(colour: str) -> str:
-    """Return the colour of readable text on a ground: black on light ones, white on dark ones."""
+    """Return the colour of readable text on the ground `colour`: black on a light ground, white on a dark one."""
     red, green, blue = channels(colour)
     return BLACK if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else WHITE
 
@@ -142,7 +142,7 @@ def sheet(
 ) -> Drawing:
     """Return drawings row by row on one white sheet, each with its caption below.
 
-    cell: the width of one of them. Raises ValueError for another number of captions, and without drawings.
+    cell: the width of each drawing. Raises ValueError if there are no drawings, or not one caption for each.
     """
     if not drawings or len(drawings) != len(captions):
         raise ValueError(f"a sheet must have one caption for each drawing, got {len(captions)} for {len(drawings)}")
@@ -169,5 +169,5 @@ def sheet(
 
 
 def flat(layers: Iterable[Layer]) -> Layer:
-    """Return the shapes of all layers in one."""
+    """Return the shapes of all layers as one layer."""
     return tuple(shape for layer in layers for shape in layer)

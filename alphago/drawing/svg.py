@@ -8,7 +8,7 @@ from alphago.drawing.shapes import Circle, Drawing, Polygon, Rect, Shape, Style,
 from alphago.system.files import explain_os_error, write_atomic
 
 FONT = "system-ui, 'Helvetica Neue', Arial, sans-serif"
-BELOW = 0.35  # of a letter's size, from the middle of a line of text down to its base
+BELOW = 0.35  # distance from the middle of a line of text down to its base, as a share of the letters' size
 
 
 class Svg(str):
@@ -23,7 +23,7 @@ class Svg(str):
         return str(self)
 
     def save(self, path: str | Path) -> Path:
-        """Write the picture to a file, whole or not at all, and return its path; raise OSError with a sentence."""
+        """Write the picture to a file atomically and return its path; raise OSError, with a sentence, if that fails."""
         path = Path(path)
         with explain_os_error(f"{path} cannot be written"):
             write_atomic(path, (self + "\n").encode())
@@ -38,9 +38,10 @@ def to_svg(drawing: Drawing, size: float | None = None) -> Svg:
 def animate(frames: Sequence[Drawing], seconds: float, last: float, size: float | None = None) -> Svg:
     """Return drawings of the same size as one picture that shows them in turn, again and again.
 
-    A shape that stays from one frame to the next is written once, with the times at which it appears.
+    A shape that occurs in several frames is written once, with the times at which it appears.
 
-    seconds: how long each frame stays. last: how long the last one stays.
+    seconds: how long each frame but the last stays. last: how long the last frame stays.
+    size: the width in pixels; None for the usual one.
     """
     total = seconds * (len(frames) - 1) + last
     times = [seconds * i / total for i in range(len(frames))] + [1.0]
@@ -53,7 +54,10 @@ def animate(frames: Sequence[Drawing], seconds: float, last: float, size: float 
 
 
 def in_turn(layers: Sequence[Sequence[Shape]]) -> Iterator[tuple[Shape, list[bool]]]:
-    """Yield each shape of a layer once, in the order of first appearance, with a flag for each frame that shows it."""
+    """Yield each shape once, in the order of first appearance, with a list that says for each frame whether it has it.
+
+    layers: by frame, the same layer of its drawing.
+    """
     shown: dict[Shape, list[bool]] = {}
     for i, layer in enumerate(layers):
         for shape in layer:
@@ -62,7 +66,10 @@ def in_turn(layers: Sequence[Sequence[Shape]]) -> Iterator[tuple[Shape, list[boo
 
 
 def blink(shown: Sequence[bool], times: Sequence[float], total: float) -> str:
-    """Return the element that shows its parent in some frames only; "" for one that is always shown."""
+    """Return an SVG element that shows its parent only in the frames where `shown` is True; "" if that is all frames.
+
+    times: by frame, when it begins, 0 .. 1; then 1. total: seconds of all frames together.
+    """
     if all(shown):
         return ""
     changes = [i for i in range(len(shown)) if i == 0 or shown[i] != shown[i - 1]]
@@ -73,7 +80,7 @@ def blink(shown: Sequence[bool], times: Sequence[float], total: float) -> str:
 
 
 def document(drawing: Drawing, size: float | None, parts: Sequence[str]) -> Svg:
-    """Return SVG elements as a whole document, with the size and the label of a drawing."""
+    """Return SVG elements, `parts`, as a whole document, with the size and the label of a drawing."""
     wide = drawing.shown if size is None else size
     high = wide * drawing.height / drawing.width
     box = f'viewBox="0 0 {number(drawing.width)} {number(drawing.height)}" width="{number(wide)}"'
@@ -113,5 +120,5 @@ def colours(style: Style) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number with at most two decimals, without needless ones."""
+    """Return a number as text, with at most two decimals and without trailing zeros."""
     return f"{value:.2f}".rstrip("0").rstrip(".")

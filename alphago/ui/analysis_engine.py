@@ -22,21 +22,23 @@ from alphago.ui.katago import SIDES
 
 GTP_WORDS = ("name", "version", "protocol_version", "list_commands", "boardsize", "clear_board", "genmove")
 THREAD = "alphago-analysis"  # the name of the threads that search
-MOST_WARNINGS = 10_000  # that are remembered, so as to be given once
+MOST_WARNINGS = 10_000  # warnings that are remembered, so that each is given once
 
 
 class AnalysisEngine:
-    """An engine for the analysis protocol with one network; replies come in any order.
+    """An engine for the analysis protocol; replies come in any order.
 
-    env: the game that the network is for; a size-free one analyses other boards too.
-    network: as `MCTSPlayer` takes it, or several as `Networks`, to which `env` and `device` do not matter.
-    write: gets each reply as one line of JSON, without its end, from any thread but one at a time.
-    visits: of a query that names none. side: from whose view, "BLACK", "WHITE" or "SIDETOMOVE", the same.
-    threads: that search; None for all cores. device: where the network is computed.
+    env: the game of the network; a size-free network analyses other boards too.
+    network: a network, as `MCTSPlayer` takes it; or a `Networks`, which ignores `env` and `device`.
+    write: called with each reply as one line of JSON without a newline, by any thread, but never by two at once.
+    visits: the visits of a query that does not say how many.
+    side: from whose view results are reported if the query does not say it: "BLACK", "WHITE" or "SIDETOMOVE".
+    threads: how many threads search; None for one per core. device: where the network is computed.
     version: what `query_version` answers.
     limits: what clients may ask for.
-    notes: whether a query's warnings stand in its first reply, each once for the engine, instead of being replies of
-        their own: KaTrain takes those for results where it reads from a WebSocket (1.20.0, core/remote_engine.py).
+    notes: whether a query's first reply contains its warnings, each warning once for the engine. Otherwise each
+        warning is a reply of its own, which KaTrain (1.20.0, core/remote_engine.py) takes for a result when it reads
+        from a WebSocket.
     """
 
     def __init__(
@@ -119,7 +121,10 @@ class AnalysisEngine:
                             "analyzeTurns", query.id))  # fmt: skip
 
     def warn(self, query: Query) -> None:
-        """Send a query's warnings, those about rules with every query, others once; or leave them to its replies."""
+        """Send those warnings of a query that were not sent before; warnings about rules are sent with every query.
+
+        With `notes`, store the new warnings in `query.note`, which the query's next reply contains.
+        """
         fresh = [one for one in query.warnings if one not in self._warned or (one[0] == "rules" and not self.notes)]
         if len(self._warned) < MOST_WARNINGS:
             self._warned.update(fresh)
@@ -138,7 +143,7 @@ class AnalysisEngine:
             self.send({**fields, "version": self.version, "git_hash": "<omitted>"})
         elif action == "query_models":
             self.send({**fields, "models": [{"name": self.networks.name, "version": self.version}]})
-        elif action == "clear_cache":  # there is none
+        elif action == "clear_cache":  # there is no cache
             self.send(fields)
         elif action in ("terminate", "terminate_all"):
             self.terminate(fields)
@@ -146,7 +151,7 @@ class AnalysisEngine:
             self.send(error(f"unknown action {shown(action)}", "action", query_id))
 
     def terminate(self, fields: dict[str, Any]) -> None:
-        """Stop the queries, or their turns, that an action names; their last replies follow its echo."""
+        """Echo an action, and stop the queries that it names, or only their turns that it names."""
         turns, named = fields.get("turnNumbers"), fields.get("terminateId")
         if fields["action"] == "terminate" and not isinstance(named, str):
             self.send(error(f"terminateId must be a string, got {shown(named)}", "terminateId", fields["id"]))
@@ -182,7 +187,7 @@ class AnalysisEngine:
     def take(self, most: int, idle: bool) -> list[Job] | None:
         """Return up to `most` jobs; None once the worker must end.
 
-        idle: whether the worker has nothing else to do, so that the call waits for jobs.
+        idle: whether the worker has nothing else to do; if so, the call waits until there is a job.
         """
         with self.changed:
             while idle and not self._queue and not self._closing:
@@ -198,14 +203,14 @@ class AnalysisEngine:
         return self._ending
 
     def report(self, job: Job, reply: dict[str, Any]) -> None:
-        """Send one of a job's replies, with the warning that its query still has to give."""
+        """Send a reply of a job, with its query's warning if that was not sent yet."""
         if note := job.query.note:
             job.query.note = ""
             reply = {**reply, "warning": note}
         self.send(reply)
 
     def finish(self, job: Job, reply: dict[str, Any]) -> None:
-        """Send a job's last reply."""
+        """Send a job's last reply, and forget the job."""
         with self.changed:
             self._jobs.pop(job.rank[1], None)
         if not self._ending:
@@ -218,11 +223,11 @@ class AnalysisEngine:
             self._write(text)
 
     def evaluator(self, env: GoEnv) -> Evaluator:
-        """Return the network's evaluator for a board and rules."""
+        """Return the network's evaluator for the game `env`."""
         return self.networks.evaluator(env)
 
     def board(self, size: int, rules: Rules) -> GoEnv:
-        """Return the game of a query; raise QueryError for a board that the network cannot play."""
+        """Return the game for a board size and rules; raise QueryError for a board that the network cannot play."""
         if (size, rules) not in self._boards:
             try:
                 self._boards[size, rules] = self.networks.game(size, rules)

@@ -10,12 +10,13 @@ from alphago.ui.analysis_query import MOST_VISITS, Query, Turn
 
 
 class Limits(NamedTuple):
-    """What the clients of an engine may ask of it; by default what the user of this machine may.
+    """What the clients of an engine may ask of it; the defaults are for the user of this machine.
 
-    characters: of a line. positions: that wait or are searched at a time.
-    visits: of a position; a query for more gets as many, and a warning.
-    slots: positions that a thread searches side by side. kept: boards and rules whose searches a thread keeps.
-    tree_bytes: of a thread's trees together; where they are full, positions end before their visits.
+    characters: most characters of a line. positions: most positions that wait or are searched at a time.
+    visits: most visits of a position; a query for more gets this many, and a warning.
+    slots: most positions that a thread searches side by side.
+    kept: most boards and rules whose searches a thread keeps.
+    tree_bytes: most bytes of a thread's trees together; where they are full, positions end before their visits.
     """
 
     characters: int = 10_000_000
@@ -51,20 +52,20 @@ class JobSource(Protocol):
     def take(self, most: int, idle: bool) -> list[Job] | None:
         """Return up to `most` jobs; None once the worker must end.
 
-        idle: whether the worker has nothing else to do, so that the call waits for jobs.
+        idle: whether the worker has nothing else to do; if so, the call waits until there is a job.
         """
 
     def send(self, reply: Mapping[str, Any]) -> None:
-        """Send an intermediate reply of a job, or an error."""
+        """Send a reply unchanged, such as an error."""
 
     def report(self, job: Job, reply: dict[str, Any]) -> None:
-        """Send one of a job's replies before the last."""
+        """Send an intermediate reply of a job, with its query's warning if that was not sent yet."""
 
     def finish(self, job: Job, reply: dict[str, Any]) -> None:
-        """Send a job's last reply."""
+        """Send a job's last reply, and forget the job."""
 
     def evaluator(self, env: GoEnv) -> Evaluator:
-        """Return the network's evaluator for a board and rules."""
+        """Return the network's evaluator for the game `env`."""
 
 
 def no_results(job: Job) -> dict[str, Any]:

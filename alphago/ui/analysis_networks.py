@@ -31,7 +31,10 @@ class Networks(ABC):
 
 
 def analysed_game(env: GoEnv, size: int, rules: Rules) -> GoEnv:
-    """Return the game `env` on a board of size `size` and by `rules`, with a limit of moves above any analysed game."""
+    """Return the game `env` on a board of size `size` and by `rules`, without the options that only help self-play.
+
+    It has no fixed turns and no late first pass, and its move limit is at least 3 size².
+    """
     given = env if size == env.N else env.resized(size)
     limit = max(given.max_moves, 3 * size * size)
     return given.replace(max_moves=limit, turns=None, first_pass=0, **rules._asdict())

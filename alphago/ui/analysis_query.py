@@ -52,7 +52,10 @@ class QueryError(ValueError):
 
 
 class Turn(NamedTuple):
-    """One position to analyse."""
+    """One position to analyse.
+
+    number: how many of the query's moves come before it. priority: of two positions, the greater is searched first.
+    """
 
     number: int
     position: GoPosition
@@ -74,13 +77,16 @@ class Query:
     first: float | None  # firstReportDuringSearchAfter, seconds
     flags: set[str] = field(default_factory=set)  # the names in FLAGS that the query sets to true
     warnings: list[tuple[str, str]] = field(default_factory=list)  # (field, message)
-    note: str = ""  # a warning that its next reply carries
+    note: str = ""  # warnings for the query's next reply
 
 
 class Defaults(NamedTuple):
-    """What holds where a query does not say otherwise; `board` makes the game of a size, QueryError for no such one.
+    """The values of fields that a query leaves out, and the limits of a query.
 
-    most_visits: of a position; more are cut to as many, with a warning. most_turns: of a query.
+    board: returns the game for a board size and rules; raises QueryError for a board that cannot be analysed.
+    visits, side: as in `Query`.
+    most_visits: most visits of a position; a query for more gets this many, and a warning.
+    most_turns: most positions of a query.
     """
 
     board: Callable[[int, Rules], GoEnv]
@@ -124,7 +130,7 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
 
 
 def board_size(fields: Mapping[str, Any]) -> int:
-    """Return the size of a square board."""
+    """Return the size of a query's board; raise QueryError if it is not square."""
     width, height = (whole(fields, name, None, MIN_SIZE, MAX_SIZE) for name in ("boardXSize", "boardYSize"))
     if width != height:
         raise QueryError("boardYSize", f"the board must be square, got {width}x{height}")
@@ -132,7 +138,7 @@ def board_size(fields: Mapping[str, Any]) -> int:
 
 
 def rules_of(fields: Mapping[str, Any]) -> tuple[Rules, str, list[str]]:
-    """Return the rules, White's bonus for handicap stones ("0", "N" or "N-1"), and warnings."""
+    """Return a query's rules, White's bonus for N handicap stones ("0", "N" or "N-1"), and the texts of warnings."""
     given = fields.get("rules")
     if given is None:
         raise QueryError("rules", "rules must be given")
@@ -154,7 +160,7 @@ def rules_of(fields: Mapping[str, Any]) -> tuple[Rules, str, list[str]]:
 
 
 def turns_of(fields: Mapping[str, Any], env: GoEnv, bonus: str, most: int) -> list[Turn]:
-    """Return the positions to analyse; raise QueryError for more than `most`."""
+    """Return the positions to analyse; raise QueryError for more than `most`. bonus: see `rules_of`."""
     moves = pairs(fields, "moves", env, required=True)
     stones = pairs(fields, "initialStones", env)
     chosen = fields.get("analyzeTurns", [len(moves)])
@@ -184,9 +190,10 @@ def turns_of(fields: Mapping[str, Any], env: GoEnv, bonus: str, most: int) -> li
 def alternating(
     start: GoPosition, moves: Sequence[tuple[int, int]], wanted: Container[int]
 ) -> dict[int, GoPosition] | None:
-    """Return the positions before the wanted moves, by move number; None if colours do not alternate to the end.
+    """Return the wanted positions; None if the colours do not alternate, or a move is illegal.
 
-    It takes a tenth of the time of `any_order`, which matters when queries come by the thousand.
+    moves: (colour, action) pairs. wanted: numbers of positions; position n is the one after n moves.
+    This takes a tenth of the time of `any_order`, which matters when queries come by the thousand.
     """
     batch, mover, found = start.batch.extract(0), start.to_play, {}
     slot, mask = np.zeros(1, np.int64), np.empty((1, start.env.action_space), np.bool_)
@@ -207,7 +214,10 @@ def alternating(
 
 
 def any_order(game: GtpGame, moves: Sequence[tuple[int, int]], wanted: Container[int]) -> dict[int, GoPosition]:
-    """Return the positions before the wanted moves, by move number; a pass is inserted where a colour moves twice."""
+    """Return the wanted positions, as `alternating` does, but insert a pass where a colour moves twice in a row.
+
+    Raises QueryError for an illegal move.
+    """
     found = {}
     for number in range(len(moves) + 1):
         if number in wanted:
@@ -238,7 +248,10 @@ def komi_of(fields: Mapping[str, Any], env: GoEnv) -> float:
 
 
 def pairs(fields: Mapping[str, Any], name: str, env: GoEnv, required: bool = False) -> list[tuple[int, int]]:
-    """Return a field with a list of [player, location] as (colour, action) pairs."""
+    """Return the list of [player, location] in a field as (colour, action) pairs.
+
+    required: whether a missing field is an error; otherwise it counts as an empty list.
+    """
     given = fields.get(name, None if required else [])
     if not isinstance(given, list):
         raise QueryError(name, f"{name} must be a list of [player, location], got {shown(given)}")
@@ -251,7 +264,7 @@ def pairs(fields: Mapping[str, Any], name: str, env: GoEnv, required: bool = Fal
 
 
 def colour(name: str, given: Any) -> int:
-    """Return a player as +1 or -1."""
+    """Return the player `given` as +1 (Black) or -1 (White); `name` is the field, for the error."""
     try:
         return check_player(given if isinstance(given, str) else "")
     except ValueError:
@@ -296,7 +309,10 @@ def forbidden_moves(fields: Mapping[str, Any], env: GoEnv) -> list[Forbidden]:
 
 
 def whole(fields: Mapping[str, Any], name: str, default: int | None, least: int, most: int) -> int:
-    """Return an integer field, or its default; raise QueryError if it is missing without one, or out of range."""
+    """Return an integer field, or `default` if it is missing.
+
+    Raises QueryError if the number is not from `least` to `most`, or if the field is missing and `default` is None.
+    """
     value = fields.get(name, default)
     if not is_int(value, least) or value > most:
         raise QueryError(name, f"{name} must be an integer from {least} to {most}, got {shown(value)}")

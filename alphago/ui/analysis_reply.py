@@ -17,7 +17,7 @@ from alphago.ui.katago import line_texts, move_fields, points, raw_fields, root_
 def reply_of(query: Query, turn: Turn, own: Analysis, i: int, during: bool) -> dict[str, Any]:
     """Return the reply to a turn of a query.
 
-    own: an analysis, from the view of the query's `side`. i: index of the turn's position in it.
+    own: the analysis, from the view of the query's `side`. i: the index of the turn's position in the analysis.
     during: whether the search continues.
     """
     reply: dict[str, Any] = {
@@ -43,7 +43,10 @@ def reply_of(query: Query, turn: Turn, own: Analysis, i: int, during: bool) -> d
 
 
 def move_infos(analysis: Analysis, i: int, query: Query) -> list[dict[str, Any]]:
-    """Return the moves of position i of an analysis; without visits, only the one with the greatest prior."""
+    """Return the fields of each visited move of position i of an analysis.
+
+    If no move has visits, return those of the move with the greatest prior.
+    """
     found = []
     for move in analysis.moves(i, least=1):
         info = move_fields(analysis, move, i)
@@ -61,9 +64,9 @@ def move_infos(analysis: Analysis, i: int, query: Query) -> list[dict[str, Any]]
 
 
 def symmetric_hash(position: GoPosition) -> str:
-    """Return a hash of board, side to move and ko, the same for boards turned or mirrored.
+    """Return a hash of the board, the side to move and ko; turned or mirrored boards have the same hash.
 
-    There is no `thisHash` beside it: Ogatak compares that with KataGo's own hash of the position, which this is not.
+    Replies have no `thisHash`, because Ogatak compares `thisHash` with hashes that KataGo computes in its own way.
     """
     marked = position.board.ravel().copy()
     marked[list(position.ko_points)] = 2

@@ -15,12 +15,12 @@ from alphago.ui.analysis_jobs import Job, JobSource, no_results
 from alphago.ui.analysis_reply import error, reply_of
 from alphago.ui.katago import seen_by
 
-LONG = 1000  # visits from which a position has trees of its own, since trees side by side grow together
+LONG = 1000  # a position with more visits gets a search of its own, since trees side by side grow together
 LEAVES = 8
 
 
 class Worker:
-    """A search thread; it has one search for each board size and rules, and one for each query with many visits."""
+    """A search thread; it has one search for each board size and rules, and one for each position with many visits."""
 
     def __init__(self, engine: JobSource) -> None:
         self.engine = engine
@@ -62,14 +62,14 @@ class Worker:
             self.searches.append(slots)
 
     def keep(self, env: GoEnv, slots: "Slots") -> None:
-        """Keep a search for further queries, and no more of them than may be kept."""
+        """Keep a search for later queries of the game `env`; if too many are kept, drop the one used longest ago."""
         self.free.pop(env, None)
         self.free[env] = slots  # the newest last
         if len(self.free) > self.engine.limits.kept:
             del self.free[next(iter(self.free))]
 
     def step(self, slots: "Slots", tree_bytes: int) -> None:
-        """Run a wave and reply to what is due; an error of the network is the reply of all queries concerned."""
+        """Run a wave of a search and send the replies that are due; if that fails, send the error for all its jobs."""
         try:
             slots.step(tree_bytes)
         except Exception as problem:
@@ -84,7 +84,7 @@ class Worker:
 
 
 class Slots:
-    """A search of up to `count` positions, one for each job."""
+    """A search of up to `count` positions side by side, each for one job."""
 
     def __init__(self, env: GoEnv, engine: JobSource, count: int) -> None:
         self.engine = engine
@@ -108,7 +108,7 @@ class Slots:
     def step(self, tree_bytes: int) -> None:
         """Run a wave, and send the replies that are due.
 
-        tree_bytes: of all trees together; where they are full, positions end before their visits.
+        tree_bytes: most bytes of this search's trees together; where they are full, positions end before their visits.
         """
         fewest = min(job.query.visits for job in self.jobs.values())
         self.search.wave(self.budget, leaves_for(len(self.jobs), fewest))
@@ -128,7 +128,7 @@ class Slots:
             self.budget[slot] = 0
 
     def reply(self, slots: Sequence[int], during: bool) -> None:
-        """Send the analyses of some slots as replies."""
+        """Send the analyses of some slots as replies; `during`: whether their searches continue."""
         wanted = {flag for slot in slots for flag in self.jobs[slot].query.flags}
         if not slots:
             return

@@ -17,7 +17,7 @@ SIDES = ("BLACK", "WHITE", "SIDETOMOVE")  # values of `reportAnalysisWinratesAs`
 
 
 def seen_by(analysis: Analysis, side: str) -> Analysis:
-    """Return the analysis from the view of one of SIDES."""
+    """Return the analysis from the view of `side`, one of SIDES."""
     if side == "SIDETOMOVE":
         return analysis
     return analysis.as_black() if side == "BLACK" else analysis.as_white()

@@ -18,20 +18,20 @@ from alphago.ui.web.views import TITLES, options_of
 
 STATIC = Path(__file__).parent / "web" / "static"
 MISSING = "a board in the notebook needs anywidget: pip install 'alphago[notebook]'"
-MINE = "your network"  # its name on the board
+MINE = "your network"  # the name of the network on the board
 
 
 class NotebookGame:
     """A game in a notebook's cell; it goes on while other cells run.
 
-    `position` is the board's at this moment, and `result` the game's, "" while it goes on. `close()` ends the engine.
+    `position` is the present position, and `result` the result, "" while the game goes on. `close()` ends the engine.
     """
 
     def __init__(self, env: GameEnv, nn: Any, first: Sequence[dict[str, Any]] = (), device: str = "auto") -> None:
-        """Make the board without showing it; raise ImportError with a sentence without anywidget.
+        """Make the board without showing it; raise ImportError, with a sentence, if anywidget is missing.
 
-        nn: what plays, as `MCTSPlayer` takes it. first: commands of `alphago.ui.web.commands` that set the game up.
-        device: for the network.
+        nn: the engine's network, as `MCTSPlayer` takes it. device: where it is computed.
+        first: messages for `alphago.ui.web.commands` that set the game up.
         """
         make_widget = widget_maker()
         self.env = env
@@ -48,7 +48,7 @@ class NotebookGame:
             self.session.post(command)
 
     def _receive(self, message: Any) -> None:
-        """Post a message of the browser to the session; before a hello, send the games and networks on offer."""
+        """Post a message of the browser to the session; answer a "hello" first with the games and networks on offer."""
         if isinstance(message, Mapping) and message.get("type") == "hello":
             self.widget.send(self.welcome)
         if not self.session.post(message):
@@ -100,7 +100,7 @@ class NotebookGame:
 def widget_maker() -> Any:
     """Return a function that makes a widget; its argument is called with each message of the browser.
 
-    Raises ImportError with a sentence without anywidget.
+    Raises ImportError, with a sentence, if anywidget is missing.
     """
     try:
         import anywidget
@@ -129,7 +129,7 @@ def play_in_notebook(
     handicap: int = 0,
     device: str = "auto",
 ) -> NotebookGame:
-    """Show a board to play on, and return at once; the arguments are those of `play`."""
+    """Show a board to play on, and return at once; arguments as in `play`, where `readouts` is `num_readouts`."""
     colours = {"black": "human", "white": "engine"} if mode == 0 else {"black": "engine", "white": "human"}
     strength: dict[str, Any] = {"type": "strength", "tree": readouts != 0, "seconds": seconds}
     if readouts != 0:

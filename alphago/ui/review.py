@@ -41,7 +41,7 @@ class MoveReview(NamedTuple):
 
 @dataclass(frozen=True)
 class Review:
-    """A game, the analysis of its positions (one more than moves), and the reviews of its moves."""
+    """A game, the analysis of all its positions (the first and one after each move), and the reviews of its moves."""
 
     game: SgfGame
     analysis: Analysis
@@ -110,7 +110,7 @@ class Review:
         }  # fmt: skip
 
     def territory(self) -> Mapping[str, Sequence[int]]:
-        """Return the expected points of Black (TB) and White (TW) after the last move; {} without forecasts."""
+        """Return the expected points of Black (TB) and White (TW) after the last move; {} if there are no forecasts."""
         ownership = self.analysis.as_black().ownership
         if ownership is None:
             return {}
@@ -118,7 +118,7 @@ class Review:
         return {name: np.flatnonzero(side * last >= SHARE).tolist() for name, side in (("TB", 1), ("TW", -1))}
 
     def figure(self) -> "Figure":
-        """Return a graph of win rate and score with the mistakes marked; raise ImportError without matplotlib."""
+        """Return a graph of win rate and score with the mistakes marked; raise ImportError if matplotlib is missing."""
         from alphago.ui.review_graph import draw_review  # only now: it loads matplotlib
 
         names = " against ".join(name for name in self.game.players if name) or "a game"

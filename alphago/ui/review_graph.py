@@ -15,9 +15,9 @@ SIZES = {"blunder": 70, "mistake": 40, "inaccuracy": 18}
 
 
 def draw_review(analysis: Analysis, faults: Sequence[tuple[int, int, str]], title: str) -> "Figure":
-    """Return a graph of win rate and score of a game's positions; raise ImportError without matplotlib.
+    """Return a graph of win rate and score of a game's positions; raise ImportError if matplotlib is missing.
 
-    faults: (ply, colour, grade) of each mistake; grades are the keys of SIZES.
+    faults: (ply, colour, grade) of each mistake; colour +1 Black, -1 White; grade a key of SIZES.
     """
     try:
         from matplotlib.figure import Figure
