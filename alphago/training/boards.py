@@ -162,10 +162,10 @@ def tensor_name(board: int) -> str:
 class Boards:
     """All boards of one stage of a run.
 
-    The remaining games are divided among the boards.  A board's share is the part of all
-    moves that are played on it.  Games on a larger board are longer, in proportion to its area, so a larger board gets
-    fewer games, and all boards finish at about the same time.  With B boards, board b gets every B-th of `numbers`,
-    starting at the b-th; so no two games of a run have the same number and random generator.
+    The remaining games are divided among the boards.  A board's share is the part of all moves that is played on it.
+    Games on a larger board are longer, in proportion to its area, so a larger board gets fewer games, and all boards
+    finish at about the same time.  With B boards, board b gets every B-th of `numbers`, starting at the b-th; so no two
+    games of a run have the same number and random generator.
 
     stage: the boards and their shares.
     numbers: the numbers of the remaining games.

@@ -204,7 +204,7 @@ def module_uses(graph_module: fx.GraphModule) -> Counter[int]:
 
 
 def is_module(node: Any, cls: type[nn.Module], parts: dict[str, nn.Module], uses: Counter[int]) -> bool:
-    """Return whether a node calls a module of exactly the class `cls`, with one argument, and no other node calls it.
+    """Return whether a node calls, with one argument, a module of exactly the class `cls` that no other node calls.
 
     parts: the graph's modules by name.  uses: the result of `module_uses`.
     """

@@ -191,7 +191,7 @@ def spread(values: Sequence[float], gap: float) -> list[float]:
 
 
 def title_of(panel: Panel, kinds: Sequence[str]) -> str:
-    """Return a panel's title with its unit; kinds: the labels of its curves; a single label is added."""
+    """Return a panel's title with its unit, and with the label of its curves if `kinds` has a single label."""
     kind = f": {kinds[0]}" if len(kinds) == 1 and kinds[0] else ""
     unit = panel.unit.removeprefix(SHARE).strip()
     return textwrap.fill(f"{panel.title}{kind}" + (f" [{unit}]" if unit else ""), LONGEST_TITLE)
