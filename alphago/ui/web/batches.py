@@ -9,14 +9,14 @@ from alphago.env.game import GameBatch, GameEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.system.cores import available_cores
 
-MOST_ROWS = 64  # positions of a common batch; larger ones are hardly faster, and the cores should share the work
+MOST_ROWS = 64  # most positions of a common batch: larger ones are hardly faster, and the cores should share the work
 
 
 Forecasts = tuple[np.ndarray, np.ndarray]  # scores float32 [n], ownership float32 [n, points], the mover's view
 
 
 class Request:
-    """The positions that one search waits for, and where their evaluations go."""
+    """The positions whose evaluations a search waits for, and the arrays to which these are written."""
 
     def __init__(
         self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray, forecasts: Forecasts | None
@@ -29,19 +29,20 @@ class Request:
 
     @property
     def kind(self) -> int:
-        """The number of outputs: only requests that have the same ones are computed together."""
+        """The number of outputs; only requests with the same number are computed together."""
         return len(self.outputs)
 
 
 class CommonEvaluator(Evaluator):
-    """An evaluator that many threads call at once, and that puts the positions of all into common batches.
+    """An evaluator that many threads may call at once; it computes their positions in common batches.
 
-    The thread that finds a core free computes what has gathered meanwhile, its own and the others'; a search that is
-    alone is computed at once, without a copy.  It makes forecasts of score and ownership if `inner` does.
+    A thread waits while `lanes` batches are being computed. Then it computes one batch of its own positions and those
+    of other waiting threads; if no other thread waits, its positions are not copied.  The evaluator forecasts score and
+    ownership if `inner` does.
 
-    env: the game; the searches may differ in what `GameEnv.accepts` leaves open, such as komi.
-    inner: the evaluator that computes, for boards in the CPU's memory.
-    lanes: batches that are computed side by side; None for one a core.
+    env: the game; the searches' games may differ from it where `GameEnv.accepts` allows that, such as in komi.
+    inner: the evaluator that computes the batches, for boards in the CPU's memory.
+    lanes: most batches that are computed side by side; None for one per core.
     """
 
     device = "cpu"
@@ -68,13 +69,16 @@ class CommonEvaluator(Evaluator):
         forecasts: Forecasts | None,
         symmetries: Sequence[int] = (0,),
     ) -> None:
-        """Write priors, values and forecasts; see `ForecastEvaluator`.  Symmetries are not taken."""
+        """Write priors, values and forecasts; see `ForecastEvaluator`.
+
+        Raises ValueError for symmetries other than (0,).
+        """
         if tuple(symmetries) != (0,):
             raise ValueError(f"symmetries must be (0,) in common batches, got {tuple(symmetries)}")
         self._ask(Request(batch, slots, priors, values, forecasts))
 
     def _ask(self, request: Request) -> None:
-        """Return when the request is computed, by this thread or another; raise the error of its batch."""
+        """Return when this thread or another has computed the request; raise the error if that failed."""
         if not len(request.slots):
             return
         with self.changed:
@@ -92,7 +96,7 @@ class CommonEvaluator(Evaluator):
             raise request.error
 
     def _take(self, first: Request) -> list[Request]:
-        """Return `first` and as many others as fit a batch; no other thread takes these from now on."""
+        """Remove `first` and as many waiting requests of its kind as fit a batch from the queue, and return them."""
         taken, rows = [first], len(first.slots)
         for request in self.waiting:
             if request is not first and request.kind == first.kind and rows + len(request.slots) <= MOST_ROWS:
@@ -106,7 +110,7 @@ class CommonEvaluator(Evaluator):
         return taken
 
     def _compute(self, requests: Sequence[Request]) -> None:
-        """Compute the requests, and wake the threads that wait; an error is that of each of these requests."""
+        """Compute the requests and wake the waiting threads; if that fails, store the error in each of the requests."""
         error: Exception | None = None
         try:
             if len(requests) == 1:
@@ -123,7 +127,7 @@ class CommonEvaluator(Evaluator):
             self.changed.notify_all()
 
     def _compute_together(self, requests: Sequence[Request]) -> None:
-        """Compute several requests as one batch, on boards of its own."""
+        """Copy the positions of several requests to boards in `stages`, and compute them as one batch."""
         with self.changed:
             stage = self.stages.pop() if self.stages else None
         stage = stage or self.env.new_batch(MOST_ROWS)

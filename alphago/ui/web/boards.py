@@ -1,4 +1,4 @@
-"""The boards of a server, by the key that each page keeps for its return, and the messages on their way to a page."""
+"""The boards of a server, by the key with which a page that reconnects finds its board, and the messages to a page."""
 
 import asyncio
 import contextlib
@@ -16,14 +16,17 @@ from alphago.ui.web.session import Session
 if TYPE_CHECKING:
     from alphago.ui.web.runs import Runs
 
-BACKLOG = 100  # messages that a page has not taken yet, beyond which it is not listened to
-CLOSING_SECONDS = 5.0  # for which the end of the server waits for its boards
-MOST_BACKLOG = 1000  # beyond which it is disconnected
-COALESCED = "thinking"  # of these a slow page gets only the newest
+BACKLOG = 100  # waiting messages for a page, from which on the page's own messages are not read
+CLOSING_SECONDS = 5.0  # seconds for which a server that ends waits for its boards
+MOST_BACKLOG = 1000  # waiting messages for a page, beyond which the page is disconnected
+COALESCED = "thinking"  # the type of message of which a slow page gets only the newest
 
 
 class Boards:
-    """The sessions of a server, by the key that each page keeps for its return."""
+    """The boards of a server, one `Session` each, by key.
+
+    A page keeps the key of its board, and sends it when it connects again, to get the same board back.
+    """
 
     def __init__(self, engines: Engines, bases: Mapping[str, GameEnv], runs: "Runs | None") -> None:
         self.engines, self.bases, self.runs = engines, bases, runs
@@ -31,9 +34,10 @@ class Boards:
         self.connections = 0
 
     def find(self, key: str, send: Callable[[dict[str, Any]], None]) -> tuple[str, Session, bool]:
-        """Return a key, its session and whether it was there; a new one for a key that is unknown or in use.
+        """Return the board of `key`, as (key, session, True).
 
-        Raises ValueError if there are too many.
+        If the key is unknown or in use, return a new board, as (new key, session, False).
+        send: takes the messages for the page. Raises ValueError if the server has too many boards.
         """
         self.sweep()
         session = self.sessions.get(key)
@@ -54,14 +58,14 @@ class Boards:
         self.sessions.pop(min(gone)[1]).close()
 
     def sweep(self) -> None:
-        """End the boards whose pages have been gone for long."""
+        """End the boards whose pages have been gone for more than KEPT_SECONDS."""
         until = time.monotonic() - KEPT_SECONDS
         for key, session in list(self.sessions.items()):
             if session.detached_at is not None and session.detached_at < until:
                 self.sessions.pop(key).close()
 
     def close(self) -> None:
-        """End all boards, and wait until none of them computes any more."""
+        """End all boards, and wait for their threads, at most CLOSING_SECONDS."""
         for session in self.sessions.values():
             session.close()
         until = time.monotonic() + CLOSING_SECONDS
@@ -71,7 +75,10 @@ class Boards:
 
 
 class Outbox:
-    """Messages on their way to one page, from the session's thread to the event loop; of some only the newest."""
+    """Messages on their way to one page, from the session's thread to the event loop.
+
+    Of consecutive "thinking" messages about the same node, only the newest is kept.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
@@ -95,7 +102,7 @@ class Outbox:
 
     @property
     def is_full(self) -> bool:
-        """Whether the page should take what is there before it asks for more."""
+        """Whether so many messages wait that the page's own messages should not be read for now."""
         return len(self.messages) >= BACKLOG
 
     async def take(self) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ Message = Mapping[str, Any]
 
 
 def hello(desk: Desk, message: Message) -> None:
-    """Send a page that opens the game of its link, or the present one if it brings no link."""
+    """Answer a page that was just opened: send the game of its link, or without a link the game on the board."""
     if message.get("link"):
         tree = open_link(message["link"], desk.bases)
         desk.players = {1: HUMAN, -1: HUMAN}
@@ -27,7 +27,7 @@ def hello(desk: Desk, message: Message) -> None:
 
 
 def new_game(desk: Desk, message: Message) -> None:
-    """Begin a game: its name, its options, handicap or set-up stones, who plays Black and White."""
+    """Begin a game; the message has its name, its options, handicap or set-up stones, and who plays Black and White."""
     env = game_of(message.get("game", desk.tree.env.name), message.get("options", {}), desk.bases)
     setup = {key: message.get(key) for key in ("handicap", "black_stones", "white_stones", "to_play")}
     start = start_of(env, {key.removesuffix("_stones"): value for key, value in setup.items() if value})
@@ -40,7 +40,7 @@ def new_game(desk: Desk, message: Message) -> None:
 
 
 def read_players(message: Message) -> dict[int, str]:
-    """Return who plays the sides that a message names, by side; raise ValueError for another word."""
+    """Return a message's players, "human" or "engine", by side (+1 or -1); raise ValueError for other words."""
     players = {}
     for side, name in PLAYER_NAMES.items():
         value = message.get(name.lower())
@@ -74,7 +74,7 @@ def play(desk: Desk, message: Message) -> None:
 
 
 def resign(desk: Desk, message: Message) -> None:
-    """Give the game up for the person whose turn it is, or who plays the other side."""
+    """Resign for the side to move if a person plays it; else for the other side if a person plays that."""
     if desk.tree.is_over():
         raise ValueError("the game is over already")
     mover = desk.tree.position.to_play
@@ -83,7 +83,7 @@ def resign(desk: Desk, message: Message) -> None:
 
 
 def undo(desk: Desk, message: Message) -> None:
-    """Go back to where a person last chose a move; a resignation is undone first."""
+    """Go back to the last position in which a person chose a move; a resignation is taken back first."""
     tree = desk.tree
     if tree.resigned.pop(tree.current, 0):
         mover = tree.position.to_play
@@ -98,7 +98,7 @@ def undo(desk: Desk, message: Message) -> None:
 
 
 def redo(desk: Desk, message: Message) -> None:
-    """Go forward again, to where a person is to choose a move, as far as the line goes."""
+    """Go forward on the line to the next position in which a person is to move, or to the line's end."""
     tree = desk.tree
     number = tree.next_of(tree.current)
     if number is None:
@@ -117,9 +117,9 @@ def go_to(desk: Desk, message: Message) -> None:
 
 
 def step(desk: Desk, message: Message) -> None:
-    """Go `count` moves on along the line on the board, back if it is negative; at most to its ends.
+    """Go `count` moves forward on the current line, or back if `count` is negative, at most to an end of the line.
 
-    Unlike a node's number, a step is right however many steps before it are still on their way.
+    Unlike a node's number, a count is also right if the page has sent other steps that were not yet answered.
     """
     line = desk.tree.line()
     at = line.index(desk.tree.current) + check_int("count", message.get("count"), -MOST_NODES, MOST_NODES)
@@ -127,7 +127,7 @@ def step(desk: Desk, message: Message) -> None:
 
 
 def variation(desk: Desk, message: Message) -> None:
-    """Go to the variation after the one on the board at its last branch (`direction` 1), or before it (-1)."""
+    """Show the next variation (`direction` 1) or the previous one (-1): another child of the current node's parent."""
     direction = check_int("direction", message.get("direction"), -1, 1)
     nodes, current = desk.tree.nodes, desk.tree.current
     siblings = nodes[nodes[current].parent].children if current else [0]
@@ -137,7 +137,7 @@ def variation(desk: Desk, message: Message) -> None:
 
 
 def move_to(desk: Desk, number: int) -> None:
-    """Put another node on the board; if it is there already, whatever is going on goes on."""
+    """Put a node on the board; if it is there already, do nothing, so that the engine's job goes on."""
     if number != desk.tree.current:
         desk.look_at(number)
 
@@ -159,7 +159,7 @@ def set_strength(desk: Desk, message: Message) -> None:
 
 
 def move_now(desk: Desk, message: Message) -> None:
-    """Let the engine move: at once if it is thinking about a move, else after a search, whoever's turn it is."""
+    """Let the engine move: at once if it is thinking about a move, else after a search, even in a person's turn."""
     if desk.tree.is_over():
         raise ValueError("the game is over")
     if desk.job is not None and desk.job.purpose == "move":
@@ -173,7 +173,10 @@ def move_now(desk: Desk, message: Message) -> None:
 
 
 def study(desk: Desk, message: Message) -> None:
-    """Turn the numbers on the board on or off, and the analysis of every position that is looked at."""
+    """Turn `study` and `analysing` on or off; one that the message does not name stays as it is.
+
+    study: whether the board shows numbers. analysing: whether the engine analyses each position on the board.
+    """
     for name in ("study", "analysing"):
         value = message.get(name, getattr(desk, name))
         if not isinstance(value, bool):
@@ -186,7 +189,7 @@ def study(desk: Desk, message: Message) -> None:
 
 
 def toggle(desk: Desk, message: Message) -> None:
-    """Turn "study" or "analysing" on or off, whatever it is when the message arrives; see `study`."""
+    """Turn "study" or "analysing" (`what`) off if it is on, and on if it is off; see `study`."""
     name = message.get("what")
     if name not in ("study", "analysing"):
         raise ValueError(f"what must be study or analysing, got {shown(name)}")
@@ -219,7 +222,7 @@ def save(desk: Desk, message: Message) -> None:
 
 
 def open_game(desk: Desk, message: Message) -> None:
-    """Open a file that the page read."""
+    """Open a saved game; the message has the text of its file."""
     text = message.get("text")
     if not isinstance(text, str) or len(text) > MOST_MESSAGE:
         raise ValueError(f"a file must be a text of at most {MOST_MESSAGE} letters, got {shown(text)}")
@@ -236,7 +239,7 @@ def open_run_game(desk: Desk, message: Message) -> None:
 
 
 def show(desk: Desk, tree: GameTree, names: Mapping[int, str]) -> None:
-    """Show a finished or unfinished game, to look at and go on with."""
+    """Put an opened game on the board, with persons on both sides; names: the players' names by side."""
     desk.players = {1: HUMAN, -1: HUMAN}
     desk.set_game(tree, names)
     desk.look()

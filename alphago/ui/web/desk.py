@@ -23,8 +23,11 @@ STONES_COUNT = "Stones on the board count as alive in the end: capture dead ones
 class Job:
     """What the engine is doing.
 
-    purpose: "move", think and play; "analyse", think about the board until told to stop; "review", evaluate `nodes`.
+    purpose: "move", think and play; "analyse", think about the position until told to stop; "review", evaluate `nodes`.
+    nodes: the numbers of the nodes to search; the first is searched now.
     readouts, seconds: limits of the search of one position; None is no limit.
+    done, began: readouts so far in the search of the first node, and when that search began.
+    reported: when the latest report was sent.
     """
 
     purpose: str
@@ -38,7 +41,7 @@ class Job:
 
     @property
     def node(self) -> int:
-        """The position that is searched now."""
+        """The number of the node that is searched now."""
         return self.nodes[0]
 
     def left(self) -> int:
@@ -48,13 +51,16 @@ class Job:
         return 10**9 if self.readouts is None else self.readouts - self.done
 
     def next_position(self) -> None:
-        """Begin with the next of the nodes."""
+        """Go on to the next node."""
         self.nodes.pop(0)
         self.done, self.began, self.reported = 0, time.monotonic(), 0.0
 
 
 class Desk:
-    """The state of one page; `alphago.ui.web.commands` changes it, and its thread alone may use it."""
+    """The state of one page, which the functions of `alphago.ui.web.commands` change.
+
+    Only the thread of its session may use it. The arguments are those of `Session`.
+    """
 
     def __init__(
         self,
@@ -79,18 +85,18 @@ class Desk:
     # --- the page -------------------------------------------------------------------------------------
 
     def connect(self, send: Callable[[dict[str, Any]], None]) -> None:
-        """Tell a page, perhaps another than before, everything that it has to show."""
+        """Send messages to this page from now on, and first everything that it has to show."""
         self.send = send
         self.tell_game()
         self.tell_state()
 
     def disconnect(self) -> None:
-        """Stop, and send nothing any more."""
+        """Stop the engine, and send no more messages."""
         self.drop()
         self.send = ignore
 
     def drop(self) -> None:
-        """Stop, and give the memory of the search back."""
+        """Stop the engine, and free the memory of its search."""
         self.stop()
         self.analysing = False
         self.thinker.forget()
@@ -105,7 +111,10 @@ class Desk:
         self.send({"type": "status", "text": text})
 
     def set_game(self, tree: GameTree, names: Mapping[int, str] | None = None) -> None:
-        """Put another game on the board; `wake` or `tell_state` has to follow."""
+        """Put another game on the board; the caller must then call `wake` or `tell_state`.
+
+        names: the players' names by side, for a game from a file or a run.
+        """
         self.stop()
         usual = self.strength.network == self.engines.usual(self.tree.env)
         self.tree, self.names = tree, {1: "", -1: "", **(names or {})}
@@ -116,7 +125,7 @@ class Desk:
         self.tell_game()
 
     def tell_game(self) -> None:
-        """Send the game; the next state then has all of its variations."""
+        """Send the game's facts; the next `tell_state` then sends all of its nodes."""
         self.known = 0
         view = game_view(self.tree.env)
         view["mostReadouts"] = most_readouts(self.tree.env)
@@ -153,14 +162,14 @@ class Desk:
         self.known = len(tree.nodes)
 
     def evaluations(self, first: int) -> list[list[Any]]:
-        """Return node, Black's chance to win and Black's margin of the nodes from `first` on that were evaluated."""
+        """Return [node, Black's chance to win, Black's margin, visits] for each evaluated node from `first` on."""
         nodes = enumerate(self.tree.nodes[first:], first)
         return [[n, node.win_rate, node.score, node.visits] for n, node in nodes if node.win_rate is not None]
 
     # --- the engine -----------------------------------------------------------------------------------
 
     def engine(self) -> Engine:
-        """Return the engine that is chosen, loaded if need be."""
+        """Return the chosen engine; load it first if that is needed."""
         name, env = self.strength.network, self.tree.env
         if (ready := self.engines.ready(name, env)) is not None:
             return ready
@@ -175,7 +184,7 @@ class Desk:
         self.job = None
 
     def wake(self) -> None:
-        """Start the engine's next job: a move if it is its turn, else an analysis if that is on; tell the page."""
+        """Start the engine's next job: a move if it is the engine's turn, else see `look`; tell the page."""
         self.stop()
         tree = self.tree
         if not tree.is_over() and self.players[tree.position.to_play] == ENGINE:
@@ -187,7 +196,7 @@ class Desk:
         self.tell_state()
 
     def look(self) -> None:
-        """Start the analysis of the board if that is on; with study alone, one evaluation."""
+        """Start to analyse the position on the board if `analysing`; if only `study`, evaluate it once."""
         if self.tree.is_over() or not (self.analysing or self.study):
             return
         if not self.analysing and self.tree.nodes[self.tree.current].analysis is not None:
@@ -271,7 +280,7 @@ class Desk:
         self.wake()
 
     def resign(self, loser: int) -> None:
-        """End the game at the board by a resignation."""
+        """End the game at the position on the board: `loser` (+1 Black, -1 White) resigns."""
         self.stop()
         self.tree.resigned[self.tree.current] = loser
         self.tell_state()
@@ -291,4 +300,4 @@ class Desk:
 
 
 def ignore(message: dict[str, Any]) -> None:
-    """Send nothing: the page has gone."""
+    """Drop a message, since the page has gone."""

@@ -1,4 +1,4 @@
-"""The networks that a page may choose from, loaded when they are first used, each with one evaluator for all."""
+"""The networks that a page may choose from, loaded when first used, each with one evaluator for all its searches."""
 
 import threading
 from collections import OrderedDict
@@ -50,8 +50,8 @@ class Engine:
 class Engines:
     """The networks that pages may choose from.
 
-    choices: in the order in which they are offered.  A game's usual network is the first that is not the package's,
-        else the package's for its board or the next larger one.
+    choices: the networks, in the order in which they are offered.  A game's usual network is the first one that does
+        not come with the package, else the packaged one for its board size or the next larger size.
     device: where networks are computed, see `as_forecast_evaluator`.
     """
 
@@ -71,7 +71,7 @@ class Engines:
         return next((name for size, name in boards if size >= env.N), boards[-1][1] if boards else PLAYOUTS)
 
     def check(self, name: str, env: GameEnv) -> str:
-        """Return the name if such a network plays the game; raise ValueError otherwise."""
+        """Return `name` if a network of this name is offered and plays the game; raise ValueError otherwise."""
         choice = self.choices.get(name)
         if choice is None:
             raise ValueError(f"network must be one of {', '.join(self.choices)}, got {name!r}")
@@ -80,7 +80,7 @@ class Engines:
         return name
 
     def suits(self, name: str, env: GameEnv) -> bool:
-        """Return whether a network is offered for a game; playouts are, where no network comes with the package."""
+        """Return whether a network is made for a game; playouts count as made for games without a packaged network."""
         choice = self.choices.get(name)
         return choice is not None and choice.game in (env.name, "" if env.name != USUAL_GAME else env.name)
 
@@ -89,7 +89,7 @@ class Engines:
         return [{"name": choice.name, "game": choice.game} for choice in self.choices.values()]
 
     def engine(self, name: str, env: GameEnv) -> Engine:
-        """Return the engine for a game, loaded if it is not kept; a run's newest network is loaded anew.
+        """Return the engine for a game; load it if it is not in memory, or if its run has written a newer network.
 
         Raises ValueError if the network cannot be loaded or does not play the game.
         """
@@ -110,7 +110,7 @@ class Engines:
         return self.engine(name, env)
 
     def ready(self, name: str, env: GameEnv) -> Engine | None:
-        """Return the engine for a game if it is loaded already, else None; raise ValueError for one that cannot be."""
+        """Return the engine for a game if it is loaded, else None; raise ValueError as `check` does."""
         key = self._key(name, env)
         with self.lock:
             if key in self.engines:
@@ -118,7 +118,7 @@ class Engines:
             return self.engines.get(key)
 
     def _key(self, name: str, env: GameEnv) -> Any:
-        """Return what an engine is kept under: the network, when its file was written, and the game."""
+        """Return the key of an engine in `engines`: the network's name, when its file was written, and the game."""
         choice = self.choices[self.check(name, env)]
         return name, file_time(choice.source), without_komi(env)
 
@@ -158,7 +158,7 @@ def without_komi(env: GameEnv) -> GameEnv:
 
 
 def file_time(source: Any) -> int:
-    """Return when the newest network of a file or run folder was written, 0 for what is no path."""
+    """Return when a file, or a run folder's newest network, was written, in ns; 0 if `source` is not a path."""
     if not isinstance(source, Path):
         return 0
     newest = source / "weights.safetensors" if source.is_dir() else source

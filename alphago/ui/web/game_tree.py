@@ -31,7 +31,7 @@ class Node:
 
 
 class GameTree:
-    """All positions of one game that were reached, as nodes with numbers; `current` is the one on the board."""
+    """All positions of a game that were reached, as numbered nodes; `current` is the number of the one on the board."""
 
     def __init__(self, env: GameEnv, start: Position) -> None:
         self.env = env
@@ -61,7 +61,7 @@ class GameTree:
     def play(self, action: int | str) -> int:
         """Play a move on the board, and return its node, which is new unless the move was tried before.
 
-        Raises IllegalMove for a move that is not legal, ValueError where the tree is full.
+        Raises IllegalMove for a move that is not legal, ValueError if the tree is full.
         """
         position = self.position
         action = position.check_action(action)
@@ -98,7 +98,7 @@ class GameTree:
         return nodes[::-1]
 
     def line(self) -> list[int]:
-        """Return the nodes of the line on the board: to the current one, and on by the children looked at last."""
+        """Return the nodes of the current line: from the root to the current node, and on by the children seen last."""
         nodes = self.path()
         while (child := self.next_of(nodes[-1])) is not None:
             nodes.append(child)
@@ -120,7 +120,7 @@ class GameTree:
         return bool(self.loser()) or self.position.is_over
 
     def main_line(self) -> Iterator[int]:
-        """Yield the nodes of the first variation at each branch, without the root."""
+        """Yield the nodes that follow the root if one always takes the first child."""
         node = self.nodes[0]
         while node.children:
             yield node.children[0]

@@ -22,13 +22,16 @@ HEADERS = {
 
 
 class Guard:
-    """The decision on each request.
+    """Decides which requests the server answers.
 
-    Host must name this machine, which a page elsewhere cannot make a browser say (DNS rebinding); a request that names
-    an Origin must come from the page that this server served; and a server that others can reach asks for its token.
+    The Host header must name this machine; a page elsewhere that uses DNS rebinding cannot make a browser send that. A
+    request with an Origin header must come from a page of this server. If the server has a token, a request must have
+    it too.
 
     host: the address that the server listens on.
-    token: that a request must have, in the address (`?token=`), in a cookie or as a bearer; None for none.
+    token: the token, which a request has in its address (`?token=`), in a cookie or as a bearer; None if none is asked
+        for.
+    Raises ValueError for a `host` that other machines can reach without a token, and for a token that is too short.
     """
 
     def __init__(self, host: str, token: str | None = None) -> None:
@@ -41,9 +44,9 @@ class Guard:
         self.everywhere = host in ("0.0.0.0", "::", "")
 
     def refusal(self, headers: Mapping[str, str], query: str) -> str | None:
-        """Return why a request is refused, as a sentence; None for one that is not.
+        """Return why a request is refused, as a sentence; None if it is allowed.
 
-        headers: by lower-case name. query: of its address.
+        headers: the request's headers by lower-case name. query: the part of its address after "?".
         """
         host = headers.get("host", "")
         if not self.knows(host):
@@ -56,7 +59,7 @@ class Guard:
         return None
 
     def knows(self, host: str) -> bool:
-        """Return whether a Host header names this server; listening everywhere, any name will do with the token."""
+        """Return whether a Host header names this server; a server with a token on all addresses takes any name."""
         name = host_name(host)
         if name is None:
             return False
@@ -85,7 +88,7 @@ def is_loopback(host: str) -> bool:
 
 
 def host_name(host: str) -> str | None:
-    """Return the name in a Host header, without its port; None for what is no host."""
+    """Return the name in a Host header, without its port; None if it has no valid name."""
     try:
         return urlsplit(f"//{host}").hostname
     except ValueError:
@@ -93,7 +96,7 @@ def host_name(host: str) -> str | None:
 
 
 def same_origin(origin: str, host: str) -> bool:
-    """Return whether an Origin header is of the server that the Host header names, port included."""
+    """Return whether an Origin header names the same server as the Host header, port included."""
     try:
         parts = urlsplit(origin)
     except ValueError:

@@ -18,7 +18,7 @@ WHOLE_NUMBERS = ("board_size", "connect_row", "height", "width", "max_moves")
 
 
 def usual_game(name: str, bases: Mapping[str, GameEnv]) -> GameEnv:
-    """Return the game of that name with its usual options; raise ValueError for an unknown name."""
+    """Return the game `name` with its usual options, from `bases` if it is there; raise ValueError if it is unknown."""
     if name in bases:
         return bases[name]
     if name not in GAMES:
@@ -27,9 +27,10 @@ def usual_game(name: str, bases: Mapping[str, GameEnv]) -> GameEnv:
 
 
 def game_of(name: Any, options: Any, bases: Mapping[str, GameEnv]) -> GameEnv:
-    """Return a game by name and options, those of `options_of`; options that are left out or None are the usual ones.
+    """Return a game by its name and options; the names of options are those of `options_of`.
 
-    bases: games whose options are the usual ones, instead of the package's.
+    An option that is left out, None or "" has its usual value.
+    bases: games by name; their options are the usual values, instead of the package's defaults.
     Raises ValueError for impossible options.
     """
     base = usual_game(str(name), bases)
@@ -70,7 +71,7 @@ def as_number(value: Any) -> Any:
 
 
 def start_of(env: GameEnv, setup: Mapping[str, Any]) -> Position:
-    """Return the start of a game: with `handicap` stones, or a position set up as `GoEnv.position` takes it."""
+    """Return the first position of a game; in Go, `setup` has `handicap`, or the stones as in `GoEnv.position`."""
     if not setup or not isinstance(env, GoEnv):
         return env.position()
     handicap = as_number(setup.get("handicap") or 0)
@@ -90,7 +91,7 @@ def link_of(tree: GameTree) -> str:
 
 
 def open_link(text: Any, bases: Mapping[str, GameEnv]) -> GameTree:
-    """Return the game that `link_of` described; raise ValueError, or IllegalMove, for another text."""
+    """Return the game that `link_of` described; raise ValueError, or IllegalMove, for any other text."""
     if not isinstance(text, str):
         raise ValueError(f"a link must be a text, got {shown(text)}")
     fields = dict(parse_qsl(text.lstrip("#")))

@@ -14,8 +14,8 @@ from alphago.ui.web.engines import PLAYOUTS, Choice
 class Offer:
     """What a server offers.
 
-    choices: the networks, the given ones first. bases: games whose options are the usual ones; the first begins.
-    runs: folders to watch.
+    choices: the networks, those that the command names first. runs: folders of runs to watch.
+    bases: games by name, with the options that new games have unless others are chosen; a page begins with the first.
     """
 
     choices: list[Choice] = field(default_factory=list)
@@ -24,9 +24,10 @@ class Offer:
 
 
 def offer_of(words: Sequence[str], game: str | None, board_size: int | None, komi: float | None) -> Offer:
-    """Return what to offer for networks and runs named by `words`, and the options of the command.
+    """Return what to offer, given the words and options of the command `alphago web`.
 
-    Raises ValueError for a word that is neither, FileNotFoundError for a folder that is no run.
+    words: networks and runs. game, board_size, komi: options of the command; None if it does not have them.
+    Raises ValueError for a word that is neither network nor run, FileNotFoundError for a folder that is no run.
     """
     offer = Offer()
     for word in words:
@@ -43,7 +44,7 @@ def offer_of(words: Sequence[str], game: str | None, board_size: int | None, kom
 
 
 def add_word(offer: Offer, word: str, game: str | None) -> None:
-    """Add a network or a run to the offer; raise ValueError for a word that is neither."""
+    """Add a network or a run to the offer; raise ValueError if the word is neither."""
     path = Path(word)
     if holds_run(path):
         offer.runs.append(path)
@@ -65,7 +66,7 @@ def add_word(offer: Offer, word: str, game: str | None) -> None:
 
 
 def first_game(base: GameEnv | None, name: str, board_size: int | None, komi: float | None) -> GameEnv:
-    """Return the game to begin with; raise ValueError for a board or a komi that it does not have."""
+    """Return `base`, or else the game `name`, with this size and komi if given; raise ValueError if it lacks them."""
     env = base or make_game(name, board_size, komi=komi)
     if board_size is not None and board_size != env.N:
         env = env.resized(board_size)

@@ -23,15 +23,19 @@ from alphago.training.watch.plots import names_of, training_panels
 from alphago.training.watch.words import in_words_of
 from alphago.ui.web.game_tree import GameTree
 
-MOST_POINTS = 240  # of a curve that is sent; longer ones are thinned out
-LATEST_GAMES = 24  # of self-play
-MATCH_GAMES = 8  # of each opponent's latest match
+MOST_POINTS = 240  # points of a curve that are sent; longer curves are thinned out
+LATEST_GAMES = 24  # games of self-play that are offered
+MATCH_GAMES = 8  # games of each opponent's latest match that are offered
 SPEEDS = {"moves_per_second": "moves/s", "readouts_per_second": "readouts/s", "gpu_busy": "of the GPU's time"}
 
 
 @dataclass
 class RunGame:
-    """A game of a run that a page may open: what it is called, and its record or its moves as text."""
+    """A game of a run that a page may open.
+
+    title: its name in the page's list. names: the players' names by side. outcome: the result of a game without record.
+    record: the game; or, if it is None, moves: the game's moves as text.
+    """
 
     title: str
     names: dict[int, str]
@@ -53,7 +57,7 @@ class Folder:
 
 
 class Runs:
-    """The runs that were named when the server began; several threads may ask."""
+    """The runs that were named when the server began; several threads may call the methods."""
 
     def __init__(self, folders: Sequence[str | Path]) -> None:
         names = names_of(folders)
@@ -75,7 +79,7 @@ class Runs:
         return {"runs": runs, "x": x, "label": label, "axes": list(AXES), "panels": list(plain_panels(panels))}
 
     def history(self, folder: Folder) -> History:
-        """Return a run's rows, read again only if there are new ones; none before its first iteration is over."""
+        """Return a run's history, read again only if it has new rows; no metrics before its first iteration is over."""
         stamp = file_stamp(folder.path)
         if folder.history is None or stamp != folder.stamp:
             try:
@@ -99,7 +103,7 @@ class Runs:
         return folder.games
 
     def folder(self, run: Any) -> Folder:
-        """Return the run of that number; raise ValueError if there is none."""
+        """Return the run with the number `run`; raise ValueError if there is no such run."""
         return self.folders[check_int("run", run, 0, len(self.folders) - 1)]
 
     def open_game(self, run: Any, game: Any) -> tuple[GameTree, dict[int, str]]:
@@ -161,7 +165,7 @@ def age_text(path: Path) -> str:
 
 
 def speed_of(rows: Sequence[Row]) -> dict[str, str]:
-    """Return the latest speeds, and games a minute over the latest rows."""
+    """Return the latest speeds, and the games a minute over the latest rows, as texts by unit."""
     facts = {}
     for key, unit in SPEEDS.items():
         value = next((value for row in reversed(rows) if (value := number(row, key)) is not None), None)
@@ -177,7 +181,7 @@ def speed_of(rows: Sequence[Row]) -> dict[str, str]:
 
 
 def plain_panels(panels: Sequence[Panel]) -> Iterator[dict[str, Any]]:
-    """Yield the panels with curves as plain data."""
+    """Yield the panels as plain data for the page, without those that have no curves."""
     for panel in panels:
         if not panel.lines:
             continue
@@ -211,7 +215,10 @@ def plain_line(line: Any) -> dict[str, Any]:
 
 
 def selfplay_games(files: Sequence[Path]) -> list[RunGame]:
-    """Return the games of files of records, the newest file and game first; files that vanish are left out."""
+    """Return the games of files of records, at most LATEST_GAMES; files that cannot be read are left out.
+
+    files: the newest first; of each file, the last game comes first.
+    """
     games: list[RunGame] = []
     for path in files:
         with contextlib.suppress(OSError, ValueError):
@@ -249,7 +256,7 @@ def match_games(history: History) -> list[RunGame]:
 
 
 def run_game_env(path: Path) -> GameEnv:
-    """Return the game that a run trains; raise ValueError for one of the user's own that was not named."""
+    """Return the game that a run trains; raise ValueError for a game of the user's own without `--game`."""
     config = read_config(path)
     try:
         env = make_game(config["game"])
@@ -260,7 +267,7 @@ def run_game_env(path: Path) -> GameEnv:
 
 
 def with_actions(env: GameEnv, actions: int) -> GameEnv:
-    """Return the game on the board size with so many actions: a run on several sizes names only the largest."""
+    """Return the game on the board size that has so many actions; a run on several sizes names only the largest."""
     if env.action_space == actions:
         return env
     for size in range(2, env.N):
@@ -271,7 +278,7 @@ def with_actions(env: GameEnv, actions: int) -> GameEnv:
 
 
 def game_tree(env: GameEnv, game: RunGame) -> GameTree:
-    """Return a game as a tree of one line, with the values of its searches."""
+    """Return a game as a tree without variations; its nodes have the win rates that the game's searches found."""
     record = game.record
     if record is None:
         tree = GameTree(env, env.position())

@@ -1,4 +1,4 @@
-"""Games as files of the page: SGF with variations and analysis for Go, JSON with the line on the board for others."""
+"""Games as files: for Go, SGF with variations and analysis; for other games, JSON with the position on the board."""
 
 import json
 import re
@@ -33,7 +33,7 @@ Properties = dict[str, list[bytes]]
 
 
 def save_file(tree: GameTree, players: Mapping[int, str]) -> tuple[str, str]:
-    """Return the name and the contents of the game's file. players: names by side."""
+    """Return the name and the contents of the game's file. players: their names by side."""
     if isinstance(tree.env, GoEnv):
         return "game.sgf", sgf_text(tree, players)
     text = json.dumps({"format": FORMAT, "link": link_of(tree)}, indent=2)
@@ -60,7 +60,7 @@ def sgf_text(tree: GameTree, players: Mapping[int, str]) -> str:
 
 
 def head_of(tree: GameTree, players: Mapping[int, str]) -> Properties:
-    """Return the properties of the first node."""
+    """Return the SGF properties of the first node."""
     env = tree.env
     assert isinstance(env, GoEnv)
     stones = tree.start.board.ravel()  # type: ignore[attr-defined]
@@ -79,7 +79,7 @@ def head_of(tree: GameTree, players: Mapping[int, str]) -> Properties:
 
 
 def result_of(tree: GameTree) -> str:
-    """Return the result of the line on the board as SGF has it; "" for a game that is not over."""
+    """Return the result at the end of the current line, as SGF writes it; "" if the game is not over there."""
     last = tree.line()[-1]
     position, loser = tree.position_at(last), tree.resigned.get(last, 0)
     if not loser and not position.is_over:
@@ -89,7 +89,7 @@ def result_of(tree: GameTree) -> str:
 
 
 def node_properties(tree: GameTree, number: int) -> Properties:
-    """Return the properties of a move."""
+    """Return the SGF properties of a node: its move, comment and analysis."""
     node, env = tree.nodes[number], tree.env
     assert isinstance(env, GoEnv)
     return {PLAYER_NAMES[node.mover][0]: [point_text(env, node.action)], **analysis_properties(tree, node)}
@@ -110,7 +110,7 @@ NUMBERS_END = re.compile(r"(?=^Black wins with [0-9.]+ %)", re.MULTILINE)
 
 
 def numbers_of(env: GameEnv, node: Node) -> str:
-    """Return a node's analysis as the text of a comment; the pattern NUMBERS reads its first line again."""
+    """Return a node's analysis as text of a comment; its first line must match the pattern NUMBERS, which reads it."""
     assert node.win_rate is not None
     score = "" if node.score is None else f", {result_text(round(node.score, 1))}"
     lines = [f"Black wins with {100 * node.win_rate:.1f} %{score}, {node.visits} visits"]
@@ -130,9 +130,10 @@ def escape_text(text: str) -> bytes:
 
 
 def open_file(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[int, str]]:
-    """Return the game in a file that a page read, and the players' names by side.
+    """Return the game in a file's contents, `text`, which a page sent, and the players' names by side.
 
-    Raises ValueError for a file that is none, or whose game cannot be played.
+    bases: games by name, as in `game_of`; options that the file does not have are taken from them.
+    Raises ValueError for text that is not a saved game, or for a game that cannot be played.
     """
     if text.lstrip("\ufeff \t\r\n").startswith("{"):
         return open_json(text, bases), {}
@@ -156,14 +157,20 @@ def open_json(text: str, bases: Mapping[str, GameEnv]) -> GameTree:
 
 @dataclass
 class Branch:
-    """A variation of a file that is still to be read, and the node that it begins after."""
+    """A variation that is still to be read.
+
+    coarse: its tree in the file, as `load_grammar` parses it. after: the number of the node that it begins after.
+    """
 
     coarse: Any
     after: int
 
 
 def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[int, str]]:
-    """Return a game of Go with its variations; those that are not legal end before the move that is not."""
+    """Return a game of Go with its variations, and the players' names by side.
+
+    A variation with an illegal move ends before that move. bases: see `open_file`.
+    """
     game = parse_sgf(text, "the SGF file")  # which checks the main line
     usual = usual_game("go", bases)
     own = game.env()
@@ -191,7 +198,7 @@ def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[in
 
 
 def follow(tree: GameTree, env: GoEnv, properties: Mapping[str, list[bytes]]) -> None:
-    """Play the moves of a file's node on the board, with a pass between two moves of one colour."""
+    """Play the move of a file's node on the board, after a pass if the other colour is to move; read its analysis."""
     for letter, colour in SIGNS.items():
         if letter not in properties:
             continue

@@ -55,7 +55,11 @@ TRY_AGAIN, REFUSED = 1013, 1008  # codes that close a WebSocket
 
 
 def make_app(engines: Engines, bases: Mapping[str, GameEnv], guard: Guard, runs: "Runs | None" = None) -> Starlette:
-    """Return the application: `bases` are the games that are offered first, with their usual options."""
+    """Return the web application.
+
+    engines: the networks on offer. bases: games by name, offered first; their options are the usual ones.
+    guard: decides which requests are answered. runs: the runs to watch; None for none.
+    """
     boards = Boards(engines, bases, runs)
     programs = Programs(engines, require_go(usual_game(GoEnv.name, bases), "the analysis protocol"))
 
@@ -189,7 +193,7 @@ async def converse(socket: WebSocket, boards: Boards, welcome: dict[str, Any]) -
 
 
 def parse_message(text: str) -> Any:
-    """Return the message in a text; None for what is no JSON, which the session answers with an error."""
+    """Return the message in a text; for invalid JSON or a long text, a value that the session answers with an error."""
     if len(text) > MOST_MESSAGE:
         return f"a message of {len(text)} letters"
     try:
@@ -199,7 +203,7 @@ def parse_message(text: str) -> Any:
 
 
 async def deliver(socket: WebSocket, outbox: Outbox) -> None:
-    """Send the messages of the outbox as they come; disconnect a page that takes none."""
+    """Send the messages of the outbox as they come; disconnect the page if too many wait."""
     while True:
         for message in await outbox.take():
             await socket.send_text(json.dumps(message, separators=(",", ":")))
@@ -222,7 +226,8 @@ def serve(
 ) -> None:
     """Serve until Ctrl-C; print the address, and open it in a browser if `browser`.
 
-    port: 0 for any that is free.  Raises OSError, with a sentence, if the port cannot be used.
+    guard: its token becomes part of the address. port: 0 for any free port. say: prints a line.
+    Raises OSError, with a sentence, if the port cannot be used.
     """
     listener = listen(host, port)
     address = address_of(host, listener.getsockname()[1], guard.token)
@@ -265,7 +270,7 @@ def address_of(host: str, port: int, token: str | None) -> str:
 
 
 def open_browser(address: str, say: Callable[[str], object]) -> None:
-    """Open the page; where there is no browser the address is enough."""
+    """Open the page in a browser; if that is not possible, say so."""
     with contextlib.suppress(webbrowser.Error, OSError):
         if webbrowser.open(address):
             return

@@ -30,7 +30,7 @@ class Session:
     engines: the networks to choose from, shared by all sessions.
     bases: games whose options are the usual ones, by name.
     send: called with each message for the page, from the session's thread; `attach` replaces it.
-    runs: what `alphago.ui.web.runs.Runs` reads, whose games can be opened; None for none.
+    runs: the runs whose games can be opened, an `alphago.ui.web.runs.Runs`; None for none.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Session:
 
 
 def call_guarded(desk: Desk, call: Callable[..., Any], *arguments: Any) -> None:
-    """Call, and tell the page of an error in a sentence; whatever was going on stops."""
+    """Call `call` with the arguments; if it fails, stop the engine, and tell the page why in a sentence."""
     try:
         call(*arguments)
     except Exception as error:
@@ -104,7 +104,7 @@ def call_guarded(desk: Desk, call: Callable[..., Any], *arguments: Any) -> None:
 
 
 def obey(desk: Desk, message: Any) -> None:
-    """Do what a message of the page asks for; raise ValueError for a message that is none."""
+    """Do what a message of the page asks for; raise ValueError if it is not a valid message."""
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):
         raise ValueError(f"a message must be an object with a type, got {shown(message)}")
     name = message["type"]

@@ -14,7 +14,7 @@ from alphago.mcts.tree_reading import read_analysis
 from alphago.ui.web.engines import Engine
 from alphago.ui.web.game_tree import GameTree, Node
 
-SLICE_SECONDS = 0.03  # of thinking, after which commands are read
+SLICE_SECONDS = 0.03  # seconds of thinking, after which commands are read
 GROWTH = 256  # nodes for which there is room beyond those that are there, so that trees grow as they are needed
 SHOWN = 40  # moves of a message
 LINE = 12  # plies of an expected line
@@ -94,7 +94,7 @@ class Thinker:
     def gives_up(self) -> bool:
         """Return whether the player to move should resign, by the threshold that the network's run has measured.
 
-        It holds for games that began on the empty board; in others nobody resigns.
+        The threshold holds for games that began on the empty board; in other games nobody resigns.
         """
         assert self.search is not None
         assert self.engine is not None
@@ -111,9 +111,10 @@ class Thinker:
     def analysis(self) -> dict[str, Any]:
         """Return what the search has found so far, as plain data.
 
-        mover: who is to play, +1 or -1. visits: of the search. win: Black's chance to win, 0 .. 1. score: Black's
-        margin in points, None where the network forecasts none. moves: see `plain_move`, the best first. ownership: per
-        point -100 .. 100, 100 where it becomes Black's; None likewise.
+        mover: who is to play, +1 or -1. visits: simulations of the search. win: Black's chance to win, 0 .. 1.
+        score: Black's margin in points. moves: see `plain_move`, the best first. ownership: a number for each point,
+        100 if it becomes Black's for sure, -100 for White's. A network without forecasts has None as score and
+        ownership.
         """
         assert self.search is not None
         found = read_analysis(self.search, _GAME, plies=LINE)
@@ -136,7 +137,7 @@ class Thinker:
 
 
 def plain_move(move: MoveAnalysis) -> list[Any]:
-    """Return action, visits, prior, chance to win, score and line of a move; the mover's view, None for the unknown."""
+    """Return [action, visits, prior, chance to win, score, line] of a move, from the mover's view; None if unknown."""
     return [
         move.action, move.visits, round(move.prior, 4), round_known(move.win_rate, 4), round_known(move.score, 1),
         list(move.line),
@@ -149,7 +150,7 @@ def round_known(number: float, digits: int) -> float | None:
 
 
 def remember(node: Node, analysis: dict[str, Any]) -> None:
-    """Keep an analysis with its node, unless a deeper one is there."""
+    """Store an analysis in its node, unless the node has one with more visits."""
     if node.analysis is not None and node.visits > analysis["visits"]:
         return
     node.analysis = analysis

@@ -102,7 +102,7 @@ def drawing(position: Position) -> str:
 
 
 def result_view(position: Position, loser: int) -> dict[str, Any]:
-    """Return how a game ended: the text of its result, and the winner, +1, -1 or 0 for a draw.
+    """Return how a game ended: `text`, a phrase; `winner`, +1, -1 or 0 for a draw; `short`, such as "B+R" or "draw".
 
     loser: who gave up, +1 or -1; 0 if the rules ended the game.
     """
