@@ -42,7 +42,7 @@ class AnalysisCommands:
         }
 
     def analyze(self, arguments: list[str], kata: bool) -> Stream:
-        """Search until the next command, with reports at an interval."""
+        """Search until the next command, with reports at an interval; `kata`: in KataGo's format, not Leela Zero's."""
         engine = self.engine
         request = read_request(arguments, engine.game.env, kata)
         position = engine.game.ready(request.colour or engine.game.to_play)
@@ -60,7 +60,7 @@ class AnalysisCommands:
         return Stream(run)
 
     def genmove_analyze(self, arguments: list[str], kata: bool) -> Stream:
-        """Play a move as `genmove` does, with reports during the search."""
+        """Play a move as `genmove` does, with reports during the search; `kata`: as in `analyze`."""
         request = read_request(arguments, self.engine.game.env, kata)
         colour = request.colour or self.engine.game.to_play
         check_rules(request, self.engine.game.ready(colour))
@@ -103,7 +103,12 @@ class AnalysisCommands:
     def evaluated(
         self, position: GoPosition, symmetries: Sequence[int] = (0,)
     ) -> tuple[np.ndarray, float, float, np.ndarray]:
-        """Return priors float32 [A], and from the mover's view value, score, ownership float32 [H W]; 0 if unknown."""
+        """Return the network's evaluation of a position: its priors, value, score and ownership.
+
+        priors: float32 [A]. value, score, ownership: from the mover's view; ownership is float32 [H W]. Score and
+        ownership are 0 if the network does not forecast them.
+        symmetries: as in `ForecastEvaluator.evaluate_forecasts`.
+        """
         self.engine.thinker.background.join()
         evaluator, points = self.engine.thinker.analyst.search.evaluator, position.board.size
         priors, values = np.empty((1, position.env.action_space), np.float32), np.empty(1, np.float32)
@@ -129,7 +134,7 @@ class AnalysisCommands:
     # -- GoGui ---------------------------------------------------------------------------------------
 
     def ownership(self) -> str:
-        """Return the network's ownership, a board row per line, 1 for Black's points."""
+        """Return the network's ownership, a board row per line, from 1 for Black's points to -1 for White's."""
         position = self.engine.game.ready(self.engine.game.to_play)
         owners = self.evaluated(position)[3] * position.to_play
         return rows(owners, position)
@@ -165,12 +170,12 @@ def check_rules(request: AnalysisRequest, position: GoPosition) -> None:
 
 
 def rows(numbers: np.ndarray, position: GoPosition) -> str:
-    """Return numbers [H W] as text, a board row per line."""
+    """Return numbers, one for each point, as text, a board row per line."""
     return "\n".join(joined(row) for row in numbers.reshape(position.board.shape).astype(float).tolist())
 
 
 def raw_text(priors: np.ndarray, value: float, score: float, owners: np.ndarray, position: GoPosition) -> str:
-    """Return one evaluation in the format of `kata-raw-nn`; the score lead stands in for the self-play score."""
+    """Return one evaluation in the format of `kata-raw-nn`, with the score lead as the self-play score."""
     white = -position.to_play
     win = (1 + white * value) / 2
     shape = position.board.shape

@@ -73,7 +73,7 @@ KEYS = ("interval", "minmoves", "maxmoves", "avoid", "allow")
 
 
 def set_value(request: AnalysisRequest, key: str, value: str) -> None:
-    """Set the field of a request for a key with one value."""
+    """Set the field of a request that `key` names to `value`."""
     if key == "interval":
         request.interval = seconds(value)
     elif key in ("minmoves", "maxmoves"):
@@ -102,7 +102,7 @@ def colour_of(word: str) -> int | None:
 
 
 def forbidden(key: str, words: list[str], env: GoEnv) -> Forbidden:
-    """Return the forbidden moves of `avoid` or `allow` with its three values."""
+    """Return the moves that `avoid` or `allow` (`key`) forbids; words: its player, its vertices and its depth."""
     if len(words) < 3:
         raise GtpFailure(f"{key} needs a player, vertices and a depth")
     player, vertices, depth = check_colour(words[0]), words[1], integer(words[2])

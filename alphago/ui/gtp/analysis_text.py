@@ -1,6 +1,6 @@
 """The lines that `lz-analyze` and `kata-analyze` write.
 
-Sources: KataGo's docs/GTP_Extensions.md, and for `lz-analyze` Leela Zero's, where rates are integers in 1 / 10000.
+Sources: KataGo's docs/GTP_Extensions.md, and Leela Zero's for `lz-analyze`, where rates are integers, in 1/10000.
 The line of play is the last field of a move, because Sabaki reads it to the end of the move.
 """
 

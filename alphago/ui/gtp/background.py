@@ -16,8 +16,8 @@ PAUSE = 60.0  # seconds that a thread with a full tree sleeps before it checks a
 class BackgroundSearch:
     """Searches a player's position in a thread; one search at a time.
 
-    `stop` returns at once, though the thread may still finish its wave; `join` waits for that. Call `join` before using
-    the player.
+    `stop` returns at once, though the thread may still finish its wave; `join` also waits until the thread has ended.
+    Call `join` before using the player.
     """
 
     def __init__(self) -> None:

@@ -55,19 +55,20 @@ def serve(
 ) -> None:
     """Speak GTP until `quit` or the end of input.
 
-    network: as in `MCTSPlayer`; it plays on boards of `env`'s size, a size-free one on any.  "random" plays uniformly
-        random legal moves on any board.  None for a search without a network, on any board, with a notice on stderr.
+    network: as in `MCTSPlayer`; it plays on boards of `env`'s size, a size-free network on any board.  "random" plays
+        uniformly random legal moves on any board.  None searches without a network on any board, and prints a notice
+        on stderr.
     readouts: simulations for each move, fewer if time is short; 0 plays the network's most probable action without
         search.
     resign_threshold: `genmove` resigns when the mover's value is below it; -1 for never.  None for the value that the
-        network's run has measured (`NeuralNet.resign_threshold`); it applies only to games that begin on the empty
-        board, so not with a handicap.
-    seed: of the choice among equally good moves.
+        network's run has measured (`NeuralNet.resign_threshold`), which applies only to games that begin on the empty
+        board, so not to handicap games.
+    seed: random seed of the choice among equally good moves.
     komi: used on every board until the controller sets another; None for `env`'s komi on boards of its size, and the
         default komi on other sizes.
     device: for the network and the boards of its searches, as in `MCTSPlayer`.
     ponder: whether to search during the opponent's turn.
-    name, version: replies of the commands of these names.
+    name, version: the replies to the commands `name` and `version`.
     input, output: an iterable of lines, and a text file; None for stdin and stdout, which is then reserved for the
         protocol.
     """
@@ -85,7 +86,7 @@ def serve(
 
 
 class GoEngine(Engine):
-    """An engine with its GTP commands by name; arguments as in `serve`, and `now`, a clock in seconds."""
+    """An engine with its GTP commands by name; arguments as in `serve`, and `now`, which returns seconds."""
 
     def __init__(
         self, env: GoEnv, network: Any = None, readouts: int = 800, *,
@@ -149,8 +150,8 @@ class GoEngine(Engine):
     def set_rules(self, arguments: list[str]) -> str:
         """Set ko and suicide, for this game and later ones; the score is always the area.
 
-        Rules are given by a name of KGS or SGF, or in KataGo's long or JSON form. Fails if they make the game's moves
-        illegal.
+        Rules are given by a name of KGS or SGF, or in KataGo's long or JSON form. Fails if one of the game's moves is
+        illegal under them.
         """
         first = argument(arguments, 0)
         rules = read_rules(" ".join(arguments) if first.startswith("{") else first)

@@ -66,7 +66,7 @@ class EndingCommands:
         return [chain for chain in chains(position.board) if owners[chain].mean() * board[chain[0]] < 0]
 
     def ownership(self, position: GoPosition) -> np.ndarray | None:
-        """Return the expected ownership, float32 [N N], 1 for Black's points; None if the engine does not know."""
+        """Return the expected ownership, float32 [N N], 1 for Black's points; None if it has no forecasts."""
         engine = self.engine
         if engine.at_random or not engine.thinker.has_forecasts:
             return None

@@ -21,7 +21,7 @@ class FileCommands:
         self.commands: dict[str, Command] = {"loadsgf": self.load, "printsgf": self.print}
 
     def load(self, arguments: list[str]) -> str:
-        """Load a file's game with its board, komi and rules, up to the position before move N, or to its end.
+        """Load a file's game with its board, komi and rules, up to the position before move N, or to its end without N.
 
         Fails, and changes nothing, for a file that cannot be used.
         """
@@ -42,7 +42,7 @@ class FileCommands:
         return ""
 
     def loaded(self, game: SgfGame, moves: tuple[int, ...]) -> GtpGame:
-        """Return a file's game after `moves`, under its rules, or the current ones if it names none."""
+        """Return a file's game after `moves`, under its rules, or the current rules if the file names none."""
         engine = self.engine
         env = engine.board(game.board_size, read_rules(game.rules) or engine.rules)
         usual = env.komi if engine.komi is None else engine.komi

@@ -22,7 +22,7 @@ from alphago.ui.gtp.time_control import Clock
 
 
 class Engine:
-    """A game, a clock and a search; arguments as in `serve`, and `now`, a clock in seconds."""
+    """A game, a clock and a search; arguments as in `serve`, and `now`, which returns seconds."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class Engine:
         self.open_board(env.N)
 
     def board(self, size: int, rules: Rules) -> GoEnv:
-        """Return the game on a board of this size, without self-play's ply limit, fixed turns and late first pass."""
+        """Return the game for a size and rules, without self-play's ply limit, fixed turns and late first pass."""
         given = self.env if size == self.env.N else self.env.resized(size)
         limit = max(given.max_moves, 3 * size * size)
         return given.replace(max_moves=limit, turns=None, first_pass=0, **rules._asdict())
@@ -115,8 +115,8 @@ class Engine:
     ) -> str:
         """Choose and play a move of a colour, on its clock, and return it as text.
 
-        rules: moves that the search must not try. over: whether the game is over, so that the move is a pass; None if
-        the last two moves decide.
+        rules: moves that the search must not try. reports: as in `Thinker.think`. over: whether the game is over, so
+        that the move is a pass; None: it is over if the last two plays were passes, one of each colour.
         """
         begin = self.now()
         action: int | None = self.game.env.pass_action

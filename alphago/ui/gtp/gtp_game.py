@@ -12,11 +12,11 @@ from alphago.env.go_position import GoPosition
 class GtpGame:
     """The controller's plays in order, and the position to which they lead.
 
-    Colours alternate in a `GoEnv`, so when a colour plays twice in a row, a pass of the other one is inserted. A new
-    set-up position would lose the history, which superko and the network's planes need. Only such passes are replayed;
-    the controller's own are dropped, and the first stone's colour begins.
+    Colours alternate in a `GoEnv`, so where a colour plays twice in a row, a pass of the other colour is inserted. (A
+    new position with the same stones would lose the history, which superko and the network's planes need.) When the
+    game has to be replayed, the colour of the first stone begins, and the controller's own passes are left out.
 
-    A game longer than the environment's limit continues from its board as a new set-up position.
+    A game longer than the environment's limit continues from a new position with the stones on its board.
     """
 
     def __init__(self, env: GoEnv, komi: float) -> None:
@@ -44,7 +44,7 @@ class GtpGame:
         self.position = self.start(self.first)
 
     def start(self, to_play: int, **further: Any) -> GoPosition:
-        """Return a start position with these keywords of `GoEnv.position`; without any, with the game's set-up."""
+        """Return a start position with the keywords `further` of `GoEnv.position`, or with the game's own stones."""
         setup: dict[str, Any] = dict(further) or dict(self.stones)
         if to_play != 1:
             setup["to_play"] = "white"
@@ -105,6 +105,6 @@ class GtpGame:
 
     @property
     def is_over(self) -> bool:
-        """Whether the last two plays were passes of both colours."""
+        """Whether the last two plays were passes, one of each colour."""
         last = self.plays[-2:]
         return {colour for colour, action in last if action == self.env.pass_action} == {1, -1}

@@ -94,7 +94,7 @@ def set_c_puct(engine: Engine, text: str) -> None:
 
 
 def switch(name: str) -> Parameter:
-    """Return a boolean parameter, kept as this attribute of Parameters."""
+    """Return a boolean parameter, whose value is the attribute `name` of `Parameters`."""
 
     def set_it(engine: Engine, text: str) -> None:
         if text.lower() not in ("true", "false"):

@@ -25,5 +25,5 @@ class Parameters:
     c_puct: float | None = None
 
     def settings(self) -> SearchSettings | None:
-        """Return the search's settings, None for the defaults."""
+        """Return the settings of the search; None for the defaults."""
         return None if self.c_puct is None else SearchSettings(leaves=USUAL_LEAVES, c_puct=self.c_puct)

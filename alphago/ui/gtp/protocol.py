@@ -35,9 +35,10 @@ class Request(NamedTuple):
 
 
 class Stream(NamedTuple):
-    """A reply written line by line: `run(write, wait)` writes lines, and may `wait` for the controller's next request.
+    """A reply that is written line by line: `run(write, wait)` is called once, and the reply ends when it returns.
 
-    `write` takes a line without its newline, from any thread, and does nothing once the reply is complete.
+    `write(line)` writes a line, given without its newline; any thread may call it, and after the end it does nothing.
+    `wait()` waits for the controller's next request.
     """
 
     run: Callable[[Callable[[str], None], Callable[[], None]], None]
@@ -66,7 +67,7 @@ class Inbox:
             self._next.append(self._lines.get())
 
     def is_waiting(self) -> bool:
-        """Return whether the next line has not been read yet."""
+        """Return whether the next line has not arrived yet."""
         return not self._next and self._lines.empty()
 
     def take(self) -> str | None:
@@ -105,7 +106,8 @@ def converse(
 ) -> None:
     """Answer requests until `quit` or the last line.
 
-    idle: called when there is no line to answer. awake: called when the next one arrives, and at the end.
+    commands: the commands by name, besides those of the protocol itself (`administration`).
+    idle: called when there is no line to answer. awake: called when the next line arrives, and at the end.
 
     An unexpected exception in a command becomes a failure reply, with the traceback on stderr, so that the engine
     keeps running.
@@ -178,7 +180,7 @@ def write_stream(request: Request, stream: Stream, output: TextIO, inbox: Inbox)
 
 
 def administration(commands: Mapping[str, Command]) -> dict[str, Command]:
-    """Return the commands about the protocol itself."""
+    """Return the commands about the protocol itself; `commands` are the others, which they list."""
     own: dict[str, Command] = {
         "protocol_version": lambda arguments: "2",
         "known_command": lambda arguments: str(bool(arguments) and arguments[0] in {*own, *commands}).lower(),
@@ -225,7 +227,7 @@ def check_colour(text: str) -> int:
 def lines_of_stdin() -> Iterator[str]:
     """Yield the lines of standard input, separated by LF and decoded as Latin-1, which accepts every byte.
 
-    A line that is too long is cut, but still longer than LONGEST_LINE.
+    A line longer than LONGEST_LINE is cut to one character more than that.
     """
     if sys.stdin is None:  # it was closed before Python started
         return
@@ -236,7 +238,7 @@ def lines_of_stdin() -> Iterator[str]:
 def byte_lines(file: Any, longest: int) -> Iterator[bytes]:
     """Yield the lines of a binary file, each cut after `longest` + 1 bytes.
 
-    It reads the raw file: a thread waiting for input would hold the lock of a buffered one when Python exits.
+    It reads the raw file, since a thread that waits for input would hold the lock of a buffered file when Python exits.
     """
     raw, rest, cut = getattr(file, "raw", file), b"", False
     while data := raw.read(65_536):
@@ -276,6 +278,6 @@ def reserved_stdout() -> Iterator[TextIO]:
 
 
 def close_quietly(file: TextIO) -> None:
-    """Close a file whose reader may have exited."""
+    """Close a file; ignore an error, as when the program that reads it has exited."""
     with contextlib.suppress(OSError):
         file.close()

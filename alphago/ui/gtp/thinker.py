@@ -23,7 +23,10 @@ WAVE = 16  # readouts between two readings of the clock in a search with reports
 
 @dataclass
 class Reports:
-    """Reports during the search for a move: `report` is called with the analysis every `interval` seconds."""
+    """Reports during the search for a move: `report` is called with the analysis every `interval` seconds.
+
+    move_ownership: whether the analysis has the ownership after each move.
+    """
 
     report: Callable[[Analysis], None]
     interval: float
@@ -34,7 +37,8 @@ class Thinker:
     """Searches with one network on one board; the tree is kept when the game continues.
 
     readouts: simulations for each move; 0 plays the network's most probable action without search.
-    now: a clock in seconds.
+    settings, resign_threshold, seed, device: as in `MCTSPlayer`. background: the thread for searches until a command.
+    now: returns the time in seconds.
     """
 
     def __init__(
@@ -85,12 +89,12 @@ class Thinker:
         self.options["resign_threshold"] = self.player.resign_threshold = self.analyst.resign_threshold = value
 
     def look(self, position: GoPosition) -> Analysis:
-        """Return the analysis of a position by the search so far."""
+        """Return the analysis of a position, from as much search as the analyst has done there."""
         self.catch_up(position, player=self.analyst)
         return self.analyst.analysis()
 
     def catch_up(self, position: GoPosition, rules: Sequence[Forbidden] = (), player: MCTSPlayer | None = None) -> None:
-        """Set a player (default: `self.player`) to a position; keep its tree if the position continues its game.
+        """Set a player (default: `self.player`) to a position; keep the tree if that continues the player's game.
 
         rules: moves that the search must not try.
         """
@@ -115,7 +119,8 @@ class Thinker:
     ) -> int | None:
         """Return the action to play, or None to resign.
 
-        seconds: time limit of the search. rules: moves that it must not try. reports: None for none.
+        seconds: time limit of the search. rules: moves that the search must not try.
+        may_resign: whether resigning is allowed. reports: what to report during the search; None for nothing.
         """
         player = self.player if reports is None and not rules else self.analyst
         self.catch_up(position, rules, player)
@@ -153,14 +158,17 @@ class Thinker:
         interval: float = 1.0,
         move_ownership: bool = False,
     ) -> None:
-        """Search the position in the background until the next command, with a report every `interval` seconds."""
+        """Search the position in the background until the next command, with a report every `interval` seconds.
+
+        rules: moves that the search must not try. move_ownership: as in `Reports`.
+        """
         self.catch_up(position, rules, self.analyst)
         player = self.analyst
         tell = None if report is None else lambda: report(player.analysis(move_ownership=move_ownership))
         self.background.start(player, tell, interval)
 
     def ponder(self, position: GoPosition) -> None:
-        """Search the position in the background until the next command, for the move after it."""
+        """Search the position in the background until the next command; the search for the next move keeps the tree."""
         self.catch_up(position)
         self.background.start(self.player)
 
@@ -171,7 +179,10 @@ class Thinker:
         self.analyst.initialize_game()
 
     def evaluate(self, position: GoPosition, rules: Sequence[Forbidden] = ()) -> tuple[int, float]:
-        """Return the network's most probable action, but no pass that would lose a won game, and the mover's value."""
+        """Return the network's most probable action, and its value of the position from the mover's view.
+
+        The action is no move that `rules` forbid, and no pass that would lose a won game.
+        """
         self.background.join()
         evaluator = self.player.search.evaluator
         priors, values = np.empty((1, position.env.action_space), np.float32), np.empty(1, np.float32)

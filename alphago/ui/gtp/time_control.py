@@ -2,7 +2,7 @@
 
 import math
 
-PLANNED_SHARE = 0.8  # part of a move's fair share of the time to plan with: searches may take longer than planned
+PLANNED_SHARE = 0.8  # the part of a move's fair share of the time that is used: searches may take longer than planned
 LAG = 0.05  # seconds per move for everything except search
 
 
@@ -13,7 +13,10 @@ class Clock:
         self.set_limits(0, 1, 0)
 
     def set_limits(self, main: float, period: float, stones: int) -> None:
-        """Apply GTP's time_settings; a period for 0 stones, or three zeros, mean no limit. main, period: seconds."""
+        """Apply GTP's time_settings; a period for 0 stones, or three zeros, mean no limit.
+
+        main: seconds of main time. period: seconds of a byo-yomi period, in which `stones` moves must be played.
+        """
         self.one_stone = False  # whether each period is for one stone, and `time_left` counts periods
         self.main, self.period, self.stones = main, period, stones
         self.reset()
@@ -26,7 +29,7 @@ class Clock:
         self.limited = {1: limited, -1: limited}
 
     def set_left(self, colour: int, seconds: float, stones: int) -> None:
-        """Apply GTP's time_left; without time_settings before, it limits this colour for the current game."""
+        """Apply GTP's time_left; if no limits were set before, it limits this colour for the current game."""
         self.limited[colour] = True
         self.left[colour] = (max(0.0, seconds), min(stones, 1) if self.one_stone else stones)
 

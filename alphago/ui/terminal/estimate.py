@@ -9,9 +9,10 @@ from alphago.env.game import PLAYER_NAMES, Position
 
 
 def estimate(network: Any, position: Position) -> tuple[str, str] | None:
-    """Return sentences about the result that a network expects, and a drawing of the owners, "" if none is certain.
+    """Return (sentences about the result that a network expects, a drawing of the points' owners).
 
-    None if the engine or the game has no forecasts.
+    The drawing is "" if no point's owner is certain. The return value is None if the engine or the game has no
+    forecasts.
     """
     if not hasattr(network, "forecast"):
         return None
@@ -32,7 +33,10 @@ def estimate(network: Any, position: Position) -> tuple[str, str] | None:
 
 
 def dead_stones(position: Position, owners: np.ndarray, colour: int, name: str) -> str:
-    """Return the stones of a colour on points owned by the other, "White C3 D4"; "" if there are none."""
+    """Return the stones of a colour on points that the other colour owns, such as "White C3 D4"; "" if there are none.
+
+    owners: [height, width], 1 for Black's points, -1 for White's, 0 if uncertain. name: the colour's name.
+    """
     board = getattr(position, "board", np.zeros_like(owners))
     points = np.flatnonzero((board == colour) & (owners == -colour))
     return f"{name} {' '.join(position.env.to_text(int(point)) for point in points)}" if len(points) else ""

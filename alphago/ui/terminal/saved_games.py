@@ -14,7 +14,7 @@ from alphago.ui.terminal.screen import Screen
 
 
 class GameFiles:
-    """Saves and loads one game; its own files (saved or loaded before) are replaced without a question."""
+    """Saves and loads one game; replaces the game's own files, those saved or loaded before, without a question."""
 
     def __init__(self, env: GameEnv, screen: Screen) -> None:
         self.env = env
@@ -22,7 +22,7 @@ class GameFiles:
         self.own: set[Path] = set()
 
     def save(self, name: str, record: GameRecord, over: bool, players: tuple[str, str], replace: bool) -> Path:
-        """Write the game as `save_game` does, count the file as its own, and return the path.
+        """Write the game as `save_game` does, count the file as the game's own, and return the path.
 
         name: as typed. replace: whether to replace another file without a question.
         Raises FileExistsError if another file may not be replaced.
@@ -44,7 +44,7 @@ class GameFiles:
             raise FileExistsError(f"{path} stays as it is")
 
     def load(self, name: str) -> list[Position]:
-        """Return the positions as `load_game` does, and count only that file as the game's own."""
+        """Return the positions of a file as `load_game` does, and count only this file as the game's own."""
         path = file_path(name, "load")
         positions = load_game(path, self.env)
         self.own = {path.resolve()}
@@ -56,7 +56,7 @@ def save_game(path: Path, env: GameEnv, record: GameRecord, over: bool, players:
 
     over: whether the game has ended; the SGF file of an unfinished game has no result.
     players: names of Black and White.
-    Raises ValueError for the suffix of another format, OSError if the file cannot be written.
+    Raises ValueError for a suffix as in `check_kind`, OSError if the file cannot be written.
     """
     check_kind(path, env)
     if not path.parent.is_dir():

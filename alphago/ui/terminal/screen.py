@@ -71,7 +71,7 @@ def coloured_row(row: re.Match[str]) -> str:
 
 
 def ask(prompt: str) -> str:
-    """Return a line from `input`, U+FFFD for one that cannot be decoded; raise EOFError if input is closed."""
+    """Return a line from `input`, or U+FFFD if it cannot be decoded; raise EOFError if standard input is closed."""
     if sys.stdin is None:  # it was closed before Python started
         raise EOFError
     try:

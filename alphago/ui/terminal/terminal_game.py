@@ -60,7 +60,7 @@ def play(
     nn: as in `MCTSPlayer`.  A network resigns below the value that its run has measured
         (`NeuralNet.resign_threshold`), in games that began on the empty board; other engines never resign.
         None for an untrained network of `tower_height` blocks, which plays badly.
-    tower_height: of the untrained network; with a given network, None or that network's own.
+    tower_height: blocks of the untrained network; if a network is given, None or that network's number of blocks.
     num_readouts: simulations for every move of the engine and every hint; 0 plays the network's most probable
         move without search, None searches for `seconds`.
     mode: 0, you are Black (the first player); 1, you are White.  As in AlphaGo.jl.
@@ -119,8 +119,8 @@ class TerminalGame:
 
     player: the engine; it is set to `start` (None: the start position).
     human: +1 if the person is Black (the first player), -1 if White.
-    limit: of each search.
-    now: a clock in seconds.
+    limit: the limit of each search.
+    now: returns the time in seconds.
     """
 
     def __init__(
@@ -295,7 +295,7 @@ class TerminalGame:
         self.say(HELP.format(move=example, passes=passes, kind=kind) + self.stones_count("\n"))
 
     def stones_count(self, before: str) -> str:
-        """Return `before` and the hint about dead stones; "" for games without captures."""
+        """Return the hint about dead stones with `before` in front of it; "" for games without captures."""
         return before + STONES_COUNT if self.player.env.has_captures else ""
 
     def score(self, _: str) -> None:

@@ -8,12 +8,12 @@ from alphago.mcts.player import MCTSPlayer
 from alphago.system.validation import MOST_READOUTS, check_int, check_positive
 
 WAVE = 16  # readouts between two readings of the clock
-SHOWN_PLIES = 6  # of the expected line of play
+SHOWN_PLIES = 6  # plies of the expected line of play that are shown
 
 
 @dataclass(frozen=True)
 class Limit:
-    """Limits of the search for one move; it ends at whichever comes first.
+    """Limits of the search for one move, which ends at the first limit that it reaches.
 
     readouts: simulations; 0 plays the network's most probable action, None means no limit.
     seconds: time; None means no limit.
