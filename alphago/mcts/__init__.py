@@ -1,1 +1,1 @@
-"""Tree search over slots, actions, priors and values; independent of game rules and of torch."""
+"""Tree search: it handles slots, actions, priors and values, and does not depend on game rules or on torch."""

@@ -49,15 +49,16 @@ def analyze(
 ) -> Analysis:
     """Evaluate positions with a network, and with a search that uses it.
 
-    positions: one, or any number of the same game, evaluated together; their komi may differ.
+    positions: one position, or any number of positions of the same game; their komi may differ.
     net: as in `MCTSPlayer`.  Scores and ownership are known only if the network forecasts them.
     readouts: simulations for each position; 0 for the network alone.
-    avoid: moves, as actions or text, that the player to move must not play.  allow: the only moves it may play.
-    depth: for how many plies, counted from the position, `avoid` and `allow` hold for that player's moves.
+    avoid: moves, as actions or text, that the player to move must not play.
+    allow: the only moves that the player to move may play; empty for all moves.
+    depth: `avoid` and `allow` hold for that player's moves in the first `depth` plies from the position on.
     symmetries: whether to average the network's evaluation over all symmetries of the board.
-    plies: most plies of a line of play.
-    move_ownership: whether to average ownership below each action too.
-    settings: of the search; None for PUCT's defaults, with enough leaves per wave to fill the network's batch.
+    plies: the most plies of each expected line of play.
+    move_ownership: whether to return also the ownership expected after each action.
+    settings: settings of the search; None for PUCT's defaults, with enough leaves per wave to fill the network's batch.
     device: where the network is computed, as in `MCTSPlayer`; boards stay on the CPU.
     threads: number of threads, among which the positions are divided; None for all cores.
     stop: an event that ends the search early; every position has at least its own evaluation.
@@ -105,7 +106,7 @@ def iter_analysis(
 ) -> Iterator[Analysis]:
     """Yield intermediate results of `analyze` for all positions; the last one is the complete result.
 
-    every: seconds between two results.  The first comes at once, with the network's evaluations only.
+    every: seconds between two results.  The first result comes at once and has only the network's evaluations.
     stop: an event that ends the search early; one last result follows.
     Other arguments and exceptions are those of `analyze`.
     """
@@ -121,7 +122,11 @@ def iter_analysis(
 def yield_analyses(
     maker: "GroupMaker", parts: Sequence[range], every: float, reading: tuple[int, bool], stop: threading.Event
 ) -> Iterator[Analysis]:
-    """Yield the analyses of `iter_analysis`; `reading`: its arguments (plies, move_ownership)."""
+    """Search the positions, and yield an analysis of all of them every `every` seconds, the last one complete.
+
+    maker: makes the searches.  parts: the ranges of positions, each searched by its own thread.
+    reading: the arguments (plies, move_ownership) of `iter_analysis`.
+    """
     with ThreadPoolExecutor(len(parts)) as pool:
         groups = list(pool.map(maker.group, parts))
         while True:
@@ -133,7 +138,7 @@ def yield_analyses(
 
 
 class GroupMaker:
-    """Checks the arguments of `analyze`, and makes searches of parts of the positions."""
+    """Checks the arguments of `analyze`, and makes a `PositionGroup` for each part of the positions."""
 
     def __init__(
         self,
@@ -169,13 +174,16 @@ class GroupMaker:
         return max(1, min(MOST_GAMES, TREE_BYTES // ((self.readouts + 2) * node)))
 
     def parts(self, threads: int, most: int | None = None) -> list[range]:
-        """Return ranges of the positions: one for each thread, or more so that none has more than `most`."""
+        """Return ranges of the positions: one for each thread.
+
+        most: the most positions of a range; there are more ranges if needed.  None for any number.
+        """
         count = len(self.positions)
         size = max(1, min(math.ceil(count / threads), most or count))
         return [range(begin, min(begin + size, count)) for begin in range(0, count, size)]
 
     def group(self, rows: range) -> PositionGroup:
-        """Return a search of some of the positions, with their roots evaluated."""
+        """Return a search of the positions in the range `rows`, with their roots evaluated."""
         return PositionGroup(
             self.env, self.evaluator, self.settings, [self.positions[i] for i in rows], self.readouts,
             [self.rules[i] for i in rows], self.symmetries,
@@ -196,7 +204,10 @@ def game_of(positions: Sequence[Any]) -> GameEnv:
 
 
 def actions_of(name: str, moves: Moves, env: GameEnv) -> frozenset[int]:
-    """Return moves as actions; raise ValueError, naming the argument `name`, for one that is not in the game."""
+    """Return moves as actions; raise ValueError for a move that is not in the game.
+
+    name: the argument that has the moves, for the message.
+    """
     if isinstance(moves, str):
         moves = moves.replace(",", " ").split()
     actions = set()

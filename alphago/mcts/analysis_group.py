@@ -1,4 +1,4 @@
-"""`PositionGroup`: search and analysis of several positions side by side, finished games included."""
+"""`PositionGroup`: search and analysis of several positions at once, some of which may be finished games."""
 
 import math
 import threading
@@ -124,9 +124,9 @@ class PositionGroup:
 
 
 def with_ended(found: Analysis, positions: Sequence[Position], live: np.ndarray) -> Analysis:
-    """Return the analysis of all positions, given the analysis `found` of the positions `live` (int64 indices).
+    """Return the analysis of all positions: of the positions `live`, and of the other positions, whose games are over.
 
-    The games of the other positions are over.
+    found: the analysis of the positions `live`.  live: int64, their indices among all positions.
     """
     arrays: dict[str, Any] = {}
     for name in ARRAYS:
@@ -143,7 +143,7 @@ def with_ended(found: Analysis, positions: Sequence[Position], live: np.ndarray)
 
 
 def tell_ended(analysis: Analysis, i: int, position: Position) -> None:
-    """Write the outcome, score and ownership of a finished game into row i."""
+    """Write the outcome, score and ownership of a finished game into row i of the analysis."""
     mover = position.to_play
     analysis.to_play[i], analysis.prior[i] = mover, 0
     analysis.value[i] = analysis.raw_value[i] = mover * position.outcome

@@ -36,7 +36,7 @@ class Analysis:
     Values, scores and ownership are from the view of the player to move; `as_black` converts them to Black's.  Values
     are -1 .. 1. Win rates and their bounds are 0 .. 1, a draw counts half. Scores are margins in points, komi included.
     Ownership is 1 for a point that becomes the player's, -1 for one that becomes the other side's.  NaN means unknown:
-    numbers of actions without visits, and all scores if the network forecasts none; ownership is then None.
+    the results of actions without visits, and all scores if the network forecasts no scores; ownership is then None.
 
     For a finished game the value is the outcome, score and ownership are the board's, and there are no visits.
     """
@@ -97,7 +97,10 @@ class Analysis:
         return self.turned(-self.to_play)
 
     def turned(self, signs: np.ndarray) -> "Analysis":
-        """Return the analyses with the rows turned to the other side's view whose sign (int8 [n]) is -1."""
+        """Return the analyses, with some of the rows turned to the view of the other side.
+
+        signs: int8 [n], -1 for a row to turn, 1 for a row to keep.
+        """
         turned: dict[str, Any] = {}
         for name in TURNED:
             array = getattr(self, name)
@@ -135,9 +138,10 @@ class Analysis:
         return str(self.svg()) if self.positions else None
 
     def order(self, i: int = 0) -> np.ndarray:
-        """Return the actions of position i that have visits, int64, best first; without a search, those with a prior.
+        """Return the actions of position i that have visits, int64, best first.
 
-        The best action has the most visits; the prior breaks ties.
+        Without a search, these are the actions that have a prior.  Actions are ordered by visits, and those with equal
+        visits by prior.
         """
         known = self.visits[i] if self.visits[i].any() else self.prior[i]
         ranked = np.lexsort((-self.prior[i], -self.visits[i]))
@@ -164,7 +168,10 @@ class Analysis:
         return [self.move(i, int(action), order) for order, action in enumerate(searched)]
 
     def move(self, i: int, action: int, order: int) -> MoveAnalysis:
-        """Return the evaluation of one move of position i."""
+        """Return the evaluation of one move of position i.
+
+        order: the rank of the move among the candidates, 0 for the best.
+        """
         line = self.lines[i, action]
         plies = int((line >= 0).sum())
         q = float(self.q[i, action])
@@ -175,7 +182,7 @@ class Analysis:
         )  # fmt: skip
 
     def line_text(self, action: int, i: int = 0) -> str:
-        """Return the line of play from an action on, as text; the action alone if it has no visits."""
+        """Return the expected line of play that begins with an action, as text; only the action if it has no visits."""
         return " ".join(map(self.env.to_text, self.move(i, action, 0).line))
 
     def describe(self, i: int = 0, lines: int = 5, plies: int = 6) -> str:
@@ -193,7 +200,7 @@ class Analysis:
         return "\n".join([head, *rows])
 
     def take(self, rows: Sequence[int] | np.ndarray) -> "Analysis":
-        """Return the analyses of some of the positions, in this order."""
+        """Return the analyses of the positions with these indices, in this order."""
         parts: dict[str, Any] = {name: getattr(self, name) for name in ARRAYS}
         taken = {name: array[rows] for name, array in parts.items() if array is not None}
         chosen = np.arange(len(self))[rows]

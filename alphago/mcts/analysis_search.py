@@ -32,7 +32,10 @@ def usable(rules: Sequence[Forbidden]) -> tuple[Forbidden, ...]:
 
 
 def check_symmetries(env: GameEnv, evaluator: Evaluator, symmetries: bool) -> tuple[int, ...]:
-    """Return the symmetries to average over: all, or the identity; raise ValueError if `evaluator` supports none."""
+    """Return the symmetries over which to average, as indices: all, or only the identity (0).
+
+    Raises ValueError if `symmetries` is set and `evaluator` cannot average.
+    """
     if symmetries and not isinstance(evaluator, ForecastEvaluator):
         raise ValueError(f"symmetries must be False without a network, got {type(evaluator).__name__}")
     return tuple(range(len(env.symmetries.points))) if symmetries else (0,)
@@ -41,8 +44,8 @@ def check_symmetries(env: GameEnv, evaluator: Evaluator, symmetries: bool) -> tu
 class AnalysisSearch(Search):
     """A `Search` that also stores scores and ownership for each node, if the evaluator is a `ForecastEvaluator`.
 
-    symmetries: whether to average evaluations over all symmetries of the board, which takes that many times as long;
-        needs a ForecastEvaluator.
+    symmetries: whether to average evaluations over all S symmetries of the board, which takes S times as long and needs
+        a ForecastEvaluator.
     """
 
     def __init__(
@@ -66,7 +69,10 @@ class AnalysisSearch(Search):
         self._forbidden: dict[int, tuple[Forbidden, ...]] = {}
 
     def start(self, game: int, position: Position, forbidden: Sequence[Forbidden] = ()) -> None:
-        """Set a game's root and empty its tree; raise ValueError if all legal moves are forbidden."""
+        """Set the root of a game to `position`, and empty its tree.
+
+        forbidden: the forbidden moves.  Raises ValueError if they are all the legal moves.
+        """
         own = usable(forbidden)
         legal = [int(action) for action in np.flatnonzero(position.legal_mask)]
         if own and not any(self._may_play(own, position.to_play, action, 0) for action in legal):
@@ -96,7 +102,7 @@ class AnalysisSearch(Search):
     def wave(self, budget: np.ndarray, leaves: int | None = None) -> int:
         """Run one wave; see `Search.wave`.
 
-        leaves: per game, at most `SearchSettings.leaves`; None for that number.
+        leaves: new leaves of each game, at most `SearchSettings.leaves`; None for `SearchSettings.leaves`.
         """
         self._make_room(int(self.tree.used.max()) + self.settings.leaves + 1)
         if leaves is None or leaves == self.settings.leaves:
@@ -160,13 +166,19 @@ class AnalysisSearch(Search):
         return priors, values
 
     def _keep(self, wave: Wave, rows: np.ndarray, scores: np.ndarray, ownership: np.ndarray) -> None:
-        """Store the forecasts of some rows of the wave in the nodes of their leaves."""
+        """Store the forecasts for some leaves of a wave in the leaves' nodes.
+
+        rows: the indices of the leaves in the wave.  scores, ownership: the forecasts, one row per leaf.
+        """
         games, nodes = wave.game[rows], wave.leaf[rows]
         self.scores[games, nodes] = scores
         self.owners[games, nodes] = np.rint(ownership * OWNERS)
 
     def _keep_ends(self, wave: Wave, leaves: Leaves, over: np.ndarray) -> None:
-        """Store score and ownership of the final boards in some rows of the wave, whose games are over."""
+        """Store score and ownership of the final boards for the leaves at which the game is over.
+
+        over: indices of these leaves in the wave.
+        """
         if len(over):
             slots = leaves.slots[over]
             scores = self.batch.score(slots, np.empty(len(over), np.float32))
@@ -174,9 +186,9 @@ class AnalysisSearch(Search):
             self._keep(wave, over, scores, owners.astype(np.float32))
 
     def _leave_out(self, wave: Wave, leaves: Leaves, reached: Reached, priors: np.ndarray) -> None:
-        """Set the priors of forbidden actions to 0 and renormalise, unless no action would be left.
+        """Set the priors of forbidden actions to 0 and renormalise, except where no action would be left.
 
-        priors: [m, A], of all leaves or of the m leaves whose game is not over.
+        priors: [m, A], with a row for each leaf, or only for the m leaves at which the game is not over.
         """
         if not self._forbidden:
             return

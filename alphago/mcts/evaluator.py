@@ -20,9 +20,10 @@ ROUNDING = 1e-3  # how far a value may be outside -1 .. 1
 
 
 class Evaluator(Protocol):
-    """An evaluator of positions; several threads may call it at once.
+    """Computes priors and values of positions; several threads may call it at once.
 
-    device: where it needs the boards of a search to be. An evaluator for any device but "cpu" is a `WaveEvaluator`.
+    device: the device on which it needs the boards of a search. An evaluator for any device but "cpu" is a
+        `WaveEvaluator`.
     """
 
     device: str = "cpu"
@@ -51,9 +52,9 @@ class WaveEvaluator(Evaluator, Protocol):
 
 @runtime_checkable
 class ForecastEvaluator(Evaluator, Protocol):
-    """An evaluator for boards on the CPU that may also forecast score and ownership.
+    """An evaluator for boards on the CPU that can also forecast score and ownership.
 
-    makes_forecasts: whether it does.
+    makes_forecasts: whether its network forecasts them.
     """
 
     makes_forecasts: bool
@@ -68,11 +69,12 @@ class ForecastEvaluator(Evaluator, Protocol):
         forecasts: tuple[np.ndarray, np.ndarray] | None,
         symmetries: Sequence[int] = (0,),
     ) -> None:
-        """Write priors and values as `evaluate` does, and `forecasts` unless None.
+        """Write priors and values as `evaluate` does, and also the forecasts.
 
-        forecasts: scores, float32 [n], the mover's margin in points; and ownership, float32 [n, H W], 1 for a point
-            that becomes the mover's, -1 for the other side's.
-        symmetries: indices into `env.symmetries`; results are means over these symmetries of the position.
+        forecasts: two arrays to write, or None to skip them: scores, float32 [n], the mover's margin in points; and
+            ownership, float32 [n, H W], 1 for a point that becomes the mover's, -1 for a point that becomes the other
+            side's.
+        symmetries: indices into `env.symmetries`; each result is the mean over these symmetries of the position.
         """
 
 
@@ -94,7 +96,10 @@ class HashEvaluator(Evaluator):
 
 
 class FunctionEvaluator(Evaluator):
-    """An evaluator that calls a function from a position to (policy [A], value), +1 for a Black win (AlphaGo.jl)."""
+    """An evaluator that calls a function on positions.
+
+    The function returns (policy [A], value), with value +1 if Black wins and -1 if White wins, as in AlphaGo.jl.
+    """
 
     def __init__(self, function: Callable[[Position], tuple[Any, Any]]) -> None:
         self.function = function
@@ -112,8 +117,8 @@ class FunctionEvaluator(Evaluator):
 def read_answer(answer: Any, env: GameEnv) -> tuple[np.ndarray, float]:
     """Return the policy, float32 [A], and the value, -1 .. 1, in the answer of a user's function.
 
-    Raises TypeError for anything but a pair; ValueError for a policy that is not one finite number >= 0 for each
-    action, at least one of them > 0, and for a value that is not a number from -1 to 1.
+    Raises TypeError if the answer is not a pair.  Raises ValueError if the policy is not one finite number >= 0 for
+    each action, with at least one number > 0, or if the value is not a number from -1 to 1.
     """
     if not isinstance(answer, (tuple, list)) or len(answer) != 2:
         raise TypeError(f"the network's function must return (policy, value), got {reprlib.repr(answer)}")
@@ -135,7 +140,7 @@ def read_answer(answer: Any, env: GameEnv) -> tuple[np.ndarray, float]:
 
 
 class CpuEvaluator(Evaluator):
-    """An evaluator that calls the `evaluate` of any object, for boards on the CPU."""
+    """An evaluator that calls the method `evaluate` of any object, for boards on the CPU."""
 
     def __init__(self, inner: Any) -> None:
         self.inner = inner
@@ -145,7 +150,10 @@ class CpuEvaluator(Evaluator):
 
 
 def as_network(network: Any, env: GameEnv | None = None) -> Any:
-    """Load a network given as a name ("7x7"), file or run folder with `load_model`; return other objects unchanged."""
+    """Return the network called `network`: a name ("7x7"), a file or a run folder, loaded with `load_model`.
+
+    Any other object is returned unchanged.
+    """
     if not isinstance(network, (str, PathLike)):
         return network
     from alphago.nn.net import load_model  # only now: it loads torch
@@ -154,7 +162,7 @@ def as_network(network: Any, env: GameEnv | None = None) -> Any:
 
 
 def fitting_network(network: Any, env: GameEnv | None) -> Any:
-    """Return a network as `as_network` does; a size-free one is resized to the board of `env`."""
+    """Return a network as `as_network` does; a size-free network is resized to the board of `env`."""
     network = as_network(network, env)
     if env is None or not hasattr(network, "resized") or network.env.plane_shape == env.plane_shape:
         return network
@@ -164,10 +172,11 @@ def fitting_network(network: Any, env: GameEnv | None) -> Any:
 def as_evaluator(network: Any, env: GameEnv | None = None, device: str = "cpu") -> Evaluator:
     """Return an evaluator for a network, an evaluator, or a function on positions.
 
-    network: a network (its `evaluator()` is returned), its name, file or run folder; an object with `evaluate`, for
-        boards on the CPU unless it has an attribute `device`; or a function as in `FunctionEvaluator`.
+    network: a network, or its name, file or run folder (the result is its `evaluator()`); an object with a method
+        `evaluate`, for boards on the CPU unless it has an attribute `device`; or a function as in `FunctionEvaluator`.
     env: the game to evaluate; a size-free network for another board is resized.
-    device: where a network is computed and the boards of its searches are: "cpu", "cuda", or "auto" for the GPU if
+    device: the device on which a network is computed, and which holds the boards of its searches: "cpu", "cuda", or
+        "auto" for the GPU if
         there is one that supports game and network. Ignored for evaluators, functions, and networks whose `evaluator`
         has no argument `device`.
     Raises ValueError for an unknown device, TypeError for any other object.

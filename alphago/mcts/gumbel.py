@@ -56,7 +56,7 @@ class Gumbel(SearchRule):
         self.parameters = self.parameters._replace(schedules=schedules)
 
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
-        """Return the games (bool [B]) whose root has only one candidate."""
+        """Return for each game, bool [B], whether its root has only one candidate."""
         return only_child(tree)
 
     def policies(self, tree: Tree, games: np.ndarray) -> np.ndarray:
@@ -64,14 +64,20 @@ class Gumbel(SearchRule):
         return self._improved(tree, games)[0]
 
     def choose(self, tree: Tree, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        """Return the winners of sequential halving; where `by_chance` is set, draws from the improved policies."""
+        """Return the winners of sequential halving, int32 [n].
+
+        Where `by_chance` is set, actions are drawn from the improved policies instead.
+        """
         policies, actions = self._improved(tree, games)
         return np.where(by_chance, choose_actions(policies, by_chance, chance), actions)
 
     def selfplay_moves(
         self, tree: Tree, games: np.ndarray, early: np.ndarray, generators: Sequence[np.random.Generator]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return improved policies and the winners of sequential halving, varied by noise; `early` is ignored."""
+        """Return the improved policies and the winners of sequential halving.
+
+        The noise at the roots varies the winners, so `early` is ignored.
+        """
         return self._improved(tree, games)
 
     def _improved(self, tree: Tree, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -105,7 +111,7 @@ def halving_schedule(considered: int, readouts: int) -> np.ndarray:
 
 @functools.cache
 def halving_schedules(considered: int, budgets: tuple[int, ...]) -> np.ndarray:
-    """Return the schedules of several budgets of readouts, int32 [budgets, considered + 1, greatest budget]."""
+    """Return `halving_schedule` for several budgets of readouts, int32 [budgets, considered + 1, greatest budget]."""
     stacked = np.zeros((len(budgets), considered + 1, max(budgets, default=1)), np.int32)
     for table, readouts in zip(stacked, budgets, strict=True):
         few = min(considered, readouts)

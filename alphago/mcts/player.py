@@ -34,7 +34,7 @@ class MCTSPlayer:
     resign_threshold: `should_resign` is true when the mover's root value is below it; -1 for never.  None for the
         threshold that the network's run has measured (`NeuralNet.resign_threshold`) if the game began on the empty
         board, else never.
-    settings: the search's settings; None for PUCT's defaults, a dictionary to change some of the defaults.
+    settings: the search's settings; None for PUCT's defaults; a dictionary gives new values for some of the defaults.
     leaves: number of leaves per wave, which are evaluated together and kept different by virtual loss; None for
         `settings.leaves`, or USUAL_LEAVES without `settings`.
     seed: seed of the random choice among early moves; None for a random seed.
@@ -104,7 +104,7 @@ class MCTSPlayer:
         self._was_resign = False
 
     def tree_search(self, parallel_readouts: int | None = None) -> int:
-        """Add simulations (None: one wave) to the tree and return how many were added; 0 once the game is over."""
+        """Add simulations (None: one wave) to the tree; return how many were added, 0 once the game is over."""
         if self.is_done():
             return 0
         readouts = self.search.settings.leaves if parallel_readouts is None else parallel_readouts
@@ -135,11 +135,11 @@ class MCTSPlayer:
     def analysis(self, plies: int = PLIES, move_ownership: bool = False) -> Analysis:
         """Return the evaluation of the position by the search so far.
 
-        Before any search the analysis has the network's priors and value, in the dtype that searches use, and no
-        visits.  Scores and ownership need `forecasts`.
+        Before any search the analysis has no visits, only the network's priors and value, in the dtype that searches
+        use. Scores and ownership need `forecasts`.
 
-        plies: number of plies of each principal variation.
-        move_ownership: whether to return the ownership after each move too; see `alphago.analyze`.
+        plies: the most plies of each expected line of play.
+        move_ownership: whether to return also the ownership expected after each action.
         Raises ValueError once the game is over.
         """
         if self.is_done():
@@ -174,7 +174,7 @@ class MCTSPlayer:
         return self.pick_move()
 
     def policy_move(self) -> int:
-        """Return the action with the greatest prior, but no pass that would lose a won game.
+        """Return the action with the network's greatest prior, but no pass that would lose a won game.
 
         Call it before any search of the position.  Raises ValueError once the game is over.
         """
@@ -204,7 +204,7 @@ class MCTSPlayer:
     def should_resign(self, value: float | None = None) -> bool:
         """Return whether the player to move should resign.
 
-        value: the game's value from that player's view, -1 .. 1; None for `root_value`, which before any search gives
+        value: the game's value from that player's view, -1 .. 1; None for `root_value`.  Before any search, None gives
             False.
         """
         if value is None:
@@ -229,7 +229,10 @@ class MCTSPlayer:
 
     @property
     def result(self) -> float:
-        """The game's result: 1 if Black wins, -1 if White wins, 0 for a draw; for an unfinished game, of its board."""
+        """The result of the game: 1 if Black wins, -1 if White wins, 0 for a draw.
+
+        For an unfinished game, the result if it ended now.
+        """
         return self._winner if self._winner is not None else self.position.result
 
     @property
@@ -238,7 +241,7 @@ class MCTSPlayer:
         return self.game_record().result_string
 
     def extract_data(self) -> tuple[list[Position], list[np.ndarray], list[float]]:
-        """Return the searched positions, their policies and Black's outcome; see `GameRecord.training_data`."""
+        """Return the searched positions, their policies and Black's outcomes; see `GameRecord.training_data`."""
         return self.game_record().training_data(self.env)
 
     def game_record(self) -> GameRecord:

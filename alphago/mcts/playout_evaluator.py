@@ -16,10 +16,10 @@ MOST_PLIES = 400  # of a playout; then the current board is scored
 class PlayoutEvaluator(Evaluator):
     """An evaluator with equal priors for all legal actions, and the mean result of random games as value.
 
-    Random games pass only if there is no other legal move, so that the board is filled before they end.
+    In the random games a side passes only if it has no other legal move, so that the board is filled before they end.
 
-    playouts: random games from each position.
-    seed: of the random moves.
+    playouts: the number of random games from each position.
+    seed: seed of the random moves.
     """
 
     def __init__(self, env: GameEnv, playouts: int = 1, seed: int | None = None) -> None:
@@ -36,7 +36,7 @@ class PlayoutEvaluator(Evaluator):
         values[:] = np.mean(results, axis=0)
 
     def play_out(self, batch: GameBatch, slots: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-        """Return the result of one random game from each slot, float32 [n], -1 .. 1, from its mover's view."""
+        """Play one random game from each slot; return the results for the slots' movers, float32 [n], -1 .. 1."""
         count = len(slots)
         movers = batch.to_play(slots, np.empty(count, np.int8))
         games = batch.env.new_batch(count)
@@ -53,7 +53,10 @@ class PlayoutEvaluator(Evaluator):
         return games.outcome(everyone, np.empty(count, np.float32)) * last * movers
 
     def draw(self, legal: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-        """Return a random legal action for each row of bool [n, A], int32 [n]; a pass only if it is the only one."""
+        """Return a random legal action for each row, int32 [n]; a pass only if it is the only legal action.
+
+        legal: bool [n, A].
+        """
         if self.env.pass_action is not None:
             others = legal.sum(axis=1) > 1
             legal[others, self.env.pass_action] = False

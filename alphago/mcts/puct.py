@@ -96,10 +96,10 @@ class Puct(SearchRule):
         """Do nothing: simulations create the nodes that they need."""
 
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
-        """Return the games (bool [B]) whose most visited action leads by more than the budget or is the only one.
+        """Return for each game, bool [B], whether its most visited action can no longer change.
 
-        With `near_best`, moves do not depend on the most visited action, so only a game with a single legal action is
-        settled.
+        It cannot if it leads by more than `budget` visits, or is the only legal action. With `near_best`, moves do not
+        depend on the most visited action, so only a game with a single legal action is settled.
         """
         games = np.arange(len(budget))
         visits = root_visits(tree, games)
@@ -117,7 +117,7 @@ class Puct(SearchRule):
     def choose(self, tree: Tree, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         """Return the most visited actions; where `by_chance` is set, actions drawn in proportion to visits.
 
-        With `near_best`, every action is drawn, and `by_chance` is ignored: all actions whose score is at least
+        With `near_best`, every action is drawn at random, whatever `by_chance` is: all actions whose score is at least
         `near_best` times the best action's score are equally likely (see `SearchSettings`).
         """
         if self.near_best is not None:

@@ -32,7 +32,7 @@ class Ranges:
         return join(wave, bounds, counts, len(wave.game) // len(budget))
 
     def expand(self, tree: Tree, wave: Wave, reached: Reached, priors: np.ndarray, values: np.ndarray) -> int:
-        """Write evaluations into the tree and back them up, as `waves.expand`; a game's rows must be contiguous."""
+        """Write evaluations into the tree and back them up, as `waves.expand`; rows of a game must be contiguous."""
         bounds = self.bounds(len(wave.game))
         if len(bounds) == 2:
             return waves.expand(tree, wave, reached, priors, values)
@@ -52,7 +52,7 @@ class Ranges:
         return broken
 
     def bounds(self, count: int) -> list[int]:
-        """Return the indices at which the ranges of `count` games begin, and `count`."""
+        """Divide `count` games into at most one range per thread; return where each range begins, and `count`."""
         parts = max(1, min(self.threads, count // LEAST))
         return [count * part // parts for part in range(parts + 1)]
 
@@ -68,9 +68,10 @@ class Ranges:
 
 
 def join(wave: Wave, bounds: Sequence[int], counts: Sequence[tuple[int, int]], leaves: int) -> tuple[int, int]:
-    """Move the rows that `select` wrote for each range together; return the total numbers of leaves and collisions.
+    """Move together the rows of `wave` that `select` wrote for each range; return the numbers of leaves and collisions.
 
-    bounds: the first game of each range. counts: the numbers of leaves and collisions of each range.
+    bounds: the index of the first game of each range, and the number of games.  counts: (leaves, collisions) of each
+        range.
     leaves: rows per game of the arrays in `wave`; `wave.collisions` has 2 * leaves rows per game.
     """
     rows = collided = 0
@@ -88,7 +89,7 @@ def join(wave: Wave, bounds: Sequence[int], counts: Sequence[tuple[int, int]], l
 
 
 def whole_games(games: np.ndarray, bound: int) -> int:
-    """Return the first index from `bound` on at which the rows of another game begin."""
+    """Return the first index, from `bound` on, at which the rows of a game begin."""
     while 0 < bound < len(games) and games[bound] == games[bound - 1]:
         bound += 1
     return bound

@@ -1,4 +1,4 @@
-"""`SearchRule`: the steps in which PUCT and Gumbel search differ; and how to choose a move or resign after a search."""
+"""`SearchRule`: the steps in which PUCT and Gumbel search differ; and functions that choose a move or resign."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -33,7 +33,10 @@ class SearchRule(ABC):
 
     @abstractmethod
     def begin_move(self, games: np.ndarray, plies: np.ndarray) -> None:
-        """Set the constants that depend on the ply; plies: int32 [n], the number of plies played in each game."""
+        """Set the constants that depend on the ply.
+
+        plies: int32 [n], the number of plies played in each game.
+        """
 
     @abstractmethod
     def add_noise(
@@ -47,7 +50,10 @@ class SearchRule(ABC):
 
     @abstractmethod
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
-        """Return the games (bool [B]) whose best action cannot change within `budget` (int32 [B]) more simulations."""
+        """Return for each of all games, bool [B], whether its best action is certain.
+
+        It is certain if `budget` (int32 [B]) more simulations cannot change it.
+        """
 
     @abstractmethod
     def policies(self, tree: Tree, games: np.ndarray) -> np.ndarray:
@@ -65,14 +71,14 @@ class SearchRule(ABC):
     def selfplay_moves(
         self, tree: Tree, games: np.ndarray, early: np.ndarray, generators: Sequence[np.random.Generator]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the policy targets and the actions for self-play, int32 [n], after a search with noise.
+        """Return the policy targets, [n, A], and the actions for self-play, int32 [n], after a search with noise.
 
-        early: bool [n], whether a game is in its first plies, whose moves should vary.
+        early: bool [n], whether a game is in its first plies, in which moves should vary.
         """
 
 
 def only_child(tree: Tree) -> np.ndarray:
-    """Return the games (bool [B]) whose root has exactly one child."""
+    """Return for each game, bool [B], whether its root has exactly one child."""
     first = tree.first_child[:, ROOT]
     return (first != NONE) & (tree.next_sibling[np.arange(len(first)), first] == NONE)
 
@@ -85,9 +91,9 @@ def root_visits(tree: Tree, games: np.ndarray) -> np.ndarray:
 
 
 def temperature_plies(env: GameEnv) -> int:
-    """Return the number of first plies whose moves are drawn in proportion to visits: N^2 / 12, rounded down to even.
+    """Return the number of plies at the start of a game in which moves are drawn in proportion to visits.
 
-    AlphaGo.jl uses this number.
+    It is N^2 / 12, rounded down to an even number, as in AlphaGo.jl.
     """
     return env.N * env.N // 12 // 2 * 2
 
@@ -104,14 +110,14 @@ def choose_actions(visits: np.ndarray, by_visits: np.ndarray, chance: np.ndarray
 
 
 def without_rash_passes(env: GameEnv, priors: np.ndarray, values: np.ndarray, outcomes: np.ndarray) -> np.ndarray:
-    """Return the priors [n, A] with 0 for passes that might lose a game the mover is winning.
+    """Return the priors [n, A], set to 0 for passes that might lose a game the mover is winning.
 
     Area scoring counts dead stones left on the board as alive, so a pass can lose a won game. The pass is excluded if
-    the current board would be lost and the value is above 0, or drawn and the value above CLEARLY; never if it is the
-    only legal action.
+    the current board would be lost although the value is above 0, or drawn although the value is above CLEARLY; but
+    never if it is the only legal action.
 
-    values: [n], the search's values, in the mover's view.  outcomes: [n], results of the current boards, in the mover's
-        view: 1, 0 or -1.
+    values: [n], the search's values, from the mover's view.
+    outcomes: [n], results of the current boards, from the mover's view: 1, 0 or -1.
     """
     if env.pass_action is None:
         return priors
@@ -122,8 +128,8 @@ def without_rash_passes(env: GameEnv, priors: np.ndarray, values: np.ndarray, ou
 
 
 def resigns(values: Any, threshold: float | None) -> Any:
-    """Return whether players resign: whether their root value is below the threshold.
+    """Return whether players resign, because their root value is below the threshold: a bool, or a bool array.
 
-    values: -1 .. 1, a number or an array, from the view of the player who may resign. threshold: None for never.
+    values: -1 .. 1, a number or an array, from the view of the player who may resign.  threshold: None for never.
     """
     return values < (-1.0 if threshold is None else threshold)

@@ -120,7 +120,7 @@ class SearchSettings:
 
     @property
     def keeps_trees(self) -> bool:
-        """Whether a search continues in the tree of the previous move's search."""
+        """Whether the search of a move continues in the tree of the previous move's search."""
         return self.new_rule(0, 0).keeps_trees
 
 
@@ -132,7 +132,7 @@ class ValueNoise(NamedTuple):
 
 
 def leaves_for(games: int, readouts: int) -> int:
-    """Return a `leaves` setting that fills a network's batches although there are few games.
+    """Return a value of `leaves` with which a wave fills the network's batch although there are few games.
 
     games: number of all games played at once, on all threads, so that results do not depend on the number of cores.
     """
@@ -140,9 +140,9 @@ def leaves_for(games: int, readouts: int) -> int:
 
 
 def named_search(name: str, readouts: int, leaves: int) -> SearchSettings:
-    """Return a player's settings for the search "puct" or "gumbel"; raise ValueError for another name.
+    """Return the settings of a player's search called "puct" or "gumbel"; raise ValueError for another name.
 
-    readouts: simulations per move: a Gumbel search considers at most half as many actions.
+    readouts: simulations per move; a Gumbel search considers at most half as many actions.
     leaves: as in SearchSettings.
     """
     if name not in ("puct", "gumbel"):
@@ -191,15 +191,15 @@ class Search:
 
     @TREE
     def forget(self, games: np.ndarray) -> None:
-        """Clear the trees of games (int64 [n]); needed after changing a root position."""
+        """Clear the trees of `games` (int64 [n]); needed after their root positions were changed."""
         subtrees.clear_all(self.tree, games)
 
     @TREE
     def restart(self, games: np.ndarray) -> None:
-        """Restart the search of games (int64 [n]) as from empty trees, but keep evaluations as a cache.
+        """Restart the search of `games` (int64 [n]) as from empty trees, but keep the evaluations as a cache.
 
-        The root positions must not have changed, else call `forget`. With several leaves per wave the trees are
-        cleared instead, since a cached evaluation would change which other leaves a wave chooses.
+        The root positions must be unchanged, else call `forget`. With several leaves per wave the trees are cleared
+        instead, since a cached evaluation would change which other leaves a wave chooses.
         """
         if self.settings.leaves == 1:
             subtrees.restart_all(self.tree, games)
@@ -207,7 +207,7 @@ class Search:
             subtrees.clear_all(self.tree, games)
 
     def begin_move(self, games: np.ndarray, plies: np.ndarray | None = None) -> None:
-        """Prepare the trees of games (int64 [n]) for a move's search; a rule that keeps no trees restarts them.
+        """Prepare the trees of `games` (int64 [n]) for the search of a move; if the rule keeps no trees, restart them.
 
         plies: int32 [n], the number of plies played in each game, on which the rule's constants may depend; None to
             leave the constants as they are.
@@ -219,7 +219,7 @@ class Search:
 
     @TREE
     def expand_roots(self, games: np.ndarray) -> None:
-        """Evaluate those roots of `games` (int64 [n]) that are not evaluated yet; the games must not be over."""
+        """Evaluate the roots of `games` (int64 [n]) that are not evaluated yet; these games must not be over."""
         wave = self._wave
         for begin in range(0, len(games), len(wave.game)):
             chunk = games[begin : begin + len(wave.game)]
@@ -235,9 +235,9 @@ class Search:
             self._evaluate(n, 0)
 
     def add_noise(self, games: np.ndarray, generators: Sequence[np.random.Generator]) -> None:
-        """Add noise to the priors of legal actions at the evaluated roots of `games` (int64 [n]).
+        """Add noise to the priors of the legal actions at the roots of `games` (int64 [n]), which must be evaluated.
 
-        If `SearchSettings.value_noise` is set, the values of leaves in the next simulations get noise too.
+        If `SearchSettings.value_noise` is set, the values of leaves in the next simulations also get noise.
 
         generators: one random generator per game.
         """
@@ -265,7 +265,10 @@ class Search:
             leaves = self.wave(budget)
 
     def wave(self, budget: np.ndarray) -> int:
-        """Run one wave and reduce `budget` (int32 [games], simulations left); return the number of leaves evaluated."""
+        """Run one wave; return the number of leaves that it evaluated.
+
+        budget: int32 [games], the simulations left in each game; reduced by those of the wave.
+        """
         leaves, collisions = self._select(self.tree, budget, self.rule.parameters, self._wave, self._all_games)
         if leaves:
             self._evaluate(leaves, collisions)

@@ -21,7 +21,10 @@ from alphago.mcts.kernels.nodes import NONE
 
 
 class Tree(NamedTuple):
-    """The nodes of B games; `value_sum` is from the view of the player who moved to the node, its parent's mover."""
+    """The nodes of B games.
+
+    `value_sum` is from the view of the player who moved to the node, who is the mover of its parent.
+    """
 
     parent: np.ndarray  # int32 [B, N]
     first_child: np.ndarray  # int32 [B, N]
@@ -50,12 +53,12 @@ class Wave(NamedTuple):
     collisions: np.ndarray  # int32 [2 R, 2], game and node where a simulation met a leaf of the same wave
 
     def part(self, rows: slice, collisions: slice) -> "Wave":
-        """Return a view of these rows and these collisions."""
+        """Return a view of the wave that has only these rows and these collisions."""
         return Wave(self.game[rows], self.leaf[rows], self.path[rows], self.length[rows], self.collisions[collisions])
 
 
 def new_tree(games: int, nodes: int, actions: int) -> Tree:
-    """Return trees of one unevaluated root each, with a capacity of `nodes` nodes."""
+    """Return trees that have one unevaluated root each, with a capacity of `nodes` nodes per game."""
     integers = {name: np.zeros((games, nodes), np.int32) for name in ("action", "next_action", "visits", "virtual")}
     links = {
         name: np.full((games, nodes), NONE, np.int32) for name in ("parent", "first_child", "next_sibling", "cached")
@@ -67,7 +70,7 @@ def new_tree(games: int, nodes: int, actions: int) -> Tree:
 
 
 def grown(tree: Tree, nodes: int) -> Tree:
-    """Return a copy of the trees with a capacity of `nodes` nodes."""
+    """Return a copy of the trees with a capacity of `nodes` nodes per game."""
     games, before, actions = tree.waiting.shape
     larger = new_tree(games, nodes, actions)
     for old, new in zip(tree[:-1], larger[:-1], strict=True):

@@ -14,7 +14,7 @@ from alphago.mcts.search import Search
 
 
 class Sums(NamedTuple):
-    """Sums over the simulations of a search; index A is the whole tree, see `alphago.mcts.kernels.summary.add_up`."""
+    """Sums over the simulations of a search, by action; index A is for the whole tree (see `summary.add_up`)."""
 
     weight: np.ndarray  # float64 [n, A + 1]
     squared_value: np.ndarray
@@ -29,8 +29,8 @@ def read_analysis(
 ) -> Analysis:
     """Return the analysis of some games by a search so far; their roots must be evaluated.
 
-    games: int64 [n]; None for all. plies: most plies of a line. move_ownership: whether to average ownership below
-        each action too.
+    games: int64 [n]; None for all games.  plies: the most plies of each expected line of play.
+    move_ownership: whether to return also the ownership expected after each action.
     """
     games = np.arange(search.games) if games is None else np.asarray(games, np.int64)
     env, tree, shape = search.env, search.tree, (len(games), search.env.action_space)
@@ -55,7 +55,10 @@ def read_analysis(
 
 
 def forecasts_of(search: Search) -> tuple[np.ndarray, np.ndarray]:
-    """Return scores float32 [B, N] and owners int8 [B, N, P] of a search's nodes; NaN and P = 0 if it has none."""
+    """Return the scores, float32 [B, N], and owners, int8 [B, N, P], of a search's nodes.
+
+    If the search has no forecasts, all scores are NaN and P is 0.
+    """
     if isinstance(search, AnalysisSearch) and search.has_forecasts:
         return search.scores, search.owners
     nodes = search.tree.parent.shape
@@ -65,7 +68,7 @@ def forecasts_of(search: Search) -> tuple[np.ndarray, np.ndarray]:
 def add_up(search: Search, games: np.ndarray, scores: np.ndarray, owners: np.ndarray, every_move: bool) -> Sums:
     """Return the sums over the trees of some games.
 
-    scores, owners: from `forecasts_of`. every_move: whether to sum ownership below each action too.
+    scores, owners: from `forecasts_of`.  every_move: whether to sum ownership also for each action.
     """
     actions = search.env.action_space
     numbers = np.zeros((4, len(games), actions + 1))
@@ -84,7 +87,7 @@ def mean_and_stdev(total: np.ndarray, squared: np.ndarray, weight: np.ndarray) -
 
 
 def ownership_of(sums: Sums, env: GameEnv, every_move: bool) -> dict[str, np.ndarray]:
-    """Return the ownership fields of an analysis: of the whole tree and, with `every_move`, below each action."""
+    """Return the ownership fields of an analysis: for the position, and with `every_move` also after each action."""
     weight = sums.weight if every_move else sums.weight[:, -1:]
     pair = mean_and_stdev(sums.ownership, sums.squared_ownership, weight[:, :, None])
     mean, stdev = (array.reshape(*array.shape[:2], *env.plane_shape) for array in pair)
@@ -94,10 +97,14 @@ def ownership_of(sums: Sums, env: GameEnv, every_move: bool) -> dict[str, np.nda
 
 
 def lower_bounds(q: np.ndarray, visits: np.ndarray, squared: np.ndarray) -> np.ndarray:
-    """Return lower bounds of the win rates, float32 [n, A]: DEVIATIONS standard errors below them; NaN without visits.
+    """Return lower bounds of the win rates, float32 [n, A]; NaN for actions without visits.
 
-    squared: [n, A], sums of squared values.  The sample variance of few visits is unreliable, so the largest possible
-    variance is mixed in with weight 1 / N^2 for N visits, as in KataGo (`Search::getSelfUtilityLCBAndRadius`).
+    A lower bound is DEVIATIONS standard errors below the win rate.
+
+    q: [n, A], mean values.  visits: [n, A].  squared: [n, A], sums of squared values.
+
+    The sample variance of few visits is unreliable, so the largest possible variance is mixed in with weight 1 / N^2
+    for N visits, as in KataGo (`Search::getSelfUtilityLCBAndRadius`).
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         count = visits.astype(np.float64)

@@ -30,11 +30,13 @@ SEARCHES = 2  # games searched side by side
 
 @cache
 def warm_up(game: str = "") -> "subprocess.Popen[bytes] | None":
-    """Start the process that compiles the search's kernels, once; return None if they are compiled or no core is free.
+    """Start the process that compiles the search's kernels, at most once, and return it.
 
-    game: of a command that is about to play a move: the planes of this packaged game come first, then what a player
-        and an analysis need; "" for self-play, which needs Gumbel search first.
-    The process ends with this one at the latest.
+    Returns None if the kernels are compiled, or if no core is free.
+
+    game: the packaged game of a command that is about to play a move: the planes of this game are compiled first, then
+        what a player and an analysis need; "" for self-play, which needs Gumbel search first.
+    The process ends at the latest when this process ends.
     """
     if numba.config.DISABLE_JIT or available_cores() < 2 or all(map(is_compiled, (puct.select, gumbel.select))):
         return None
@@ -65,7 +67,7 @@ def is_compiled(kernel: Any) -> bool:
 
 
 class Blank:
-    """A game without rules or kernels, and its own batch: every action is legal, no game ends."""
+    """A game without rules or kernels, which is its own batch: every action is legal, no game ends."""
 
     device = "cpu"
     action_space, max_moves = 2, 8
@@ -103,14 +105,14 @@ def compile_tree() -> None:
 
 
 def compile_planes(game: str) -> None:
-    """Compute what a network of a packaged game receives."""
+    """Compute the planes of a packaged game, so that their kernels are compiled."""
     env = make_game(game)
     batch, slots = env.new_batch(1), np.zeros(1, np.int64)
     batch.planes(slots, np.empty((1, env.planes, *env.plane_shape), np.float32))
 
 
 def compile_player() -> None:
-    """Run a player's search and read its analysis."""
+    """Run a player's search and read its analysis, so that their kernels are compiled."""
     from alphago.mcts.analysis_search import AnalysisSearch  # only here: self-play needs neither
     from alphago.mcts.player import USUAL_LEAVES
     from alphago.mcts.tree_reading import read_analysis

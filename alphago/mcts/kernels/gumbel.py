@@ -15,10 +15,10 @@ from alphago.system.kernels.jit import inlined, kernel
 
 @inlined
 def mixed_value(tree, game, node):
-    """Return the value given to a node's unvisited actions, from the view of the node's mover.
+    """Return the value that unvisited actions of a node get, from the view of the node's mover.
 
-    (v + N q) / (1 + N), where v is the node's own value, N the number of visits to its children, and q the mean of the
-    visited children's values weighted by their priors (appendix D).
+    It is (v + N q) / (1 + N), where v is the node's own value, N the number of visits to its children, and q the mean
+    of the visited children's values weighted by their priors (appendix D).
     """
     visits = 0
     priors = 0.0
@@ -37,9 +37,9 @@ def mixed_value(tree, game, node):
 
 @inlined
 def value_scale(tree, game, node, rule):
-    """Return the weight of values added to logits, (c_visit + max N) c_scale / 2 (sigma, equation 8).
+    """Return sigma, the factor of values that are added to logits: (c_visit + max N) c_scale / 2 (equation 8).
 
-    The paper's sigma is not halved, since its values are 0 .. 1 and ours -1 .. 1.
+    The paper does not halve it, since its values are 0 .. 1 and ours -1 .. 1.
     """
     most = 0
     child = tree.first_child[game, node]
@@ -63,10 +63,10 @@ def greatest_value(tree, game, node, unvisited):
 
 @inlined
 def improved_weight(tree, game, child, scale, greatest, unvisited_factor):
-    """Return prior(a) exp(scale (q(a) - greatest)), the improved policy of a child before it is normalised.
+    """Return prior(a) exp(scale (q(a) - greatest)): the improved policy of a child, not normalised.
 
-    unvisited_factor: the exponential for a child without visits. Subtracting `greatest` keeps exponents at most 0: with
-        many visits exp would overflow otherwise.
+    greatest: the greatest q of the node; subtracting it keeps exponents at most 0, so that exp does not overflow.
+    unvisited_factor: the value of exp(…) for a child without visits.
     """
     prior = float(tree.prior[game, child])
     if tree.visits[game, child] > 0:
@@ -89,7 +89,7 @@ def total_weight(tree, game, node, scale, greatest, unvisited_factor):
 
 @inlined
 def root_score(tree, game, child, noise, scale):
-    """Return g(a) + logit(a) + sigma(q(a)) of a root's child, g the noise; without visits, the first two terms."""
+    """Return g(a) + logit(a) + sigma(q(a)) of a root's child, where g is the noise; without visits g(a) + logit(a)."""
     score = noise[game, tree.action[game, child]] + math.log(tree.prior[game, child])
     if tree.visits[game, child] > 0:
         score += scale * mean_value(tree, game, child)
@@ -100,8 +100,9 @@ def root_score(tree, game, child, noise, scale):
 def choose_candidate(tree, game, rule):
     """Return the root's child to simulate next, by sequential halving (Danihelka et al. 2022, figure 1).
 
-    The schedule gives a number of visits; of the candidates with that number, the one with the greatest root score is
-    taken. If none has it, as in a tree kept from an earlier search, a least visited one is taken.
+    The schedule gives a number of visits; of the candidates with this number of visits, the one with the greatest root
+    score is chosen. If no candidate has this number, as in a tree kept from an earlier search, a least visited
+    candidate is chosen.
     """
     schedule = rule.schedules[rule.schedule_of[game]]
     candidates = 0
@@ -192,7 +193,8 @@ def add_candidates(tree, games, noise, considered):
 def improved_policy(tree, games, rule, out_policy, out_action):
     """Write the roots' improved policies and the winners of sequential halving.
 
-    out_policy: float32 [n, A]. out_action: int32 [n]: the most visited action; the root score breaks ties.
+    out_policy: float32 [n, A].
+    out_action: int32 [n]: the most visited action; of equally visited actions, the one with the greatest root score.
     """
     for i in range(games.shape[0]):
         game = games[i]

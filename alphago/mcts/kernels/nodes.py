@@ -19,7 +19,10 @@ TAKEN = -1.0  # in `waiting`: the action has a child; 0 marks an illegal action
 
 @kernel
 def greatest_waiting(waiting):
-    """Return the untried action with the greatest prior (float32 [A], see Tree.waiting), first of equals, or NONE."""
+    """Return the untried action with the greatest prior, the first of equals; NONE if all actions are tried.
+
+    waiting: float32 [A], the priors of the untried actions (see Tree.waiting).
+    """
     best = NONE
     best_prior = np.float32(0)
     for action in range(waiting.shape[0]):
@@ -50,7 +53,7 @@ def forget_visits(tree, game, node):
 
 @inlined
 def take_cached(tree, game, node, action):
-    """Remove the child for `action` from the node's list of cached children (see tree.py) and return it, or NONE."""
+    """Remove the child for `action` from the node's cached children (see tree.py) and return it; NONE if not there."""
     before = NONE
     child = tree.cached[game, node]
     while child != NONE and tree.action[game, child] != action:
@@ -67,7 +70,7 @@ def take_cached(tree, game, node, action):
 
 @inlined
 def add_child(tree, game, node, action):
-    """Turn an untried action into a child of `node`, a cached one (see tree.py) or a new one, and return it."""
+    """Make an untried action a child of `node`, and return the child: a cached node (see tree.py) or a new node."""
     child = take_cached(tree, game, node, action)
     if child == NONE:
         child = tree.used[game]
@@ -83,10 +86,10 @@ def add_child(tree, game, node, action):
 
 @inlined
 def back_up(tree, game, leaf, value, pending):
-    """Count one simulation that ended in `leaf` in every node from there to the root.
+    """Count a simulation that ended in `leaf` in every node from `leaf` to the root.
 
     value: -1 .. 1, from the view of the player to move at the leaf.
-    pending: 1 to remove the virtual visit that `add_virtual` added for this simulation, 0 if there is none.
+    pending: 1 if `add_virtual` added a virtual visit for this simulation, which is removed; else 0.
     """
     mover = tree.mover[game, leaf]
     node = leaf
@@ -110,7 +113,10 @@ def add_virtual(tree, game, leaf, count):
 
 @inlined
 def mean_value(tree, game, node):
-    """Return the mean value of a visited node, for the player who moved to it (at the root: the player to move)."""
+    """Return the mean value of a visited node, from the view of the player who moved to it.
+
+    At the root it is from the view of the player to move.
+    """
     return tree.value_sum[game, node] / tree.visits[game, node]
 
 

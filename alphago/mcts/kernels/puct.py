@@ -76,7 +76,7 @@ def mix_noise(tree, games, noise, weights):
 
 @inlined
 def renown(tree, game, child):
-    """Return mean value + ln(visits + 3) of a visited child, in the view of its parent's mover.
+    """Return mean value + ln(visits + 3) of a visited child, from the view of its parent's mover.
 
     It is positive, since the mean value is at least -1 and ln 3 > 1.
     """

@@ -1,4 +1,4 @@
-"""Change whole trees (see tree.py): when a move is played, and when a search is restarted."""
+"""Change whole trees (see tree.py): when a move is played, and when a search is restarted in its tree."""
 
 from alphago.mcts.kernels.nodes import (
     CACHED,
@@ -24,14 +24,17 @@ def clear(tree, game):
 
 @kernel
 def clear_all(tree, games):
-    """Clear the tree of each game, int64 [n]."""
+    """Clear the tree of each of `games`, int64 [n]."""
     for i in range(games.shape[0]):
         clear(tree, games[i])
 
 
 @kernel
 def restart_all(tree, games):
-    """Undo the visits in each game (int64 [n]) and cache its evaluated nodes; roots keep their first visit."""
+    """Undo the visits in the tree of each of `games` (int64 [n]), and cache its evaluated nodes.
+
+    A root that is evaluated keeps its first visit.
+    """
     for i in range(games.shape[0]):
         game = games[i]
         for node in range(tree.used[game]):
@@ -47,7 +50,7 @@ def restart_all(tree, games):
 
 @inlined
 def untry_children(tree, game, node):
-    """Make the actions of a node's children untried again, and cache those children that were evaluated."""
+    """Make the tried actions of a node untried again, and cache those of its children that were evaluated."""
     child = tree.first_child[game, node]
     tree.first_child[game, node] = NONE
     while child != NONE:
@@ -64,12 +67,12 @@ def untry_children(tree, game, node):
 
 @kernel
 def advance(tree, games, actions, moved_to):
-    """Make the root's child for each game's action the new root, keep the nodes below it and free all others.
+    """Play an action in each game: its child becomes the new root, the nodes below it are kept, all others are freed.
 
-    games: int64 [n]. actions: int32 [n]. moved_to: int32 [N], scratch.
+    games: int64 [n]. actions: int32 [n]. moved_to: int32 [N], scratch memory.
 
-    A cached child is used too; without any child for the action the new root is unevaluated. The new root's `value_sum`
-    is turned to its own mover's view.
+    The child may also be a cached node; if the action has no child, the new root is unevaluated. The `value_sum` of the
+    new root is turned to the view of the player to move there.
     """
     for i in range(games.shape[0]):
         game = games[i]
@@ -88,7 +91,10 @@ def advance(tree, games, actions, moved_to):
 
 @inlined
 def compact(tree, game, root, moved_to):
-    """Move `root` and all nodes below it to the front, in order; writes new indices to moved_to, int32 [N]."""
+    """Move `root` and all nodes below it to the front of the arrays, in order.
+
+    moved_to: int32 [N], receives the new index of each of these nodes.
+    """
     used = 0
     for node in range(root, tree.used[game]):
         parent = tree.parent[game, node]

@@ -1,7 +1,7 @@
 """Read an analysis from the trees of a search: sums over the nodes below each action, and lines of play.
 
-A node's own weight is the number of simulations that ended there: its visits without those of its children. All sums
-are from the view of the player to move at the root.
+The weight of a node is the number of simulations that ended there: its visits minus the visits of its children. All
+sums are from the view of the player to move at the root.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ OWNERS = np.float32(127)  # int8 that stands for ownership 1
 
 @inlined
 def own_weight(tree, game, node):
-    """Return the number of simulations that ended in a node."""
+    """Return the number of simulations that ended in a node, the weight of the node in sums."""
     weight = tree.visits[game, node]
     child = tree.first_child[game, node]
     while child != NONE:
@@ -31,8 +31,8 @@ def add_up(tree, games, scores, owners, branch, out):
     scores: float32 [B, N], the score of each node from the view of its mover.
     owners: int8 [B, N, P], the ownership of each node from the view of its mover, in units of 1 / OWNERS.
     branch: int32 [N], scratch: for each node the root action above it, A for the root itself.
-    out: a `Sums` of zeros. On an axis of length A + 1, entry A is for the whole tree; an axis of length 1 has only the
-        entry for the whole tree.
+    out: a `Sums` of zeros. On an axis of length A + 1, entry a is for action a and entry A for the whole tree; the only
+        entry of an axis of length 1 is for the whole tree.
     """
     for i in range(games.shape[0]):
         game = games[i]
@@ -81,7 +81,7 @@ def add_owners(owners, game, node, weight, out, i, entry):
 
 @inlined
 def most_visited(tree, game, node):
-    """Return the child with the most visits, ties broken by the prior; NONE if no child has visits."""
+    """Return the child with the most visits, of equals the one with the greatest prior; NONE if no child has visits."""
     best = NONE
     child = tree.first_child[game, node]
     while child != NONE:

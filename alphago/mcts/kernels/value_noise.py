@@ -1,4 +1,4 @@
-"""Noise on the values of leaves, which depends only on a seed per game and the leaf's node, not on threads."""
+"""Noise on the values of leaves: it depends only on the seed of the game and the node of the leaf, not on threads."""
 
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.system.kernels.hashing import GOLDEN, mix
@@ -16,9 +16,9 @@ def drawn(seed, node):
 
 @kernel
 def add_value_noise(wave, over, noise, values):
-    """Multiply the values of the wave's leaves by 1 + spread u, u uniform over -1 .. 1, and clip them to -1 .. 1.
+    """Multiply the value of each leaf of the wave by 1 + spread u, with u uniform over -1 .. 1, and clip it to -1 .. 1.
 
-    Values of finished games, of roots, and outside -1 .. 1 (such as NaN) stay unchanged.
+    Some values stay unchanged: those of finished games and of roots, and those outside -1 .. 1 (such as NaN).
 
     over: bool [n], whether the game is over at the leaf.
     noise: a `ValueNoise`; a game with seed 0 gets no noise.

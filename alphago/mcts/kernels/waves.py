@@ -23,12 +23,12 @@ LIMIT = 1.001  # greatest value accepted: rounding may exceed 1 slightly
 
 
 def choose(tree, game, node, rule):
-    """Return the child of an evaluated node to follow, or NONE for `next_action`; a stub for a rule's function."""
+    """Return the child of an evaluated node to follow, or NONE for `next_action`; a rule replaces this stub."""
     raise NotImplementedError
 
 
 def descend(tree, game, rule, out_path):
-    """Follow the rule from the root to a node that is not evaluated, creating it if it does not exist.
+    """Follow the rule from the root down to a node that is not evaluated; the node is created if it does not exist.
 
     Returns the node and its depth; writes the actions that lead there to `out_path`.
     """
@@ -47,16 +47,17 @@ def descend(tree, game, rule, out_path):
 def select(tree, budget, rule, wave, games):
     """Choose new leaves in each game of a range that has simulations left, and write them to `wave`.
 
-    budget: int32 [B], the simulations left in each game; reduced by those that this call starts.
-    rule: the parameters of the rule, a NamedTuple read only by its `choose`.
-    wave: has L rows for each game of the whole search, so that the rows of game g begin at L g. The chosen leaves are
-        written without gaps from the first game's first row on.
-    games: the range (begin, end).
+    budget: int32 [B], the simulations left in each game; reduced by the number that this call starts.
+    rule: the parameters of the rule, a NamedTuple that only the rule's `choose` reads.
+    wave: buffers with L rows for each game of the whole search; the rows of game g begin at L g. The chosen leaves are
+        written without gaps, beginning at the first row of the first game.
+    games: the range of games, (begin, end).
 
-    A simulation that ends in a finished game, or in a node that an earlier search evaluated, is backed up at once. One
-    that ends in a leaf already chosen by the same wave is written to `wave.collisions`, from row 2 L begin on, and does
-    not count; after 2 L attempts a game has to wait for the next wave.
-    Returns the number of leaves and of collisions.
+    A simulation that ends in a finished game, or in a node that an earlier search evaluated, is backed up at once. A
+    simulation that ends in a leaf already chosen by the same wave is a collision: it is written to `wave.collisions`,
+    from row 2 L begin on, and does not count. After 2 L attempts a game has to wait for the next wave.
+
+    Returns the number of leaves and the number of collisions.
     """
     # Numba unboxes a NamedTuple array by array at each call: `wave` costs 0.4 us, 4 % of a wave of one game with a
     # stand-in for the network, and nothing measurable from 64 games on.
@@ -94,7 +95,10 @@ def select(tree, budget, rule, wave, games):
 
 
 def select_by(choose: Any) -> Any:
-    """Return `select` compiled for a rule's `choose`; the compiled code is cached with the rule's kernels."""
+    """Return `select` compiled for a rule.
+
+    choose: the rule's function; the compiled code is cached with the rule's kernels.
+    """
     return kernel(specialise(select, descend=inlined(specialise(descend, choose=choose))))
 
 
