@@ -120,7 +120,7 @@ def thin_out(curve: Curve) -> Curve:
 
 
 def ends(values: Sequence[float], low: float | None, high: float | None) -> tuple[float, float]:
-    """Return both ends of an axis, which differ: `low` and `high`, or the least and the greatest value for None."""
+    """Return both ends of an axis, which differ: `low` and `high`; None stands for the least or the greatest value."""
     first, last = (min(values) if low is None else low), (max(values) if high is None else high)
     if last <= first:
         return first - 0.5 * (low is None), first + 0.5 + 0.5 * (low is not None)

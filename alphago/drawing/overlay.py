@@ -187,9 +187,9 @@ def letters(text: str, most: float) -> float:
 
 
 def squares(ownership: np.ndarray, stones: np.ndarray, spots: Sequence[Spot]) -> Layer:
-    """Return a square for each point that belongs to a side: the larger, the surer.
+    """Return a square for each point that a side is expected to own; the surer that is, the larger the square.
 
-    On a stone: how surely it is lost, in the other side's colour.
+    A square on a stone has the other side's colour, and shows how surely the stone is lost.
     """
     shapes: list[Shape] = []
     for point, (owner, stone) in enumerate(zip(ownership.ravel().tolist(), stones.ravel().tolist(), strict=True)):

@@ -54,7 +54,7 @@ class QueryError(ValueError):
 class Turn(NamedTuple):
     """One position to analyse.
 
-    number: how many of the query's moves come before it. priority: of two positions, the greater is searched first.
+    number: how many of the query's moves come before it. priority: positions with a greater one are searched first.
     """
 
     number: int
@@ -64,7 +64,7 @@ class Turn(NamedTuple):
 
 @dataclass
 class Query:
-    """A checked query; the protocol's name of a field is in its comment."""
+    """A checked query; the comment of a field has its name in the protocol."""
 
     id: str
     env: GoEnv

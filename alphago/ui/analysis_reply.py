@@ -45,7 +45,7 @@ def reply_of(query: Query, turn: Turn, own: Analysis, i: int, during: bool) -> d
 def move_infos(analysis: Analysis, i: int, query: Query) -> list[dict[str, Any]]:
     """Return the fields of each visited move of position i of an analysis.
 
-    If no move has visits, return those of the move with the greatest prior.
+    If no move has visits, return the fields of the move with the greatest prior.
     """
     found = []
     for move in analysis.moves(i, least=1):

@@ -76,7 +76,7 @@ class AnalysisCommands:
         return Stream(run)
 
     def reports(self, write: Callable[[str], None], request: AnalysisRequest, kata: bool) -> Reports:
-        """Return the reports that a request asks for, as callbacks of a search."""
+        """Return `Reports` that write what a request asks for with `write`; `kata`: as in `analyze`."""
         line = kata_line if kata else lz_line
 
         def report(analysis: Analysis) -> None:

@@ -73,7 +73,7 @@ KEYS = ("interval", "minmoves", "maxmoves", "avoid", "allow")
 
 
 def set_value(request: AnalysisRequest, key: str, value: str) -> None:
-    """Set the field of a request that `key` names to `value`."""
+    """Set a key of a request to its value, given as text."""
     if key == "interval":
         request.interval = seconds(value)
     elif key in ("minmoves", "maxmoves"):

@@ -28,7 +28,7 @@ class EndingCommands:
         return f"B+{margin:g}" if margin > 0 else f"W+{-margin:g}" if margin < 0 else "0"
 
     def final_status_list(self, arguments: list[str]) -> str:
-        """Return the stones with a status, one chain per line.
+        """Return the stones with the status that is asked for, one chain per line.
 
         A chain is dead if the network expects its points to become the other side's. No chain is reported as seki: area
         scoring counts seki stones as alive.
@@ -66,7 +66,7 @@ class EndingCommands:
         return [chain for chain in chains(position.board) if owners[chain].mean() * board[chain[0]] < 0]
 
     def ownership(self, position: GoPosition) -> np.ndarray | None:
-        """Return the expected ownership, float32 [N N], 1 for Black's points; None if it has no forecasts."""
+        """Return the expected owners, float32 [N N], 1 for Black's points, -1 for White's; None without forecasts."""
         engine = self.engine
         if engine.at_random or not engine.thinker.has_forecasts:
             return None

@@ -21,7 +21,7 @@ class FileCommands:
         self.commands: dict[str, Command] = {"loadsgf": self.load, "printsgf": self.print}
 
     def load(self, arguments: list[str]) -> str:
-        """Load a file's game with its board, komi and rules, up to the position before move N, or to its end without N.
+        """Load a file's game with its board, komi and rules, up to the position before move N or, without N, its end.
 
         Fails, and changes nothing, for a file that cannot be used.
         """

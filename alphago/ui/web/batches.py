@@ -1,4 +1,4 @@
-"""One evaluator for many searches: what they ask for at the same time is computed in common batches."""
+"""One evaluator for many searches, which computes the positions of several searches in common batches."""
 
 import threading
 from collections.abc import Sequence

@@ -141,7 +141,7 @@ class Engines:
 
 
 def is_packaged(choice: Choice) -> bool:
-    """Return whether a network comes with the package: these are known by their board, such as 9x9."""
+    """Return whether a network comes with the package; the name of such a network is its board size, such as 9x9."""
     return choice.source == choice.name and choice.name != PLAYOUTS
 
 

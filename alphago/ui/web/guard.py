@@ -59,7 +59,7 @@ class Guard:
         return None
 
     def knows(self, host: str) -> bool:
-        """Return whether a Host header names this server; a server with a token on all addresses takes any name."""
+        """Return whether a Host header names this server; with a token, a server on all addresses takes any name."""
         name = host_name(host)
         if name is None:
             return False

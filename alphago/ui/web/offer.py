@@ -66,7 +66,7 @@ def add_word(offer: Offer, word: str, game: str | None) -> None:
 
 
 def first_game(base: GameEnv | None, name: str, board_size: int | None, komi: float | None) -> GameEnv:
-    """Return `base`, or else the game `name`, with this size and komi if given; raise ValueError if it lacks them."""
+    """Return `base` (None: the game `name`), with the given size and komi; raise ValueError if it cannot have them."""
     env = base or make_game(name, board_size, komi=komi)
     if board_size is not None and board_size != env.N:
         env = env.resized(board_size)

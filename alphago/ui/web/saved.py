@@ -132,7 +132,7 @@ def escape_text(text: str) -> bytes:
 def open_file(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[int, str]]:
     """Return the game in a file's contents, `text`, which a page sent, and the players' names by side.
 
-    bases: games by name, as in `game_of`; options that the file does not have are taken from them.
+    bases: games by name; an option that the file does not give has the value that it has in its game there.
     Raises ValueError for text that is not a saved game, or for a game that cannot be played.
     """
     if text.lstrip("\ufeff \t\r\n").startswith("{"):

@@ -28,7 +28,7 @@ class Session:
     """A board with its own thread.
 
     engines: the networks to choose from, shared by all sessions.
-    bases: games whose options are the usual ones, by name.
+    bases: games by name, with the options that new games have unless others are chosen.
     send: called with each message for the page, from the session's thread; `attach` replaces it.
     runs: the runs whose games can be opened, an `alphago.ui.web.runs.Runs`; None for none.
     """
@@ -114,7 +114,7 @@ def obey(desk: Desk, message: Any) -> None:
 
 
 def error_sentence(error: Exception) -> str:
-    """Return an error as a sentence for people; a fault of the program or of a network begins with its kind."""
+    """Return an error as a sentence for people, with the error's class if the program or a network is at fault."""
     text = str(error).strip() or type(error).__name__
     if not isinstance(error, (ValueError, OSError, ImportError, MemoryError)):
         text = f"the engine has failed: {type(error).__name__}: {text}"
