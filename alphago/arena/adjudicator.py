@@ -13,9 +13,9 @@ from alphago.env.games import require_go
 
 
 class Adjudicator:
-    """A referee that scores final boards of Go with an engine's command `final_score`, one process per game.
+    """A referee that scores final boards of Go with the command `final_score` of an engine, one process per game.
 
-    Use it for players that pass before dead stones are captured, since Tromp-Taylor rules count those as alive.
+    Use it for players that pass before dead stones are captured: Tromp-Taylor rules count these stones as alive.
     Raises ValueError for games other than Go and for games with fixed turns (`GoEnv.turns`), which GTP does not know.
     """
 
@@ -26,10 +26,12 @@ class Adjudicator:
             raise ValueError(f"{engine.name} scores games that end by two passes, got games of fixed turns")
 
     def judge(self, game: MatchGame, seed: int) -> MatchGame:
-        """Return the game with the outcome and margin of the engine's score.
+        """Return the game with the outcome and margin that follow from the engine's score.
 
-        If the Tromp-Taylor score differs, `disagreement` gets both. A game that ended by resignation or forfeit (margin
-        None) is returned unchanged. Raises EngineError if the engine's reply is not a score.
+        seed: the engine's random seed.
+
+        If the Tromp-Taylor score differs, `disagreement` has both scores. A game that ended by resignation or forfeit
+        (margin None) is returned unchanged. Raises EngineError if the engine's reply is not a score.
         """
         if game.margin is None:
             return game

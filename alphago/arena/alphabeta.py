@@ -40,7 +40,7 @@ class BestMove(NamedTuple):
     """The result of an alpha-beta search.
 
     value: the evaluation, from the view of the player to move; beyond +-`WIN` / 2 the winner is certain.
-    depth: plies of the last iteration. nodes: positions visited, in all iterations.
+    depth: the depth of the last iteration, in plies.  nodes: number of positions visited, in all iterations.
     is_exact: whether every line was followed to the end of the game, so that a deeper search cannot change the result.
     """
 
@@ -84,7 +84,7 @@ class AlphaBetaSearch:
     """Alpha-beta search with iterative deepening and a transposition table, one position at a time.
 
     Results depend only on the position and the depth.  Raises ValueError for a game without an evaluation.
-    nodes_a_call: nodes per call of the kernel; Ctrl-C takes effect between two calls.
+    nodes_a_call: number of nodes that one call of the kernel visits; Ctrl-C takes effect between two calls.
     """
 
     def __init__(self, env: GameEnv, depth: int) -> None:
@@ -110,7 +110,7 @@ class AlphaBetaSearch:
         """Return the best move of a position that is not over.
 
         row: int64 [words], the position as a row of the game's batch.
-        until_decided: stop as soon as the winner is certain, though another move might win by more.
+        until_decided: whether to stop as soon as the winner is certain, although another move might win by more.
         """
         self._number += 1
         self._history[:] = self._preferences
@@ -164,7 +164,10 @@ def best_move(position: Position, depth: int | None = None) -> BestMove:
 
 
 def alphabeta_settings(name: str) -> AlphaBetaSettings | None:
-    """Return the settings of "alphabeta:N" (default N: 8), None for another name; raise ValueError for an invalid N."""
+    """Return the settings of the player called "alphabeta:N" (default N: 8); None for any other name.
+
+    Raises ValueError for an invalid N.
+    """
     match = re.fullmatch(r"alphabeta(?::([0-9]{1,9}))?", name)
     if match is None:
         return None
@@ -186,14 +189,14 @@ def no_preference(env: GameEnv) -> np.ndarray:
 
 
 def near_the_middle(env: GameEnv) -> np.ndarray:
-    """Return for each action (point or column) its nearness to the middle of the board, int64 [A]."""
+    """Return for each action (a point or a column) its nearness to the middle of the board, int64 [A], at most 0."""
     height, width = env.plane_shape if env.actions_are_points else (1, env.action_space)
     down, right = (np.abs(np.arange(side) * 2 - (side - 1)) for side in (height, width))
     return -np.maximum(down[:, None], right[None, :]).ravel().astype(np.int64)
 
 
 def good_squares(env: GameEnv) -> np.ndarray:
-    """Return the weights of Reversi's squares, then 0 for the pass, int64 [A]."""
+    """Return the weight of each action of Reversi, int64 [A]: those of the squares, then 0 for the pass."""
     side = np.minimum(np.minimum(np.arange(env.N), np.arange(env.N)[::-1]), FARTHEST)
     weights = np.array(SQUARES)[side[:, None] * (FARTHEST + 1) + side[None, :]]
     return np.append(weights.ravel(), 0).astype(np.int64)

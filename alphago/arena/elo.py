@@ -11,7 +11,10 @@ Z = 1.959964  # standard deviations of a two-sided 95 % interval
 
 
 class Rating(NamedTuple):
-    """A rating in Elo points with its 95 % interval; all three are NaN for a player not connected to the anchor."""
+    """A rating in Elo points with the ends of its 95 % interval.
+
+    All three are NaN for a player that no chain of matches connects with the anchor.
+    """
 
     elo: float
     low: float
@@ -26,10 +29,11 @@ def expected_score(difference: float) -> float:
 def elo_ratings(points: np.ndarray, *, anchor: int = 0, anchor_elo: float = 0.0) -> list[Rating]:
     """Return each player's rating, by maximum likelihood in the model of Bradley and Terry (1952).
 
-    points: float [P, P]; [i, j] are the points of player i against player j, half a point each for a draw.
+    points: float [P, P]; points[i, j] is what player i scored against player j: 1 for a win, half a point for a draw.
     anchor: index of the player whose rating is fixed at `anchor_elo`; intervals are relative to it.
 
-    The prior is one drawn game for each pair that met: a player that won all n games is rated 400 log10(2 n + 1)
+    One drawn game is added for each pair that met, as a prior: so a player that won all n games is rated 400 log10(2 n
+    + 1)
     points above its opponent, with a wide interval. Intervals come from the inverse Hessian of the log likelihood and
     assume independent wins and losses; with many draws they are too wide.
     """
@@ -62,7 +66,10 @@ def elo_ratings(points: np.ndarray, *, anchor: int = 0, anchor_elo: float = 0.0)
 
 
 def connected_to(met: np.ndarray, anchor: int) -> np.ndarray:
-    """Return which players (bool [P]) a chain of matches connects with the anchor; `met`: bool [P, P], who met whom."""
+    """Return for each player, bool [P], whether a chain of matches connects it with the anchor.
+
+    met: bool [P, P], whether two players met.  anchor: index of the anchor.
+    """
     connected = np.zeros(len(met), np.bool_)
     connected[anchor] = True
     for _ in met:

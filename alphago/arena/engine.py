@@ -40,8 +40,8 @@ class Engine:
     start_timeout: seconds until the first reply.
     timeout: seconds until any later reply.
     at_once: how many processes one side of a match may run at the same time, at least 1.
-    rule_options: returns further arguments for the match's rules of ko and suicide; None for a program that always
-        plays by its own rules.
+    rule_options: function from the match's rules of ko and suicide to further arguments of the program; None for a
+        program that always plays by its own rules.
 
     Raises ValueError for an invalid value, such as a command in one string.
     """
@@ -70,9 +70,9 @@ class Engine:
 
 
 def gnugo(level: int = 10) -> Engine:
-    """Return the Engine for GNU Go at a level.
+    """Return GNU Go as an Engine, at a level.
 
-    Raises ValueError for a level outside 0 .. 10, EngineError if it is not installed.
+    Raises ValueError for a level outside 0 .. 10, EngineError if GNU Go is not installed.
     """
     check_int("GNU Go's level", level, *LEVELS)
     places = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/games", "/usr/local/games"])
@@ -88,18 +88,18 @@ def gnugo(level: int = 10) -> Engine:
 
 
 def gnugo_rules(rules: Rules) -> tuple[str, ...]:
-    """Return GNU Go's arguments for rules of ko and suicide.
+    """Return GNU Go's command-line arguments for rules of ko and suicide.
 
-    As in `Rules`, GNU Go's suicide means the suicide of several stones, never of a single one.
+    In GNU Go, as in `Rules`, suicide means the suicide of several stones, never of a single stone.
     """
     ko = "--simple-ko" if rules.ko == "simple" else f"--{rules.ko}-superko"
     return ko, "--allow-suicide" if rules.suicide else "--forbid-suicide"
 
 
 def find_engine(name: str) -> Engine | None:
-    """Return the engine called "gnugo", "gnugo:LEVEL" or "gtp:COMMAND", or None for another name.
+    """Return the engine called "gnugo", "gnugo:LEVEL" or "gtp:COMMAND"; None for any other name.
 
-    Raises ValueError for an invalid level or command, EngineError for a program that does not exist.
+    Raises ValueError for an invalid level or command, EngineError if the program does not exist.
     """
     if name.startswith(COMMAND):
         return engine_of_command(name)
@@ -108,7 +108,10 @@ def find_engine(name: str) -> Engine | None:
 
 
 def engine_of_command(name: str) -> Engine:
-    """Return the engine for "gtp:COMMAND", where COMMAND is split like a shell's, without pipes and variables."""
+    """Return the engine called "gtp:COMMAND".
+
+    COMMAND is split into arguments as a shell does, but without pipes and variables.
+    """
     try:
         program, *arguments = shlex.split(name.removeprefix(COMMAND))
     except ValueError as error:  # nothing to unpack, or an open quotation mark
@@ -125,8 +128,8 @@ def engine_of_command(name: str) -> Engine:
 class EngineProcess:
     """A running GTP engine; call `close` at the end, or use it in a `with` statement.
 
-    `send`, `receive` and `ask` raise EngineError, and end the process, if the engine crashes, hangs or does not speak
-    GTP; they raise EngineRefusal, and leave it running, for a failure reply.
+    `send`, `receive` and `ask` raise EngineError if the engine crashes, hangs or does not speak GTP; the process is
+    then ended.  They raise EngineRefusal for a failure reply; the process then keeps running.
     """
 
     def __init__(
@@ -169,7 +172,7 @@ class EngineProcess:
         return self.receive()
 
     def send(self, command: str) -> None:
-        """Send a command; `receive` its reply before the next one."""
+        """Send a command; call `receive` for its reply before the next command."""
         self._sent = command
         self._due = time.monotonic() + self._limit
         assert self.process.stdin is not None
@@ -228,7 +231,7 @@ class EngineProcess:
         self.close()
 
     def _next_line(self) -> bytes | None:
-        """Return a line of stdout; None at its end, or when the process has exited and no more lines come."""
+        """Return the next line of stdout; None at its end, or if the process has exited and no more lines come."""
         while True:
             exited = self.process.poll() is not None
             with contextlib.suppress(queue.Empty):

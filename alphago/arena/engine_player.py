@@ -17,13 +17,13 @@ COLOURS = {1: "b", -1: "w"}
 
 
 class EnginePlayer:
-    """An engine as one side of many games, one process per game; `close` it when the games are over.
+    """An engine as one side of many games, with one process per game; call `close` when the games are over.
 
     seeds: the engine's random seed in each game.
 
-    `by_chance` is ignored, since only the seed varies an engine's moves. Raises EngineError if an engine cannot be
-    set up for the game. Later, an engine that crashes, hangs, breaks the protocol or plays an illegal move forfeits
-    that game, and `faults` says why.
+    `by_chance` is ignored, since only the seed varies an engine's moves. Raises EngineError if an engine cannot be set
+    up for the game. During the games, an engine that crashes, hangs, breaks the protocol or plays an illegal move
+    forfeits its game, and `faults` has the reason.
     """
 
     def __init__(self, env: GoEnv, engine: Engine, seeds: Sequence[int]) -> None:
@@ -80,7 +80,7 @@ class EnginePlayer:
             process.close()
 
     def _send(self, game: int, *words: str) -> None:
-        """Send a command; on failure keep the error, after which the engine resigns at its next turn."""
+        """Send a command made of `words`; if that fails, keep the error, and the engine resigns at its next turn."""
         if game not in self._broken:
             try:
                 self.processes[game].send(" ".join(words))
@@ -88,7 +88,7 @@ class EnginePlayer:
                 self._broken[game] = str(error)
 
     def _receive_reply(self, game: int) -> None:
-        """Receive the reply to `play`; on failure keep the error, after which the engine resigns at its next turn."""
+        """Receive the reply to `play`; if that fails, keep the error, and the engine resigns at its next turn."""
         if game not in self._broken:
             try:
                 self.processes[game].receive()
@@ -128,7 +128,7 @@ class EnginePlayer:
         return position
 
     def _ask_score(self, game: int) -> None:
-        """Get the engine's score of a finished game; engines without `final_score` are skipped."""
+        """Ask the engine for its score of a finished game and keep it, unless it does not know `final_score`."""
         if game not in self._broken:
             with contextlib.suppress(EngineError):
                 score = self.processes[game].ask("final_score")
@@ -137,7 +137,7 @@ class EnginePlayer:
 
 
 def check_engine(env: GoEnv, engine: Engine) -> None:
-    """Start and end an engine; raise EngineError unless it accepts the game's board size and komi."""
+    """Raise EngineError unless an engine accepts the game's board size and komi; a process is started for this."""
     EnginePlayer(env, engine, [1]).close()
 
 

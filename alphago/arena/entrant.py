@@ -54,8 +54,9 @@ class Entrant:
 class EntrantText:
     """The parts of an entrant's name.
 
-    base: the part before the @. model: the network's file; None for a player without a network. readouts, search: as in
-    `Entrant`.
+    base: the part before the @.
+    model: the network's file; None for a player without a network.
+    readouts, search: as in `Entrant`.
     """
 
     base: str
@@ -71,10 +72,12 @@ class EntrantText:
 
 
 def parse_entrant(text: str, readouts: int = 64, search: str = "puct") -> EntrantText:
-    """Parse an entrant's name: `MODEL`, `MODEL@64`, `MODEL@64,gumbel`, or a player without a network (see `evaluate`).
+    """Parse the name of an entrant.
 
-    MODEL is a file, a run folder or a packaged network.  readouts, search: used if the name has none.
-    Raises ValueError for anything else.
+    text: `MODEL`, `MODEL@64`, `MODEL@64,gumbel`, or a player without a network (see `evaluate`).  MODEL is a file, a
+        run folder or a packaged network.
+    readouts, search: used if the name does not give them.
+    Raises ValueError for any other text.
     """
     base, at, own = text.rpartition("@") if "@" in text and not text.startswith(COMMAND) else (text, "", "")
     match = re.fullmatch(r"([0-9]+)?(?:(?:^|,)(puct|gumbel))?", own)
@@ -106,11 +109,12 @@ def read_entrants(
 ) -> tuple[GameEnv, list[Entrant]]:  # fmt: skip
     """Return the game of an evaluation, and its entrants.
 
-    texts: names as in `parse_entrant`.  game: its name; None for the networks' game, or Go without networks.
-    board_size, komi, rules, turns: of the game (turns=0: games end after two passes); None for the networks' value, in
-        which they must agree, or the game's default without networks.
-    readouts, search: for networks whose name has none.
-    device: for networks and the boards of their searches.
+    texts: the entrants' names, as in `parse_entrant`.
+    game: the name of the game; None for the game of the networks, or for Go if there are no networks.
+    board_size, komi, rules, turns: options of the game (turns=0: games end after two passes); None for the value of the
+        networks, which must all have the same, or for the game's default if there are no networks.
+    readouts, search: used for networks whose name does not give them.
+    device: the device of networks and of the boards of their searches.
     Raises ValueError for a missing file, an unknown player, a player named twice, or networks whose games differ.
     """
     check_int("readouts", readouts, 0, MOST_READOUTS)
@@ -140,7 +144,10 @@ def common_game(
     entries: Sequence[EntrantText], board_size: int | None, komi: float | None, game: str | None,
     rules: Rules | None, turns: int | None,
 ) -> GameEnv:  # fmt: skip
-    """Return the networks' common game, with options that are not None replaced; raise ValueError if games differ."""
+    """Return the common game of the networks, with the options that are not None replaced.
+
+    Raises ValueError if the games of the networks differ.
+    """
     envs = {entry.base: saved_game(entry.model, board_size, komi) for entry in entries if entry.model is not None}
     if not envs:
         return with_rules(make_game(game, board_size, komi=komi), rules, turns)
@@ -163,7 +170,10 @@ def common_game(
 
 
 def with_rules(env: GameEnv, rules: Rules | None, turns: int | None) -> GameEnv:
-    """Return the game with these rules and turns (0: none; None keeps its own); raise ValueError if it lacks them."""
+    """Return the game with these rules and turns; raise ValueError if the game has no such options.
+
+    rules: None for the game's own rules.  turns: None for the game's own turns, 0 for games that end after two passes.
+    """
     given: dict[str, Any] = {} if rules is None else rules._asdict()
     given |= {} if turns is None else {"turns": turns or None}
     return with_settings(env, given)

@@ -32,12 +32,12 @@ from alphago.system.validation import check_int, checks_keywords
 class MatchResult:
     """The results of a match, from the view of the player given as `black`, which has Black in games 0, 2, …
 
-    outcomes: float32 [games], that player's results: 1, 0 or -1, or fractions in games with graded results.
+    outcomes: float32 [games], the results of `black`: 1, 0 or -1, or fractions in games with graded outcomes.
     games: the actions of each game.
     forfeits: by game number, why an engine forfeited the game (a crash, an illegal move).
-    counted: number of games whose final board an engine scored too.
+    counted: number of games whose final board was scored by an engine too.
     disagreements: by game number, both scores, if the engine's score differs from the Tromp-Taylor score.
-    symmetries: int64 [S, A], to which action each symmetry maps each action; None if the game has no symmetry.
+    symmetries: int64 [S, A], the action to which each symmetry maps each action; None if the game has no symmetries.
     env: the game, for pictures; None if unknown.
     """
 
@@ -80,7 +80,7 @@ class MatchResult:
 
     @property
     def by_colour(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-        """`black`'s (wins, draws, losses) in its games with Black, then in its games with White."""
+        """Two tuples (wins, draws, losses) of `black`: for its games with Black, and for its games with White."""
         black, white = (
             (int((part > 0).sum()), int((part == 0).sum()), int((part < 0).sum()))
             for part in (self.outcomes[::2], self.outcomes[1::2])
@@ -170,16 +170,18 @@ def evaluate(
         "alphabeta:N": N plies ahead in Oware, Reversi, Gomoku and Connect Four (see `alphago.arena.alphabeta`);
         "gnugo" (level 10) or "gnugo:LEVEL": GNU Go, if installed;
         "gtp:./engine --argument" or an `Engine`: any GTP engine.
-    readouts: simulations per move, one number or (black's, white's); 0 plays the network's most probable
+    readouts: simulations per move, one number for both players or (black's, white's); 0 plays the network's most
+        probable
         action without search.
-    search: "puct", "gumbel" (without noise) or SearchSettings, one or (black's, white's).
-    opening_plies: plies in which a move is drawn in proportion to its visits (or probability), so that
+    search: "puct", "gumbel" (without noise) or SearchSettings; one for both players or (black's, white's).
+    opening_plies: number of first plies in which a move is drawn in proportion to its visits (or probability), so that
         games differ; None for N^2 / 12, or 0 with `random_opening`.  Engines vary by their seeds; "alphabeta:N" is
         deterministic, so give it random openings.
-    random_opening: plies on random points off the edge before the players choose.
-        Games 2k and 2k + 1 share an opening and exchange colours, so that it favours neither player.
-    seed: of openings, drawn moves and engines; the same seed gives the same games on a CPU.
-    device: for networks and the boards of their searches: "cpu", "cuda", or "auto" for the GPU if there is one that
+    random_opening: number of plies on random points off the edge before the players choose.
+        Games 2k and 2k + 1 have the same opening with colours exchanged, so that it favours neither player.
+    seed: random seed of openings, drawn moves and engines; the same seed gives the same games on a CPU.
+    device: the device of networks and of the boards of their searches: "cpu", "cuda", or "auto" for the GPU if there is
+        one that
         supports game and network.
     adjudicator: scores final boards of Go: "gnugo", "gnugo:LEVEL" or an Engine; None for Tromp-Taylor rules.
         Games in which the engine's score differs from the Tromp-Taylor score are reported in the result.
@@ -188,7 +190,8 @@ def evaluate(
 
     All games are played to their end by the rules; only engines resign.  Networks of Go may have different input
     planes.  Against an engine, "uct:N" or "rave:N" the environment's `first_pass` is ignored and a ply limit is raised
-    to at least 4 N^2, since engines know neither and these opponents should be comparable.  Fixed turns do apply: the
+    to at least 4 N^2, since engines know neither option, and matches against these opponents should be comparable.
+    Fixed turns do apply: the
     game ends when they are played, the board is scored as it is, and an engine's pass uses up a turn.
     """
     check_env(env)
@@ -224,7 +227,10 @@ def evaluate(
 
 
 def pair_of(name: str, value: Any) -> tuple[Any, Any]:
-    """Return an option's value for each player: a pair unchanged, a single value twice; raise ValueError otherwise."""
+    """Return an option's value for each player: a pair as it is, a single value twice.
+
+    name: the option.  Raises ValueError for a sequence of any other length.
+    """
     if not isinstance(value, (tuple, list)):
         return value, value
     if len(value) != 2:
@@ -245,8 +251,8 @@ def play_match(
 ) -> None:
     """Play the games with these numbers on all cores (or `cores`), and call `on_game` with each finished game.
 
-    Calls of `on_game` never overlap. Setting `stop` ends the match at the next move; a failing thread and Ctrl-C set it
-    too.
+    Two calls of `on_game` never overlap. Setting `stop` ends the match at the next move; an exception in a thread, and
+    Ctrl-C, set it too.
     """
     at_once = [entrant.player.at_once for entrant in entrants if isinstance(entrant.player, Engine)]
     threads = min([cores or available_cores(), len(numbers), *at_once])
@@ -296,7 +302,10 @@ def open_games(
 
 
 def own_view(env: GameEnv, player: PlayerSource) -> GameEnv:
-    """Return the match's game with a network's own input planes, and without rules that its search must not know."""
+    """Return the match's game as a player's search plays it (`GameEnv.player_view`), with its network's input planes.
+
+    For an engine the game is not changed.
+    """
     own = getattr(player, "env", None)
     if type(own) is type(env) and "planes" in env.config:
         env = env.replace(planes=own.config["planes"])

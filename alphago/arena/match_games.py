@@ -22,9 +22,9 @@ class MatchPlan:
     """Everything except the players that determines the games of a match.
 
     games: number of games in the match; the first player has Black in games 0, 2, 4, …
-    opening_plies: plies in which a move is drawn in proportion to its visits (or probability).
-    random_opening: plies on random points before the players choose; games 2k and 2k + 1 share an opening.
-    seed: of openings, drawn moves and engines.
+    opening_plies: number of first plies in which a move is drawn in proportion to its visits (or probability).
+    random_opening: number of plies on random points before the players choose; games 2k and 2k + 1 share an opening.
+    seed: random seed of openings, drawn moves and engines.
     leaves: `SearchSettings.leaves` for players without search settings of their own.
     """
 
@@ -35,7 +35,7 @@ class MatchPlan:
     leaves: int
 
     def engine_seed(self, number: int) -> int:
-        """Return an engine's seed for a game, 1 .. 2^31 - 1."""
+        """Return the seed for engines in the game with this number, 1 .. 2^31 - 1."""
         return 1 + (self.games * self.seed + number) % (2**31 - 1)
 
 
@@ -45,10 +45,10 @@ class MatchGame:
 
     number: index of the game in the match; the first player has Black if it is even.
     outcome: -1 .. 1, the first player's result.
-    moves: its actions.
+    moves: the actions of the game.
     margin: Black's margin in points, komi included; None if a side resigned or forfeited.
     fault: why an engine forfeited the game; "" for games that ended by resignation or by the rules.
-    counted: whether an engine scored the final board too.
+    counted: whether the final board was scored by an engine too.
     disagreement: both scores as text if the engine's score differs from the Tromp-Taylor score, else "".
     """
 
@@ -76,7 +76,7 @@ class MatchGame:
 class ParallelGames:
     """Games that one thread plays side by side; each `step` plays a move in every unfinished game.
 
-    numbers: of the games in the match. Call `close` at the end.
+    numbers: the numbers of the games in the match. Call `close` at the end.
     """
 
     def __init__(self, env: GameEnv, players: Sequence[Player], numbers: Sequence[int], plan: MatchPlan) -> None:
@@ -91,13 +91,13 @@ class ParallelGames:
         self.active = np.arange(len(numbers))
 
     def close(self) -> None:
-        """End the players that are engines."""
+        """End the processes of players that are engines."""
         for player in self.players:
             if isinstance(player, EnginePlayer):
                 player.close()
 
     def step(self) -> list[MatchGame]:
-        """Play one move in every active game and return those that ended."""
+        """Play one move in every unfinished game; return the games that ended with this move."""
         active, board = self.active, self.board
         movers = board.to_play(active, np.empty(len(active), np.int8))
         first_moves = (movers > 0) == self.first_is_black[active]
@@ -125,7 +125,7 @@ class ParallelGames:
         return ended
 
     def choose(self, first_moves: np.ndarray) -> np.ndarray:
-        """Return an action for each active game, int32 [n].
+        """Return an action for each unfinished game, int32 [n].
 
         first_moves: bool [n], whether it is the first player's turn.
         """
@@ -156,14 +156,20 @@ class ParallelGames:
 
 
 def play_games(games: ParallelGames, on_game: Callable[[MatchGame], Any], stop: threading.Event | None = None) -> None:
-    """Play games to their end and call `on_game` with each; setting `stop` ends the call at the next move."""
+    """Play games to their end, and call `on_game` with each finished game.
+
+    stop: setting it ends the call at the next move.
+    """
     while len(games.active) and not (stop and stop.is_set()):
         for game in games.step():
             on_game(game)
 
 
 def random_points(board: GameBatch, games: np.ndarray, generators: list[np.random.Generator]) -> np.ndarray:
-    """Return a random legal action of `env.opening_actions` for each game, int32 [n], or any if none is legal."""
+    """Return a random legal action for each game, int32 [n].
+
+    It is one of `env.opening_actions`, or any action if none of these is legal.
+    """
     env = board.env
     legal = board.legal_mask(games, np.empty((len(games), env.action_space), np.bool_))
     allowed = legal & env.opening_actions
@@ -175,8 +181,8 @@ def random_points(board: GameBatch, games: np.ndarray, generators: list[np.rando
 def distinct_games(games: Sequence[tuple[int, ...]], symmetries: np.ndarray | None = None) -> int:
     """Return the number of distinct games.
 
-    symmetries: int64 [S, A], `env.symmetries.actions`: games that differ only by a symmetry count once; None to compare
-        games exactly.
+    symmetries: int64 [S, A], as `env.symmetries.actions`: games that differ only by a symmetry count once; None: games
+        that differ in any move are distinct.
     """
     if symmetries is None:
         return len(set(games))
@@ -187,7 +193,8 @@ def distinct_games(games: Sequence[tuple[int, ...]], symmetries: np.ndarray | No
 class FinalBoards(NamedTuple):
     """Averages over the final boards of a match, for the player that has Black in games 0, 2, …
 
-    score: margin in points. captures: enemy stones captured. captured: own stones lost.
+    score: the player's margin in points.  captures: number of enemy stones captured.  captured: number of own stones
+        lost.
     """
 
     score: float
@@ -196,9 +203,9 @@ class FinalBoards(NamedTuple):
 
 
 def final_boards(env: GameEnv, games: Sequence[tuple[int, ...]]) -> FinalBoards:
-    """Return average score and captures at the end of games.
+    """Return averages over the ends of games.
 
-    env: a game with `has_captures`. games: the actions of each game from the start position.
+    env: a game with `has_captures`.  games: the actions of each game from the start position.
     Stones removed by suicide count as captured. If a game ended by resignation, its last board counts.
     """
     boards = [final_board(env, moves, 1 - 2 * (number % 2)) for number, moves in enumerate(games)]
@@ -206,7 +213,7 @@ def final_boards(env: GameEnv, games: Sequence[tuple[int, ...]]) -> FinalBoards:
 
 
 def records_of(env: GameEnv, games: Sequence[tuple[int, ...]]) -> list[GameRecord]:
-    """Return games, given by their actions from the start position, as records without policies and values."""
+    """Return games, given as actions from the start position, as records without policies and values."""
     batch, builders = env.new_batch(len(games)), [RecordBuilder(env=env) for _ in games]
     lengths = np.array([len(game) for game in games])
     for ply in range(int(lengths.max(initial=0))):

@@ -22,8 +22,10 @@ def match_sheet(
 ) -> Svg:
     """Return one picture of the final positions of the first `most` games, `columns` in a row.
 
-    games: the actions of each game. outcomes: the first player's results; it has Black in games 0, 2, …
-    Raises ValueError without games, or if `env` is None.
+    games: the actions of each game.
+    outcomes: the results of the first player, who has Black in games 0, 2, …
+    title: the text above the picture.
+    Raises ValueError if there are no games, or if `env` is None.
     """
     check_int("columns", columns, 1)
     if env is None or not len(games):
@@ -43,15 +45,15 @@ def end_of(env: GameEnv, moves: Sequence[int]) -> Position:
 
 
 def final_picture(position: Position) -> Drawing:
-    """Return a final position as a small picture."""
+    """Return a small drawing of a final position."""
     return position.drawing(Look(coordinates=False, caption=""))
 
 
 def result_for(position: Position, outcome: float, number: int, is_over: bool) -> str:
-    """Return a caption on how a game ended for the first player: "Black, won by 5.5", "White, lost", "Black, a draw".
+    """Return a caption with the first player's colour and result: "Black, won by 5.5", "White, lost", "Black, a draw".
 
-    number: of the game; the first player has Black if it is even.
-    is_over: whether the game ended by the rules, so that the caption has a margin.
+    number: the number of the game; the first player has Black if it is even.
+    is_over: whether the game ended by the rules; only then the caption has a margin.
     """
     colour, sign = ("Black", 1) if number % 2 == 0 else ("White", -1)
     margin = sign * position.score()

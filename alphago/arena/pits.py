@@ -24,10 +24,10 @@ LOG = "pits.jsonl"
 
 
 class Pit(NamedTuple):
-    """A match between two values of a search setting: the candidate and the champion at that time.
+    """A match between two values of a search setting: a candidate, and the champion at that time.
 
     candidate, champion: the values.
-    result: the result of the finished pairs of games, in the candidate's view.
+    result: the result of the finished pairs of games, from the candidate's view.
     verdict: the sequential test's verdict.  Its state is "accept" if the candidate is stronger, "reject" if the
         candidate is not stronger by the tested difference, and "continue" if the games leave this open.
     """
@@ -56,7 +56,10 @@ class PitPlan:
     settings: TournamentSettings
 
     def identity(self, weights: str) -> dict[str, Any]:
-        """Return the plan as plain data for JSON; weights: the digest of the network's weights."""
+        """Return the plan as data for JSON.
+
+        weights: the digest of the network's weights.
+        """
         others = {key: value for key, value in asdict(self.search).items() if key != self.name}
         game = {"game": self.env.name, **self.env.rule_options}
         found = {"tuned": self.name, "weights": weights, "readouts": self.readouts, **game, **others}
@@ -138,7 +141,7 @@ class PitFolder:
         return Pit(candidate, champion, tournament.result((0, 1)), verdict or Verdict("continue", 0.0, 0))
 
     def save(self, pits: Sequence[Pit]) -> None:
-        """Write the rows of `pits` to the log, which keeps the rows of earlier calls."""
+        """Write a row to the log for each of `pits`; the rows of earlier calls with other values are kept."""
         rows = {
             (pit.candidate, pit.champion): {
                 "candidate": pit.candidate, "champion": pit.champion, "games": len(pit.result.games),
@@ -152,7 +155,7 @@ class PitFolder:
         write_atomic(self.path / LOG, data.encode())
 
     def _earlier_rows(self) -> dict[tuple[Any, Any], dict[str, Any]]:
-        """Return the log's rows by (candidate, champion), without lines that cannot be parsed."""
+        """Return the rows of the log, by (candidate, champion); lines that cannot be parsed are left out."""
         path, rows = self.path / LOG, {}
         for line in path.read_bytes().splitlines() if path.is_file() else ():
             with contextlib.suppress(ValueError, KeyError, TypeError):

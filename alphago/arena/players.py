@@ -30,19 +30,19 @@ PlayerSource = Evaluator | PlayoutSettings | AlphaBetaSettings | Engine | Litera
 
 
 class Player(Protocol):
-    """One side of many games; `follow` passes it the moves of both sides."""
+    """One side of many games; after each move of either side, call `follow`."""
 
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        """Return actions, int32 [n], for the games (int64 [n]) in which this player is to move.
+        """Return actions, int32 [n], for games (int64 [n]) in which this player is to move.
 
-        by_chance: bool [n], whether the action should be drawn at random, so that games differ.
+        by_chance: bool [n], whether to draw a game's action at random, so that games differ.
         chance: [n], the random numbers for that, in [0, 1).
 
-        An action RESIGN (`alphago.arena.engine_player`) loses the game and ends it.
+        The action RESIGN (`alphago.arena.engine_player`) loses the game and ends it.
         """
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
-        """Play these actions (int32 [n]), of either side, in the player's copy of the games (int64 [n])."""
+        """Play one action (int32 [n]), of either side, in the player's own copy of each game (int64 [n])."""
 
 
 class RandomPlayer:
@@ -62,7 +62,7 @@ class RandomPlayer:
 class SearchPlayer:
     """A player that searches with `readouts` simulations a move, without noise.
 
-    If the action is not drawn at random, a search ends as soon as no further simulation can change it.
+    If an action is not drawn at random, its search ends as soon as the simulations left cannot change the action.
     """
 
     def __init__(self, env: GameEnv, evaluator: Evaluator, games: int, readouts: int, settings: SearchSettings) -> None:
@@ -105,8 +105,8 @@ class PolicyPlayer:
 def resolve_player(player: object, env: GameEnv | None = None, device: str = "cpu") -> PlayerSource:
     """Convert a player's name, a network, an evaluator or a function on positions to a `PlayerSource`.
 
-    env: the game, for which the player is checked; None to skip that. device: where networks are computed, see
-        `as_evaluator`.
+    env: the game that the player must be able to play; None to check nothing.
+    device: where networks are computed, see `as_evaluator`.
     Raises ValueError for an unknown name or a player that cannot play `env`; EngineError for an engine that cannot be
     started, or one given by its command that rejects the board size or komi of `env`.
     """
@@ -129,9 +129,9 @@ def resolve_player(player: object, env: GameEnv | None = None, device: str = "cp
 
 
 def find_player(name: str) -> PlayoutSettings | AlphaBetaSettings | Engine | Path | Literal["random"]:
-    """Return the player with a name: a player without a network, or the path of a network's file or run folder.
+    """Return the player called `name`: a player without a network, or the path of a network's file or run folder.
 
-    Raises ValueError, with similar names, for an unknown name, EngineError for an engine that is not installed.
+    Raises ValueError, with similar names, for an unknown name; EngineError for an engine that is not installed.
     """
     if name == "random":
         return "random"
@@ -151,7 +151,7 @@ def find_player(name: str) -> PlayoutSettings | AlphaBetaSettings | Engine | Pat
 
 
 def search_settings(search: SearchSettings | str | None, readouts: int, leaves: int) -> SearchSettings:
-    """Return search settings by name ("puct" or None, "gumbel"); given settings are returned unchanged.
+    """Return the search settings called "puct" (also None) or "gumbel"; SearchSettings are returned unchanged.
 
     readouts, leaves: as in `alphago.mcts.search.named_search`.
     """
@@ -170,11 +170,12 @@ def make_player(
     search: SearchSettings | str | None = None,
     seeds: Sequence[int] | None = None,
 ) -> Player:
-    """Return a player for `games` games at once; close an EnginePlayer after use.
+    """Return a player for `games` games at once; if it is an EnginePlayer, close it after use.
 
     readouts: simulations per move of an evaluator; 0 plays its policy without search.
     leaves: `SearchSettings.leaves` of an evaluator's search if `search` is a name or None.
-    search: as in `Entrant`. seeds: an engine's seed for each game; None for 1, 2, 3, …
+    search: as in `Entrant`.
+    seeds: an engine's seed for each game; None for 1, 2, 3, …
     """
     if source == "random":
         return RandomPlayer(env, games)

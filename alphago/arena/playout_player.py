@@ -37,7 +37,10 @@ class PlayoutSettings(NamedTuple):
 
 
 class PlayoutTree(NamedTuple):
-    """The nodes of a tree, int32 [nodes] per field; a node's children are contiguous, the root is node 0."""
+    """The nodes of a tree; each field is an int32 array [nodes].
+
+    The root is node 0; the children of a node are contiguous.
+    """
 
     action: np.ndarray  # the action that leads to the node
     visits: np.ndarray
@@ -50,7 +53,7 @@ class PlayoutTree(NamedTuple):
 
 
 class PlayoutGame(NamedTuple):
-    """The buffers of one simulation's game."""
+    """The buffers for the moves of one simulation."""
 
     row: np.ndarray  # int32 [words], the position
     path: np.ndarray  # int32 [plies + 1], the nodes from the root on
@@ -60,7 +63,7 @@ class PlayoutGame(NamedTuple):
 
 
 class PlayoutPlayer:
-    """UCT or RAVE from an empty tree at each move; plays the most visited action, or draws one by visits.
+    """UCT or RAVE from an empty tree at each move; plays the most visited action, or draws an action by visits.
 
     It never fills its own eyes, and passes at once if that ends the game and wins it.  Its moves depend only on the
     position and `chance`.
@@ -96,7 +99,10 @@ class PlayoutPlayer:
 
 
 def playout_settings(name: str) -> PlayoutSettings | None:
-    """Return the settings of "uct:N" or "rave:N" (default N: 1000), None for another name; ValueError for N = 0."""
+    """Return the settings of "uct:N" or "rave:N" (default N: 1000); None for any other name.
+
+    Raises ValueError for N = 0.
+    """
     match = re.fullmatch(r"(uct|rave)(?::([0-9]{1,9}))?", name)
     if match is None:
         return None

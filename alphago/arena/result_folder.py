@@ -23,11 +23,14 @@ class ResultFolder:
       games/M-N-G.sgf   Go only: game G of player M against player N, all counted from 1
       lock              held by the process that plays
 
-    path: the folder. names: of the players. settings: JSON data that determines the games.
+    path: the folder.  names: the names of the players.  settings: JSON data that determines the games.
     """
 
     def __init__(self, path: str | Path, env: GameEnv, names: list[str], settings: Mapping[str, Any]) -> None:
-        """Open or create a folder; raise ValueError for one with other contents, OSError if it cannot be created."""
+        """Open or create a folder.
+
+        Raises ValueError if the folder has other contents, OSError if it cannot be created.
+        """
         self.path = Path(path)
         self.env = env
         self.names = names
@@ -72,7 +75,7 @@ class ResultFolder:
         return self.path / "games.jsonl"
 
     def _compare(self, path: Path, settings: Mapping[str, Any]) -> None:
-        """Raise ValueError, naming the first setting that differs, unless `settings` equal the settings in the file."""
+        """Raise ValueError unless `settings` equal those in the file; the message names the first that differs."""
         try:
             saved = json.loads(path.read_text(encoding="utf-8"))
             different = [key for key in settings if saved[key] != settings[key]]

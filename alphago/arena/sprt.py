@@ -23,7 +23,7 @@ State = Literal["accept", "reject", "continue"]
 
 
 class Verdict(NamedTuple):
-    """The result of a test: H1 accepted or rejected (H0 accepted), or no decision yet."""
+    """The result of a test so far: `state` "accept" (H1 is accepted), "reject" (H0 is accepted) or "continue"."""
 
     state: State
     ratio: float  # log likelihood ratio
@@ -35,8 +35,8 @@ class Verdict(NamedTuple):
 class Sprt:
     """A test of H1, "the first player is `elo1` Elo points above the second", against H0, "`elo0` points above".
 
-    alpha: greatest probability of accepting H1 although H0 holds.
-    beta: greatest probability of rejecting H1 although it holds. (Both bounds are Wald's approximation, 1945.)
+    alpha: the greatest probability of accepting H1 if H0 holds.
+    beta: the greatest probability of rejecting H1 if H1 holds.  (Both probabilities follow Wald's approximation, 1945.)
 
     With elo0 = 0, accepting H1 shows a win rate above 50 %, with an error probability of alpha. The larger elo1, up to
     the true difference, the sooner the test decides.
@@ -56,7 +56,7 @@ class Sprt:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The log likelihood ratios at which H1 is rejected and accepted."""
+        """The log likelihood ratios (lower, upper): H1 is rejected at the lower one and accepted at the upper one."""
         return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
 
     def ratio(self, counts: Sequence[float] | np.ndarray) -> float:
@@ -71,11 +71,11 @@ class Sprt:
         return likelihoods[1] - likelihoods[0]
 
     def judge(self, scores: Sequence[float], outcomes: int = 5) -> Verdict:
-        """Return the verdict after testing scores (0 to 1) in order, up to the first decision.
+        """Return the verdict on scores (0 to 1), tested one after the other up to the first decision.
 
-        outcomes: number of possible scores: 5 for pairs of games, 3 for single games.
+        outcomes: the number of possible scores: 5 for pairs of games, 3 for single games.
 
-        Scores after the decision are ignored, so that the verdict does not depend on which running game ended first.
+        Scores after the decision are ignored, so that the verdict does not depend on the order in which games ended.
         """
         low, high = self.bounds
         counts = np.zeros(outcomes)
@@ -91,7 +91,7 @@ class Sprt:
 def log_likelihood(counts: np.ndarray, scores: np.ndarray, mean: float) -> float:
     """Return the greatest log likelihood, up to a constant, of a distribution over `scores` whose mean is `mean`.
 
-    counts: [n], how often each score occurred. scores: [n], in 0 .. 1.
+    counts: [n], how often each score occurred.  scores: [n], the possible scores, 0 .. 1.
 
     The most likely distribution is p_i = f_i / (1 + x (a_i - mean)), where f_i are the frequencies, a_i the scores and
     x solves sum f_i (a_i - mean) / (1 + x (a_i - mean)) = 0 (a Lagrange multiplier); the left side falls as x grows.
@@ -108,7 +108,7 @@ def log_likelihood(counts: np.ndarray, scores: np.ndarray, mean: float) -> float
 
 
 def pair_scores(outcomes: Sequence[float] | np.ndarray) -> list[float]:
-    """Return the scores of the pairs of games (0, 1), (2, 3), …, each 0 to 1 in steps of 1/4.
+    """Return the score of each pair of games (0, 1), (2, 3), …: 0, 1/4, 1/2, 3/4 or 1.
 
     outcomes: the result of each game: positive a win, negative a loss, 0 a draw. A last game without a partner is
         ignored.

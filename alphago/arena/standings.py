@@ -16,7 +16,7 @@ MAX_QUOTED = 3  # most faults, and most disagreements, listed for a match; games
 
 
 class ProgressBar:
-    """A tournament's progress on stderr."""
+    """Shows the progress of a tournament on stderr, as a bar."""
 
     def __init__(self) -> None:
         self.bar: LiveBar | None = None
@@ -26,7 +26,10 @@ class ProgressBar:
         self.bar = LiveBar(total=games, initial=done, unit="game")
 
     def game(self, match: str, result: MatchResult) -> None:
-        """Count a finished game; `match`: title of its match, `result`: result of the match so far, to show."""
+        """Count a finished game, and show the result so far.
+
+        match: the title of its match.  result: the result of this match so far.
+        """
         assert self.bar is not None
         text = f"{len(result.games) // 2} pairs: {result.wins} won, {result.draws} drawn, {result.losses} lost"
         self.bar.set_description(match, refresh=False)
@@ -39,15 +42,16 @@ class ProgressBar:
         self.bar.refresh()
 
     def close(self) -> None:
-        """End the bar and leave its last line visible; do nothing before `start`."""
+        """End the bar and leave its last line visible; if `start` was not called, do nothing."""
         if self.bar is not None:
             self.bar.close()
 
 
 def read_anchor(text: str | None, names: Sequence[str]) -> tuple[int, float]:
-    """Return the anchor's index among `names`, and its rating, from 'gnugo:10' (rated 0) or 'gnugo:10=1800'.
+    """Return the anchor's index among `names`, and its rating.
 
-    text: None for an anchor rated 0: the first gnugo, else rave, else uct player, else the last player.
+    text: "gnugo:10" for a player rated 0, "gnugo:10=1800" for a player with another rating.  None for an anchor rated
+        0: the first "gnugo" player, else the first "rave" player, else the first "uct" player, else the last player.
     Raises ValueError for an unknown name or an invalid rating.
     """
     if text is None:
@@ -145,7 +149,10 @@ def notes(tournament: Tournament, played: dict[Match, MatchResult]) -> Iterable[
 
 
 def quoted(tournament: Tournament, match: Match, sentences: Iterable[tuple[int, str]]) -> Iterable[str]:
-    """Yield a line for each of the first MAX_QUOTED `sentences` (game number, text), and one for the number left."""
+    """Yield a line for each of the first MAX_QUOTED sentences, and a line with the number of the other sentences.
+
+    sentences: (game number, text).
+    """
     sentences = list(sentences)
     for number, text in sentences[:MAX_QUOTED]:
         yield f"  {tournament.folder.game_name(match, number)}: {text}"

@@ -24,16 +24,19 @@ SPRT_GAMES = 32  # games between two sequential tests
 
 
 class ProgressListener(Protocol):
-    """Callbacks for the progress of an evaluation."""
+    """Callbacks that show the progress of an evaluation."""
 
     def start(self, games: int, done: int) -> None:
-        """Begin an evaluation of `games` games, `done` of which were played by earlier calls."""
+        """An evaluation of `games` games begins; earlier calls have played `done` of them."""
 
     def game(self, match: str, result: MatchResult) -> None:
-        """Count a finished game; `match`: the title of its match, `result`: the result of that match so far."""
+        """A game has ended.
+
+        match: the title of its match.  result: the result of this match so far.
+        """
 
     def skip(self, games: int) -> None:
-        """Reduce the total by `games`, since a sequential test has ended a match early."""
+        """A sequential test has ended a match early, so that `games` games are not played."""
 
 
 @settings
@@ -71,8 +74,8 @@ class Tournament:
     """A round robin of entrants, with a match for each pair.
 
     Games of Go end after two passes, or when their fixed turns are played; a ply limit of `env` below 4 N^2 is raised
-    to that. Finished games are saved in the folder. `play` resumes, in this process or in a later one with the same
-    entrants, game and settings.
+    to 4 N^2. Finished games are saved in the folder. `play` continues an unfinished tournament, also in a later process
+    that has the same entrants, game and settings.
     """
 
     def __init__(
@@ -84,9 +87,9 @@ class Tournament:
     ) -> None:
         """Open or create the folder.
 
-        folder: None for `runs/evaluate-HASH`, with a hash of everything that determines the games.
-        Raises ValueError for a folder with other contents, for fewer than two entrants, and for an adjudicator that
-        cannot score the game; EngineError for an adjudicator that is not installed.
+        folder: the path; None for `runs/evaluate-HASH`, with a hash of everything that determines the games.
+        Raises ValueError if the folder has other contents, if there are fewer than two entrants, or if the adjudicator
+        cannot score the game; EngineError if the adjudicator is not installed.
         """
         if len(entrants) < 2:
             raise ValueError(f"a match must have two players or more, got {len(entrants)}")
@@ -125,9 +128,12 @@ class Tournament:
         return MatchPlan(self.settings.games, opening, self.settings.random_opening, self.settings.seed, leaves=1)
 
     def play(self, listener: ProgressListener) -> None:
-        """Play the missing games.  Ctrl-C stops unfinished games at their next move; a later call replays them.
+        """Play the games that are missing.
 
-        Raises BlockingIOError if another process plays in the folder.
+        listener: its methods are called for each game.
+
+        Ctrl-C stops unfinished games at their next move; a later call plays them again from the start. Raises
+        BlockingIOError if another process plays in the folder.
         """
         with lock(self.folder.path):
             done = sum(len(games) for games in self.folder.games.values())
@@ -156,12 +162,14 @@ class Tournament:
                 play_match(self.env, entrants, plan, numbers, add, adjudicator=self.adjudicator)
 
     def result(self, match: Match) -> MatchResult:
-        """Return the first player's result so far, in games whose opening was played with both colours."""
+        """Return the result so far for the first player, in games whose opening was played with both colours."""
         games = self.folder.games.get(match, {})
         return MatchResult.of(self.env, [game for number, game in games.items() if number ^ 1 in games])
 
     def verdict(self, match: Match, games: int | None = None) -> Verdict | None:
-        """Return the sequential test's verdict on the first `games` games (None: all); None if there is no test.
+        """Return the sequential test's verdict on a match; None if there is no test.
+
+        games: only the first `games` games count; None for all games.
 
         Pairs of games are tested in the order of their numbers, up to the first missing game, so that the order in
         which games end does not matter. Pairs in which an engine forfeited a game are ignored.

@@ -29,7 +29,7 @@ def check_effect(name: str, search: SearchSettings) -> None:
 
 
 def checked_value(search: SearchSettings, name: str, value: Any) -> Any:
-    """Return a value of the setting `name` in the setting's type; raise ValueError if it is out of range."""
+    """Return `value` in the type of the setting `name`; raise ValueError if it is out of range."""
     kept = getattr(replace(search, **{name: value}), name)
     return float(kept) if isinstance(getattr(SearchSettings(), name), float) else kept
 
@@ -37,7 +37,8 @@ def checked_value(search: SearchSettings, name: str, value: Any) -> Any:
 def spread(search: SearchSettings, name: str, between: tuple[float, float], steps: int) -> list[Any]:
     """Return `steps` values in a range, and the value in `search` if it lies in the range.
 
-    The value in `search` comes first, or else the smallest value; the other values follow by their distance in rank.
+    The value in `search` comes first, or the smallest value if there is no such value.  The other values follow,
+    ordered by how many values lie between them and the first.
 
     name: the setting.  between: the ends of the range.
     """
@@ -56,7 +57,7 @@ def spread(search: SearchSettings, name: str, between: tuple[float, float], step
 
 
 def between_neighbours(search: SearchSettings, name: str, values: Iterable[Any], winner: Any) -> list[Any]:
-    """Return the values halfway between the winner and its neighbours among `values`, without known values.
+    """Return the values halfway between the winner and its neighbours among `values`, unless they are in `values`.
 
     The halfway value is the geometric mean of two positive values, else the arithmetic mean.
     """
@@ -72,7 +73,7 @@ def between_neighbours(search: SearchSettings, name: str, values: Iterable[Any],
 
 
 def rounded(value: float, like: float) -> float:
-    """Round a value to DIGITS significant digits, or to an integer if `like` is an integer."""
+    """Round a value to DIGITS significant digits; if `like` is an integer, round it to an integer."""
     return round(value) if isinstance(like, int) else float(f"{value:.{DIGITS}g}")
 
 

@@ -55,7 +55,7 @@ class Tuning:
 
     @property
     def level(self) -> list[Any]:
-        """The other values that are not clearly weaker than the winner: their interval's upper end is not below 0."""
+        """The other values that are not clearly weaker than the winner: their interval reaches 0 or more."""
         ratings = self.ratings
         return [value for value in self.values if value != self.winner and not ratings[value].high < 0]
 
@@ -186,7 +186,8 @@ def climb(
     The value becomes the winner if the pit's test accepts it.
 
     tuning: the results so far.  values: the values to try.
-    play: function that plays the pit of a candidate and a champion.  note: called after each pit with the results.
+    play: function that plays the pit of a candidate and a champion.  note: function called with the results after each
+        pit.
     """
     for value in values:
         pit = play(value, tuning.winner)

@@ -31,19 +31,20 @@ class Backend(Protocol):
     name: str  # "cuda" or "host"
 
     def load(self, program: Program) -> Kernels:
-        """Return the kernels of a program, compiled or loaded from a cache.
+        """Return the kernels of a program, compiled now or loaded from a cache.
 
-        Raises BackendMissing if it cannot be compiled or loaded, MemoryError if the device's memory is too small.
+        Raises BackendMissing if the program cannot be compiled or loaded, MemoryError if the device's memory is too
+        small.
         """
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
         """Return a new array of zeros on the device; raise MemoryError if the device's memory is too small."""
 
     def upload(self, values: Any, dtype: DTypeLike) -> Any:
-        """Return `values` as a C-contiguous array of `dtype` on the device, without a copy if they are one."""
+        """Return `values` as a C-contiguous array of `dtype` on the device; if it is one already, it is not copied."""
 
     def download(self, array: Any) -> np.ndarray:
-        """Return an array of the backend as a NumPy array, without a copy if it is one."""
+        """Return an array of the backend as a NumPy array; not copied if it is a NumPy array already."""
 
     def reachable(self, out: Any) -> Any | None:
         """Return an array of the backend that shares the memory of `out`; None if kernels cannot access this memory.
@@ -58,4 +59,4 @@ class Backend(Protocol):
         """
 
     def keep_stream(self, stream: Any) -> None:
-        """Give back a stream that is no longer used, so that `new_stream` can return it again."""
+        """Take back a stream that is no longer used; `new_stream` may return it again."""

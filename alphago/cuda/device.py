@@ -59,7 +59,10 @@ def load_module(program: Program) -> Any:
 
 
 class DeviceKernels:
-    """The kernels of a program, launched on CuPy's current device and stream; threads: number of threads per block."""
+    """The kernels of a program, launched on CuPy's current device and stream.
+
+    threads: number of threads per block.
+    """
 
     def __init__(self, module: Any, threads: int) -> None:
         self._module = module
@@ -80,7 +83,7 @@ class DeviceKernels:
 class Device:
     """The backend for CuPy's current device and stream.
 
-    threads: threads per block; results do not depend on it.
+    threads: number of threads per block; results do not depend on it.
     """
 
     name = "cuda"

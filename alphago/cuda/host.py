@@ -31,7 +31,7 @@ FLAGS = ("-std=c++17", "-O2", "-fPIC", "-shared", "-ffp-contract=off")
 def find_compiler() -> str | None:
     """Return the path of the C++ compiler that the environment variable CXX names, or else the first of COMPILERS.
 
-    Returns None if it is not found.
+    Returns None if that compiler is not installed.
     """
     named = os.environ.get("CXX")
     return next((path for path in map(shutil.which, [named] if named else COMPILERS) if path), None)
@@ -95,7 +95,7 @@ class HostKernels:
 class Host:
     """The backend for the CPU.
 
-    blocks, threads: the grid of every launch, blocks and threads per block; results do not depend on it.
+    blocks, threads: the grid of every launch: number of blocks, and of threads per block; results do not depend on it.
     """
 
     name = "host"

@@ -20,8 +20,8 @@ class Program:
     """The source of one game's kernels: definitions of constants, then a `.cu` file with its includes expanded.
 
     path: the `.cu` file; its includes are in the same folder or in FOLDER.
-    numbers: the game's constants by name (see `constants`).  LANES and the constants of
-        `alphago.system.kernels.hashing` are added.
+    numbers: the game's constants by name (see `constants`).  The source also gets LANES and the
+        constants of `alphago.system.kernels.hashing`.
     """
 
     def __init__(self, path: Path, numbers: dict[str, int]) -> None:
@@ -44,7 +44,10 @@ class Program:
 
 
 def constants(*modules: ModuleType) -> dict[str, int]:
-    """Return all upper-case integer constants of modules, by name; raise ValueError if two modules disagree on one."""
+    """Return all upper-case integer constants of the modules, by name.
+
+    Raises ValueError if two modules have different values for a name.
+    """
     numbers: dict[str, int] = {}
     for module in modules:
         for name, value in vars(module).items():

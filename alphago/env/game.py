@@ -108,7 +108,7 @@ class GameEnv:
         raise NotImplementedError(f"{type(self).__name__} defines neither new() nor new_batch()")
 
     def accepts(self, other: "GameEnv") -> bool:
-        """Return whether this game's batches can hold positions of `other`, which may differ in komi, for example."""
+        """Return whether this game's batches can hold positions of the game `other`, which may have another komi."""
         return self == other
 
     def training_variant(self) -> "GameEnv":
@@ -210,9 +210,9 @@ class PlainState(Protocol):
     def is_over(self) -> bool: ...
 
     def outcome(self) -> float:
-        """Return the result if the game ended here, -1 .. 1, from the view of the player in `to_play`.
+        """Return the outcome if the game ended now, -1 .. 1, from the view of the player in `to_play`.
 
-        Search calls it only when the game is over; `Position.result` may call it earlier, and 0 will do then.
+        Search calls it only when the game is over. `Position.result` may call it earlier; it may then return 0.
         """
 
     def planes(self) -> np.ndarray:

@@ -64,7 +64,7 @@ class GoEnv(StonesEnv):
         (KataGo's score utility: Wu 2019, "Accelerating Self-Play Learning in Go", section 4); `result` does not
         depend on it.
     komi_spread: in self-play, spread in points of the random komi of each game (see `random_setup`); 0 for
-        `komi` in every game.  So one network learns all komis, and games stay open while one side is stronger.
+        `komi` in every game.  Then one network learns all komis, and both sides win games while one is stronger.
     first_pass: the ply from which passing is legal; before it a pass is legal only if there is no other move.
         Not a rule of Go, but for self-play, where untrained networks would end games before there is anything to
         score (as in cody2007's games).

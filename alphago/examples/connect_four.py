@@ -19,7 +19,7 @@ LINES = [  # every way to connect four, as (rows, columns) of its points
 
 
 class ConnectFour:
-    """A position, which `play` changes."""
+    """A position; `play` changes it in place."""
 
     def __init__(self) -> None:
         self.board = np.zeros((HEIGHT, WIDTH), np.int8)  # 1 and -1: the players' stones; row 0 at the top
@@ -31,7 +31,7 @@ class ConnectFour:
         self.to_play = -self.to_play
 
     def winner(self) -> int:
-        """Return the player with four in a line, 1 or -1, or 0 if there is none."""
+        """Return the player with four in a line, 1 or -1; 0 if there is none."""
         sums = [int(self.board[line].sum()) for line in LINES]
         return 1 if CONNECT in sums else -1 if -CONNECT in sums else 0
 

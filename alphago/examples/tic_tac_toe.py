@@ -1,4 +1,4 @@
-"""Tic-tac-toe in plain Python, as an example of a new game: a class for positions, and one that describes the game."""
+"""Tic-tac-toe in plain Python, as an example of a new game: a class for positions, and a class for the game."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4
 
 
 class TicTacToe:
-    """A position, which `play` changes."""
+    """A position; `play` changes it in place."""
 
     def __init__(self) -> None:
         self.board = np.zeros(9, np.int8)  # 1 and -1: the players' stones
@@ -21,7 +21,7 @@ class TicTacToe:
         self.to_play = -self.to_play
 
     def winner(self) -> int:
-        """Return the player with three in a line, 1 or -1, or 0 if there is none."""
+        """Return the player with three in a line, 1 or -1; 0 if there is none."""
         threes = [int(self.board[list(line)].sum()) for line in LINES]
         return 1 if 3 in threes else -1 if -3 in threes else 0
 

@@ -5,9 +5,11 @@ Plies are counted from the root of the search; arrays have one entry per ply.  T
 tried first, then moves by how often each was the best one at other nodes ("history", Schaeffer 1989), which is
 initialised with the game's preferences.  The order does not change the value.
 
-The table's keys contain the number of plies played, so that an entry of the same search has the same depth below it,
-and a ply limit is respected.  They do not contain the history of a position, so that a repetition within the search may
-get a value that holds only for another path to it (Kishimoto and Müller 2004, "graph history interaction").
+The table's keys contain the number of plies played, so that all entries for a key in one search have the same depth
+below them, and a ply limit is respected.  The keys do not contain the history of a position, so that a repetition
+within
+the search may get a value that holds only for another path to the position (Kishimoto and Müller 2004, "graph history
+interaction").
 """
 
 from typing import Any
@@ -45,7 +47,7 @@ def legal_mask(row, out):
 
 
 def evaluate(row):
-    """Return the value of a position that is not over, from its mover's view, far from WIN."""
+    """Return the value of a position that is not over, from its mover's view; much closer to 0 than WIN."""
     raise NotImplementedError
 
 
@@ -55,7 +57,7 @@ def copy(source, target):
 
 @inlined
 def final_value(row):
-    """Return the value of a finished game for its mover: a win, the sooner the better, plus the margin in points."""
+    """Return the value of a finished game for its mover: a win is better the sooner it comes; the margin is added."""
     mine = load(row, MARGIN) * load(row, TO_PLAY)
     sign = (mine > 0) - (mine < 0)
     return sign * (WIN - load(row, PLY)) + mine * POINT
@@ -68,13 +70,16 @@ def key_of(row):
 
 @inlined
 def entry_of(key, table):
-    """Return the index of the only entry where a key can be stored."""
+    """Return the index of the table entry for a key; the key can be stored nowhere else."""
     return (key >> 8) & (table.shape[0] - 1)
 
 
 @inlined
 def remember(stack, table, ply, depth, number):
-    """Write the value of the finished node at `ply` into the table, overwriting its entry."""
+    """Write the value of the finished node at `ply` into its table entry, over what was there.
+
+    depth, number: as in `search`.
+    """
     value = stack.best[ply]
     bound = EXACT
     if value <= stack.alpha[ply]:
@@ -91,7 +96,12 @@ def remember(stack, table, ply, depth, number):
 
 @inlined
 def probe(stack, table, ply, depth, number):
-    """Look up the node at `ply`: return whether its value is known, the value, and the action to try first or NONE."""
+    """Look up the node at `ply` in the table.
+
+    Returns whether its value is known, the value, and the action to try first (NONE if the table has no entry for it).
+
+    depth, number: as in `search`.
+    """
     key = key_of(stack.rows[ply])
     entry = entry_of(key, table)
     note = table[entry, NOTE]
@@ -108,7 +118,7 @@ def probe(stack, table, ply, depth, number):
 
 @inlined
 def next_action(scores):
-    """Mark the untried action with the greatest score (the first of equals) as tried, and return it, or NONE."""
+    """Return the untried action with the greatest score (the first of equals), and mark it as tried; or NONE."""
     best = NONE
     score = TRIED
     for action in range(scores.shape[0]):
@@ -121,7 +131,7 @@ def next_action(scores):
 
 
 def list_actions(stack, history, ply, first):
-    """Write the scores of the actions at `ply`; `first`, if not NONE, is tried before all others."""
+    """Write the scores of the actions at `ply`; the action `first`, unless NONE, is tried before all others."""
     row = stack.rows[ply]
     legal_mask(row, stack.mask)
     side = (1 - load(row, TO_PLAY)) // 2
@@ -133,7 +143,7 @@ def list_actions(stack, history, ply, first):
 
 
 def open_child(stack, ply, action):
-    """Play an action of the node at `ply`, and set the alpha-beta window of the new node."""
+    """Play an action of the node at `ply`, which leads to a new node at `ply` + 1; set its alpha-beta window."""
     row = stack.rows[ply]
     after = stack.rows[ply + 1]
     stack.chosen[ply] = action
@@ -149,7 +159,10 @@ def open_child(stack, ply, action):
 
 
 def enter(depth, number, stack, table, history, ply):
-    """Visit a new node: return True and its value if that is known at once, else list its actions and return False."""
+    """Visit a new node, at `ply`; return whether its value is known at once, and the value.
+
+    If the value is not known, the actions of the node are listed, to be searched.
+    """
     row = stack.rows[ply]
     if load(row, OVER) != 0:
         return True, final_value(row)
@@ -165,7 +178,7 @@ def enter(depth, number, stack, table, history, ply):
 
 @inlined
 def leave(depth, number, stack, table, history, ply):
-    """Record the result of the node at `ply` in table and history, and return its value."""
+    """Write the result of the node at `ply`, which is searched, into table and history; return its value."""
     remember(stack, table, ply, depth, number)
     side = (1 - load(stack.rows[ply], TO_PLAY)) // 2
     history[side, stack.best_action[ply]] += (depth - ply) * (depth - ply)
@@ -174,7 +187,10 @@ def leave(depth, number, stack, table, history, ply):
 
 @inlined
 def take_value(stack, ply, value):
-    """Update the best value at `ply` with `value`, the value of the node at `ply` + 1 from its mover's view."""
+    """Update the best value at `ply`.
+
+    value: the value of the node at `ply` + 1, from that node's mover's view.
+    """
     if load(stack.rows[ply], TO_PLAY) != load(stack.rows[ply + 1], TO_PLAY):
         value = -value
     if value > stack.best[ply]:
@@ -183,13 +199,14 @@ def take_value(stack, ply, value):
 
 
 def search(depth, number, stack, table, history, most):
-    """Continue a search to `depth` for at most `most` nodes, and return whether it is complete.
+    """Continue a search to `depth`, visiting at most `most` nodes; return whether the search is complete.
 
     number: identifies the search; table entries of other searches are ignored.
     stack: a `Stack` (alphabeta.py), initialised with the root in row 0 and an infinite window.
-    table: int64 [entries, 3], where `entries` is a power of two. history: int64 [2, A], by side.
+    table: int64 [entries, 3], where `entries` is a power of two.
+    history: int64 [2, A], by side: how often each action was the best one.
 
-    When it is complete, stack.best[0] is the root's value and stack.best_action[0] its action.
+    When the search is complete, stack.best[0] is the value of the root and stack.best_action[0] its best action.
     """
     ply = stack.place[AT]
     entering = stack.place[ENTERING] != 0
@@ -224,7 +241,8 @@ def search(depth, number, stack, table, history, most):
 def search_of(rules: Any, evaluation: Any, copy: Any = layout.copy) -> Any:
     """Return `search` compiled for a game.
 
-    rules: the module with its kernels `play` and `legal_mask`. evaluation: as `evaluate` above. copy: copies a row.
+    rules: the module with the game's kernels `play` and `legal_mask`.
+    evaluation: the game's evaluation, in place of `evaluate`.  copy: kernel that copies a row.
     """
     lister = inlined(specialise(list_actions, legal_mask=rules.legal_mask))
     opener = inlined(specialise(open_child, play=rules.play, copy=copy))

@@ -64,7 +64,7 @@ def line_value(row, point, step, length):
 
 @part
 def open_lines(row, length):
-    """Return the value of all lines that the mover can still fill minus the value of the other side's such lines.
+    """Return the value of the lines that the mover can still fill minus the value of those that the other side can.
 
     Nilsson 1971, "Problem-Solving Methods in Artificial Intelligence", counts such lines in tic-tac-toe; here each line
     is weighted by the number of its stones.

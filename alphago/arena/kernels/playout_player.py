@@ -22,7 +22,7 @@ NO_SIDE = -1  # in `first_side`: neither side has played on the point
 
 @part
 def black_points(row):
-    """Return 2 if Black wins by the current board, 1 for a draw, 0 if White wins."""
+    """Return 2 if Black wins on the current board, 1 for a draw, 0 if White wins."""
     margin = 2 * area(row) - load(row, KOMI2)
     return 2 * (margin > 0) + (margin == 0)
 
@@ -42,7 +42,10 @@ def add_node(tree, action, amaf_visits, amaf_points):
 
 @part
 def add_points(tree, row, own_eyes, prior):
-    """Add nodes for the mover's legal points, own eyes only if `own_eyes`; return whether any point is legal."""
+    """Add a node for each of the mover's legal points; return whether the mover has a legal point.
+
+    own_eyes: whether to add the mover's own eyes too.  prior: as in `expand`.
+    """
     size = load(row, SIZE)
     any_legal = False
     for r in range(size):
@@ -57,7 +60,7 @@ def add_points(tree, row, own_eyes, prior):
 
 @part
 def shuffle(tree, first, state):
-    """Shuffle the nodes from index `first` on, since the first of equally good nodes is chosen."""
+    """Shuffle the nodes from index `first` to the last one: the search takes the first of equally good nodes."""
     for left in range(load(tree.used, 0) - first, 1, -1):
         a = first + left - 1
         b = first + ((next_random(state) * left) >> 32)
@@ -68,11 +71,11 @@ def shuffle(tree, first, state):
 
 @part
 def expand(tree, node, row, state, prior):
-    """Create a node's children, unless the tree is full: the legal points except own eyes, and perhaps a pass.
+    """Create the children of a node, unless the tree is full: the legal points except own eyes, and perhaps a pass.
 
-    A pass becomes a child only of the root, if it ends the game, or if it is the only move; anywhere else it would only
-    widen the search. Each point starts with `prior` drawn playouts, the pass with `prior` playouts won or lost as the
-    current board is.
+    A pass becomes a child only of the root, or if it ends the game, or if it is the only move; elsewhere it would only
+    widen the search. Each point starts with `prior` playouts that count as drawn. The pass starts with `prior` playouts
+    that count as won, drawn or lost, by the score of the current board.
     """
     size = load(row, SIZE)
     first = load(tree.used, 0)
@@ -93,7 +96,7 @@ def expand(tree, node, row, state, prior):
 
 @part
 def uct_value(tree, child, log_visits, exploration):
-    """Return the upper confidence bound w / n + c sqrt(log(N) / n); untried children come first."""
+    """Return the upper confidence bound w / n + c sqrt(log(N) / n) of a child; the greatest value if it is untried."""
     visits = load(tree.visits, child)
     if visits == 0:
         return math.inf
@@ -170,7 +173,11 @@ def play_out(game, ply):
 
 @part
 def count_amaf(tree, node, first_side, side, points):
-    """Add a playout, worth `points` to `side`, to each child of `node` whose point `side` was the first to play."""
+    """Add a playout to the "all moves as first" counts of those children whose points `side` was the first to play.
+
+    node: the parent.  first_side: for each point, the side that was the first to play it after `node`.
+    points: the result of the playout for `side`.
+    """
     first = load(tree.first_child, node)
     for child in range(first, first + load(tree.children, node)):
         if load(first_side, load(tree.action, child)) == side:
@@ -180,10 +187,12 @@ def count_amaf(tree, node, first_side, side, points):
 
 @part
 def back_up(tree, game, depth, plies, mover_points):
-    """Add a finished playout to the nodes of its path; `mover_points` (0 to 2) are those of the root's mover, side 0.
+    """Add a finished playout to the nodes of its path.
+
+    mover_points: the result, 0 to 2, for the mover at the root, who is side 0.
 
     Nodes are updated from the last to the first, so that `first_side` holds the side that was first to play each point
-    after the current node. Passes are left out: the value of a pass says nothing about other passes.
+    after the current node. Passes are left out, since the value of a pass says nothing about other passes.
     """
     passing = game.first_side.shape[0] - 1
     for action in range(passing + 1):

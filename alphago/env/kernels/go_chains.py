@@ -159,7 +159,7 @@ def place_stone(row, point, colour):
 
 @part
 def put(row, point, colour):
-    """Place a stone, join its chains and capture chains without liberties, the enemy's before its own.
+    """Place a stone, join its chains, and capture chains without liberties: first the enemy's, then its own.
 
     Updates the newest board, the hash and the list of empty points.
     """
