@@ -171,8 +171,7 @@ def evaluate(
         "gnugo" (level 10) or "gnugo:LEVEL": GNU Go, if installed;
         "gtp:./engine --argument" or an `Engine`: any GTP engine.
     readouts: simulations per move, one number for both players or (black's, white's); 0 plays the network's most
-        probable
-        action without search.
+        probable action without search.
     search: "puct", "gumbel" (without noise) or SearchSettings; one for both players or (black's, white's).
     opening_plies: number of first plies in which a move is drawn in proportion to its visits (or probability), so that
         games differ; None for N^2 / 12, or 0 with `random_opening`.  Engines vary by their seeds; "alphabeta:N" is
@@ -181,8 +180,7 @@ def evaluate(
         Games 2k and 2k + 1 have the same opening with colours exchanged, so that it favours neither player.
     seed: random seed of openings, drawn moves and engines; the same seed gives the same games on a CPU.
     device: the device of networks and of the boards of their searches: "cpu", "cuda", or "auto" for the GPU if there is
-        one that
-        supports game and network.
+        one that supports game and network.
     adjudicator: scores final boards of Go: "gnugo", "gnugo:LEVEL" or an Engine; None for Tromp-Taylor rules.
         Games in which the engine's score differs from the Tromp-Taylor score are reported in the result.
     progress: called with the number of each finished game.
@@ -191,8 +189,8 @@ def evaluate(
     All games are played to their end by the rules; only engines resign.  Networks of Go may have different input
     planes.  Against an engine, "uct:N" or "rave:N" the environment's `first_pass` is ignored and a ply limit is raised
     to at least 4 N^2, since engines know neither option, and matches against these opponents should be comparable.
-    Fixed turns do apply: the
-    game ends when they are played, the board is scored as it is, and an engine's pass uses up a turn.
+    Fixed turns do apply: the game ends when they are played, the board is scored as it is, and an engine's pass uses up
+    a turn.
     """
     check_env(env)
     warm_up()

@@ -20,8 +20,8 @@ class Program:
     """The source of one game's kernels: definitions of constants, then a `.cu` file with its includes expanded.
 
     path: the `.cu` file; its includes are in the same folder or in FOLDER.
-    numbers: the game's constants by name (see `constants`).  The source also gets LANES and the
-        constants of `alphago.system.kernels.hashing`.
+    numbers: the game's constants by name (see `constants`).  The source also gets LANES and the constants of
+        `alphago.system.kernels.hashing`.
     """
 
     def __init__(self, path: Path, numbers: dict[str, int]) -> None:

@@ -24,8 +24,7 @@ class DeviceBatch(GameBatch):
     dtype and layout; on the device it must be C-contiguous and of the answer's dtype, else ValueError.
 
     All positions of a call are processed in parallel, so a slot that the call changes must occur only once among its
-    slots,
-    sources and targets.
+    slots, sources and targets.
 
     program: the game's kernels, including the kernels of `alphago/env/kernels/batch.cuh`.
     words: number of int32 words per row.

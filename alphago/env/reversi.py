@@ -25,8 +25,8 @@ class ReversiEnv(StonesEnv):
     """Reversi on `board_size` x `board_size` points, an even size from 4 to 16, with four stones in the middle.
 
     A stone must enclose stones of the other side in straight lines, and they become the mover's.  A player who cannot
-    do so passes (and may pass only then); the game is over when neither can.  The margin is the number of
-    Black's stones minus the number of White's stones; the outcome is its sign.
+    do so passes (and may pass only then); the game is over when neither can.  The margin is the number of Black's
+    stones minus the number of White's stones; the outcome is its sign.
 
     An action is row * N + column with row 0 at the top; the last one, N * N, is the pass.  A network receives two
     planes: the mover's stones and the other side's.  Raises ValueError for invalid options.

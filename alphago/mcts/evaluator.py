@@ -176,9 +176,8 @@ def as_evaluator(network: Any, env: GameEnv | None = None, device: str = "cpu") 
         `evaluate`, for boards on the CPU unless it has an attribute `device`; or a function as in `FunctionEvaluator`.
     env: the game to evaluate; a size-free network for another board is resized.
     device: the device on which a network is computed, and which holds the boards of its searches: "cpu", "cuda", or
-        "auto" for the GPU if
-        there is one that supports game and network. Ignored for evaluators, functions, and networks whose `evaluator`
-        has no argument `device`.
+        "auto" for the GPU if there is one that supports game and network. Ignored for evaluators, functions, and
+        networks whose `evaluator` has no argument `device`.
     Raises ValueError for an unknown device, TypeError for any other object.
     """
     check_device(device)

@@ -54,8 +54,7 @@ def import_games(
     """Import games from files, folders and archives into a dataset, and report how many were kept.
 
     A game is left out if the dataset already has it or a rotated or reflected copy of it.  To resume an import that was
-    stopped,
-    repeat the call; a call with other arguments adds to the dataset.
+    stopped, repeat the call; a call with other arguments adds to the dataset.
 
     Args:
         paths: SGF files, `.tar.gz`, `.zip`, texts with a game on each line (`id TAB ;B[pd];W[dp]…`), compressed or

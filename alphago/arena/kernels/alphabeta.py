@@ -7,9 +7,8 @@ initialised with the game's preferences.  The order does not change the value.
 
 The table's keys contain the number of plies played, so that all entries for a key in one search have the same depth
 below them, and a ply limit is respected.  The keys do not contain the history of a position, so that a repetition
-within
-the search may get a value that holds only for another path to the position (Kishimoto and Müller 2004, "graph history
-interaction").
+within the search may get a value that holds only for another path to the position (Kishimoto and Müller 2004, "graph
+history interaction").
 """
 
 from typing import Any

@@ -1,8 +1,7 @@
 """Reversi on packed rows (see `rows`): a move must enclose enemy stones, which change colour.
 
 On boards of up to 8 x 8, where a side's stones fit into a word of 64 bits (bit 8 row + column), bit shifts find all
-legal points
-at once.  Larger boards are searched point by point.
+legal points at once.  Larger boards are searched point by point.
 """
 
 from alphago.env.kernels.rows import (

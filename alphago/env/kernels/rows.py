@@ -5,9 +5,8 @@
   the rest   defined by each game
 
 This file has those operations of a GameBatch that do not depend on the rules. A game's own file defines `reset`,
-`play`, `legal_mask`
-and `planes`, and gets its loops over many games from `loops_over`. In a `_batch` function `rows` is int64
-[count, words], `slots` (int64 [n]) lists the rows to process, and out[i] is the answer for rows[slots[i]].
+`play`, `legal_mask` and `planes`, and gets its loops over many games from `loops_over`. In a `_batch` function `rows`
+is int64 [count, words], `slots` (int64 [n]) lists the rows to process, and out[i] is the answer for rows[slots[i]].
 """
 
 from typing import Any
