@@ -188,7 +188,7 @@ class StonesPosition(Position):
 
     @property
     def star_points(self) -> Sequence[int]:
-        """The points that pictures mark with a dot, for orientation."""
+        """The points that pictures mark on the empty board, for orientation."""
         return ()
 
     @property

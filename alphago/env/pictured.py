@@ -108,7 +108,7 @@ class Pictured:
         raise NotImplementedError
 
     def texts_below(self, look: Look) -> list[str]:
-        """Return the lines of text below a picture: the caption and the legend."""
+        """Return the lines of text below a picture: the caption, or no line if it is empty."""
         text = self.caption if look.caption is None else look.caption
         return [text] if text else []
 

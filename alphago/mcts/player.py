@@ -204,8 +204,8 @@ class MCTSPlayer:
     def should_resign(self, value: float | None = None) -> bool:
         """Return whether the player to move should resign.
 
-        value: the game's value from that player's view, -1 .. 1; None for `root_value`.  Before any search, None gives
-            False.
+        value: the game's value from that player's view, -1 .. 1; None for `root_value`: then the result is False before
+            any search.
         """
         if value is None:
             value = self.root_value if self.root_visits else 1.0
