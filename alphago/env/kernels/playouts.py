@@ -42,7 +42,10 @@ def random_action(row, state, fill_eyes):
 
 @kernel
 def playout(row, state, fill_eyes):
-    """Play random moves to the end of the game; return the number of moves."""
+    """Play random moves in `row`, in place, to the end of the game; return the number of moves.
+
+    state: the random generator's.  fill_eyes: as in `random_action`.
+    """
     moves = 0
     while not is_over(row):
         play(row, random_action(row, state, fill_eyes))

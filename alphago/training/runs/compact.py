@@ -166,9 +166,9 @@ def newest_files(shards: Shards, counts: dict[int, int], left: int) -> list[Shar
 
 
 def write_pieces(folder: Path, shard: Shard, records: list[GameRecord], left: int) -> list[Shard]:
-    """Write the last games of a file of games to new files of at most FILE_LIMIT bytes, `left` bytes in all.
+    """Write the last games of a file to new files of at most FILE_LIMIT bytes each and at most `left` bytes in all.
 
-    shard: the old file.  records: its last games.
+    shard: the old file.  records: its last games; the oldest of them are left out if they do not fit.
     Returns the new files, newest games first.
     """
     pieces: list[Shard] = []

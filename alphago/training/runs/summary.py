@@ -142,7 +142,10 @@ def latest_losses(rows: Sequence[Row]) -> dict[str, str]:
 
 
 def match_facts(matches: Sequence[Row]) -> dict[str, str]:
-    """Return the latest result against each opponent, and how many candidates were accepted, of gate or champions."""
+    """Return as texts by name: the latest result against each opponent, and how many candidates each judge accepted.
+
+    matches: rows of evaluations.jsonl; the judges are "gate" and "champions".
+    """
     facts = {}
     for row in matches:
         rate, low, high = (number(row, name) for name in ("win_rate", "low", "high"))

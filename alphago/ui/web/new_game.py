@@ -71,7 +71,11 @@ def as_number(value: Any) -> Any:
 
 
 def start_of(env: GameEnv, setup: Mapping[str, Any]) -> Position:
-    """Return the first position of a game; in Go, `setup` has `handicap`, or the stones as in `GoEnv.position`."""
+    """Return the first position of a game.
+
+    setup: for Go, either `handicap` (2 to 9) or any of `black`, `white` and `to_play` as in `GoEnv.position`; stones
+        are ignored beside a handicap.  If empty, the start position.  Other games ignore it.
+    """
     if not setup or not isinstance(env, GoEnv):
         return env.position()
     handicap = as_number(setup.get("handicap") or 0)

@@ -267,7 +267,10 @@ def run_game_env(path: Path) -> GameEnv:
 
 
 def with_actions(env: GameEnv, actions: int) -> GameEnv:
-    """Return the game on the board size that has so many actions; a run on several sizes names only the largest."""
+    """Return the game on the board size that has `actions` actions; raise ValueError if no size has.
+
+    A run that trains on several board sizes saves only the largest, so `env` may be larger than a record's board.
+    """
     if env.action_space == actions:
         return env
     for size in range(2, env.N):
