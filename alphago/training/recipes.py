@@ -54,7 +54,7 @@ class Recipe:
         return env if board_size in (None, env.N) else env.resized(board_size)
 
     def positions_to_beat(self, opponent: str, env: GameEnv) -> int:
-        """Return the number of self-play positions after which a run beat `opponent` in the game `env`; 0 if unknown."""
+        """Return the number of positions of self-play after which a run beat `opponent` in `env`; 0 if unknown."""
         positions = self.proved_after.get(opponent, 0)
         return positions if positions and self.make_env().accepts(env) else 0
 
