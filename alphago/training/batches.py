@@ -52,9 +52,11 @@ def weight_sum(part: Part) -> float:
 
 
 def split_for_thread(part: Part, thread: int, threads: int) -> Part | None:
-    """Return the rows of a batch part that a thread trains on; None if there are fewer rows than threads.
+    """Return the rows of a batch part that one thread trains on; None if there are no rows for that thread.
 
-    thread: the thread's number, 0 .. threads - 1.  Thread 0 always gets rows.
+    If there are fewer rows than threads, the first threads get one row each.
+
+    thread: the thread's number, 0 .. threads - 1.
     """
     if threads == 1:
         return part
@@ -67,7 +69,10 @@ def split_for_thread(part: Part, thread: int, threads: int) -> Part | None:
 
 
 def apportion(total: int, shares: Sequence[float]) -> list[int]:
-    """Divide `total` into integers proportional to `shares`; each is at least 1 if `total >= len(shares)`."""
+    """Divide `total` into one integer for each of `shares`, in proportion to the shares up to rounding.
+
+    Each integer is at least 1 if `total >= len(shares)`.
+    """
     least = 1 if total >= len(shares) else 0
     ends = np.round((total - least * len(shares)) * np.cumsum(shares) / np.sum(shares)).astype(int)
     return [least + int(count) for count in np.diff(ends, prepend=0)]
@@ -95,10 +100,12 @@ class Prefetcher:
     def batches(
         self, count: int, draw: Callable[[np.random.Generator], list[Part]], may_go_on: Callable[[], bool]
     ) -> Iterator[list[Part]]:
-        """Yield up to `count` batches, until `may_go_on` returns False.
+        """Yield at most `count` batches.
 
-        draw: draws a batch with the generator; called in the prefetching thread.
-        Afterwards the generator has the state after the last batch that was yielded.
+        When the iteration ends, the generator has the state after the last batch that was yielded.
+
+        draw: function that draws a batch with the generator; the prefetching thread calls it.
+        may_go_on: function that is called before each batch; the iteration ends when it returns False.
         """
         with ThreadPoolExecutor(1) as drawer:
 

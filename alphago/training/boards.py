@@ -30,8 +30,11 @@ CALIBRATION_GAMES = 1000  # number of latest games on which the resignation thre
 class BoardTraining:
     """One board of a run: the source of its games, its memory, and its share of the moves and batches.
 
-    env: the game on this board.  needed: positions in memory before training on this board begins.
-    selfplay: the settings of its games.  adapts: whether to fit the resignation threshold to the games.
+    env: the game on this board.
+    share: the board's share of the moves and batches, 0 .. 1.
+    needed: number of positions in memory from which training on this board begins.
+    selfplay: the settings of its games.
+    adapts: whether to fit the resignation threshold to the games.
     """
 
     def __init__(
@@ -62,7 +65,7 @@ class BoardTraining:
 
     @property
     def source_class(self) -> str:
-        """The class in which the source's method `state` is defined, as "module:name"; subclasses may inherit it."""
+        """The class that defines the source's method `state`, as "module:name"; the source may be of a subclass."""
         return qualified_name(type(self.source).state).removesuffix(".state")
 
     @property
@@ -77,11 +80,12 @@ class BoardTraining:
     def remember(
         self, records: list[GameRecord], capacity: int, samples_per_position: float = 1.0
     ) -> tuple[int, float]:
-        """Put finished games into memory, and return the number of new positions and of samples to train on for them.
+        """Put finished games into memory; return the number of new positions, and the number of samples to train on.
 
         The number of samples is 0 until the memory has `needed` positions.  The call that reaches `needed` returns
-        `samples_per_position` for every position added so far, and each later call for its new positions.  For a pool
-        the number is 0 until a generation is over, and then the number of samples of all the generation's epochs.
+        `samples_per_position` times the number of positions added so far, and each later call `samples_per_position`
+        times the number of its new positions.  For a pool, a call that completes a generation returns the number of
+        samples in all epochs of that generation, and every other call returns 0 samples.
 
         records: the games.
         capacity: the number of positions that the memory keeps; a pool ignores it.
@@ -121,13 +125,16 @@ class BoardTraining:
         return record.seed is not None and not draw_beginning(self.memory.env, self.selfplay, *record.seed).may_resign
 
     def resignation(self) -> Resignation | None:
-        """Return the calibrated resignation threshold, which checkpoints save; None if no threshold was found."""
+        """Return the fitted resignation threshold with its errors, for a checkpoint; None if no threshold was found.
+
+        If the threshold is not adaptive, it is fitted now to the latest CALIBRATION_GAMES games in memory.
+        """
         if self.adaptive is not None:
             return self.adaptive.found
         return calibrate([entry.record for entry in islice(reversed(self.memory.entries), CALIBRATION_GAMES)])
 
     def state(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-        """Return tensors by name and plain data, from which `restore` continues, but not the games in memory."""
+        """Return what `restore` needs, except the games in memory: tensors by name, and plain data."""
         games, source = self.source.state()
         data = {
             "memory": self.memory.state(),
@@ -253,7 +260,10 @@ class Boards:
             board.source.publish(net.resized(board.env), self.settings.selfplay_dtype, **others)
 
     def begin(self, readouts: int, side_by_side: int) -> None:
-        """Begin an iteration of self-play; side_by_side: games in parallel, summed over all boards."""
+        """Begin an iteration of self-play on all boards.
+
+        readouts: simulations per move.  side_by_side: number of games in parallel, summed over all boards.
+        """
         counts = apportion(side_by_side, [board.share for board in self.boards])
         for board, count in zip(self.boards, counts, strict=True):
             board.source.begin(self.settings.plies_per_iteration, readouts, count, board.resign_threshold)
@@ -282,7 +292,7 @@ class Boards:
         return [board.memory.sample(count, generator) for board, count in zip(boards, counts, strict=True)]
 
     def time_spent(self) -> dict[str, float]:
-        """Return the seconds since the last call, summed over all self-play threads, by kind of work."""
+        """Return for each kind of work its seconds since the last call, summed over all self-play threads."""
         spent: dict[str, float] = {}
         for source in self.sources:
             for work, seconds in source.time_spent().items():

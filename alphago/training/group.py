@@ -222,7 +222,10 @@ class Group:
         return builder
 
     def finish(self, slot: int, outcome: float, score: float, resigned: bool) -> None:
-        """Finish the game in a slot and begin the next one there; `outcome`, `score`: in Black's view."""
+        """Finish the game in a slot and begin the next one there.
+
+        outcome, score: in Black's view.  resigned: whether the game ended by resignation.
+        """
         builder = self.builder(slot)
         assert builder.seed is not None
         record = builder.finish(outcome, score, resigned, self.env.action_space)
@@ -238,9 +241,9 @@ class Group:
         return unfinished + [record for _, record in self.finished]
 
     def state(self) -> dict[str, Any]:
-        """Return plain data with which, and with `records`, `restore` continues these games in another group.
+        """Return plain data; from this data and the result of `records`, another group's `restore` continues the games.
 
-        It must be called between two moves.
+        No move may be in progress.
         """
         return {
             "next": self.numbers.start,
@@ -303,7 +306,7 @@ class Group:
 
 
 class Beginning(NamedTuple):
-    """The random choices before a game's first move, and the game's random generator as they leave it."""
+    """The random choices before a game's first move, and the game's random generator in the state after them."""
 
     generator: np.random.Generator
     setup: dict[str, Any]  # keywords of `GameEnv.position`, such as a random komi
@@ -312,7 +315,10 @@ class Beginning(NamedTuple):
 
 
 def draw_beginning(env: GameEnv, settings: SelfPlaySettings, seed: int, number: int) -> Beginning:
-    """Draw the beginning of a run's game; the same seed and number give the same beginning."""
+    """Make the random choices before a game's first move; the same seed and number give the same choices.
+
+    seed: the run's seed.  number: the game's number in the run.
+    """
     generator = np.random.default_rng([seed, number])
     setup = env.random_setup(generator)
     longest = min(env.max_moves, 2 * env.action_space)  # games without a limit have a huge max_moves
@@ -442,7 +448,7 @@ class SelfPlay:
         return [record for _, record in finished]
 
     def time_spent(self) -> dict[str, float]:
-        """Return the seconds since the last call, summed over all threads, by kind of work."""
+        """Return for each kind of work its seconds since the last call, summed over all threads."""
         spent: dict[str, float] = {}
         for group in self.groups:
             for work, seconds in group.stopwatch.take().items():
@@ -458,7 +464,7 @@ class SelfPlay:
         return to_arrays(games), {"groups": [group.state() for group in self.groups]}
 
     def restore(self, arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> None:
-        """Continue from the results of `state`, with the saved number of groups.
+        """Continue from the two results of `state`; the number of groups becomes the saved number.
 
         The caller must have called `publish` before.
         """

@@ -11,7 +11,7 @@ from typing import Any
 
 METRICS = "metrics.jsonl"
 EVALUATIONS = "evaluations.jsonl"
-HELD_OUT = "held-out"  # the judge of supervised learning, in the rows of its examinations
+HELD_OUT = "held-out"  # the value of "judge" in rows of supervised learning's tests
 
 Row = Mapping[str, Any]
 
@@ -26,7 +26,7 @@ class History:
 
     @property
     def is_supervised(self) -> bool:
-        """Whether the run learns from given games: only such a run examines its network on games held out."""
+        """Whether the run learns from given games, as the rows of its tests on held-out games show."""
         return any(row.get("judge") == HELD_OUT for row in self.evaluations)
 
 
@@ -46,9 +46,9 @@ def read_history(folder: str | Path) -> History:
 
 
 def read_rows(path: Path, key: str) -> list[Row]:
-    """Return the rows of a file of JSON lines that have `key`.
+    """Return those rows of a file of JSON lines that have `key`.
 
-    Invalid lines are left out, since a killed run may leave an incomplete line, to which the next one is appended.
+    Invalid lines are left out: a killed run may leave an incomplete line, and the next line is appended to it.
     Raises ValueError if the file has complete lines but none with `key`.
     """
     lines = path.read_bytes().split(b"\n")
@@ -116,6 +116,9 @@ def number(row: Row, key: str) -> float | None:
 
 
 def opponent_name(row: Row) -> str:
-    """Return the opponent in a row of evaluations.jsonl with the readouts of the run's network: "gnugo:10@64"."""
+    """Return a row's opponent and, if the row has them, the readouts of the run's network, such as "gnugo:10@64".
+
+    row: a row of evaluations.jsonl.
+    """
     readouts = number(row, "readouts")
     return str(row["opponent"]) + ("" if readouts is None else f"@{readouts:.0f}")

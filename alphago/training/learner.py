@@ -31,7 +31,7 @@ class Learner:
     uses the statistics of each thread's rows alone; the first replica's running statistics are kept.
 
     The learning rate rises over the first WARM_UP_STEPS steps and then follows the schedule.  A step whose loss or
-    gradient is not finite is not taken, and counted in `skipped`.
+    gradient is not finite is left out and counted in `skipped`.
 
     net: the network, trained in place and moved to `device`; `net.cpu()` moves it back.
     settings: determine losses, optimizer, learning rate, clipping and bfloat16.
@@ -108,7 +108,9 @@ class Learner:
         return self.steps > 0 and not all(bool((p.abs() < LARGEST_WEIGHT).all()) for p in self.net.parameters())
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """Return the weights and the optimizer's state by name, as tensors on the CPU; not copied if they are there.
+        """Return the weights and the optimizer's state by name, as tensors on the CPU.
+
+        Tensors that are already on the CPU are not copied.
 
         Raises ValueError if the optimizer's state of a parameter has anything but tensors and numbers.
         """
@@ -131,7 +133,7 @@ class Learner:
         """Continue from saved weights and optimizer state.
 
         tensors: from the method `tensors`.  steps, skipped: the saved counts.
-        Raises RuntimeError if the weights are of another network.
+        Raises RuntimeError if the weights do not fit the network.
         """
         weights = {name.removeprefix("net."): tensor for name, tensor in tensors.items() if name.startswith("net.")}
         for net in self.replicas:
@@ -159,7 +161,7 @@ class Learner:
         return tensor.to(self.device, copy=True) if on_device else tensor.clone()
 
     def gradients(self, net: NeuralNet, samples: Sequence[Part | None], weight: float) -> list[Outputs | None]:
-        """Compute the gradients of one thread's rows of a batch, as gradients of `net`'s parameters.
+        """Compute the gradients of one thread's rows of a batch; they replace the gradients of `net`'s parameters.
 
         net: the thread's replica.  samples: the thread's rows of each batch part, None for no rows.
         weight: the total weight of the whole batch.
@@ -170,9 +172,10 @@ class Learner:
         return [None if sample is None else self.add_gradients(net, sample, weight) for sample in samples]
 
     def add_gradients(self, net: NeuralNet, part: Part, batch_weight: float) -> Outputs:
-        """Add the gradients of some rows of a batch to the gradients of `net`'s parameters; return the outputs.
+        """Add the gradients of one batch part to the gradients of `net`'s parameters; return the outputs.
 
-        part: the rows.  batch_weight: the total weight of the whole batch, by which the loss is divided.
+        part: one thread's rows of the part.
+        batch_weight: the total weight of the whole batch, by which the loss is divided.
         """
         policy, result, weight = (torch.as_tensor(array) for array in (part.policy, part.value, part.weight))
         planes = torch.as_tensor(part.planes).contiguous(memory_format=torch.channels_last)

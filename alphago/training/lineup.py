@@ -48,9 +48,9 @@ def draw_roles(shares: Shares, generator: np.random.Generator) -> tuple[int, int
 
 
 def learns(roles: np.ndarray) -> np.ndarray:
-    """Return whether training uses the moves of players with these roles, bool, in the shape of `roles`.
+    """Return for each role whether training uses the moves of a player in this role: bool, in the shape of `roles`.
 
-    It uses the moves of the best and the second best network, but not the moves of a recent network.
+    Training uses the moves of the best and the second best network, but not those of a recent network.
     """
     return roles != RECENT
 
@@ -81,7 +81,7 @@ class Seats:
         return {"roles": self.roles[slot].tolist()} if self.roles[slot].any() else {}
 
     def restore(self, slot: int, state: Mapping[str, Any]) -> None:
-        """Restore a slot's roles from a `state`; if there is a single evaluator, both roles become BEST."""
+        """Restore a slot's roles from the result of `state`; if there is a single evaluator, both roles become BEST."""
         self.roles[slot] = state.get("roles", (BEST, BEST)) if len(self.evaluators) > 1 else (BEST, BEST)
 
     def to_move(self, games: np.ndarray, movers: np.ndarray) -> np.ndarray:

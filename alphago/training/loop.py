@@ -1,6 +1,6 @@
 """AlphaZero's algorithm on one page: play, remember, learn, publish, judge.
 
-    Run (run.py)          everything that goes on from one iteration to the next
+    Run (run.py)          everything that lasts from one iteration to the next
     play, remember        self-play by one frozen network (group.py) fills the memory (memory.py, or pool.py)
     learn                 gradient steps on samples from memory (learner.py)
     run.publish, judge    the new network plays next; gate, champions or proof may decide otherwise (judges/)
@@ -51,7 +51,7 @@ def play(run: Run, stop: threading.Event) -> list[list[GameRecord]]:
 
 @SAMPLING
 def remember(run: Run, games: list[list[GameRecord]]) -> None:
-    """Add each board's finished games to its memory, and count the samples to train on for them."""
+    """Add each board's finished games to its memory, and the number of samples to train on to `run.samples_due`."""
     run.pace.has_played()
     capacity = run.boards.capacity
     losses = []

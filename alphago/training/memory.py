@@ -26,9 +26,11 @@ class Sample(NamedTuple):
     planes: np.ndarray  # float32 [n, planes, height, width]
     policy: np.ndarray  # float32 [n, A], the policy targets; ILLEGAL marks actions that the loss must leave out
     value: np.ndarray  # float32 [n], the game's result mixed with search values, -1 .. 1
-    weight: np.ndarray  # float32 [n]
+    weight: np.ndarray  # float32 [n], the positions' weights in the loss
     score: np.ndarray  # float32 [n], the final margin in points
-    ownership: np.ndarray  # int8 [n, height * width], the mover's points at the end are 1; [n, 0] in games without
+    # int8 [n, height * width], the owners of the points at the end: 1 the player to move, -1 the opponent, 0 neither;
+    # [n, 0] in games without ownership
+    ownership: np.ndarray
     # float32 [n], 0 if the game ended by resignation, so that score and ownership are unknown, else 1
     ended: np.ndarray
 
@@ -109,7 +111,10 @@ class ReplayMemory:
         return self._positions
 
     def add(self, records: Iterable[GameRecord]) -> None:
-        """Append games, and drop the oldest ones as long as at least `capacity` positions remain."""
+        """Append games, and drop the oldest ones as long as at least `capacity` positions remain.
+
+        Raises ValueError if a record's policies do not have the shape [plies, actions of the game].
+        """
         for record in records:
             if record.policies.shape != (len(record), self.env.action_space):
                 raise ValueError(
@@ -128,17 +133,24 @@ class ReplayMemory:
         self._ends = None
 
     def state(self) -> dict[str, Any]:
-        """Return plain data: the number of `games` in memory, and the arguments `capacity` and `added` of `restore`."""
+        """Return plain data: "games", the number of games in memory, and "capacity" and "added" for `restore`."""
         return {"games": len(self.entries), "capacity": self.capacity, "added": self.added}
 
     def restore(self, records: Iterable[GameRecord], capacity: int, added: int) -> None:
-        """Fill an empty memory with the games, oldest first, and the attributes of a saved memory."""
+        """Fill an empty memory with the games of a saved memory.
+
+        records: the games, oldest first.  capacity, added: the saved memory's attributes.
+        """
         self.capacity = capacity
         self.add(records)
         self.added = added
 
     def sample(self, count: int, generator: np.random.Generator, newest: int | None = None) -> Sample:
-        """Return `count` positions drawn independently from the latest `newest` positions; with None, from all."""
+        """Return `count` random positions, drawn independently of each other by the `sampling_weights`.
+
+        newest: the number of latest positions to draw from; None for all.
+        Raises ValueError if the memory is empty.
+        """
         if not self._positions:
             raise ValueError("the memory must have positions to sample from, got an empty one")
         if self._ends is None:

@@ -77,10 +77,11 @@ class MergedSamples:
         return np.frombuffer(b"".join(self._rows), np.uint64).reshape(-1, 2)
 
     def add(self, entries: Sequence[Entry], plies: Sequence[int], sample: Sample) -> None:
-        """Add n samples; `sample` is turned in place.
+        """Add n samples.
 
         entries, plies: for each sample its game and its ply.
-        sample: the samples, to which no symmetry has been applied.
+        sample: the samples, to which no symmetry has been applied.  This method changes them in place: it applies to
+            each sample the symmetry that brings its input to the canonical form.
         """
         symmetries, keys = canonical_inputs(self.env, sample.planes)
         rows = np.empty(len(keys), np.int64)

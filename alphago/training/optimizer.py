@@ -58,7 +58,10 @@ class MuonAdamW(torch.optim.AdamW):
             kernel.grad = gradient
 
     def _move(self, moving: Moving, rate: float, weight_decay: float) -> None:
-        """Update kernels of one shape in place by their orthogonalised momenta; rate: the step size."""
+        """Update kernels of one shape in place by their orthogonalised momenta.
+
+        rate: MUON_RATE times the learning rate.
+        """
         for kernel, _ in moving:
             if not self.state[kernel]:
                 self.state[kernel]["momentum"] = torch.zeros_like(kernel)
@@ -76,7 +79,7 @@ class MuonAdamW(torch.optim.AdamW):
 
 
 def moved_together(moving: Moving) -> list[Moving]:
-    """Group the kernels that one call of `_move` updates: on a CPU one kernel, on a GPU all kernels of one shape."""
+    """Divide kernels into groups, one per call of `_move`: on a CPU single kernels, on a GPU kernels of one shape."""
     parts: dict[Any, Moving] = {}
     for number, (kernel, gradient) in enumerate(moving):
         parts.setdefault(tuple(kernel.shape) if kernel.is_cuda else number, []).append((kernel, gradient))
@@ -116,7 +119,10 @@ def is_kernel(parameter: torch.Tensor) -> bool:
 
 
 def orthogonalised(matrices: torch.Tensor) -> torch.Tensor:
-    """Move the singular values of matrices [..., m, n] close to 1 by Newton-Schulz iteration (Jordan et al. 2024)."""
+    """Return matrices [..., m, n] with their singular values moved close to 1.
+
+    The method is the Newton-Schulz iteration of Jordan et al. 2024.
+    """
     tall = matrices.shape[-2] > matrices.shape[-1]
     wide = matrices.mT if tall else matrices
     a, b, c = NEWTON_SCHULZ

@@ -40,8 +40,8 @@ def train_on(
     """Train a network on positions, policies and outcomes, and return the mean metrics of the gradient steps.
 
     The function corresponds to AlphaGo.jl's `train!(nn, (positions, pi, z); epochs)`.  The network is trained in place,
-    on the CPU, and left in eval mode.  Later calls with the same settings continue with the same optimizer.  Over its
-    first 200 steps the learning rate rises from 0.
+    on the CPU, and left in eval mode.  Later calls with the same settings continue with the same optimizer.  Over the
+    optimizer's first 200 steps the learning rate rises from 0.
 
     Args:
         net: the network.
@@ -59,8 +59,9 @@ def train_on(
         that these samples determine, and "steps", the number of gradient steps.
 
     Raises:
-        ValueError: for wrong shapes or numbers, for no positions, and if no step had finite losses and gradients.
-        TypeError: if `net` is not a NeuralNet, and for unknown keywords.
+        ValueError: if a shape or number is wrong, if there are no positions, or if no gradient step had finite losses
+            and gradients.
+        TypeError: if `net` is not a NeuralNet, or a keyword is unknown.
     """
     check_keywords("train_on", settings, ["epochs", "seed", *LEARNING])
     if not isinstance(net, NeuralNet):
@@ -87,7 +88,7 @@ def train_on(
 def sample_of(
     env: GameEnv, positions: Sequence[Position], policies: Any, outcomes: Any, *, masked: bool = False
 ) -> Sample:
-    """Return positions, policies and outcomes as a Sample; raise ValueError for wrong shapes or numbers.
+    """Return positions, policies and outcomes as a Sample; raise ValueError if a shape or number is wrong.
 
     positions, policies, outcomes: as in `train_on`; `outcomes` are in Black's view.
     masked: whether to set illegal actions to ILLEGAL in the policies, for losses that leave them out.
@@ -128,7 +129,9 @@ def batches(sample: Sample, size: int, generator: np.random.Generator) -> Iterat
 
 
 def learner_for(net: NeuralNet, settings: TrainingSettings, workers: Workers) -> Learner:
-    """Return a learner of the network, with the optimizer of the previous call if that call had the same settings.
+    """Return a learner of the network for a call of `train_on`.
+
+    If the network's previous call of `train_on` had the same settings, the learner continues with its optimizer.
 
     workers: the threads of the gradient steps.
     """

@@ -171,7 +171,7 @@ class SamplePool:
 
     @property
     def is_due(self) -> bool:
-        """Whether the generation that is being played has its `Pool.positions` positions."""
+        """Whether the generation that is being played has at least `Pool.positions` positions, and so is complete."""
         return self.open.positions >= self.settings.positions
 
     @property
@@ -186,7 +186,10 @@ class SamplePool:
 
     @property
     def samples_per_position(self) -> float:
-        """The largest number of samples to learn per new position, in the generation that is being played."""
+        """The largest number of samples to learn per new position of the generation that is being played.
+
+        Fewer are learned if the subset has fewer than `Pool.learned` merged samples.
+        """
         return self.settings.passes(self.open.generation) * self.settings.learned / self.settings.positions
 
     def add(self, records: Iterable[GameRecord]) -> None:
@@ -201,7 +204,10 @@ class SamplePool:
             self.open.samples.add(entries, plies, self.records.rebuild(entries, plies, np.zeros(len(plies), np.int64)))
 
     def begin_generation(self) -> int:
-        """Close the generation that was played, draw its subset, and return the number of samples to learn."""
+        """Close the generation that was played and draw the subset to learn from.
+
+        Returns the number of samples to learn: the subset's size times the number of passes over it.
+        """
         self.layers.append(self.open)
         self.open = self._layer(self.open.generation + 1)
         self._drop_layers()
@@ -280,7 +286,7 @@ class SamplePool:
         return {"generation": self.generation, "merged_samples": sum(len(layer.samples) for layer in self.layers)}
 
     def state(self) -> dict[str, Any]:
-        """Return the data that `restore` needs beside the games, as plain data.
+        """Return plain data: "games", the number of games in the pool, and the arguments of `restore` by name.
 
         "layers" has a pair (generation, number of games) for each layer, the oldest first.
         """
@@ -298,8 +304,8 @@ class SamplePool:
     ) -> None:
         """Fill an empty pool with the games of a saved pool, oldest first.
 
-        The other arguments are the entries of the saved pool's `state`.  If there are fewer games than `layers` says,
-        the oldest generations lack games.
+        records: the games.  The other arguments are entries of the saved pool's `state`.  If there are fewer games than
+        `layers` says, the oldest generations lack games.
         """
         self.capacity, self.taken = capacity, taken
         left = list(records)

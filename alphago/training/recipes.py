@@ -21,7 +21,7 @@ class Recipe:
     env: options of the game.
     network: keywords of NeuralNet.
     settings: keywords of TrainingSettings.
-    proved_after: for each opponent, the positions of self-play after which a run proved its network stronger.
+    proved_after: for each opponent, the number of positions of self-play after which a run proved its network stronger.
     gpu: keywords of TrainingSettings that replace `settings` on a GPU.
     game: the game's name; "" for any game.
     note: a sentence to report when a run with this recipe begins.
@@ -36,7 +36,7 @@ class Recipe:
     note: str = ""
 
     def settings_on(self, device: str) -> Mapping[str, Any]:
-        """Return the keywords of TrainingSettings for a device, "cpu" or another."""
+        """Return the keywords of TrainingSettings for a device, which is "cpu" or a GPU such as "cuda"."""
         return self.settings if device == "cpu" else {**self.settings, **self.gpu}
 
     def for_games(self, games: int) -> "Recipe":
@@ -216,7 +216,7 @@ def recipe_for(env: GameEnv) -> Recipe:
 
 
 def named_recipe(name: str) -> Recipe:
-    """Return the recipe called `name`; raise ValueError, which lists the names, for an unknown one."""
+    """Return the recipe called `name`; raise ValueError, with a list of all names, if there is no such recipe."""
     if name not in RECIPES:
         raise ValueError(f"preset must be one of {', '.join(map(repr, RECIPES))}, got {name!r}")
     return RECIPES[name]

@@ -55,7 +55,10 @@ class Judge(Protocol):
 
     @property
     def decides(self) -> bool:
-        """Whether a verdict may end the run or change the network of self-play; then each verdict saves the run."""
+        """Whether a verdict may end the run or change self-play's network.
+
+        If so, the run is saved after each verdict.
+        """
 
     @property
     def best(self) -> NeuralNet | None:
@@ -79,7 +82,10 @@ class Judge(Protocol):
         """Judge the run's network; return False, with no verdict, if `stop` was set before the end."""
 
     def conclusion(self, longer: str) -> str:
-        """Return a sentence for the run's end, or ""; longer: options of `alphago train` that prolong the run."""
+        """Return a sentence to report at the run's end; "" for nothing to report.
+
+        longer: options of `alphago train` that prolong the run.
+        """
 
     def tensors(self) -> Mapping[str, torch.Tensor]:
         """Return the judge's tensors for the run's state, by name."""
@@ -88,7 +94,11 @@ class Judge(Protocol):
         """Return the judge's other data for the run's state, as plain data."""
 
     def restore(self, run: "Run", tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
-        """Continue from all tensors of the run's state and from `state`, which is None for a newly added judge."""
+        """Continue from a saved state of the run.
+
+        tensors: all tensors of the run's state.
+        state: the result of this judge's method `state`; None if the saved run did not have this judge.
+        """
 
 
 class Run:
@@ -340,7 +350,7 @@ class Run:
     def add_match(self, row: Row) -> None:
         """Append a judge's measurement to evaluations.jsonl and report it.
 
-        row: `self.standing`, the judge's name as `judge`, the name of the `opponent`, and the measurements by name.
+        row: the entries of `self.standing`, "judge" and "opponent" with their names, and the measurements by name.
         """
         self.folder.add_match(row)
         self.reporter.match(row)

@@ -60,7 +60,7 @@ class GameSource(Protocol):
         """Return the games finished since the last call, in the order of their numbers."""
 
     def time_spent(self) -> dict[str, float]:
-        """Return the seconds since the last call, summed over all threads, by kind of work."""
+        """Return for each kind of work its seconds since the last call, summed over all threads."""
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Return arrays by name and plain data, from which `restore` continues; they include the unfinished games."""
@@ -107,7 +107,7 @@ def selfplay(
     seed plays the same games again.  On a GPU, rounding depends on the batch size, so moves of equal value may differ.
 
     env: the game.
-    nn: a NeuralNet, its name, file or run folder as for `load_model` ("7x7"), an evaluator, or a function of
+    nn: a NeuralNet; a network's name ("7x7"), file or run folder, as for `load_model`; an evaluator; or a function of
         positions.
     readouts: simulations per move.
     num_games: number of games.

@@ -111,11 +111,11 @@ def train(
             `champions`, the run saves and returns the best network instead of the latest.
 
     Raises:
-        ValueError: for values out of range, and for settings that a resumed run cannot change.
+        ValueError: if a value is out of range, or a call changes a setting that a resumed run cannot change.
         BlockingIOError: if another process trains in the folder.
         OSError: if a file cannot be written; the latest checkpoint remains valid.
-        BackendMissing: for device="cuda" without a usable GPU.
-        MemoryError: for device="cuda" if the GPU's memory is too small.
+        BackendMissing: if device="cuda" and there is no usable GPU.
+        MemoryError: if device="cuda" and the GPU's memory is too small.
         EngineError: if `until` or `watch` names an engine that is not installed or does not support the board.
     """
     check_env(env)
@@ -239,7 +239,10 @@ def run_for(
     source: MakeSource,
     parts: RunParts | None = None,
 ) -> Iterator[Run]:
-    """Create the run of a plan, with its threads, reports and judges, and close them after the `with` block."""
+    """Create the run of a plan, with its threads, reports and judges, and close them after the `with` block.
+
+    reports, source: as in `train`.  device: where to play and train.  parts: as in `train_run`.
+    """
     groups = plan.settings.groups or 1
     parts = parts or RunParts()
     memory = parts.memory
@@ -290,7 +293,7 @@ def divergence(run: Run) -> str:
 
 
 def begin(run: Run, plan: Plan, notes: Sequence[str]) -> bool:
-    """Start a new run or resume the run in its folder, and report that.
+    """Open the run with `open_run`, start the reports, and report how the run begins.
 
     notes: sentences to report first.
     Returns whether anything is left to do: training, a match, or the repair of damaged files.
@@ -349,7 +352,8 @@ def open_run(run: Run, plan: Plan) -> tuple[list[str], list[str]]:
 def finish(run: Run, plan: Plan, *, stopped: bool, compact: bool, save: bool) -> NeuralNet:
     """Report the run's end and return its network.
 
-    stopped: whether `stop` ended the call.  compact: whether to make the folder compact.  save: whether to save first.
+    stopped: whether the call was stopped early.  compact: whether to make the folder compact.
+    save: whether to save the run first.
     """
     latest = run.checkpoint(keep=run.is_over) if save else run.folder.path / LATEST
     if run.is_over and not stopped and save:
@@ -380,7 +384,7 @@ def compact_folder(run: Run) -> str:
 
 
 def estimate(plan: Plan, metrics: Row) -> str | None:
-    """Return a sentence that estimates when the network beats the opponent `until`.
+    """Return a sentence that estimates when the network beats the opponent `plan.until`.
 
     plan: the run's plan.  metrics: an iteration's row of metrics.jsonl.
     Returns None while the speed is unknown, and "" if the estimated time has passed.
@@ -393,7 +397,10 @@ def estimate(plan: Plan, metrics: Row) -> str | None:
 
 
 def log_changes(changes: Mapping[str, tuple[Any, Any]], games: int) -> list[dict[str, Any]]:
-    """Return the entries of config.json's list `changes`; changes: by setting, the old and the new value."""
+    """Return entries for the list "changes" in config.json, one for each changed setting.
+
+    changes: for each changed setting, its old and its new value.  games: number of games of the run so far.
+    """
 
     def plain(value: Any) -> Any:
         value = plain_search(value)

@@ -111,7 +111,7 @@ class SelfPlaySettings:
         """Return the settings of the search for self-play with `games` games in parallel.
 
         With few games, each search evaluates more leaves per wave, so that batches are full.
-        Raises TypeError, which suggests similar names, for a setting that SearchSettings does not have.
+        Raises TypeError if `search` has a wrong type, or names a setting that SearchSettings does not have.
         """
         if isinstance(self.search, SearchSettings):
             return self.search
@@ -126,7 +126,8 @@ class SelfPlaySettings:
     def resolved(self, device: str, games: int) -> "SelfPlaySettings":
         """Return these settings with defaults instead of None in `games_in_flight`, `groups` and `search`.
 
-        device: "cpu" or another.  games: number of games to play, which bounds the number in parallel.
+        device: "cpu", or a GPU such as "cuda".
+        games: number of games to play, which `games_in_flight` cannot exceed.
         """
         in_flight = min(self.games_in_flight or default_games_in_flight(device), games)
         return replace(
@@ -138,7 +139,7 @@ class SelfPlaySettings:
 
 
 def default_games_in_flight(device: str) -> int:
-    """Return the number of parallel games that keeps a device, "cpu" or another, busy."""
+    """Return the number of parallel games that keeps a device busy, which is "cpu" or a GPU such as "cuda"."""
     return 64 if device == "cpu" else 4096
 
 
@@ -440,7 +441,10 @@ def optimizer_name(optimizer: Any) -> str:
 
 
 def plain_search(search: Any) -> Any:
-    """Return the setting `search` as plain data for JSON; for a custom class, the entry "class" has its name."""
+    """Return the setting `search` as plain data for JSON; for a custom class, the entry "class" has its name.
+
+    A `search` that is no SearchSettings is returned unchanged.
+    """
     if not isinstance(search, SearchSettings):
         return search
     own = {} if type(search) is SearchSettings else {"class": qualified_name(type(search))}
@@ -495,7 +499,10 @@ class Stage(NamedTuple):
 
 
 def stages(env: GameEnv, settings: TrainingSettings) -> list[Stage]:
-    """Return the stages of a run, in order; raise ValueError if the settings name a board that the game lacks."""
+    """Return the stages of a run, in order.
+
+    Raises ValueError if the game has no board of a size in the settings, or if `sizes` lacks the game's own size.
+    """
     if settings.sizes and env.N not in dict(settings.sizes):
         raise ValueError(f"sizes must include the size of the game, {env.N}, got {settings.sizes!r}")
 

@@ -29,7 +29,7 @@ FIELDS = ("candidates", "judged_games", "judged_steps", "best_number", "second_n
 
 
 class ChampionKeeper:
-    """The judge that keeps a run's two best networks and its latest candidates; logs to evaluations.jsonl.
+    """The judge that keeps a run's two best networks and its latest candidates; it logs matches in evaluations.jsonl.
 
     Each network has a number: 0 for the run's first network, k for candidate k.
 
@@ -187,7 +187,10 @@ class ChampionKeeper:
         return {"networks": sorted(self.nets), **{name: getattr(self, name) for name in FIELDS}}
 
     def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
-        """Continue from the saved `tensors` and `state`; if `state` is None, make the latest network both champions."""
+        """Continue from the saved `tensors` and `state`.
+
+        If `state` is None, the saved run had no champions, and the latest network becomes both champions.
+        """
         if state is None:
             self.begin(run.learner.net, run.games, run.learner.steps)
             return

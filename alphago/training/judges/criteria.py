@@ -127,10 +127,10 @@ class Opponent:
 
 
 def check_watch(given: Any) -> tuple[str, ...] | None:
-    """Return the names in `watch` as a tuple, or None if there are none.
+    """Return the names in the setting `watch` as a tuple; None if `given` has no names.
 
     given: a sequence of names, one string of names separated by commas, or None.
-    Raises ValueError for anything else, a name twice, or invalid readouts after "@".
+    Raises ValueError if `given` is anything else, has a name twice, or has a name with invalid readouts after "@".
     """
     if given is None:
         return None

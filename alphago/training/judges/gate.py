@@ -28,7 +28,7 @@ PREFIX = "best."  # prefix of the best network's tensors in a run's state
 
 
 class Gatekeeper:
-    """The judge that plays matches of candidates against a run's best network; logs to evaluations.jsonl.
+    """The judge that plays matches of candidates against a run's best network; it logs matches in evaluations.jsonl.
 
     gate: the conditions.  net: the run's first network.
     """
@@ -103,7 +103,10 @@ class Gatekeeper:
         return {name: getattr(self, name) for name in ("candidates", "judged_games", "judged_steps")}
 
     def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
-        """Continue from the saved `tensors` and `state`; if `state` is None, make the latest network the best."""
+        """Continue from the saved `tensors` and `state`.
+
+        If `state` is None, the saved run had no gate, and the latest network becomes the best.
+        """
         if state is None:
             self.begin(run.learner.net, run.games, run.learner.steps)
             return
@@ -115,10 +118,12 @@ class Gatekeeper:
 
 
 class Match:
-    """A match of a candidate against the best network so far; each call of `play` adds up to AT_ONCE games.
+    """A match of a candidate against the best network so far; each call of `play` plays at most AT_ONCE more games.
 
     players: the candidate and the best network.  boards: each board's game and its share of the match's games.
     readouts: simulations per move of both players.
+    gate: the number of games, and the condition for accepting the candidate.
+    device: where the networks are computed.
     """
 
     def __init__(

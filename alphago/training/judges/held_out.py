@@ -20,10 +20,10 @@ PREFIX = "held-out."  # prefix of the best network's tensors in a run's state
 
 
 class HeldOut:
-    """The judge that measures how well the network predicts held-out games; logs to evaluations.jsonl.
+    """The judge that measures how well the network predicts held-out games; it logs tests in evaluations.jsonl.
 
-    env, records: the held-out games.
-    checks: number of tests, evenly spaced over the run, after a first one of the untrained network.
+    env: the game.  records: the held-out games.
+    checks: number of tests, evenly spaced over the run; one more test, of the untrained network, comes first.
     """
 
     name = HELD_OUT
@@ -46,7 +46,7 @@ class HeldOut:
 
     @EXAMINATION
     def judge(self, run: Run, stop: threading.Event) -> bool:
-        """Test the latest network, and keep a copy if it predicts more moves than all networks before.
+        """Test the latest network, and keep a copy if it predicts more moves than every network tested before.
 
         Returns False if `stop` was set before the test was over.
         """
@@ -66,7 +66,7 @@ class HeldOut:
         return True
 
     def examine(self, net: NeuralNet, device: str, stop: threading.Event) -> Counts | None:
-        """Return the counts of `net` on all held-out games; None if `stop` was set first."""
+        """Return the counts of `net`'s predictions of all held-out games; None if `stop` was set first."""
         evaluator = frozen_copy(net).evaluator(device=device, shared=False)
         counts = Counts()
         for first in range(0, len(self.records), AT_ONCE):

@@ -78,7 +78,8 @@ class Counts:
 
     sums: float64 [len(SUMS)], one sum for each name in SUMS.
     bins: float64 [BINS, 3].  Row i is for the positions whose predicted win rate is in the i-th of BINS equal
-        intervals: their number, the sum of their predicted win rates, the sum of their results (1 won, 0 lost).
+        intervals: their number, the sum of their predicted win rates, the sum of their results (1 won, 0.5 drawn,
+        0 lost).
     """
 
     def __init__(self) -> None:

@@ -79,7 +79,7 @@ class Examiner:
     def examine(self, run: Run, net: NeuralNet, stop: threading.Event) -> bool:
         """Play a match until the sequential test TEST decides or `most_games` are played, and record it.
 
-        If an engine forfeits a game, neither that game nor the other one of the same opening counts.
+        If an engine forfeits a game, neither that game nor the other game with the same opening counts.
         Returns False if `stop` was set first.  Raises EngineError if every pair of games has a forfeit.
         """
         began, standing = time.monotonic(), run.standing

@@ -23,8 +23,8 @@ class Resignation(NamedTuple):
     """A resignation threshold and its errors on the games to which it was fitted.
 
     threshold: a player resigns if the value after the search is below it, -1 .. 1 in that player's view.
-    resigned: how often a player would have resigned in these games.
-    wrong: share of these resignations whose player did not lose.
+    resigned: number of resignations that there would have been in these games.
+    wrong: share of these resignations, 0 .. 1, by a player who did not lose the game.
     """
 
     threshold: float
@@ -84,7 +84,7 @@ class AdaptiveThreshold:
     As in AlphaGo Zero (Silver et al. 2017, Methods, "Self-play"), resignation is disabled in a share of the games.  The
     threshold is the one that `calibrate_sides` finds on these games, but at most HIGHEST.
 
-    threshold: None until the first one is found; NEVER if later games allow none.
+    threshold: the threshold; None until it is found for the first time, and NEVER if later games allow no threshold.
     """
 
     def __init__(self) -> None:

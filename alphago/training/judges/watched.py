@@ -63,7 +63,11 @@ class Watched(Protocol):
         """The name of this opponent or set of records in `watch`."""
 
     def examination(self, seed: int, device: str, state: Any = None) -> Examination:
-        """Begin an examination, or continue one from its saved `state`; `device`: where networks are computed."""
+        """Begin an examination, or continue one from its saved `state`.
+
+        seed: determines all random choices of the examination.  device: where networks are computed.
+        state: the result of the saved examination's method `state`; None to begin.
+        """
 
 
 def make_watched(names: Sequence[str], env: GameEnv) -> list[Watched]:

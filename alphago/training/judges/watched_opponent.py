@@ -60,7 +60,8 @@ class WatchedMatch:
     """A match of PAIRS pairs of games that can pause between any two moves; see `Examination`.
 
     watched: the opponent.  seed: determines the openings and both players' random numbers.
-    games: games finished earlier, from `state`.  device: where networks are computed.
+    games: the finished games, from the `state` of an earlier match that this one continues; () to begin.
+    device: where networks are computed.
     """
 
     def __init__(self, watched: WatchedOpponent, seed: int, device: str, games: Sequence[Mapping[str, Any]]) -> None:

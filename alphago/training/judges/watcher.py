@@ -113,8 +113,8 @@ class Watcher:
     def next_task(self) -> WatchTask | None:
         """Return the task that gets the next time slice: the one with the least time spent.
 
-        Returns None if no examination is in progress, or if too little time is left for a time slice, after the
-        reserve for the run's last network.
+        Returns None if no examination is in progress, or if the time left is less than the shortest time slice.  Time
+        that is reserved for the run's last network does not count as left.
         """
         tasks = [task for task in self.tasks if task.examination is not None]
         if not tasks or self.budget.left - self.budget.earned * AT_THE_END < SHORTEST:
@@ -140,7 +140,7 @@ class Watcher:
             return self.end(run, stop) if at_the_end else self.spend(run, stop)
 
     def spend(self, run: Run, stop: threading.Event) -> bool:
-        """Continue examinations until the time allowed so far is used up, except the reserve for the last network.
+        """Continue examinations until the time allowed so far is used up, but keep the reserve for the last network.
 
         Returns False if `stop` was set first.
         """
@@ -170,7 +170,10 @@ class Watcher:
         return True
 
     def begin(self, task: WatchTask, run: Run, standing: Mapping[str, float]) -> None:
-        """Begin the task's examination of the network that self-play uses now; `standing`: `run.standing`."""
+        """Begin the task's examination of the network that self-play uses now.
+
+        standing: the value of `run.standing`.
+        """
         if run.iterations not in self.networks:
             fits = run.player if run.main.env == self.env else run.player.resized(self.env)
             self.networks[run.iterations] = frozen_copy(fits)
@@ -218,7 +221,10 @@ class Watcher:
         return not begun <= self.progress < begun + LONGEST
 
     def evaluator(self, network: int, run: Run) -> Evaluator:
-        """Return the evaluator of a network under examination, creating it on the first call; `network`: its key."""
+        """Return the evaluator of a network under examination, creating it on the first call.
+
+        network: the network's key in `networks`.
+        """
         if network not in self._evaluators:
             self._evaluators[network] = self.networks[network].evaluator(
                 run.settings.selfplay_dtype, run.device, shared=False
