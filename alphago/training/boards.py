@@ -177,6 +177,8 @@ class Boards:
     stage: the boards and their shares.
     numbers: the numbers of the remaining games.
     memories: the memories of the previous stage's boards; a board that was among them keeps its memory.
+    workers: the threads that play.
+    make_source, make_memory: create each board's source of games and its memory.
     device: where games are played.
     """
 

@@ -19,8 +19,9 @@ class Targets:
     """The rule that makes value and policy targets from a game's record; the defaults are AlphaGo Zero's.
 
     value: the kind of value target.  "lambda": the game's result mixed with later search values (`lambda_returns`).
-        "plies" and "legal-moves": the game's result mixed with the position's own search value (`mixed_values`).  The
-        result's share grows with the plies so far, or with the number of legal moves at the plies so far.
+        "plies" and "legal-moves": the game's result mixed with the position's own search value (`mixed_values`).  With
+        "plies" the result's share grows by the same amount at each ply, with "legal-moves" in proportion to the
+        number of legal moves at the ply.
     search_share: for "lambda", the share of each later search value, see `lambda_returns`.
     result_share, result_growth: for "plies" and "legal-moves", the result's share at the game's beginning, and its
         growth until the game's end.

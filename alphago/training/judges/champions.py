@@ -146,7 +146,7 @@ class ChampionKeeper:
         """Save a match's games in the run's folder, and report the match.
 
         name: the name under which the games are saved.  opponent: the opponent's name in the report.
-        verdict: `accepted`, whether the candidate becomes the best network; nothing for the match against the second.
+        verdict: `accepted`, whether the candidate becomes the best; empty for the match against the second best.
         """
         match = pit.match
         low, high = wilson(match.win_rate, len(match.outcomes))

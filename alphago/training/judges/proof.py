@@ -36,7 +36,9 @@ SEARCH = SearchSettings(gumbel=True)  # one leaf per wave: games are few, but th
 class Examiner:
     """The judge that plays matches against an opponent on a schedule and ends the run once the network is stronger.
 
-    env: the game of the matches.  folder: the run's folder; the judge writes evaluations.jsonl and proof.json there.
+    env: the game of the matches.
+    opponent: the opponent and the schedule.
+    folder: the run's folder; the judge writes evaluations.jsonl and proof.json there.
     """
 
     name = "proof"

@@ -38,9 +38,10 @@ class Resignation(NamedTuple):
 
 
 def calibrate(records: Sequence[GameRecord], most_wrong: float = MOST_WRONG) -> Resignation | None:
-    """Return the threshold that `calibrate_sides` finds on games; None if it finds none.
+    """Return the threshold that `calibrate_sides` finds on games; None if there is no such threshold.
 
     Games that ended by resignation are left out, because their true result is unknown.
+
     most_wrong: largest share of wrong resignations.
     """
     return calibrate_sides([side for record in records for side in sides_of(record)], most_wrong)

@@ -122,7 +122,10 @@ class WatchedMatch:
         self.open = []
 
     def results(self) -> tuple[MatchResult, MatchResult]:
-        """Return two results: of all finished pairs, and of those in which no engine forfeited, renumbered from 0."""
+        """Return the results of all finished pairs of games, and of only the pairs in which no engine forfeited.
+
+        In each of the two results the games are renumbered from 0.
+        """
         games = [replace(game, number=number) for number, game in enumerate(self.games)]
         result = MatchResult.of(self.watched.env, games)
         return result, without_forfeits(result)
