@@ -67,7 +67,10 @@ class BestMove(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """The current line of play of a search of depth D, one entry per ply from the root on (see the kernels)."""
+    """The line of play that a search of depth D is following, one entry per ply from the root on.
+
+    The search is in alphago.arena.kernels.alphabeta.
+    """
 
     rows: np.ndarray  # int64 [D + 1, words]
     mask: np.ndarray  # bool [A], scratch
@@ -84,7 +87,10 @@ class AlphaBetaSearch:
     """Alpha-beta search with iterative deepening and a transposition table, one position at a time.
 
     Results depend only on the position and the depth.  Raises ValueError for a game without an evaluation.
-    nodes_a_call: number of nodes that one call of the kernel visits; Ctrl-C takes effect between two calls.
+
+    depth: plies to look ahead at most.
+    nodes_a_call: an attribute, the number of nodes that one call of the kernel visits.  Ctrl-C takes effect between two
+        calls.
     """
 
     def __init__(self, env: GameEnv, depth: int) -> None:

@@ -46,7 +46,7 @@ class EnginePlayer:
             raise
 
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        """Return actions, int32 [n]; RESIGN if the engine failed or resigned."""
+        """Return actions, int32 [n], RESIGN for a game whose engine failed or resigned; see `Player.choose`."""
         actions = np.full(len(games), RESIGN, np.int32)
         movers = self.batch.to_play(games, np.empty(len(games), np.int8))
         for i, (game, mover) in enumerate(zip(games.tolist(), movers.tolist(), strict=True)):

@@ -268,7 +268,7 @@ def play_match(
             play_games(games, finish, stop)
 
     def play_in_parts(numbers: Sequence[int]) -> None:
-        """Play the games, at most as many side by side as engines may run at once."""
+        """Play the games in parts, each of at most as many games as engines may run at once."""
         most = min(at_once) // threads if at_once else len(numbers)
         for begin in range(0, len(numbers), most):
             if not stop.is_set():

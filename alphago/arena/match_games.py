@@ -168,7 +168,8 @@ def play_games(games: ParallelGames, on_game: Callable[[MatchGame], Any], stop: 
 def random_points(board: GameBatch, games: np.ndarray, generators: list[np.random.Generator]) -> np.ndarray:
     """Return a random legal action for each game, int32 [n].
 
-    It is one of `env.opening_actions`, or any action if none of these is legal.
+    An action is one of `env.opening_actions`, or, if none of those is legal, any legal action.
+    generators: the random generator of each game.
     """
     env = board.env
     legal = board.legal_mask(games, np.empty((len(games), env.action_space), np.bool_))

@@ -141,7 +141,7 @@ class PitFolder:
         return Pit(candidate, champion, tournament.result((0, 1)), verdict or Verdict("continue", 0.0, 0))
 
     def save(self, pits: Sequence[Pit]) -> None:
-        """Write a row to the log for each of `pits`; the rows of earlier calls with other values are kept."""
+        """Write a row to pits.jsonl for each of `pits`; keep its earlier rows about other pairs of values."""
         rows = {
             (pit.candidate, pit.champion): {
                 "candidate": pit.candidate, "champion": pit.champion, "games": len(pit.result.games),
@@ -155,7 +155,7 @@ class PitFolder:
         write_atomic(self.path / LOG, data.encode())
 
     def _earlier_rows(self) -> dict[tuple[Any, Any], dict[str, Any]]:
-        """Return the rows of the log, by (candidate, champion); lines that cannot be parsed are left out."""
+        """Return the rows of pits.jsonl, by (candidate, champion); lines that cannot be parsed are left out."""
         path, rows = self.path / LOG, {}
         for line in path.read_bytes().splitlines() if path.is_file() else ():
             with contextlib.suppress(ValueError, KeyError, TypeError):

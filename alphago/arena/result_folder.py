@@ -50,7 +50,7 @@ class ResultFolder:
             write_atomic(path, (json.dumps(settings, indent=2) + "\n").encode())
 
     def add(self, match: Match, game: MatchGame) -> None:
-        """Save a finished game at once."""
+        """Save a finished game at once; match: the indices of its two players."""
         line = {
             "match": match,
             "game": game.number,
@@ -67,7 +67,7 @@ class ResultFolder:
         self._insert(match, game)
 
     def game_name(self, match: Match, number: int) -> str:
-        """Return the name of a game's SGF file, without its suffix."""
+        """Return the name of a game's SGF file, without its suffix; number: the game's index in its match."""
         return f"{match[0] + 1}-{match[1] + 1}-{number + 1:04d}"
 
     @property
@@ -75,7 +75,7 @@ class ResultFolder:
         return self.path / "games.jsonl"
 
     def _compare(self, path: Path, settings: Mapping[str, Any]) -> None:
-        """Raise ValueError unless `settings` equal those in the file; the message names the first that differs."""
+        """Raise ValueError, which names the first difference, unless `settings` equal those in the file `path`."""
         try:
             saved = json.loads(path.read_text(encoding="utf-8"))
             different = [key for key in settings if saved[key] != settings[key]]

@@ -162,7 +162,10 @@ class Tournament:
                 play_match(self.env, entrants, plan, numbers, add, adjudicator=self.adjudicator)
 
     def result(self, match: Match) -> MatchResult:
-        """Return the result so far for the first player, in games whose opening was played with both colours."""
+        """Return the result so far of a match, from its first player's view.
+
+        Only games whose opening was played with both colours count.  match: the indices of the two players.
+        """
         games = self.folder.games.get(match, {})
         return MatchResult.of(self.env, [game for number, game in games.items() if number ^ 1 in games])
 

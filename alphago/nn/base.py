@@ -90,6 +90,6 @@ class DenseBase(nn.Module):
 
 
 def check_choice(name: str, value: object, choices: Collection[str]) -> None:
-    """Raise ValueError, which lists the choices, unless `value` is one of them; name: the argument's name."""
+    """Raise ValueError, which lists the choices, unless `value` is one of `choices`; name: the argument's name."""
     if value not in choices:
         raise ValueError(f"{name} must be {' or '.join(map(repr, choices))}, got {value!r}")

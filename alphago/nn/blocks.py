@@ -33,14 +33,14 @@ class ConvBn(nn.Sequential):
 
 
 def conv_bn(inputs: int, outputs: int, kernel_size: int) -> ConvBn:
-    """Return a convolution that keeps the board's size, without a bias, and a batch norm."""
+    """Return a convolution without a bias, which keeps the board's size, followed by a batch norm."""
     conv = nn.Conv2d(inputs, outputs, kernel_size, padding=kernel_size // 2, bias=False)
     nn.init.kaiming_normal_(conv.weight, nonlinearity="relu")
     return ConvBn(conv, nn.BatchNorm2d(outputs))
 
 
 def board_bias(channels: int) -> nn.Linear:
-    """Return a layer that maps the means and maxima of all channels to a bias per channel, initialised to 0."""
+    """Return a layer, initialised to 0, that maps the means and maxima of all channels to a bias per channel."""
     layer = nn.Linear(2 * channels, channels)
     nn.init.zeros_(layer.weight)
     nn.init.zeros_(layer.bias)
@@ -48,7 +48,7 @@ def board_bias(channels: int) -> nn.Linear:
 
 
 def start_small(*layers: nn.Linear | nn.Conv2d) -> None:
-    """Initialise layers, with or without a bias, so that their outputs are near 0."""
+    """Initialise the weights of layers near 0, and their biases, if they have any, to 0."""
     for layer in layers:
         nn.init.normal_(layer.weight, std=0.01)
         if layer.bias is not None:
@@ -71,9 +71,9 @@ class Block(nn.Module):
     """Base class of a tower's blocks: [B, channels, H, W] -> [B, channels, H, W].
 
     pooled: whether the block sees the whole board.  If so, the input h of its last convolution becomes h + W [mean h,
-        max h], with mean and maximum over the board: a bias per channel, computed from all channels.  So facts about
-        the whole board (ko fights, the score) reach every point in one block (Wu 2019, "Accelerating Self-Play
-        Learning in Go", section 3.3).
+        max h].  The mean and the maximum are taken over the board, and the matrix W maps those of all channels to a
+        bias per channel.  So facts about the whole board (ko fights, the score) reach every point in one block (Wu
+        2019, "Accelerating Self-Play Learning in Go", section 3.3).
     activation: a name in ACTIVATIONS.
     """
 

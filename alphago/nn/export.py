@@ -42,11 +42,13 @@ DOCUMENTATION = {
 
 
 class Export(NamedTuple):
-    """The files of an exported network, and its comparison with the original network in torch, in float32.
+    """The files of an exported network, and how far its outputs are from those of the original network.
+
+    The original network is computed by torch in float32.
 
     files: the files written, with the weights first.  bytes: their total size.
     positions: number of positions of random games on which the outputs were compared.
-    differences: largest difference of each output, by name.
+    differences: the largest difference of each output, by the output's name.
     """
 
     files: tuple[Path, ...]
@@ -73,7 +75,7 @@ def export_model(
         on each of two boards.
 
     Raises ValueError for an unknown format, and for a module that cannot be translated or whose translation computes
-    other outputs; ImportError if "onnx" needs packages that are not installed; OSError if a file cannot be written.
+    other outputs; ImportError if the format needs packages that are not installed; OSError if a file cannot be written.
     Unless the error is an OSError, no file is written.
     """
     path = Path(path)
@@ -262,7 +264,7 @@ def layer_weights(graph: NetworkGraph) -> dict[str, np.ndarray]:
 
 
 def manifest(graph: NetworkGraph, net: NeuralNet, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the manifest of exported weights as plain data; facts: entries about the weights' file."""
+    """Return the manifest of exported weights as plain data; facts: its entries about the file of weights."""
     constants = {name: array.tolist() for name, array in graph.weights.items() if "." not in name}
     return {
         "format": "alphago-weights", "version": MANIFEST_VERSION, **about(net), **facts,

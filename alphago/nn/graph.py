@@ -30,7 +30,7 @@ class Step(NamedTuple):
     """One ONNX operation (opset 17).
 
     op: the operation's name.  attributes: its attributes.
-    inputs: names of outputs of earlier steps, of weights, or of the graph's input.
+    inputs: names of outputs of earlier steps, of weights, or of the graph's input.  output: the output's name.
     """
 
     op: str
@@ -55,7 +55,7 @@ class NetworkGraph:
 
     planes: the input.
     weights: the weights, and the constants that operations use, by name.
-    outputs: the tensors of logits and value, and if the network predicts them of score and ownership, by name.
+    outputs: by name, the tensors "logits" and "value", and also "score" and "ownership" if the network predicts them.
     """
 
     planes: Tensor
@@ -184,7 +184,7 @@ def side(tensor: Tensor, axis: int) -> Any:
 
 
 def number(graph: NetworkGraph, value: Any) -> Any:
-    """Convert an operand: a number to float, and a symbolic dimension of `side` to a computed Tensor, float32 [1].
+    """Convert an operand: a number to float, and a symbolic dimension from `side` to a computed Tensor, float32 [1].
 
     Return any other value unchanged.
     """

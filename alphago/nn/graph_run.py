@@ -9,9 +9,9 @@ from alphago.nn.graph import NetworkGraph
 
 
 def run_graph(graph: NetworkGraph, weights: Mapping[str, np.ndarray], planes: np.ndarray) -> dict[str, np.ndarray]:
-    """Compute a graph's outputs, by name.
+    """Compute a graph's outputs, and return them by name.
 
-    weights: the values to use instead of `graph.weights`, for example rounded ones.
+    weights: arrays by name, to use instead of `graph.weights`, for example rounded ones.
     planes: float32 [n, C, H, W].
     """
     values: dict[str, Any] = {**weights, graph.planes.name: planes}

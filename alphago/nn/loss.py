@@ -125,7 +125,7 @@ def legal_alone(logits: torch.Tensor, target_policy: torch.Tensor) -> tuple[torc
 
 
 class ForecastLosses(NamedTuple):
-    """Scalar losses, averaged over the batch; None for a loss whose prediction the network lacks."""
+    """Scalar losses, averaged over the batch; `ownership` or `score` is None if the network does not predict it."""
 
     total: torch.Tensor  # the weighted sum of `ownership` and `score`
     ownership: torch.Tensor | None = None  # squared error per point, 0 .. 4

@@ -71,7 +71,7 @@ def saved_game(path: str | PathLike[str], board_size: int | None = None, komi: f
 
     path: the network's file.
     board_size: None for the saved size.
-    komi: None for the saved komi, or for the default komi of another board.
+    komi: None for the saved komi, or, if `board_size` is not the saved size, for that board's default komi.
     Raises ModelError if the game does not come with the package, ValueError if the game lacks this board or komi.
     """
     description = read_description(path)
@@ -103,8 +103,8 @@ def write_network(
     """Write a network's tensors and description to a file; after an error the file is unchanged.
 
     tensors: the state dict.  config: `NeuralNet.config`.  extra: further texts by name.
-    Raises OSError, with the file's name, if it cannot be written; ValueError if a value in `tensors` is not a tensor,
-    or not finite.
+    Raises OSError, with the file's name, if the file cannot be written; ValueError if a value in `tensors` is not a
+    tensor, or not finite.
     """
     for name, tensor in tensors.items():
         if not isinstance(tensor, torch.Tensor):
@@ -154,8 +154,8 @@ def fingerprint(tensors: Mapping[str, torch.Tensor]) -> str:
 def read_weights(path: str | PathLike[str]) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
     """Return the tensors and the description (see `read_description`) in a file.
 
-    Raises ModelError if the file cannot be read or is damaged; damage is found by the digest of the contents, which
-    files have unless they are old.
+    Raises ModelError if the file cannot be read or is damaged.  Damage is found by comparing the contents with the
+    digest in the header; old files have no digest.
     """
     texts, data = read_regular_file(path, whole=True)
     try:
@@ -178,7 +178,7 @@ def read_description(path: str | PathLike[str]) -> dict[str, Any]:
 
 
 def read_regular_file(path: str | PathLike[str], whole: bool = False) -> tuple[Mapping[str, Any], bytes]:
-    """Return the texts in a file's header, and the bytes of the header or with `whole` of the file.
+    """Return the texts in a file's header, and the bytes of the whole file if `whole`, else those of the header.
 
     The sizes in the header are checked before the rest of the file is read.  Pipes and devices are not read.
     Raises ModelError if the file cannot be read or is not a network.

@@ -148,7 +148,7 @@ class NeuralNet(nn.Module):
         return self.policy(features), forecast.value, forecast
 
     def resized(self, env: GameEnv) -> "NeuralNet":
-        """Return a network for another board of the game, which shares its weights with this network.
+        """Return a network that plays the game on another board and shares its weights with this network.
 
         Raises ValueError if `env` is another game, or if this network is not size-free.
         """
@@ -215,7 +215,7 @@ class NeuralNet(nn.Module):
     def config(self) -> dict[str, Any]:
         """The plain data from which `build_net` rebuilds the network.
 
-        Its entries are the constructor's keywords, and for the parts passed to the constructor:
+        Its entries are the constructor's keywords, and two entries about the parts that were passed to the constructor:
         parts: the description of each registered part, by slot.
         custom: the class name of each other module, by slot.
         """

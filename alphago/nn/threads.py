@@ -34,10 +34,10 @@ class Workers:
     def run(self, tasks: Sequence[Callable[[], Any]], stop: threading.Event | None = None) -> list[Any]:
         """Run the tasks and return their results, in order.
 
-        If a task raises an exception, or the wait is interrupted, `stop` is set.  The exception is raised after all
-        tasks have ended.
+        If a task raises an exception, or Ctrl-C interrupts this method, the method sets `stop`, waits until all tasks
+        have ended, and raises the exception.
 
-        stop: an event that long tasks should check; None if they check no event.
+        stop: an event at which long tasks should end early; None if the tasks check no event.
         """
         futures = [self._pool.submit(task) for task in tasks]
         if stop is not None:

@@ -42,9 +42,10 @@ class ForecastValue(ForecastHead):
     """A value head that predicts value, score and ownership, on a board of any size.
 
     A 1x1 convolution to `planes` channels, batch norm and relu come first.  A second 1x1 convolution gives the
-    ownership.  Value and score are computed, with one hidden layer, from the channels' means, means times the board's
-    side, and maxima over the board, and from the sum of the ownership (after Wu 2019, "Accelerating Self-Play Learning
-    in Go", sections 3.4 and 4).  The last layers are initialised near 0, so that an untrained value is near 0.
+    ownership.  Value and score are computed, with one hidden layer, from the sum of the ownership and three numbers for
+    each channel: its mean over the board, this mean scaled with the board's side, and its maximum (after Wu 2019,
+    "Accelerating Self-Play Learning in Go", sections 3.4 and 4).  The last layers are initialised near 0, so that an
+    untrained value is near 0.
     """
 
     def __init__(self, channels: int, planes: int = 16, hidden: int = 64) -> None:

@@ -15,11 +15,11 @@ SUFFIXES = (".sgf", ".npz")
 
 
 def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[GameRecord]:
-    """Return games of `env` from a file, a folder (with subfolders) or a dataset, about `positions` positions in all.
+    """Return games of `env`, with about `positions` positions in all, from a file, a folder or a dataset.
 
-    If the files hold more, the games are a random sample over all files, the same on every call.  Games on other
-    boards, illegal games and games without a result are left out.  From a dataset only the validation games are read,
-    if it has any.
+    A folder is read with its subfolders.  If the files hold more positions, the games are a random sample over all
+    files, the same on every call.  Games on other boards, illegal games and games without a result are left out.  From
+    a dataset only the validation games are read, if it has any.
 
     Raises FileNotFoundError if `path` does not exist, ValueError if it holds no game of `env`.
     """
@@ -49,7 +49,7 @@ def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[Game
 
 
 def read_dataset(path: Path, env: GoEnv, positions: int) -> list[GameRecord]:
-    """Return games of a dataset that have a result, about `positions` positions.
+    """Return games of a dataset that have a result, with about `positions` positions in all.
 
     Raises ValueError if no game has a result.
     """
@@ -74,7 +74,10 @@ def read_dataset(path: Path, env: GoEnv, positions: int) -> list[GameRecord]:
 
 
 def read_games(path: Path, env: GameEnv, positions: int) -> list[GameRecord]:
-    """Return games of `env` from a file, until they have `positions` positions; raise ValueError if there are none."""
+    """Return randomly chosen games of `env` from a file, until they have `positions` positions in all.
+
+    Raises ValueError if the file holds no game of `env`.
+    """
     if path.suffix.lower() == ".sgf":
         game = require_go(env, "SGF files")
         games = [read_sgf(path, game).to_record(game)]

@@ -60,9 +60,10 @@ class GameFilter:
 
 @dataclass(frozen=True)
 class Converter:
-    """Converts pieces of source files to rows of a dataset.
+    """Converts pieces of source files (see `alphago.records.sources.Piece`) to rows of a dataset.
 
-    filter: which games to keep.  index: [n] of dtype ENTRY, sorted by id: results of games from line files.
+    filter: which games to keep.
+    index: [n] of dtype ENTRY, sorted by id: results and komi for texts with a game on each line.
     """
 
     filter: GameFilter
@@ -112,7 +113,7 @@ class Converter:
         )  # fmt: skip
 
     def why_not(self, game: SgfGame) -> str:
-        """Return the reason why a game is left out; "" if it is kept."""
+        """Return the reason to leave a game out; "" to keep it."""
         wrong = [fault.kind for fault in game.faults]
         fatal = next((kind for kind in wrong if kind in FATAL), "")
         cut = next((kind for kind in wrong if kind in CUT), "")
@@ -143,7 +144,7 @@ class Converter:
         return ""
 
     def score(self, env: GoEnv, game: SgfGame) -> tuple[int, bool]:
-        """Return twice Black's margin, and whether the owner of each point at the end is known: (0, False) if not.
+        """Return (twice Black's margin, True) if the owner of each point at the end is known, else (0, False).
 
         The owners are known if the area of the last board, counted without removing stones, differs from the result by
         at most SCORED_WITHIN: then no dead stones are left. The tolerance is one point, since Japanese and Chinese
@@ -169,7 +170,10 @@ class Converter:
     # --- one game a line ---
 
     def add_line(self, into: Collector, name: str, line: bytes) -> None:
-        """Add the game of a line, `id TAB ;B[pd];W[dp]…`; a line with root properties (SZ, RE, …) is read as SGF."""
+        """Add the game of a line, `id TAB ;B[pd];W[dp]…`; a line with root properties (SZ, RE, …) is read as SGF.
+
+        name: the file's name, for messages.
+        """
         label, _, moves = line.partition(b"\t")
         label = label.strip().removeprefix(b"\xef\xbb\xbf")
         where = f"{name}, game {label.decode('ascii', 'replace')[:40]}"
@@ -279,8 +283,9 @@ def actions_of(colours: np.ndarray, columns: np.ndarray, rows: np.ndarray) -> tu
 def follow_plays(colours: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, int, Rules, int]:
     """Play a game on 19x19 under the rules that allow the most plays: `GoEnv`'s default, simple ko, or suicide allowed.
 
-    Returns the plies as a dataset stores them, the number of legal plays, these rules, and Black's area minus White's
-    at the end.
+    colours, actions: the plays, as from `plays_of`.
+    Returns the plies up to the first illegal play as a dataset stores them, the number of legal plays, these rules, and
+    Black's area minus White's at the end.
     """
     best: tuple[np.ndarray, int, Rules, int] = (np.zeros(0, np.uint16), -1, Rules(), 0)
     slots = np.zeros(1, np.int64)

@@ -39,8 +39,8 @@ EXAMPLES = 3  # messages about games left out, for each reason
 class Split(NamedTuple):
     """The shares of validation and test games; all other games are for training.
 
-    The split of a game depends on its hash, so a game and its rotated and reflected copies are always in the same
-    split.
+    A game is assigned to a split by its hash, so a game and its rotated and reflected copies are always in the same
+    split.  Another `seed` assigns the games differently.
     """
 
     validation: float = 0.05
@@ -152,8 +152,8 @@ class Seen:
 class DatasetWriter:
     """A dataset opened for writing; a context manager that locks its folder.
 
-    Games are added by imports, one import at a time.  An interrupted import must be completed before the next one
-    begins.
+    Games are added by imports, one import at a time.  An import consists of jobs, each of which adds a group of games.
+    An interrupted import must be completed before the next one begins.
     """
 
     def __init__(self, path: str | Path, split: Split | None = None) -> None:
@@ -218,7 +218,7 @@ class DatasetWriter:
     # --- imports ---
 
     def begin(self, sources: Sequence[Any], options: Mapping[str, Any]) -> int:
-        """Begin an import or resume it; return how many of its jobs are done, or -1 if it is already complete.
+        """Begin or resume an import; return how many of its jobs are done, or -1 if the import is already complete.
 
         sources, options: JSON data; two imports with equal data are the same import.
         Raises ValueError if a different import was interrupted.

@@ -43,7 +43,8 @@ class Collection:
     """A public collection of games.
 
     what: a one-line description.  source: the web page about the collection.  licence: as stated on that page.
-    files: addresses of the games.  indexes: addresses of their results.  filter: recommended keywords of GameFilter.
+    files: addresses of the games.  indexes: addresses of files with the games' results.
+    filter: recommended keywords of GameFilter.
     """
 
     what: str

@@ -24,7 +24,8 @@ _converter: Converter | None = None  # of a worker process
 class ImportReport:
     """The result of an import.
 
-    kept: games added.  total: games in the dataset now.  rejected: the number of games left out for each reason.
+    kept: number of games added.  total: number of games in the dataset now.  rejected: number of games left out for
+        each reason.
     examples: some messages for each reason.
     """
 
@@ -57,9 +58,9 @@ def import_games(
     stopped, repeat the call; a call with other arguments adds to the dataset.
 
     Args:
-        paths: SGF files, `.tar.gz`, `.zip`, texts with a game on each line (`id TAB ;B[pd];W[dp]…`), compressed or
-            not, or folders of all of them.
-        dataset: its folder, which need not exist.
+        paths: SGF files, archives (`.tar.gz`, `.zip`), texts with a game on each line (`id TAB ;B[pd];W[dp]…`),
+            compressed or not, and folders with such files.
+        dataset: the dataset's folder, which need not exist.
         filter: which games to keep.
         split: shares of validation and test games; None for the dataset's own, or the default for a new one.
         index: index files with results and komi, for texts with a game on each line; None to search for `*.index` in

@@ -192,6 +192,7 @@ def read_arrays(arrays: Mapping[str, np.ndarray]) -> list[GameRecord]:
 class RecordBuilder:
     """A game in progress, recorded ply by ply.
 
+    setup, seed, env: as in `GameRecord`.
     Raises ValueError for a seed outside 0 .. SEED_END - 1.
     """
 
@@ -240,7 +241,10 @@ class RecordBuilder:
         self.plies = [(*ply[:5], 0.0, ply[6]) for ply in self.plies]
 
     def finish(self, outcome: float, score: float, resigned: bool, action_space: int) -> GameRecord:
-        """Return the record of the finished game; `outcome` and `score` are from Black's view."""
+        """Return the record of the finished game.
+
+        outcome, score, resigned: as in `GameRecord`.  action_space: number of actions of the game.
+        """
         columns = zip(*self.plies, strict=True) if self.plies else ((),) * 7
         actions, policies, values, counts, movers, weights, surprises = columns
         return GameRecord(

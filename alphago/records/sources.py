@@ -36,7 +36,9 @@ MOST_LEVELS = 3  # archives inside archives
 
 
 class Piece(NamedTuple):
-    """A file, or some lines of a text, to be converted by a worker; it has `data`, `lines` or `error`.
+    """A file, or some lines of a text, to be converted by a worker.
+
+    At most one of `data`, `lines` and `error` is not empty.
 
     name: the path of the file, with the archive that contains it.
     data: the content of the file.
@@ -133,7 +135,10 @@ def is_wanted(name: str) -> bool:
 
 
 def pieces_of_text(name: str, stream: IO[bytes], asked: bool) -> Iterator[Piece]:
-    """Yield groups of lines of a text that has a game on each line; or a text that looks like SGF, as a whole."""
+    """Yield the pieces of a text: groups of lines if it has a game on each line, the whole text if it looks like SGF.
+
+    asked: whether to yield the whole text even if it does not look like SGF.
+    """
     reader = io.BufferedReader(stream, HEAD * 16) if not hasattr(stream, "peek") else stream  # type: ignore[type-var]
     head = reader.peek(HEAD)[:HEAD]
     first = head.lstrip(b"\xef\xbb\xbf\r\n ").split(b"\n", 1)[0]

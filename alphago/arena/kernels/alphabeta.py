@@ -5,8 +5,8 @@ Plies are counted from the root of the search; arrays have one entry per ply.  T
 tried first, then moves by how often each was the best one at other nodes ("history", Schaeffer 1989), which is
 initialised with the game's preferences.  The order does not change the value.
 
-The table's keys contain the number of plies played, so that all entries for a key in one search have the same depth
-below them, and a ply limit is respected.  The keys do not contain the history of a position, so that a repetition
+The table's keys contain the number of plies played.  So all nodes with the same key have the same number of plies left
+to search, and a ply limit is respected.  The keys do not contain the history of a position, so that a repetition
 within the search may get a value that holds only for another path to the position (Kishimoto and Müller 2004, "graph
 history interaction").
 """
@@ -177,7 +177,7 @@ def enter(depth, number, stack, table, history, ply):
 
 @inlined
 def leave(depth, number, stack, table, history, ply):
-    """Write the result of the node at `ply`, which is searched, into table and history; return its value."""
+    """Write the result of the completely searched node at `ply` into table and history; return its value."""
     remember(stack, table, ply, depth, number)
     side = (1 - load(stack.rows[ply], TO_PLAY)) // 2
     history[side, stack.best_action[ply]] += (depth - ply) * (depth - ply)

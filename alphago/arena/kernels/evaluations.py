@@ -46,7 +46,8 @@ def weighted_squares(row):
 def line_value(row, point, step, length):
     """Return the value for Black of the line of `length` points, `step` apart, that begins at `point`.
 
-    A line without stones, or with stones of both sides, has value 0.
+    The value is LINE_BASE^(stones - 1), negative for White's stones.  A line without stones, or with stones of both
+    sides, has value 0.
     """
     total = 0
     stones = 0

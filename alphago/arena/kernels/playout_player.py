@@ -60,7 +60,10 @@ def add_points(tree, row, own_eyes, prior):
 
 @part
 def shuffle(tree, first, state):
-    """Shuffle the nodes from index `first` to the last one: the search takes the first of equally good nodes."""
+    """Shuffle the nodes from index `first` to the last one, since the search takes the first of equally good nodes.
+
+    state: int64 [1], the state of the random generator.
+    """
     for left in range(load(tree.used, 0) - first, 1, -1):
         a = first + left - 1
         b = first + ((next_random(state) * left) >> 32)
@@ -96,7 +99,10 @@ def expand(tree, node, row, state, prior):
 
 @part
 def uct_value(tree, child, log_visits, exploration):
-    """Return the upper confidence bound w / n + c sqrt(log(N) / n) of a child; the greatest value if it is untried."""
+    """Return the upper confidence bound w / n + c sqrt(log(N) / n) of a child; infinity if it has no visits.
+
+    log_visits: log(N), where N is the number of visits of the parent.  exploration: c.
+    """
     visits = load(tree.visits, child)
     if visits == 0:
         return math.inf
@@ -105,7 +111,7 @@ def uct_value(tree, child, log_visits, exploration):
 
 @part
 def rave_value(tree, child, equivalence):
-    """Return (1 - beta) w / n + beta w' / n', where w / n is the child's win rate.
+    """Return (1 - beta) w / n + beta w' / n', where w / n is the child's win rate; equivalence: k.
 
     w' / n' is the win rate of the playouts in which the side played this action at any time ("all moves as first"), and
     beta = n' / (n + n' + n n' / k) is the schedule of least squared error (Gelly and Silver 2011, section 4.4), where

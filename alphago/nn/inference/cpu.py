@@ -40,9 +40,9 @@ class NetEvaluator:
     float32.  OpenVINO computes the network if it is installed, with one thread per call; otherwise torch computes it,
     with as many threads as torch is set to use.  Several threads may call an evaluator at the same time.
 
-    Results differ from those of the modules by 1e-5 in float32.  In bfloat16, on briefly trained networks, policies
-    differ by a total variation of 0.002 on average (0.09 at most), values by 0.0005 (0.02 at most).  In int8 (see
-    alphago.nn.inference.int8), on the packaged networks, policies differ by a divergence of 0.001 nats on average,
+    In float32, results differ from those of the torch modules by 1e-5.  In bfloat16, on briefly trained networks,
+    policies differ by a total variation of 0.002 on average (0.09 at most), values by 0.0005 (0.02 at most).  In int8
+    (see alphago.nn.inference.int8), on the packaged networks, policies differ by a divergence of 0.001 nats on average,
     values by 0.008 to 0.016.
 
     env, base_net, value, policy: the game and the parts of a NeuralNet.
@@ -220,7 +220,10 @@ def choose_form(
 
 
 def try_form(form: Form, frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run | None:
-    """Return a network compiled in a form; None if that fails or its outputs for `planes` differ from `expected`."""
+    """Return a network compiled in a form; None if it cannot be compiled or its outputs differ.
+
+    expected: the outputs that it must have for `planes`, up to rounding.
+    """
     try:
         run = form(frozen, planes, expected, dtype)
         outputs = torch.empty_like(expected[0]), torch.empty_like(expected[1])

@@ -37,7 +37,7 @@ class ForecastOutputs(nn.Module):
 
 @torch.no_grad()
 def makes_forecasts(env: GameEnv, base_net: nn.Module, value: nn.Module) -> bool:
-    """Return whether a value head predicts score and ownership, and the game has them."""
+    """Return whether a value head predicts both score and ownership, and the game `env` has owners of points."""
     if not (env.has_ownership and isinstance(value, ForecastHead)):
         return False
     forecast = frozen_copy(value).forecast(frozen_copy(base_net)(example_planes(env)))

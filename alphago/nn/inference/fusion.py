@@ -80,7 +80,7 @@ def fuse_convolutions(
 
     graph_module: the graph, changed in place.
     inputs: an example batch in the dtype of later calls.
-    conv_class: the class of the new modules, with the constructor of FusedConv, which is the default.
+    conv_class: the class of the new modules, called with the same arguments as FusedConv; None for FusedConv.
     """
     ShapeProp(graph_module).propagate(inputs)
     parts = dict(graph_module.named_modules())
@@ -196,7 +196,7 @@ def replace_module(graph_module: fx.GraphModule, target: str, module: nn.Module)
 def module_uses(graph_module: fx.GraphModule) -> Counter[int]:
     """Return the number of nodes that call each module, by the module's id.
 
-    A module that is called more than once must not be changed.
+    A module that several nodes call must not be changed.
     """
     parts = dict(graph_module.named_modules())
     calls = (node.target for node in graph_module.graph.nodes if node.op == "call_module")

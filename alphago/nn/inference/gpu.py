@@ -40,7 +40,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 @contextlib.contextmanager
 def translate_out_of_memory() -> Iterator[None]:
-    """Replace torch's error within the `with` block by a MemoryError if the GPU's memory is exhausted."""
+    """Raise MemoryError, in place of torch's error, if the GPU's memory is exhausted within the `with` block."""
     try:
         yield
     except RuntimeError as error:
@@ -56,9 +56,9 @@ class DeviceEvaluator:
 
     `evaluate_leaves` evaluates a whole wave, the leaves of one step of a search.  It uploads the moves from the roots
     to the leaves; kernels play the moves and write planes into the network's input; a CUDA graph computes network and
-    softmax; and priors and values are downloaded.  Each thread has its own stream and buffers, so the groups of games
-    overlap, and a thread waits only once per wave.  Batches are padded to fixed sizes; the CUDA graph for a size is
-    captured when it is first needed.
+    softmax; and priors and values are downloaded.  Each thread has its own stream and buffers, so the waves of several
+    threads overlap, and a thread waits only once per wave.  Batches are padded to fixed sizes; the CUDA graph for a
+    size is captured when the size first occurs.
 
     Batch norm is folded into the convolutions.  Results are float32.
 
@@ -100,8 +100,8 @@ class DeviceEvaluator:
     def load(self, base_net: nn.Module, value: nn.Module, policy: nn.Module) -> None:
         """Replace the weights by those of another network with the same names and shapes.
 
-        Captured CUDA graphs use the new weights from then on.  If the current form does not compute the new network
-        correctly, another form is chosen.  No thread may be evaluating during the call.
+        Captured CUDA graphs use the new weights from then on.  If the current form (one of GPU_FORMS) does not compute
+        the new network correctly, another form is chosen.  No thread may be evaluating during the call.
 
         base_net, value, policy: the parts of the new network.
         Raises ValueError, and keeps the old weights, if the new ones are not finite or have other shapes.
@@ -123,7 +123,7 @@ class DeviceEvaluator:
 
     @translate_out_of_memory()
     def evaluate_leaves(self, batch: GameBatch, leaves: Leaves) -> tuple[Reached, np.ndarray, np.ndarray]:
-        """Evaluate a wave; arguments and result are as in `WaveEvaluator.evaluate_leaves`.
+        """Evaluate the leaves of one step of a search; arguments and result are as in `WaveEvaluator.evaluate_leaves`.
 
         Raises ValueError if the network's output is not finite.
         """
@@ -215,8 +215,8 @@ def make_evaluator(
 class CudnnConv(nn.Module):
     """A convolution with an optional addition and relu after it; with a relu it is a single cuDNN call.
 
-    PyTorch would compute bias, addition and relu in one pass over the features each, which together take half as long
-    as the convolution.
+    PyTorch would make three passes over the features, for bias, addition and relu.  Together they would take half as
+    long as the convolution.
 
     `cudnn_convolution_relu` passes the uninitialised memory of the result to cuDNN as an addend with factor 0.  If
     cuDNN read it, NaN or infinity there would give NaN in the result, which the evaluator reports as an error

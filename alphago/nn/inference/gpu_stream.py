@@ -36,7 +36,7 @@ def aligned(nbytes: int) -> int:
 
 
 class Answer(NamedTuple):
-    """The results of a wave for each position of a padded batch, as NumPy arrays or as torch tensors on the device."""
+    """The results for each position of a padded batch, as NumPy arrays or as torch tensors on the device."""
 
     broken: Any  # int32 [1], the number of positions for which the network's output is not finite
     values: Any  # float32 [size], in the view of the player about to move; the outcome if the game is over
@@ -49,7 +49,8 @@ class PaddedBatch:
     """The buffers for one padded batch size, and the CUDA graph that computes on them.
 
     planes, mask, outcomes: the network's input, the legal actions, and the outcomes of finished games, as tensors.
-    mask_rows, plane_rows, `reached`: arrays of the backend that share these buffers, for the boards' kernels to write.
+    mask_rows, plane_rows: arrays of the backend that share the memory of `mask` and `planes`; the boards' kernels write
+        to them.
     answer: the results on the device.  host_answer: a copy of `answer` in the CPU's memory.
     """
 
@@ -80,7 +81,7 @@ class PaddedBatch:
         self.graph: Any = None
 
     def reached(self, count: int) -> Reached:
-        """Return the buffers that `GameBatch.reach` overwrites, for `count` positions."""
+        """Return the buffers for the first `count` positions that `GameBatch.reach` overwrites."""
         return Reached(*(array[:count] for array in self._reached))
 
     def compute(self, net: nn.Module) -> None:
@@ -175,7 +176,7 @@ class GpuStream:
 
 
 class Uploads:
-    """A pinned buffer of `capacity` bytes and its twin on the device, to upload a wave's arrays in one copy."""
+    """A pinned buffer of `capacity` bytes and its twin on the device, to upload several arrays in one copy."""
 
     def __init__(self, capacity: int, device: torch.device, backend: Backend) -> None:
         self.capacity = capacity

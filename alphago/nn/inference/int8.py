@@ -1,8 +1,8 @@
 """Calibration for 8-bit inference: find the ranges of the inputs of a network's convolutions.
 
-The inputs of a convolution are rounded to integer multiples of a step, 0 to 255 of them if no input is negative,
-otherwise -128 to 127.  The kernel of each output channel is rounded to multiples, -127 to 127, of a step of its own.
-Products are added exactly (Jacob et al. 2018, "Quantization and Training of Neural Networks for Efficient
+Each input of a convolution is rounded to an integer times a step.  The integers are 0 to 255 if no input is negative,
+otherwise -128 to 127.  The kernel of each output channel has its own step, and its integers are -127 to 127.  Products
+are added exactly (Jacob et al. 2018, "Quantization and Training of Neural Networks for Efficient
 Integer-Arithmetic-Only Inference", section 2.1).
 
 A kernel's step is determined by its largest weight.  The step of the inputs is determined by the largest input in

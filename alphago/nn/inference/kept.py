@@ -21,7 +21,7 @@ _EVALUATORS: WeakKeyDictionary[nn.Module, dict[Hashable, tuple[str, Any]]] = Wea
 def kept(parts: tuple[nn.Module, ...], key: Hashable, make: Callable[[], Kept]) -> Kept:
     """Return the cached object for `parts` and `key`, or call `make` and cache its result.
 
-    `make` is called again if the parts' weights have changed.  An entry lives as long as the first of the parts.
+    `make` is called again if the parts' weights have changed.  A cached object lives as long as the first of the parts.
     Several threads may call this at the same time.
 
     parts: the modules of a network.  key: the other arguments that determine the object.  make: creates the object.

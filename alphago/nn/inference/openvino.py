@@ -1,9 +1,9 @@
 """Translate a traced network to an OpenVINO model, the fastest form on Intel and AMD CPUs.
 
 A Translator walks the folded graph of alphago.nn.inference.fusion and builds an OpenVINO node for each node.  For an
-operation that is not in its tables it raises an exception, and the network runs in torch.  It takes a hundredth of the
-time of OpenVINO's own converter, which matters since training publishes new weights every few seconds.  Models are
-compiled for a single batch size, because OpenVINO would choose its kernels again for each new size.
+operation that is not in its tables it raises an exception, and the network runs in torch.  The translation takes a
+hundredth of the time of OpenVINO's own converter, which matters since training publishes new weights every few seconds.
+Models are compiled for a single batch size, because OpenVINO would choose its kernels again for each new size.
 """
 
 import operator

@@ -79,7 +79,7 @@ def unmarked_utf16(data: bytes) -> str | None:
 
 
 def guess(data: bytes) -> str:
-    """Return the encoding of non-ASCII data: UTF-8 if the data is valid UTF-8, else the one with the best score."""
+    """Return the encoding of non-ASCII data: UTF-8 if the data is valid UTF-8, else the most plausible encoding."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(data[:LOOKED_AT], final=len(data) <= LOOKED_AT)
         return "utf-8"

@@ -23,17 +23,17 @@ class SgfGame:
     """One game of Go: its moves, and the properties of its root node.
 
     moves: actions, board_size^2 for a pass; the colours alternate.
-    komi: None if the file names none.
+    komi: None if the file names no komi.
     setup: stones and the first player, as in `GoEnv.position` and `GameRecord.setup` (`black`, `white`, `to_play`);
         handicap stones are among them.
     result: as in the file, such as "B+2.5", "W+R", "0" for a draw; "" if unknown.
     players: names of Black and White.
     rules: as in the file; `alphago.env.go_rules.NAMED` lists the names that are understood.
-    comment: on the game. comments: on moves, by ply.
-    inserted: plies of passes that are not in the file: one is inserted where it has two moves of one colour in a row.
+    comment: the comment on the game. comments: the comments on moves, by ply.
+    inserted: plies of inserted passes: a pass is inserted where the file has two moves of one colour in a row.
     faults: what is wrong with the file; `moves` end before the first fault.
     assumed: the rules that make all moves legal, if the file names none and `GoEnv`'s default forbids some; else None.
-    ranks: of Black and White, as in the file; `read_rank` converts them to numbers.
+    ranks: ranks of Black and White, as in the file; `read_rank` converts them to numbers.
     date, event: as in the file.
     notes: search results for the position before each ply, by ply.
     source: the file's name.

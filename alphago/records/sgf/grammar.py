@@ -41,7 +41,7 @@ class Tree:
     end: int = 0
 
     def main_line(self) -> list[Node]:
-        """Return the nodes of the main line: the first child of every node."""
+        """Return the nodes of the main line, which goes from the root to the first child of each node."""
         line, last = [], -1
         for number, parent in enumerate(self.parents):
             if parent == last:

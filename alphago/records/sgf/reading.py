@@ -43,7 +43,7 @@ def salvage_sgf(
 
     Args:
         source: a file, or its content.
-        name: of the file in messages; by default the path.
+        name: the file's name in messages; None for the path, or for "" if `source` is the content.
         env: as in `parse_sgf`.
         all_lines: whether to yield every variation as a game of its own, instead of the main line only.
 
@@ -89,7 +89,8 @@ def parse_games(
 ) -> list[SgfGame]:
     """Return the main line of each game in an SGF text; see `parse_sgf`.
 
-    most: raise ValueError if there are more games; None for any number.
+    most: the largest number of games allowed; None for any number.
+    Raises ValueError if there are more games.
     """
     if len(data) > LARGEST_FILE:
         raise ValueError(f"{name}: a file must have at most {LARGEST_FILE >> 20} MiB")

@@ -43,7 +43,8 @@ class Stretch:
 class Followed:
     """The legal plies of a stretch, and the fault that ended them.
 
-    inserted: plies that are passes, each inserted between two moves of one colour.
+    plies: the actions.  fault: None if all plays are legal.
+    inserted: the numbers of the plies that are passes, each inserted between two moves of one colour.
     node_of: for each ply the number of its node; for an inserted pass, the number of the next play's node.
     """
 

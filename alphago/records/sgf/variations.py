@@ -49,7 +49,11 @@ def with_additions(text: bytes, game: SgfGame, additions: Additions) -> bytes:
 
 
 def build_tree(grammar: Any, nodes: Sequence[Any], branches: Mapping[int, Sequence[Any]]) -> Any:
-    """Return sgfmill's tree of a main line, with a variation to the node at each index of `branches`."""
+    """Return sgfmill's tree of a main line with variations.
+
+    nodes: the main line.  branches: by index in `nodes`, the nodes of a variation that replaces the node at this index
+        and the nodes after it.
+    """
     end, below = len(nodes), None
     for index in sorted(branches, reverse=True):
         rest, variation = grammar.Coarse_game_tree(), grammar.Coarse_game_tree()

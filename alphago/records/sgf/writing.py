@@ -66,7 +66,10 @@ def format_sgf(game: SgfGame) -> bytes:
 
 
 def add_note(node: dict[str, list[bytes]], game: SgfGame, ply: int, value: Any) -> None:
-    """Add the results of a search to the node of the searched position: as properties, and as a line of its comment."""
+    """Add the results of a search to the node of the searched position: as properties, and as a line of its comment.
+
+    node: changed in place.  ply: the move after the searched position.  value: function that encodes a text.
+    """
     env, note = GoEnv(game.board_size), game.notes[ply]
     for name, texts in note_properties(note, env, game.moves[ply]).items():
         node[name] = [one for text in texts for one in value(text)]
