@@ -29,9 +29,9 @@ FLAGS = ("-std=c++17", "-O2", "-fPIC", "-shared", "-ffp-contract=off")
 
 
 def find_compiler() -> str | None:
-    """Return the path of the C++ compiler that the environment variable CXX names, or else the first of COMPILERS.
+    """Return the path of the C++ compiler; None if it is not installed.
 
-    Returns None if that compiler is not installed.
+    It is the compiler that the environment variable CXX names, or else the first of COMPILERS that is installed.
     """
     named = os.environ.get("CXX")
     return next((path for path in map(shutil.which, [named] if named else COMPILERS) if path), None)
@@ -75,7 +75,7 @@ def load_library(program: Program) -> ctypes.CDLL:
 class HostKernels:
     """The kernels of a program, run on the CPU; several threads may launch them at the same time.
 
-    blocks, threads: the size of the grid, and the number of threads per block.
+    blocks, threads: the number of blocks of a launch, and the number of threads per block.
     """
 
     def __init__(self, library: ctypes.CDLL, blocks: int, threads: int) -> None:
@@ -95,7 +95,8 @@ class HostKernels:
 class Host:
     """The backend for the CPU.
 
-    blocks, threads: the grid of every launch: number of blocks, and of threads per block; results do not depend on it.
+    blocks, threads: the number of blocks of a launch, and the number of threads per block.  Results do not depend on
+        them.
     """
 
     name = "host"

@@ -19,7 +19,10 @@ SIDES = {"black": 1, "b": 1, "white": -1, "w": -1}
 
 
 def check_player(player: int | str) -> int:
-    """Return +1 or -1 for "black", "white", "B", "w", +1, -1; raise ValueError for anything else."""
+    """Return a player as +1 (Black) or -1 (White); raise ValueError for anything else.
+
+    player: "black", "white", "b" or "w", in upper or lower case; or +1 or -1.
+    """
     value = SIDES.get(player.lower()) if isinstance(player, str) else player
     if isinstance(value, bool) or value not in (1, -1):
         raise ValueError(f"to_play must be 'black' or 'white' (or +1, -1), got {shown(player)}")
@@ -45,7 +48,7 @@ def check_history(history: Any, shape: tuple[int, int]) -> list[np.ndarray]:
 
 
 def point_text(point: int, height: int, width: int) -> str:
-    """Return the name, such as 'D4', of the point row * width + column.
+    """Return the name of the point row * width + column, such as 'D4'.
 
     Columns are letters without I, rows count from the bottom.
     """
@@ -56,7 +59,7 @@ def point_text(point: int, height: int, width: int) -> str:
 def draw_board(board: np.ndarray, last: int | None = None, marks: Mapping[int, str] | None = None) -> str:
     """Return `board` [height, width] as text: X for 1, O for -1, a dot for 0, brackets around the point `last`.
 
-    marks: the signs to draw instead of a dot, by empty point.
+    marks: {point: sign}, the signs to draw on empty points instead of a dot.
     """
     height, width = board.shape
     signs = [".XO"[colour] for colour in board.ravel()]
@@ -93,10 +96,12 @@ class StonesEnv(GameEnv):
         """Return the start position, or a set-up position.
 
         board: the stones, [height, width] of 1 Black, -1 White, 0 empty, if the game supports it.
-        to_play: "black" or "white" (or +1, -1).
-        history: the boards before `board`, oldest first, one legal move apart; the position's `moves` are these moves.
+        to_play: the side to move, "black" or "white" (or +1, -1); by default found from `history` or `board`.
+        history: the boards before `board`, oldest first; one legal move must lead from each board to the next.  The
+            position's `moves` are these moves.
 
-        Raises TypeError for an unknown keyword, with a suggestion of similar keywords.
+        Raises TypeError for an unknown keyword, with a suggestion of similar keywords, and ValueError for a `history`
+        without `board` or without legal moves between its boards.
         """
         boards = check_history(history, self.plane_shape)
         if not boards:
@@ -109,7 +114,7 @@ class StonesEnv(GameEnv):
 
     @cached_property
     def action_names(self) -> list[str]:
-        """The texts of all actions, in order."""
+        """The names of all actions, in the order of the actions."""
         height, width = self.plane_shape
         points = [point_text(point, height, width) for point in range(height * width)]
         passes = [] if self.pass_action is None else ["pass"]
@@ -117,7 +122,10 @@ class StonesEnv(GameEnv):
         return fitting[0] if fitting else [str(action) for action in range(self.action_space)]
 
     def to_text(self, action: int) -> str:
-        """Return an action's name, 'D4', 'D' or 'pass'; columns are letters without I, rows count from the bottom."""
+        """Return an action's name, 'D4', 'D' or 'pass'; columns are letters without I, rows count from the bottom.
+
+        Raises ValueError if the game has no such action.
+        """
         if not 0 <= action < self.action_space:
             raise ValueError(f"no action {action} in {self}: actions are 0 to {self.action_space - 1}")
         return self.action_names[action]
@@ -156,12 +164,15 @@ class StonesPosition(Position):
 
     @property
     def marks(self) -> dict[int, str]:
-        """The signs that the drawing has on empty points, by point."""
+        """The signs that `str` draws on empty points, as {point: sign}."""
         return {}
 
     @property
     def last_point(self) -> int | None:
-        """The point of the last stone; None before the first move and after a pass."""
+        """The point of the last stone; None before the first move and after a pass.
+
+        A game whose actions are not points overrides this property, or gets None; see also `last_drawn`.
+        """
         on_board = self.env.actions_are_points and self.moves and self.moves[-1] < self.board.size
         return self.moves[-1] if on_board else None
 
@@ -177,7 +188,10 @@ class StonesPosition(Position):
 
     @property
     def last_drawn(self) -> int | None:
-        """The point of the last stone, on which pictures draw a ring; None if there is none."""
+        """The point of the last stone, on which pictures draw a ring, in every game whose stones have points.
+
+        It is None if the last move placed no stone, and before the first move.
+        """
         if self.last_point is not None or not self.moves:
             return self.last_point
         (height, width), action = self.board.shape, self.moves[-1]
@@ -232,11 +246,11 @@ class StonesPosition(Position):
 
 
 def follow(boards: Sequence[np.ndarray], to_play: int | None, start: Callable[[np.ndarray, int], Any]) -> Any:
-    """Return the position at the end of a sequence of boards, in which one legal move leads from each to the next.
+    """Return the position at the end of a sequence of boards; one legal move must lead from each board to the next.
 
     to_play: the side to move at the end; None to find it from the moves, Black if both sides are possible.
-    start: returns the position for a board [height, width] and a side to move.
-    Raises ValueError if no legal moves lead through the boards.
+    start: a function of a board [height, width] and a side to move (+1 or -1) that returns their position.
+    Raises ValueError if no legal moves lead through the boards, or if they lead to another side to move.
     """
     ends, gaps = [], []
     for mover in (1, -1):
@@ -261,7 +275,7 @@ def follow(boards: Sequence[np.ndarray], to_play: int | None, start: Callable[[n
 
 
 def play_to(position: StonesPosition, board: np.ndarray) -> StonesPosition | None:
-    """Return the position after the legal move that leads to this board; None if no legal move does."""
+    """Return the position after the legal move that leads to this board; None if no legal move leads to it."""
     legal = np.flatnonzero(position.legal_mask)[::-1]  # a pass first
     added = np.flatnonzero((board.ravel() != 0) & (position.board.ravel() == 0))
     if position.env.actions_are_points and len(added):
@@ -271,7 +285,7 @@ def play_to(position: StonesPosition, board: np.ndarray) -> StonesPosition | Non
 
 
 def landing_points(board: np.ndarray) -> np.ndarray:
-    """Return the lowest empty point of each column, int64 [width]; -1 for a full one."""
+    """Return the lowest empty point (row * width + column) of each column, int64 [width]; -1 for a full column."""
     height, width = board.shape
     empty = board == 0
     rows = height - 1 - np.argmax(empty[::-1], axis=0)

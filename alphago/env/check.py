@@ -46,7 +46,7 @@ def check_game(
         must agree at every ply.  Use it to compare a fast game with a version in plain Python.
     games: number of games to play.
     seed: seed of the random moves.
-    setups: keywords for `GameBatch.reset`; the games use these set-ups in turn.
+    setups: set-ups, each a dictionary of keywords for `GameBatch.reset`; the games use them in turn.
     """
     start = _Game(env, {})
     _check_description(start)
@@ -119,7 +119,7 @@ class _Game:
         return answers[0]
 
     def view(self, batch: GameBatch, slot: int) -> _View:
-        """Return the answers of all methods for a slot, after checking that they agree with each other."""
+        """Return the answers of all methods for a slot, after checking that they are valid and fit together."""
         for verb in ("legal_mask", "planes") if isinstance(batch, PlainBatch) else ():
             # Ask the state itself, since the batch would broadcast and convert arrays of wrong shape or dtype.
             array = self.run(verb, getattr(batch.states[slot], verb))  # type: ignore[attr-defined]
@@ -330,10 +330,10 @@ def _check_reach(game: _Game, batch: GameBatch, leaves: Leaves, views: list[_Vie
 
 
 def _check_whole_game(game: _Game, batch: GameBatch, views: list[_View]) -> None:
-    """Check a finished game.
+    """Check a finished game: other ways to reach its positions must give the answers seen while it was played.
 
-    A slot that was not used must be unchanged; replays of the game and of its first half, another batch, and a call for
-    several slots must give the same answers.
+    These ways are replays of the game and of its first half, a copy into another batch, and a call for several slots at
+    once. A slot that was not used must still be at the start.
     """
     game.same("reset", "a slot that was not used", views[0], game.view(batch, START))
     length = len(game.moves)

@@ -23,8 +23,8 @@ class DeviceBatch(GameBatch):
     Calls on a GPU return without waiting for the answers if `out` is on the device. An `out` in NumPy may have any
     dtype and layout; on the device it must be C-contiguous and of the answer's dtype, else ValueError.
 
-    All positions of a call are processed in parallel, so a slot that the call changes must occur only once among its
-    slots, sources and targets.
+    All positions of a call are processed in parallel, so a slot that a call changes must occur only once among the
+    slots, sources and targets passed to it.
 
     program: the game's kernels, including the kernels of `alphago/env/kernels/batch.cuh`.
     words: number of int32 words per row.
@@ -196,9 +196,10 @@ class DeviceBatch(GameBatch):
         return self.backend.zeros(shape, dtype) if reached is None else reached
 
     def _reach(self, out: Any, dtype: DTypeLike, shape: tuple[int, ...]) -> Any | None:
-        """Return `out` as an array that kernels can write; None for a NumPy array, to which the result must be copied.
+        """Return `out` as an array that kernels can write to, or None if the result must be copied to `out`.
 
-        Raises ValueError if `out` is neither.
+        It is None for a NumPy array that kernels cannot access. Raises ValueError if `out` has another shape, or if the
+        result can neither be written nor copied to it.
         """
         self._check_shape(out, shape)
         reached = self.backend.reachable(out)

@@ -104,11 +104,17 @@ class GameEnv:
             raise ValueError(f"device must be 'cpu' or 'auto' for {self}, which has no CUDA kernels, got {device!r}")
 
     def new(self, **setup: Any) -> "PlainState":
-        """Return a start position as a plain Python state; required unless `new_batch` is overridden."""
+        """Return a start position as a plain Python state; required unless `new_batch` is overridden.
+
+        setup: the game's own keywords for a set-up position, if it has any.
+        """
         raise NotImplementedError(f"{type(self).__name__} defines neither new() nor new_batch()")
 
     def accepts(self, other: "GameEnv") -> bool:
-        """Return whether this game's batches can hold positions of the game `other`, which may have another komi."""
+        """Return whether this game's batches can hold positions of the game `other`.
+
+        By default the two games must be equal; Go also accepts a game with another komi.
+        """
         return self == other
 
     def training_variant(self) -> "GameEnv":
@@ -122,7 +128,7 @@ class GameEnv:
     def player_view(self) -> Self:
         """Return the game that a player's search uses in a match of this game: by default this game itself.
 
-        Go with fixed turns forbids needless passes there.
+        In Go with fixed turns it is a variant in which a pass is legal only if there is no other move.
         """
         return self
 
@@ -139,8 +145,9 @@ class GameEnv:
         return {}
 
     def position(self, **setup: Any) -> "Position":
-        """Return the start position, or the position that the game's own keywords describe.
+        """Return the start position, or a set-up position.
 
+        setup: the keywords of `GameBatch.reset`, or of `new` in a game in plain Python; none for the start position.
         Raises TypeError for an unknown keyword.
         """
         batch = self.new_batch(1)
@@ -205,7 +212,7 @@ class PlainState(Protocol):
         """Play a legal action."""
 
     def legal_mask(self) -> np.ndarray:
-        """Return bool [action_space]; all False once the game is over."""
+        """Return the legal actions, bool [action_space]; all False once the game is over."""
 
     def is_over(self) -> bool: ...
 
@@ -216,7 +223,7 @@ class PlainState(Protocol):
         """
 
     def planes(self) -> np.ndarray:
-        """Return float32 [planes, height, width], from the view of the player in `to_play`."""
+        """Return the network's input, float32 [planes, height, width], from the view of the player in `to_play`."""
 
     def copy(self) -> Self: ...
 
@@ -324,7 +331,10 @@ class GameBatch(ABC):
         """Write the mover's outcome if the game ended now, float32 [n], -1 .. 1."""
 
     def score(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Write the mover's margin in points if the game ended now, float32 [n]; without points, the outcome."""
+        """Write the mover's margin in points if the game ended now, float32 [n].
+
+        In games without points, it is the outcome.
+        """
         return self.outcome(slots, out)
 
     def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -457,7 +467,10 @@ class Position(Pictured):
         return self.batch.planes(_FIRST, np.empty((1, self.env.planes, *self.env.plane_shape), np.float32))[0]
 
     def play(self, action: int | str) -> Self:
-        """Return the position after a move, an action or its text ('d3'); raise IllegalMove if it is not legal."""
+        """Return the position after a legal move, given as an action or as text ('d3').
+
+        Raises IllegalMove if the move is not legal.
+        """
         action = self.check_action(action)
         batch = self.batch.extract(0)
         batch.play(_FIRST, np.array([action], np.int32))
@@ -472,7 +485,10 @@ class Position(Pictured):
             yield position
 
     def check_action(self, action: int | str) -> int:
-        """Return a move, an action or its text, as an action; raise IllegalMove with the reason if it is not legal."""
+        """Return the action of a move, which is given as an action or as text.
+
+        Raises IllegalMove, with the reason, if the move is not legal.
+        """
         if isinstance(action, str):
             try:
                 action = self.env.from_text(action)
@@ -510,7 +526,7 @@ class Position(Pictured):
         return " ".join(self.env.to_text(action) for action in self.moves)
 
     def __str__(self) -> str:
-        """Return a drawing of the position; in games that cannot be drawn, a text on how to reach it."""
+        """Return a drawing of the position; in games that cannot be drawn, the text of `describe`."""
         return f"<{self.describe()}>"
 
     def __repr__(self) -> str:

@@ -19,7 +19,9 @@ USUAL: dict[str, dict[str, Any]] = {GoEnv.name: {"board_size": 9}}  # defaults h
 
 
 def make_game(name: str | None = None, board_size: int | None = None, **options: Any) -> GameEnv:
-    """Return the game called `name`, with these options; None for the default name, size or option.
+    """Return the packaged game called `name`, with these options.
+
+    A name, board size or option that is None gets its default value.
 
     Raises ValueError for an unknown name, an unknown option, or a required option that is missing.
     """
@@ -53,7 +55,7 @@ def check_defined(env: GameEnv) -> None:
 
 
 def is_packaged(env: type[GameEnv]) -> bool:
-    """Return whether a game comes with the package."""
+    """Return whether the class of a game belongs to this package."""
     return env.__module__.startswith(__package__)
 
 

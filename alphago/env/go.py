@@ -64,7 +64,7 @@ class GoEnv(StonesEnv):
         (KataGo's score utility: Wu 2019, "Accelerating Self-Play Learning in Go", section 4); `result` does not
         depend on it.
     komi_spread: in self-play, spread in points of the random komi of each game (see `random_setup`); 0 for
-        `komi` in every game.  Then one network learns all komis, and both sides win games while one is stronger.
+        `komi` in every game.  With random komis one network learns all komis, and neither side wins all games.
     first_pass: the ply from which passing is legal; before it a pass is legal only if there is no other move.
         Not a rule of Go, but for self-play, where untrained networks would end games before there is anything to
         score (as in cody2007's games).
@@ -275,18 +275,20 @@ class GoEnv(StonesEnv):
 
         black, white: points as text ("D4 E5"), or a collection of texts or actions.
         to_play: "black" or "white" (or +1, -1); Black by default, White after a handicap.
-        komi: None for the game's.
+        komi: White's points before the game; None for the komi of this game.
         board: all stones at once, [N, N] with 1 Black, -1 White, 0 empty, as `GoPosition.board`.
         handicap: number of Black's handicap stones, placed as in `handicap_points`; 0 for none.
         move_number: plies so far, which count for `max_moves` and `first_pass`; None for the number of plies in
             `history`.
-        captures: the numbers of stones that Black and White have captured.
-        ko: the point where the side to move must not recapture the stone that was just captured.
+        captures: the numbers of stones that Black and White have captured so far; None to count only the captures in
+            `history`.
+        ko: the point where the last move captured one stone, and where the side to move must not recapture; None if
+            there is no such point.  It must be None with a `history`.
         history: earlier boards, oldest first, one legal move apart; they count for superko, for a network's planes and
             for `moves`.
 
         move_number, captures, ko and history are AlphaGo.jl's n, caps, ko and recent.  Raises ValueError for a stone
-        off the board, two on one point, a chain without liberty, and arguments that contradict each other.
+        off the board, two stones on one point, a chain without liberty, and arguments that contradict each other.
         """
         if handicap:
             black, to_play = [*list_points(black), *handicap_points(self.N, handicap)], to_play or "white"

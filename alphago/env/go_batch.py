@@ -28,10 +28,10 @@ class GoStart(NamedTuple):
 def check_setup(
     size: int, stones: np.ndarray | None, to_play: int | str, komi: float
 ) -> tuple[np.ndarray | None, int, int]:
-    """Return the kernels' arguments for a set-up: stones, int8 [N * N], mover (layout.BLACK or WHITE), twice the komi.
+    """Return the kernels' arguments for a set-up: (stones, mover, twice the komi).
 
-    The stones are None if the board is empty and Black is to move.  Raises ValueError for stones of a wrong shape, an
-    unknown player or an invalid komi.
+    The stones are int8 [N * N], or None if there are none to place and Black is to move; the mover is layout.BLACK or
+    layout.WHITE.  Raises ValueError for stones of a wrong shape, an unknown player or an invalid komi.
     """
     if stones is not None and np.shape(stones) != (size, size):
         raise ValueError(f"stones must have shape {[size, size]}, got {list(np.shape(stones))}")
@@ -61,6 +61,7 @@ class GoBatch(PackedBatch):
 
         stones: int8 [N, N], 1 Black, -1 White, placed in every slot; None for an empty board.
         to_play: +1, -1, "black" or "white". komi: None for the game's own.
+        Raises ValueError for an invalid argument or a chain without liberty.
         """
         komi = self._start.komi if komi is None else komi
         colours, mover, komi2 = check_setup(self._size, stones, to_play, komi)

@@ -46,14 +46,15 @@ class GoPosition(StonesPosition):
 
     @property
     def move_number(self) -> int:
-        """The number of plies so far, with the plies before a set-up (`move_number` of `GoEnv.position`)."""
+        """The number of plies so far, including the plies before a set-up (`move_number` of `GoEnv.position`)."""
         return int(self.row[layout.PLY])
 
     @cached_property
     def captures(self) -> tuple[int, int]:
-        """The numbers of stones that Black and White have captured, with the `captures` of a set-up (`GoEnv.position`).
+        """The numbers of stones that Black and White have captured, as (Black's, White's).
 
-        Stones that a side removes by suicide count as captured by the other side.
+        Captures before a set-up (`captures` of `GoEnv.position`) are included. Stones that a side removes by suicide
+        count as captured by the other side.
         """
         before = self.setup.get("captures", (0, 0))
         counts = []

@@ -111,7 +111,7 @@ def check_komi(komi: float) -> float:
 
 
 def most_handicap(size: int) -> int:
-    """Return the most handicap stones that have fixed points: 9; on 7x7 and boards of even size 4; below 7x7 0."""
+    """Return the most handicap stones on a board: 0 below 7x7, 4 on 7x7 and on boards of even size, 9 on others."""
     return 0 if size < 7 else 4 if size == 7 or size % 2 == 0 else 9
 
 
@@ -141,7 +141,7 @@ def star_points(size: int) -> list[int]:
 
 
 def list_points(points: Stones) -> list[str | int]:
-    """Return points, given as one text or as a collection, as a list; raise ValueError for anything else."""
+    """Return the points in a text ('D4 E5') or in a collection, as a list; raise ValueError for anything else."""
     if not isinstance(points, Iterable):
         raise ValueError(f"stones must be a text such as 'D4 E5' or a collection of points, got {shown(points)}")
     return list(points.split() if isinstance(points, str) else points)

@@ -46,7 +46,11 @@ def with_past(env: GameEnv, stones: np.ndarray, to_play: int | None, komi: float
 
 
 def set_up(env: GameEnv, stones: np.ndarray, to_play: int, komi: float | None = None, number: int = 0) -> GoPosition:
-    """Return the position with stones [N, N], after `number` unknown plies."""
+    """Return the position with these stones.
+
+    stones: [N, N], 1 Black, -1 White, 0 empty.  to_play: +1 or -1.  komi: None for the game's own.
+    number: the number of unknown plies before the position.
+    """
     batch = env.new_batch(1)
     placed = stones if stones.any() else None  # setting stones up is a kernel of its own, compiled where it is needed
     batch.reset(np.zeros(1, np.int64), stones=placed, to_play=to_play, komi=komi)
@@ -57,7 +61,10 @@ def set_up(env: GameEnv, stones: np.ndarray, to_play: int, komi: float | None = 
 
 
 def setup_texts(env: GameEnv, stones: np.ndarray, to_play: int) -> dict[str, Any]:
-    """Return keywords of `GoEnv.position` for stones [N, N] and the side to move; defaults are left out."""
+    """Return the keywords of `GoEnv.position` for stones [N, N] and the side to move (+1 or -1).
+
+    Keywords whose value is the default are left out.
+    """
     texts = {
         colour: " ".join(env.to_text(int(action)) for action in np.flatnonzero(stones == sign))
         for colour, sign in (("black", 1), ("white", -1))
@@ -67,8 +74,10 @@ def setup_texts(env: GameEnv, stones: np.ndarray, to_play: int) -> dict[str, Any
 
 
 def board_before_ko(env: GameEnv, stones: np.ndarray, mover: int, ko: int | str) -> np.ndarray:
-    """Return the board before the last move, which captured the stone at `ko`, where the mover must not recapture.
+    """Return the board before the last move, which captured one stone, at the point `ko`.
 
+    stones: [N, N], the board after that move.
+    mover: the side to move after it (+1 or -1), which must not recapture at `ko`.
     Raises ValueError if there is no such board.
     """
     try:

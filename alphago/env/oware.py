@@ -191,7 +191,7 @@ class OwarePosition(Position):
 
     @property
     def result(self) -> float:
-        """The winner: +1 Black, -1 White, 0 a draw; it is the same with graded outcomes."""
+        """The winner: +1 Black, -1 White, 0 a draw; graded outcomes do not change it."""
         return float(np.sign(self.score()))
 
     @property
@@ -212,7 +212,7 @@ class OwarePosition(Position):
 
     @property
     def move_number(self) -> int:
-        """The number of plies so far, with the plies before a set-up (`move_number` of `position`)."""
+        """The number of plies so far, including the plies before a set-up (`move_number` of `OwareBatch.reset`)."""
         return int(self.batch.rows[0, PLY])  # type: ignore[attr-defined]
 
     @property

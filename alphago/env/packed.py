@@ -13,7 +13,7 @@ from alphago.env.kernels import rows as row_kernels
 
 
 class PackedBatch(GameBatch):
-    """Base class of batches on kernels: each method runs the kernel with its name plus `_batch`.
+    """Base class of batches on kernels: the method `play` runs the kernel `play_batch`, and so on.
 
     rows: integers [count, words], one position per row.
     rules: the module with the kernels `play_batch`, `replay_batch` and `legal_mask_batch`.

@@ -72,13 +72,14 @@ class Pictured:
         It can be read without colours: Black's stones are filled, the last stone has a ring, a square marks a point
         that ko forbids. Games without a board of stones are drawn as the planes that a network receives.
 
-        numbers: True for the numbers of all moves on their stones, n for those of the last n.
+        numbers: True for the numbers of all moves on their stones, n for the numbers of the last n moves.
         coordinates: whether rows and columns are named.
         caption: the text below; None for the number of moves and whose turn it is, "" for no text.
         priors: the policy of a network, [action_space], as `net(position)[0]`: discs, darker for more.
-        visits: of a search, [action_space], as `analyze(position, net, readouts).visits[0]`.
+        visits: the visits of each action in a search, [action_space], as `analyze(position, net, readouts).visits[0]`.
         q: values for the player to move, -1 .. 1, [action_space], as `Analysis.q[0]`.
-        ownership: whose each point becomes, [height, width], 1 Black's, as `net.forecast(position).ownership`.
+        ownership: the expected owner of each point, [height, width], 1 Black to -1 White, as
+            `net.forecast(position).ownership`.
         line: the expected moves, as actions or texts ("D4 E5"), numbered from 1; discs are then left out.
         show: what is written on the discs: "priors", "visits", "q" (as a win rate), "q+priors" or "difference" (from
             the most visited move's win rate); None for q, else priors, else visits.
@@ -129,12 +130,14 @@ class Pictured:
 
     @property
     def points_of_actions(self) -> np.ndarray:
-        """The point (row * width + column) on which each action is drawn, int64 [action_space]; -1 for none."""
+        """The point (row * width + column) on which each action is drawn, int64 [action_space]; -1 if there is none."""
         return np.full(self.env.action_space, -1, np.int64)
 
 
 def move_numbers(positions: Sequence[Any], last: int) -> dict[int, int]:
-    """Return the numbers of the last `last` moves, by point, for a drawing; a point with several moves has the latest.
+    """Return the numbers of the last `last` moves for a drawing, as {point: number}.
+
+    If several moves were on one point, it gets the number of the latest.
 
     positions: all positions of the game, from its start.
     """

@@ -61,9 +61,10 @@ def analyze(
     settings: settings of the search; None for PUCT's defaults, with enough leaves per wave to fill the network's batch.
     device: where the network is computed, as in `MCTSPlayer`; boards stay on the CPU.
     threads: number of threads, among which the positions are divided; None for all cores.
-    stop: an event that ends the search early; every position has at least its own evaluation.
+    stop: an event that ends the search early; the network evaluates every position even then.
 
-    Raises ValueError for positions of different games, or if no legal move is left to search.
+    Raises ValueError for positions of different games, if no legal move is left to search, and if both `avoid` and
+    `allow` are given.
     """
     maker = GroupMaker(positions, net, readouts, settings, symmetries, device)
     maker.forbid(avoid, allow, depth)
@@ -158,7 +159,7 @@ class GroupMaker:
         self.rules: list[tuple[Forbidden, ...]] = [()] * len(self.positions)
 
     def forbid(self, avoid: Moves, allow: Moves, depth: int) -> None:
-        """Exclude moves from the search; see `analyze`."""
+        """Exclude moves from the search; the arguments and the ValueErrors are those of `analyze`."""
         check_int("depth", depth, 1)
         avoided, allowed = actions_of("avoid", avoid, self.env), actions_of("allow", allow, self.env)
         if avoided and allowed:
@@ -169,14 +170,18 @@ class GroupMaker:
             self.rules = [(Forbidden(position.to_play, avoided, depth),) for position in self.positions]
 
     def most_games(self) -> int:
-        """Return how many trees of `readouts` simulations fit into TREE_BYTES."""
+        """Return how many trees of `readouts` simulations fit into TREE_BYTES.
+
+        The number is at least 1 and at most MOST_GAMES.
+        """
         node = self.env.action_space * 4 + self.env.plane_shape[0] * self.env.plane_shape[1]
         return max(1, min(MOST_GAMES, TREE_BYTES // ((self.readouts + 2) * node)))
 
     def parts(self, threads: int, most: int | None = None) -> list[range]:
-        """Return ranges of the positions: one for each thread.
+        """Divide the positions into ranges, one for each thread; return the ranges.
 
-        most: the most positions of a range; there are more ranges if needed.  None for any number.
+        most: the greatest number of positions in a range; None for no limit.  If needed, there are more ranges than
+            threads.
         """
         count = len(self.positions)
         size = max(1, min(math.ceil(count / threads), most or count))
@@ -191,7 +196,10 @@ class GroupMaker:
 
 
 def game_of(positions: Sequence[Any]) -> GameEnv:
-    """Return the game of the positions; raise ValueError if there are none or their games differ."""
+    """Return the game of the positions.
+
+    Raises ValueError if there are no positions or their games differ, TypeError for anything that is not a Position.
+    """
     if not positions:
         raise ValueError("positions must be one or more, got none")
     for position in positions:
@@ -206,7 +214,7 @@ def game_of(positions: Sequence[Any]) -> GameEnv:
 def actions_of(name: str, moves: Moves, env: GameEnv) -> frozenset[int]:
     """Return moves as actions; raise ValueError for a move that is not in the game.
 
-    name: the argument that has the moves, for the message.
+    name: the name of the argument with these moves, for the error message.
     """
     if isinstance(moves, str):
         moves = moves.replace(",", " ").split()

@@ -24,7 +24,11 @@ CHUNK = 256  # positions that are evaluated together
 def evaluate_alone(
     env: GameEnv, evaluator: Evaluator, positions: Sequence[Position], symmetries: bool, threads: int
 ) -> Analysis:
-    """Return the analysis of positions by the network alone; its lines of play have no plies."""
+    """Return the analysis of positions by the network alone; its lines of play have no plies.
+
+    symmetries: whether to average over all symmetries of the board.  threads: number of threads.
+    Raises ValueError if the evaluator is not for boards on the CPU, or cannot average over symmetries.
+    """
     count, actions, shape = len(positions), env.action_space, env.plane_shape
     forecaster = evaluator if isinstance(evaluator, ForecastEvaluator) else None
     known = forecaster is not None and forecaster.makes_forecasts
@@ -124,9 +128,9 @@ class PositionGroup:
 
 
 def with_ended(found: Analysis, positions: Sequence[Position], live: np.ndarray) -> Analysis:
-    """Return the analysis of all positions: of the positions `live`, and of the other positions, whose games are over.
+    """Return the analysis of all positions, from the analysis of those whose games are not over.
 
-    found: the analysis of the positions `live`.  live: int64, their indices among all positions.
+    found: the analysis of the positions `live`.  live: int64, the indices of these positions among all positions.
     """
     arrays: dict[str, Any] = {}
     for name in ARRAYS:

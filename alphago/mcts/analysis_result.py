@@ -189,6 +189,8 @@ class Analysis:
         """Return a table of the best moves of position i: visits, mean value, prior, and the expected line.
 
         Values are from the view of the player to move, which the first line names.
+
+        lines: the most moves in the table.  plies: the most plies of each expected line.
         """
         mover, value = PLAYER_NAMES[int(self.to_play[i])], self.value[i]
         head = f"{mover} to play, {self.root_visits[i]} visits, value {value:+.3f} for {mover}"

@@ -19,7 +19,10 @@ _FIRST = np.zeros(1, np.int64)
 
 
 class Forbidden(NamedTuple):
-    """Actions that a search must not try for a player (+1 or -1) within `plies` plies of the root."""
+    """Actions that a search must not try for a player (+1 or -1) within `plies` plies of the root.
+
+    With `plies` = 1 they are forbidden only at the root.
+    """
 
     player: int
     actions: frozenset[int]
@@ -71,7 +74,7 @@ class AnalysisSearch(Search):
     def start(self, game: int, position: Position, forbidden: Sequence[Forbidden] = ()) -> None:
         """Set the root of a game to `position`, and empty its tree.
 
-        forbidden: the forbidden moves.  Raises ValueError if they are all the legal moves.
+        forbidden: the moves that the search must not try.  Raises ValueError if no legal move is left.
         """
         own = usable(forbidden)
         legal = [int(action) for action in np.flatnonzero(position.legal_mask)]
@@ -102,7 +105,7 @@ class AnalysisSearch(Search):
     def wave(self, budget: np.ndarray, leaves: int | None = None) -> int:
         """Run one wave; see `Search.wave`.
 
-        leaves: new leaves of each game, at most `SearchSettings.leaves`; None for `SearchSettings.leaves`.
+        leaves: number of new leaves in each game, at most `SearchSettings.leaves`; None for `SearchSettings.leaves`.
         """
         self._make_room(int(self.tree.used.max()) + self.settings.leaves + 1)
         if leaves is None or leaves == self.settings.leaves:
@@ -124,7 +127,10 @@ class AnalysisSearch(Search):
 
     @TREE
     def advance(self, games: np.ndarray, actions: np.ndarray) -> None:
-        """Play one action (int32 [n]) in each game and keep the part of its tree below that action."""
+        """Play one action (int32 [n]) in each game and keep the part of its tree below that action.
+
+        The games' forbidden moves are then lifted.
+        """
         with BOARDS:
             self.batch.play(games, actions)
         for game, action in zip(games.tolist(), actions.tolist(), strict=True):

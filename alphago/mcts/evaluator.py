@@ -153,6 +153,8 @@ def as_network(network: Any, env: GameEnv | None = None) -> Any:
     """Return the network called `network`: a name ("7x7"), a file or a run folder, loaded with `load_model`.
 
     Any other object is returned unchanged.
+
+    env: the game to play, as in `load_model`.
     """
     if not isinstance(network, (str, PathLike)):
         return network

@@ -26,6 +26,7 @@ class GumbelParameters(NamedTuple):
 class Gumbel(SearchRule):
     """Gumbel search: starts every move from an empty tree, with sequential halving among `considered` root actions.
 
+    considered, c_visit, c_scale: see `SearchSettings`.
     noise: float32 [games, actions], added to the roots' logits; 0 until `add_noise`.
     """
 

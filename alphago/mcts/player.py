@@ -104,7 +104,10 @@ class MCTSPlayer:
         self._was_resign = False
 
     def tree_search(self, parallel_readouts: int | None = None) -> int:
-        """Add simulations (None: one wave) to the tree; return how many were added, 0 once the game is over."""
+        """Add simulations to the tree; return how many were added, 0 once the game is over.
+
+        parallel_readouts: number of simulations; None for one wave.
+        """
         if self.is_done():
             return 0
         readouts = self.search.settings.leaves if parallel_readouts is None else parallel_readouts
@@ -135,8 +138,8 @@ class MCTSPlayer:
     def analysis(self, plies: int = PLIES, move_ownership: bool = False) -> Analysis:
         """Return the evaluation of the position by the search so far.
 
-        Before any search the analysis has no visits, only the network's priors and value, in the dtype that searches
-        use. Scores and ownership need `forecasts`.
+        Before any search the analysis has no visits, only the network's priors and value, computed in the dtype that
+        searches use. Scores and ownership need `forecasts`.
 
         plies: the most plies of each expected line of play.
         move_ownership: whether to return also the ownership expected after each action.
@@ -149,7 +152,7 @@ class MCTSPlayer:
         return replace(found, positions=(self.position,))
 
     def pick_move(self) -> int:
-        """Return a move from the search so far, without playing it.
+        """Return a move from the search so far, without playing it; before any search, one wave is run.
 
         PUCT draws the move in proportion to visits in the first `temperature_plies` plies, and later returns the most
         visited action.  Gumbel search draws it from its improved policy in these plies, and later returns the winner of
@@ -204,8 +207,8 @@ class MCTSPlayer:
     def should_resign(self, value: float | None = None) -> bool:
         """Return whether the player to move should resign.
 
-        value: the game's value from that player's view, -1 .. 1; None for `root_value`: then the result is False before
-            any search.
+        value: the game's value from that player's view, -1 .. 1; None for `root_value`.  With None the result is False
+            before any search.
         """
         if value is None:
             value = self.root_value if self.root_visits else 1.0
@@ -217,7 +220,8 @@ class MCTSPlayer:
     def set_result(self, winner: int, was_resign: bool) -> None:
         """End the game.
 
-        winner: 1 for Black, -1 for White, 0 for a draw.  was_resign: whether the loser resigned.
+        winner: 1 for Black, -1 for White, 0 for a draw; any other number raises ValueError.
+        was_resign: whether the loser resigned.
         """
         if winner not in (1, 0, -1):
             raise ValueError(f"winner must be 1 (Black), -1 (White) or 0, got {winner!r}")
@@ -260,7 +264,7 @@ def note(
     """Add a move to a record.
 
     position: the position before the move.  action: the move.
-    value: the root's value, in the view of the player to move.
+    value: the root's value, from the view of the player to move.
     shares: [A], visits or probabilities of the actions.  weight: 1, or 0 for a move without a search.
     """
     record.add(action, shares / shares.sum(), value, int(position.legal_mask.sum()), position.to_play, weight)

@@ -55,7 +55,7 @@ class PlayoutEvaluator(Evaluator):
     def draw(self, legal: np.ndarray, generator: np.random.Generator) -> np.ndarray:
         """Return a random legal action for each row, int32 [n]; a pass only if it is the only legal action.
 
-        legal: bool [n, A].
+        legal: bool [n, A], the legal actions; changed in place.
         """
         if self.env.pass_action is not None:
             others = legal.sum(axis=1) > 1

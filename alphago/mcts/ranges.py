@@ -26,13 +26,16 @@ class Ranges:
         self._pool = ThreadPoolExecutor(max(1, threads - 1))
 
     def select(self, tree: Tree, budget: np.ndarray, rule: Any, wave: Wave, games: tuple[int, int]) -> tuple[int, int]:
-        """Choose leaves in all games, as `waves.select` does."""
+        """Choose leaves in all games, and return their number and that of collisions, as `waves.select` does."""
         bounds = self.bounds(len(budget))
         counts = self._run(lambda begin, end: self._select(tree, budget, rule, wave, (begin, end)), bounds)
         return join(wave, bounds, counts, len(wave.game) // len(budget))
 
     def expand(self, tree: Tree, wave: Wave, reached: Reached, priors: np.ndarray, values: np.ndarray) -> int:
-        """Write evaluations into the tree and back them up, as `waves.expand`; rows of a game must be contiguous."""
+        """Write evaluations into the tree and back them up; return the number of broken ones, as `waves.expand` does.
+
+        The rows of a game must be contiguous in `wave`.
+        """
         bounds = self.bounds(len(wave.game))
         if len(bounds) == 2:
             return waves.expand(tree, wave, reached, priors, values)
@@ -89,7 +92,10 @@ def join(wave: Wave, bounds: Sequence[int], counts: Sequence[tuple[int, int]], l
 
 
 def whole_games(games: np.ndarray, bound: int) -> int:
-    """Return the first index, from `bound` on, at which the rows of a game begin."""
+    """Return the first index, from `bound` on, at which the rows of a game begin.
+
+    games: int64, the game of each row; the rows of a game are contiguous.
+    """
     while 0 < bound < len(games) and games[bound] == games[bound - 1]:
         bound += 1
     return bound

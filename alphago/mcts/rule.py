@@ -113,8 +113,8 @@ def without_rash_passes(env: GameEnv, priors: np.ndarray, values: np.ndarray, ou
     """Return the priors [n, A], set to 0 for passes that might lose a game the mover is winning.
 
     Area scoring counts dead stones left on the board as alive, so a pass can lose a won game. The pass is excluded if
-    the current board would be lost although the value is above 0, or drawn although the value is above CLEARLY; but
-    never if it is the only legal action.
+    the current board is lost for the mover although the value is above 0, or drawn although the value is above CLEARLY;
+    but never if it is the only legal action.
 
     values: [n], the search's values, from the mover's view.
     outcomes: [n], results of the current boards, from the mover's view: 1, 0 or -1.

@@ -135,6 +135,7 @@ def leaves_for(games: int, readouts: int) -> int:
     """Return a value of `leaves` with which a wave fills the network's batch although there are few games.
 
     games: number of all games played at once, on all threads, so that results do not depend on the number of cores.
+    readouts: simulations per move.
     """
     return max(1, min(8, 128 // max(games, 1), readouts // 16))
 
@@ -275,7 +276,7 @@ class Search:
         return leaves
 
     def _evaluate(self, n: int, collisions: int) -> None:
-        """Evaluate the first `n` leaves of the wave and back them up.
+        """Evaluate the first `n` leaves of the wave, and back them up; `collisions` is the wave's number of collisions.
 
         After any exception (a broken network, Ctrl-C) the trees of these games are cleared, since they may be
         inconsistent.

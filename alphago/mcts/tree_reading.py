@@ -27,7 +27,7 @@ class Sums(NamedTuple):
 def read_analysis(
     search: Search, games: np.ndarray | None = None, *, plies: int = PLIES, move_ownership: bool = False
 ) -> Analysis:
-    """Return the analysis of some games by a search so far; their roots must be evaluated.
+    """Return the analysis of some games of a search, from its simulations so far; their roots must be evaluated.
 
     games: int64 [n]; None for all games.  plies: the most plies of each expected line of play.
     move_ownership: whether to return also the ownership expected after each action.

@@ -2,8 +2,8 @@
 
 Kernels are compiled at their first call, one after the other, since numba's compiler admits one thread, and are then
 kept on disk. If those of the search are not there yet, a command that is about to play starts a second process,
-`python -m alphago.mcts.warm_up`, to compile them, and later loads them from disk. Whatever both need at the same time
-is compiled by one of them (`alphago.system.kernels.turns`).
+`python -m alphago.mcts.warm_up`, to compile them, and later loads them from disk. A kernel that both processes need
+at the same time is compiled by one of them (`alphago.system.kernels.turns`).
 """
 
 import atexit
@@ -32,7 +32,7 @@ SEARCHES = 2  # games searched side by side
 def warm_up(game: str = "") -> "subprocess.Popen[bytes] | None":
     """Start the process that compiles the search's kernels, at most once, and return it.
 
-    Returns None if the kernels are compiled, or if no core is free.
+    Returns None if the kernels are already compiled, if numba is switched off, or if there is only one core.
 
     game: the packaged game of a command that is about to play a move: the planes of this game are compiled first, then
         what a player and an analysis need; "" for self-play, which needs Gumbel search first.

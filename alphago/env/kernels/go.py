@@ -10,7 +10,10 @@ from alphago.system.kernels.jit import kernel, load, store
 
 @kernel
 def lay_out(row):
-    """Initialise a row of zeros, except for the rules in its header, as the empty board with Black to move."""
+    """Make a row the empty board with Black to move.
+
+    Before the call, the row must have the rules in its header, and zeros elsewhere.
+    """
     size = load(row, layout.SIZE)
     store(row, layout.PER_SIZE, 65536 // size + 1)
     store(row, layout.PER_STRIDE, 65536 // (size + 1) + 1)
@@ -39,7 +42,7 @@ def lay_out(row):
 def set_up(row, colours, to_play):
     """Place stones on an empty board, and give the move to `to_play`; the row must be that of an empty board.
 
-    colours: int8 [N * N], 1 Black, -1 White, 0 empty.
+    colours: int8 [N * N], 1 Black, -1 White, 0 empty.  to_play: layout.BLACK or layout.WHITE.
 
     Nothing is captured if every chain of the finished board has a liberty: such a chain also has a liberty while stones
     are being placed (the same point, or a point that is still to be filled and leads to it). If `misplaced` finds a
@@ -64,7 +67,7 @@ def set_up(row, colours, to_play):
 def misplaced(row, colours):
     """Return the action of a stone that `set_up` could not place: it was captured, or has no liberty.
 
-    Returns NO_ACTION if there is no such stone.
+    colours: as in `set_up`.  Returns NO_ACTION if there is no such stone.
     """
     for action in range(load(row, layout.SIZE) * load(row, layout.SIZE)):
         if load(colours, action) == 0:

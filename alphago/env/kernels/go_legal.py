@@ -29,7 +29,7 @@ def allowed(row, point, colour, check_repetition):
 
 @part
 def has_liberties(row, point, colour):
-    """Return whether `colour` on this point, which has no empty neighbour, would have a liberty."""
+    """Return whether a stone of `colour` on this point, which has no empty neighbour, would have a liberty."""
     stride = load(row, layout.SIZE) + 1
     found = 0
     for side in range(4):
@@ -69,9 +69,10 @@ def hash_without(row, point, colour, only_in_atari):
 
 @part
 def suicide_allowed(row, point, colour):
-    """Return whether the ko rule allows a suicide on this point, which removes the stone and its chains.
+    """Return whether the ko rule allows a suicide on this point.
 
-    Suicide of a single stone does not change the board, which is a repetition under every rule.
+    A suicide removes the new stone and the chains that it joins. Suicide of a single stone does not change the board,
+    which is a repetition under every rule.
     """
     board = hash_without(row, point, colour, False)
     return board != load_long(row, layout.HASH_LOW) and not ko_forbids(row, board, 3 - colour)

@@ -1,4 +1,4 @@
-"""Play games such as those in files up to the first illegal move."""
+"""Play recorded games, such as those in files, up to their first illegal move."""
 
 from alphago.env.kernels import go_row as layout
 from alphago.env.kernels.go import play

@@ -9,7 +9,10 @@ from alphago.system.kernels.jit import count_bits, kernel, load, part, store
 
 @part
 def spread(row, own, r, size):
-    """Grow the marks of board row r through empty points; return whether they grew. own: index of the marks."""
+    """Grow the marks of board row r through empty points; return whether they grew.
+
+    own: index of the first word of marks; there is one word per board row.
+    """
     empty = ~occupied_bits(row, r) & ((1 << size) - 1)
     marks = load(row, own + r)
     if r > 0:

@@ -38,7 +38,7 @@ WON, EARLY, TAKEN, LOST, DRAWN = 0.85, 0.0006, 0.0026, 0.0020, 0.0005
 
 
 def row_words(limit, options):
-    """Return the number of int64 words of a row, for games of at most `limit` plies."""
+    """Return the number of int64 words of a row, for games of at most `limit` plies with these option bits."""
     return AT_HASHES + (limit + 1 if options & REPETITION else 0)
 
 
@@ -56,7 +56,7 @@ def left_house(player):
 
 @part
 def seeds_of(row, player):
-    """Return the seeds in the houses of one player."""
+    """Return the number of seeds in the houses of one player."""
     left = left_house(player)
     total = 0
     for i in range(SIDE):
@@ -84,7 +84,7 @@ def board_key(row):
 
 @part
 def is_new(row):
-    """Record the position; return False if it occurred since the last capture."""
+    """Return whether the position is new since the last capture; if it is, record it."""
     found = board_key(row)
     seen = load(row, SEEN)
     at = AT_HASHES + seen - 2  # sides alternate: only every second position can be the same

@@ -49,7 +49,7 @@ def board_bits(size):
 
 @part
 def reached(own, passed, shift):
-    """Return the points directly beyond a line of enemy stones that begins next to an own stone, in two directions.
+    """Return, as bits, the points directly beyond a line of enemy stones that begins next to an own stone.
 
     own: the own stones as bits.  passed: the enemy stones that the line may cross.
     shift: distance in bits of neighbours along the line; both directions of the line count.

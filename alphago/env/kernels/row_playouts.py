@@ -19,7 +19,8 @@ def legal_mask(row, out):
 def playout_batch(rows, slots, mask, state):
     """Play every slot to its end with uniformly random legal actions; return the total number of moves.
 
-    mask: bool [A], scratch memory.  state: int64 [1], the state of the random generator (see `playouts`).
+    mask: bool [A], scratch memory.
+    state: int64 [1], the state of the random generator, changed in place (see `playouts`).
     """
     moves = 0
     for i in range(slots.shape[0]):

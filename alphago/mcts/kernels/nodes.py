@@ -34,7 +34,7 @@ def greatest_waiting(waiting):
 
 @inlined
 def make_new(tree, game, node, parent, action):
-    """Reset `node` to one without visits, evaluation or children, reached from `parent` by `action`."""
+    """Make `node` a node without visits, evaluation or children, reached from `parent` by `action`."""
     tree.parent[game, node] = parent
     tree.first_child[game, node] = NONE
     tree.next_sibling[game, node] = NONE

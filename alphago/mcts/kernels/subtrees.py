@@ -93,7 +93,7 @@ def advance(tree, games, actions, moved_to):
 def compact(tree, game, root, moved_to):
     """Move `root` and all nodes below it to the front of the arrays, in order.
 
-    moved_to: int32 [N], receives the new index of each of these nodes.
+    moved_to: int32 [N], receives the new index of each of these nodes, and NONE for other nodes behind `root`.
     """
     used = 0
     for node in range(root, tree.used[game]):

@@ -106,7 +106,7 @@ def select_by(choose: Any) -> Any:
 def expand(tree, wave, reached, priors, values):
     """Write the evaluations of the wave's leaves (n rows) into the tree and back them up.
 
-    reached: whether each leaf's game is over, and who is to move.
+    reached: a `Reached`, which says whether each leaf's game is over, and who is to move there.
     priors: float32 [n, A]; or [m, A], with rows only for the m leaves whose game is not over, in order.
     values: float32 [n], from the view of the player to move at the leaf.
 
