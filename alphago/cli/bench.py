@@ -71,7 +71,10 @@ def signature(runs: list[SearchRun]) -> int:
 
 
 def search_positions(env: GameEnv, settings: SearchSettings, readouts: int) -> tuple[int, int]:
-    """Search a game's positions for two moves each; return the CRC-32 of all visits, and the number of simulations."""
+    """Search a game's positions for two moves each; return the CRC-32 of all visits, and the number of simulations.
+
+    readouts: simulations per position, for both moves together.
+    """
     search = Search(env, HashEvaluator(), POSITIONS, settings)
     games = np.arange(POSITIONS)
     play_openings(search.batch)

@@ -58,6 +58,7 @@ def chosen(collection: Collection, first: int | None, mirror: str | None) -> Col
     """Return a collection with its first files only, and with another address if a mirror is given.
 
     first: number of files; None for all.  mirror: the address of a folder with the files; None for the original one.
+    Raises ValueError if `first` is less than 1.
     """
     if first is not None and first < 1:
         raise ValueError(f"--first must be at least 1, got {first}")

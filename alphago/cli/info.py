@@ -62,7 +62,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def facts_of(what: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return facts about a run or a network: two dictionaries of sections, to print before and after the machine's.
+    """Return facts about a run or a network: those to print before the facts about the machine, and those after.
+
+    Both are dictionaries: the facts of each section, by the section's title.
 
     what: a run's folder, or a network's file or name.
     """
@@ -92,7 +94,10 @@ def time_shares(folder: str) -> dict[str, float]:
 
 
 def resignation_notes(path: Path) -> dict[str, Any]:
-    """Return a network's resignation threshold, and number and wrong share of resignations in its calibration."""
+    """Return what a network's file says about resignation, by name; {} if there is no file.
+
+    The facts are the threshold, the number of resignations that it was judged on, and the share of them not lost.
+    """
     notes = read_weights(path)[1]["extra"] if path.exists() else {}
     names = {
         "mover's value below": ("resign_threshold", str), "resignations judged": ("resignations_judged", int),

@@ -93,6 +93,9 @@ def load(model: str | None, board_size: int | None, komi: float | None, game: st
 
 
 def check_named(game: str | None, env: GameEnv, path: Any) -> None:
-    """Raise ValueError if `game`, the value of --game or None, is not the game `env` of the network in the file."""
+    """Raise ValueError if the option --game names another game than the network's.
+
+    game: the value of --game; None if it was not given.  env: the network's game.  path: the network's file.
+    """
     if game not in (None, env.name):
         raise ValueError(f"{path} must hold a network for {game}, got one for {env}")

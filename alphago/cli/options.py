@@ -92,7 +92,7 @@ class Setting:
         raise argparse.ArgumentTypeError(f"must be {' or '.join(map(self.expected, types)) or 'none'}, got {text!r}")
 
     def expected(self, kind: Any) -> str:
-        """Return a description of the values of a type for error messages, with the example in the help."""
+        """Return a description of a type's values for error messages; for pairs, it has the example in the help."""
         if Ellipsis not in get_args(kind):
             return EXPECTED.get(kind, "a pair such as 0:40")
         example = TUPLES.search(self.text)
@@ -218,7 +218,7 @@ def add_settings(
     """Add an option to `parser` for every setting of the class `target`.
 
     leave: names of settings to leave out.
-    flags: for settings whose flags have other names, the flag's name.
+    flags: the flags' names, by setting, where they differ from the settings' names.
     defaults: values, by setting, that the help shows instead of the class's defaults.
     prefix: the prefix of all flags and of the names of the parsed options.
     """

@@ -43,8 +43,9 @@ def run(options: argparse.Namespace) -> int:
 def draw(kind: str, runs: list[str], out: Path) -> None:
     """Write a picture of one run's games or network.
 
-    kind: "games" or "network".  runs: the run.  out: the file to write.
-    Raises ValueError for several runs, and if the file's suffix is not .svg.
+    kind: "games" or "network".  out: the file to write.
+    runs: a list with one run's folder; for a network, it may also be the network's file or name.
+    Raises ValueError if there are several runs, or if the file's suffix is not .svg.
     """
     if len(runs) > 1:
         raise ValueError(f"--{kind} must have one run, got {len(runs)}")

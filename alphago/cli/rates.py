@@ -24,7 +24,7 @@ SAMPLES = 512  # positions in a gradient step
 
 
 def measure_rates(seconds: float) -> dict[str, float]:
-    """Measure rates in units per second, by name, on 9x9 with the network of the 9x9 recipe.
+    """Return measured rates, in units per second, by name, on 9x9 with the network of the 9x9 recipe.
 
     Playouts and search use one core, networks and training all cores.  Forms of the network (`FORMS` in
     nn.inference.cpu) that this machine cannot run are left out.

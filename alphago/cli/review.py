@@ -79,7 +79,7 @@ def write(folder: Path, name: str, review: "Review", graph: bool) -> None:
 
 
 def files_of(names: list[str]) -> list[Path]:
-    """Return the SGF files among the given files and in the given folders; reviews in folders are left out.
+    """Return the given files, and the SGF files in the given folders, without reviews (NAME.reviewed.sgf).
 
     Raises FileNotFoundError if a path does not exist, ValueError if there are no SGF files.
     """

@@ -122,7 +122,7 @@ class GameFolder:
             self.bar.update()
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Write the file of records, also after an interruption, and print the results."""
+        """Write the file of records if `as_records`, also after an interruption, and print the results."""
         self.bar.close()
         self.folder_lock.close()
         (self.path / LOCK).unlink(missing_ok=True)

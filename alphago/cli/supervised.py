@@ -93,9 +93,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def game_of(options: argparse.Namespace) -> tuple[Any, Any]:
-    """Return the game and the model, None without one.
+    """Return the game, and the network to start from, or None for a new network.
 
-    The game is that of the run's folder, of the model, of the options or of the dataset.
+    With --model, the game is the network's.  Otherwise it is the game of the run in --folder or of the run DATASET.  If
+    neither holds a run, it is Go on the board of --board-size or, by default, on the dataset's most frequent board.
     """
     from alphago.env.games import GAMES, make_game
     from alphago.nn.model_files import model_file, saved_game

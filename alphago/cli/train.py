@@ -26,7 +26,7 @@ from alphago.training.pool import Pool
 from alphago.training.settings import TrainingSettings
 
 SHORT = {"num_games": "games", "max_minutes": "minutes"}  # flags of settings that have a longer name in Python
-LOSS, GATE, CHAMPIONS, POOL = "loss_", "gate_", "champions_", "pool_"  # before the names of their settings
+LOSS, GATE, CHAMPIONS, POOL = "loss_", "gate_", "champions_", "pool_"  # prefixes of their settings' names
 
 
 def add_options(parser: Parser) -> None:
@@ -36,7 +36,7 @@ def add_options(parser: Parser) -> None:
         "If --folder is the folder of a run, the run is resumed. Options then change only the settings that they name; "
         "the value none removes a setting."
     )
-    parser.others["--max-minutes"] = "--minutes is the length of the whole run, --stop-after of this slice of it"
+    parser.others["--max-minutes"] = "--minutes is the length of the whole run, --stop-after ends only this call"
     add_game(parser, "go, or the model's own", "the preset's or the model's own, or the game's usual one, in Go 9")
     parser.add_argument(
         "--preset", metavar="NAME", help="a recipe and its game, instead of the board's own: 9x9, cody2007, cgzero, …"
@@ -70,9 +70,9 @@ def add_options(parser: Parser) -> None:
     add_settings(losses, LossWeights, prefix=LOSS)
     gate = parser.add_argument_group("the gate", "Any of these options switches the gate on.")
     add_settings(gate, Gate, prefix=GATE, leave=["win_rate"])
-    champions = parser.add_argument_group("the champions", "One of these is enough to have champions.")
+    champions = parser.add_argument_group("the champions", "Any of these options switches the champions on.")
     add_settings(champions, Champions, prefix=CHAMPIONS, leave=["win_rate"])
-    pool = parser.add_argument_group("the pool of merged samples", "One of these is enough to have a pool.")
+    pool = parser.add_argument_group("the pool of merged samples", "Any of these options switches the pool on.")
     add_settings(pool, Pool, prefix=POOL, leave=["positions"])
     search = parser.add_argument_group("the search of self-play")
     add_settings(search, SearchSettings, defaults=SELFPLAY_SEARCH)
@@ -150,9 +150,11 @@ def hint_at_runs(folder: Path) -> None:
 
 
 def trained_game(options: argparse.Namespace, given: dict[str, Any]) -> GameEnv:
-    """Return the game to train for: the game of the run's folder, of the preset or of the recipe, with the options.
+    """Return the game to train for, with the keywords `given`.
 
-    options: the parsed options.  given: keywords of the game.
+    If --folder holds a run, it is the run's game; otherwise the game of --preset, or --game as its recipe sets it up.
+
+    options: the parsed options.  given: the game's keywords on the command line.
     """
     from alphago.nn.model_files import model_file, saved_game
     from alphago.training.recipes import named_recipe, recipe_for

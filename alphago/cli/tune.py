@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
 def read_values(name: str, text: str) -> list[Any]:
     """Return the values of the setting `name` in `text`, separated by commas.
 
-    Raises ValueError for an unknown setting and for text that is no value of the setting.
+    Raises ValueError if there is no such setting, or if it cannot have one of the values in `text`.
     """
     settings = {setting.name: setting for setting in settings_of(SearchSettings)}
     if name not in settings:

@@ -50,9 +50,9 @@ def flush_folder(folder: Path) -> None:
 def read_file(path: Path) -> bytes:
     """Return a file's bytes.
 
-    Raises OSError if it cannot be opened.  Raises ValueError if the disk fails to read it (EIO), and if it is not a
-    regular file, since a pipe or device may never end; the message, such as "is no file", continues a sentence that
-    begins with the file's name.
+    Raises OSError if it cannot be opened.  Raises ValueError if the disk fails to read it (EIO), or if it is not a
+    regular file, since reading a pipe or device may never end.  The ValueError's message, such as "is no file",
+    continues a sentence that begins with the file's name.
     """
     if path.exists() and not path.is_file():
         raise ValueError("is no file")

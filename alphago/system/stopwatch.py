@@ -9,8 +9,8 @@ from contextlib import ContextDecorator, contextmanager
 class Stopwatch:
     """A measurement of one thread's seconds by kind of work.
 
-    Within `with watch.running(kind):` time counts for `kind`.  Within nested `with NET:` blocks, or functions decorated
-    with `@NET`, it counts for that Work instead.  Entering and leaving a kind takes a microsecond.
+    Within `with watch.running(kind):` time counts for `kind`.  While a nested block `with NET:` or a function decorated
+    with `@NET` runs, time counts for NET instead; NET is a Work.  Entering and leaving a kind takes a microsecond.
 
     clock: returns the time in seconds.
     """
@@ -23,7 +23,7 @@ class Stopwatch:
 
     @contextmanager
     def running(self, kind: str) -> Iterator[None]:
-        """Measure this thread's time within the `with` block, for `kind` unless another kind is entered."""
+        """Measure this thread's time within the `with` block: for a Work while it is entered, otherwise for `kind`."""
         before, _thread.watch = _thread.watch, self
         self.enter(kind)
         try:
@@ -33,7 +33,7 @@ class Stopwatch:
             _thread.watch = before
 
     def enter(self, kind: str) -> None:
-        """Count time for `kind` until the matching `leave`; kinds may be nested."""
+        """Count time for `kind` until the matching `leave`; kinds may be nested.  Work calls this."""
         self._count()
         self._kinds.append(kind)
 

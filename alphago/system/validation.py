@@ -35,8 +35,8 @@ UNSET: Literal[Unset.UNSET] = Unset.UNSET
 def make_settings(kind: type[Kind], **given: Any) -> Kind:
     """Return an instance of the settings dataclass `kind` with the given values.
 
-    Raises TypeError, which suggests similar names, for an unknown keyword; ValueError for None if the setting is not
-    optional.
+    Raises TypeError, which suggests similar names, for an unknown keyword.  Raises ValueError if a value is None, but
+    its setting is not optional.
     """
     check_keywords(kind.__qualname__, given, keywords_of(kind))
     hints = get_type_hints(kind)

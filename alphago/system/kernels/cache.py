@@ -23,10 +23,10 @@ from alphago.system.kernels.turns import Turn
 
 
 class KernelCache:
-    """The cached code of one function, with one file per signature; numba calls it before it compiles.
+    """The cached code of one function, with one file per signature; numba asks for the code before it compiles.
 
-    A file has a SHA-256 digest, followed by a pickle of the signature and of numba's compile result, for which the
-    digest is computed.  Its name has a digest of everything on which the code depends: versions, processor, signature,
+    A file is a pickle of the signature and of numba's compile result, preceded by the pickle's SHA-256 digest.
+    The file's name has a digest of everything on which the code depends: versions, processor, signature,
     and the text of the source file.
 
     function: the Python function.  folder: the folder of all cached kernels.

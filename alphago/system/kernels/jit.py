@@ -85,7 +85,9 @@ def refuse(name: str, *arguments: Any, **named: Any) -> None:
 
 
 def specialise(template: Any, **kernels: Any) -> Any:
-    """Return a copy of the Python function `template` whose global names in `kernels` are replaced by these kernels.
+    """Return a copy of the Python function `template` in which some global names stand for kernels.
+
+    kernels: the kernels, by these names.
 
     The copy counts as a function of the first kernel's file, so that its compiled code is cached there and compiled
     again if the file changes.  A kernel passed as an argument would be slower, one in a closure could not be cached.

@@ -27,7 +27,10 @@ class Turn:
         self.handle: int | None = None
 
     def take(self) -> bool:
-        """Wait for the lock; return False, without the lock, if another process has compiled the file meanwhile."""
+        """Wait for the lock; return whether this process has to compile the function.
+
+        If another process has written the file meanwhile, the lock is released and the result is False.
+        """
         if sys.platform == "win32":
             return True
         until = time.monotonic() + PATIENCE

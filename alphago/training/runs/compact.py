@@ -1,7 +1,7 @@
 """Reduce a run's folder until it is small enough to carry to another machine.
 
-Config, logs, the latest network, one state and the newest games are kept, and the memory is truncated to these games.
-The run can continue, but not bit-identically to a run whose folder was not reduced.
+Config, logs, the latest network, one state and the newest games are kept.  The replay memory is truncated to these
+games.  The run can continue, but not bit-identically to a run whose folder was not reduced.
 """
 
 from collections.abc import Sequence
@@ -57,8 +57,10 @@ def make_compact(run: RunFolder, state: State, boards: Sequence[int]) -> Compact
     Afterwards no file is larger than FILE_LIMIT, and the folder is not larger than FOLDER_LIMIT.  If the process is
     killed meanwhile, the run can still be resumed.
 
-    state: the present state, just saved by a checkpoint; its memories are truncated in place.
+    state: the present state, just saved by a checkpoint.  It is changed in place: its replay memories have fewer games
+        afterwards, and its games in progress may have fewer policies.
     boards: the board sizes, in the order of the state's boards.
+    Returns the size of the reduced folder.
     Raises ValueError, before a game is removed, if the folder would be too large even without games.
     """
     with explain_os_error(f"the run folder {run.path} could not be made compact"):
@@ -99,7 +101,10 @@ def thin_log(path: Path, limit: int) -> None:
 
 
 def shrink_unfinished(state: State, boards: Sequence[int]) -> None:
-    """Drop policies of the games in progress in `state` until these games take at most UNFINISHED_LIMIT bytes."""
+    """Drop policies of the games in progress in `state` until these games take at most UNFINISHED_LIMIT bytes.
+
+    state: changed in place.  boards: the board sizes of its games.
+    """
     names = [tensor_name(board) for board in boards]
     share = 1.0
     while sum(state.tensors[name].numel() for name in names) > UNFINISHED_LIMIT and share:

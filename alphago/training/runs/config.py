@@ -1,4 +1,4 @@
-"""The config of a run on disk: config.json, and a copy that replaces it if it is damaged."""
+"""The config of a run on disk: config.json, and a copy, which is read if config.json is damaged."""
 
 import contextlib
 import json

@@ -33,14 +33,15 @@ class RunFolder:
     games/games-M-N.npz       the records of games M to N - 1, all of one board (`load_records` reads them)
     metrics.jsonl             one line per iteration
     matches/gate-N-9x9.npz    the gate's match after N games; the candidate has Black in games 0, 2, …
-    matches/champions-N-9x9.npz, second-N-9x9.npz   with `champions`: matches against the best and the second best
+    matches/champions-N-9x9.npz   with the setting `champions`: the candidate's match against the best network
+    matches/second-N-9x9.npz      with this setting: the candidate's match against the second best network
     evaluations.jsonl         one line per match of a judge, and per test on watched or held-out records
-    proof.json                the match that proved the network stronger than the opponent, if there is one
+    proof.json                the match, if any, that proved the network stronger than the opponent to beat
     state/N.safetensors       the newest two states to resume from, large ones in pieces
     lock                      held by the process that trains
 
-    Each file is written atomically; logs are appended line by line.  A state names its files of games and the lengths
-    of the logs, so resuming from it first removes everything that was written later.
+    Each file is written atomically; logs are appended line by line.  A state lists the files of games and the lengths
+    of the logs when it was saved, so resuming from it first removes everything that was written later.
 
     path: the folder.  The constructor makes or opens it, and locks it until `close`.
     Raises FileExistsError if the folder holds other files than a run's, BlockingIOError if another process trains in
@@ -79,7 +80,7 @@ class RunFolder:
         self.close()
 
     def write_config(self, config: dict[str, Any]) -> None:
-        """Write the config.  A folder with a config counts as a run, so a new run's state must be written before it."""
+        """Write the config.  A folder with a config counts as a run, so save a new run's state first."""
         with explain_os_error(f"the config could not be written to {self.path}"):
             write_config(self.path, config)
             self._make_folders()
@@ -104,8 +105,8 @@ class RunFolder:
 
         games: the run's number of games.  keep: whether to save the network also as weights/games-N.safetensors.
         notes: texts to save in the network's file.
-        Returns the path of the latest weights.  Raises OSError if a file cannot be written; the checkpoint before then
-        remains valid.
+        Returns the path of the latest weights.  Raises OSError if a file cannot be written; the previous
+        checkpoint then remains valid.
         """
         latest = self.path / LATEST
         extra = {"games": str(games), **notes}
@@ -121,7 +122,7 @@ class RunFolder:
         """Write the games of a judge's match as records, one file per board.
 
         judge: the judge's name.  games: the run's number of games at the match.
-        results: the parts of the match, each with its game.
+        results: for each part of the match, the game on the part's board, and the part's result.
         """
         boards: dict[GameEnv, list[tuple[int, ...]]] = {}
         for env, result in results:
@@ -140,7 +141,7 @@ class RunFolder:
     def restore(self) -> State:
         """Return the newest undamaged state, after removing all data that was written later than this state.
 
-        Raises ValueError if there is no undamaged state or it is of another version; the message says what to do.
+        Raises ValueError if all states are damaged, or the newest is of another version; the message says what to do.
         """
         try:
             state = self.states.read()
@@ -162,7 +163,7 @@ class RunFolder:
     def check_weights(self, net: NeuralNet | None) -> list[str]:
         """Set weights.safetensors aside if it is damaged or differs from `net`; return sentences about it for a report.
 
-        net: the network of the run's state; None if the file may be newer than the state.
+        net: the network of the run's state; None for no comparison, because the file may be newer than the state.
         """
         latest = self.path / LATEST
         if not latest.exists():
@@ -195,7 +196,7 @@ def file_size(path: Path) -> int:
 
 
 def default_folder(name: str) -> Path:
-    """Return the path runs/<name>-<date>-<time>, with a number appended if it exists."""
+    """Return the path runs/<name>-<date>-<time>, with a number appended if there is such a folder."""
     stem = f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
     path, number = Path("runs") / stem, 1
     while path.exists():

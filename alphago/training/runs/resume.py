@@ -73,7 +73,7 @@ class Plan:
     model: NeuralNet  # the network; a resumed run takes its weights from the saved state
     until: Opponent | None
     config: dict[str, Any]  # the contents of config.json
-    positions_to_beat: int = 0  # positions after which a run with this recipe beat `until`; 0 if unknown
+    positions_to_beat: int = 0  # number of positions after which a run with this recipe beat `until`; 0 if unknown
     watched: Sequence[Watched] = ()  # the opponents and records that the setting `watch` names
     notes: tuple[str, ...] = ()  # sentences about a new run's recipe and model, for a report
     changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # changed settings: old and new value
@@ -129,7 +129,7 @@ def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
     Settings that the call leaves unset keep their saved values.  A setting that is set to None loses its saved value.
 
     config: the saved config of the run in `folder`.
-    Raises ValueError, with the saved and the new value, for a setting that a run cannot change.
+    Raises ValueError if the call changes a setting that a run cannot change; the message has both values.
     """
     env, network = call.env, config["network"]
 
@@ -190,9 +190,9 @@ def update_settings(before: Mapping[str, Any], new: Mapping[str, Any]) -> dict[s
 
 
 def update_nested(before: Any, new: Any) -> Any:
-    """Return the new value of a nested setting; if it is a dictionary, fill in missing fields from `before`.
+    """Return the new value of a nested setting: `new`; if this is a dictionary, with missing fields from `before`.
 
-    before: the value so far: None, the name of a loss, a dictionary or a dataclass of settings.
+    before: the value so far: None, the name of a set of losses, a dictionary or a dataclass of settings.
     """
     if not isinstance(new, Mapping):
         return new
@@ -250,8 +250,11 @@ def saved_settings(config: Mapping[str, Any], folder: Path, call: Mapping[str, A
 def saved_search(saved: Mapping[str, Any] | None, folder: Path, call: Any) -> Any:
     """Return the setting `search` in a run's config.
 
-    saved: the saved value.  call: the value that the caller of `train` sets; if its class has the saved name, it need
-        not be imported.
+    saved: the saved value.
+    call: the value that the caller of `train` sets.  If it is an instance of the class whose name is saved, that class
+        is used and not imported.
+    Returns search settings; or the dictionary `saved` if it only changes some fields of self-play's default search; or
+    None if `saved` is None.
     Raises ValueError for a class that cannot be imported.
     """
     if saved is not None and "class" in saved:

@@ -106,7 +106,10 @@ def why_over(settings: Mapping[str, Any], games: float, seconds: float, matches:
 
 
 def game_flag(name: str, path: Path) -> str:
-    """Return the option --game that a custom game needs, with the class that the network's file names; else ""."""
+    """Return the option " --game MODULE:CLASS" of a custom game; "" for a game of the package.
+
+    name: the game's name.  path: the network's file, which names the game's class.
+    """
     if name in GAMES and is_packaged(GAMES[name]):
         return ""
     return f" --game {read_description(path)['reference']}" if path.exists() else " --game MODULE:CLASS"
@@ -125,7 +128,7 @@ def how_to_go_on(folder: Path, flag: str, settings: Mapping[str, Any], over: str
 
 
 def longer(settings: Mapping[str, Any], games: float) -> str:
-    """Return the option of `alphago train` that doubles the limit that a run has reached, of games or of time.
+    """Return the option of `alphago train` that doubles the limit (of games or of time) that a run has reached.
 
     games: the run's number of games.
     """
@@ -142,7 +145,9 @@ def latest_losses(rows: Sequence[Row]) -> dict[str, str]:
 
 
 def match_facts(matches: Sequence[Row]) -> dict[str, str]:
-    """Return as texts by name: the latest result against each opponent, and how many candidates each judge accepted.
+    """Return facts about matches, as texts by name.
+
+    These are the latest result against each opponent, and how many candidates each judge accepted.
 
     matches: rows of evaluations.jsonl; the judges are "gate" and "champions".
     """

@@ -57,16 +57,17 @@ def train_supervised(
 ) -> NeuralNet:
     """Train a network to predict the moves and results of given games, and return the best network.
 
-    The policy's targets are the moves played.  The value's targets are the results, from the view of the player about
-    to move.  Score and ownership are trained on games whose final board is scored.  The network is tested on held-out
-    games at intervals; the one with the best move accuracy is saved in the folder and returned.
+    The policy's targets are the moves played or, for records, the records' policies.  The value's targets are the
+    results, from the view of the player about to move.  Score and ownership are trained on games whose final board is
+    scored.  The network is tested on held-out games at intervals; the one with the best move accuracy is saved in the
+    folder and returned.
 
     As with `train`, the run has a folder, can be resumed, and is reported, watched and plotted.  `train` can continue
     with the network.
 
     Args:
         env: the game, on the board of the given games.
-        dataset: a Dataset or its folder (`alphago sgf FILES --to FOLDER`); or a sequence of records, as `selfplay`
+        dataset: a Dataset or its folder (from `alphago sgf FILES --to FOLDER`); or a sequence of records, as `selfplay`
             returns; or the path of a file or folder of records or SGF, such as a run of self-play.
         net: a network to continue with, which is trained in place, or its name or path; None for a new one.
         epochs: how often each game is trained on, on average; at least 0.001.
@@ -105,7 +106,10 @@ def train_supervised(
 
 
 def parts_of(games: GivenGames, batch_size: int, most: int) -> tuple[Any, MakeMemory]:
-    """Return two functions that create a run's source of games and its memory; most: largest games per iteration."""
+    """Return two functions: the first creates a run's source of games, the second its memory.
+
+    batch_size: the learner's batch size.  most: the largest number of games per iteration.
+    """
 
     def make_source(env: Any, settings: Any, numbers: range, *_: Any, seed: int = 0, **__: Any) -> GivenSource:
         return GivenSource(games, numbers.stop, seed, batch_size, most)

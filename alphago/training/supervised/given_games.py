@@ -29,9 +29,9 @@ class GivenGames(Protocol):
     def env(self) -> GameEnv:
         """The game."""
 
-    lengths: np.ndarray  # int64 [games], the positions of each game to learn from
-    digest: str  # of the games: another digest, other games
-    masked: bool  # whether samples tell illegal actions, as in ReplayMemory
+    lengths: np.ndarray  # int64 [games], the number of positions of each training game to learn from
+    digest: str  # a hash of the games
+    masked: bool  # whether illegal actions have `alphago.nn.loss.ILLEGAL` in the samples' policy targets
 
     def record(self, number: int) -> GameRecord:
         """Return the training game with this number."""
@@ -45,15 +45,15 @@ class GivenGames(Protocol):
     def held_out(self, positions: int, split: str = "validation") -> list[GameRecord]:
         """Return held-out games with about `positions` positions in all, the same on every call.
 
-        split: the split of a dataset; records have only one set of held-out games.
+        split: a dataset's split: "train", "validation" or "test"; ignored for records, which have no splits.
         """
 
 
 class DatasetGames:
-    """The games of a dataset on the board of `env` whose result is known; see `GivenGames`.
+    """Those games of a dataset that are on the board of `env` and have a known result; see `GivenGames`.
 
     The training games are those of the split "train".
-    Raises ValueError if there are none.
+    Raises ValueError if there are no training games, or if the games of `env` do not end by two passes.
     """
 
     def __init__(self, env: GoEnv, dataset: Dataset) -> None:
@@ -166,7 +166,7 @@ class RecordGames:
     the same moves.
 
     search_share: weight of the search's values in the value's targets; see ReplayMemory.
-    Raises ValueError for records of another game, and if there are too few.
+    Raises ValueError if the records are of another game, or fewer than 20 of them have moves to learn.
     """
 
     def __init__(self, env: GameEnv, records: Sequence[GameRecord], search_share: float = 0.0) -> None:
@@ -222,7 +222,8 @@ def given_games(env: GameEnv, dataset: Any) -> GivenGames:
 
     dataset: a Dataset; a sequence of records; or the path of a dataset's folder, of a file of records or SGF, or of a
         folder of such files, for example a run's.
-    Raises FileNotFoundError, ValueError or TypeError for anything else.
+    Raises FileNotFoundError if the path does not exist, ValueError if there are too few games to learn `env` from,
+    TypeError if `dataset` is of another type.
     """
     if isinstance(dataset, Dataset):
         return DatasetGames(require_go(env, "datasets"), dataset)
@@ -234,7 +235,10 @@ def given_games(env: GameEnv, dataset: Any) -> GivenGames:
 
 
 def games_at(env: GameEnv, path: Path) -> GivenGames:
-    """Return the games at a path: a dataset's folder, a file of records or SGF, or a folder of such files."""
+    """Return the games at a path: a dataset's folder, a file of records or SGF, or a folder of such files.
+
+    Raises FileNotFoundError if the path does not exist, ValueError if there are too few games to learn `env` from.
+    """
     if not path.exists():
         raise FileNotFoundError(f"dataset must be a dataset, a run, or a file or folder of games, got {path}")
     if is_dataset(path):

@@ -52,7 +52,7 @@ class GivenSource:
         self.waiting = self.at_once
 
     def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
-        """Return True, since given games need not be played."""
+        """Return True: no moves are left to play, since the games are given."""
         return True
 
     def take(self) -> list[GameRecord]:
@@ -117,9 +117,10 @@ class GivenMemory:
 
     @classmethod
     def of(cls, games: GivenGames, env: GameEnv, *, masked: bool = False, **_: Any) -> "GivenMemory":
-        """Return the memory for a run on a board; raise ValueError if the games are of another board.
+        """Return the memory for a run on the board of `env`; raise ValueError if the games are of another board.
 
-        masked: whether illegal actions have `alphago.nn.loss.ILLEGAL` in the policy targets, as in ReplayMemory.
+        masked: whether illegal actions have `alphago.nn.loss.ILLEGAL` in the policy targets, as in ReplayMemory;
+            this also sets `games.masked`.
         """
         if env != games.env:
             raise ValueError(f"all boards of a run on given games must be {games.env!r}, got {env!r}")

@@ -19,7 +19,7 @@ UNIT = 72 / 96  # matplotlib's points per unit of a drawing, for line widths
 
 
 def board_panels(history: History) -> Iterator[Panel]:
-    """Yield for each opponent a panel with the final boards of the run's newest games against it."""
+    """Yield for each opponent a panel with final boards of games of the run's newest match against it."""
     newest: dict[str, Row] = {opponent_name(row): row for row in history.evaluations if row.get("moves")}
     if not newest:
         return

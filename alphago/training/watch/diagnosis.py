@@ -90,7 +90,7 @@ def entropy_death(recent: Recent) -> Finding | None:
 
 
 def value_overfit(recent: Recent) -> Finding | None:
-    """Report a value whose error is much larger on new games than on training samples."""
+    """Report that the value's error is much larger on new games than on training samples."""
     trained, fresh = recent.mean("value_loss"), recent.mean("fresh_value_loss")
     if trained is None or fresh is None or fresh < max(OVERFIT_RATIO * trained, trained + OVERFIT_GAP):
         return None
@@ -245,6 +245,7 @@ def diagnose(rows: Sequence[Row], settings: Mapping[str, Any], rules: Sequence[R
     has played JUDGED_GAMES games.
 
     rows: rows of metrics.jsonl, oldest first.  settings: the run's settings, as in config.json.
+    rules: functions that each look for one fault.
     """
     recent = Recent(rows, settings)
     return [finding for rule in rules if (finding := rule(recent)) is not None]
@@ -266,7 +267,10 @@ class Diagnosis:
         self.absent: dict[str, int] = {}  # iterations in a row without each reported fault
 
     def remember(self, rows: Sequence[Row]) -> None:
-        """Add the metrics of earlier iterations, oldest first; faults in the last ABSENCE of them count as reported."""
+        """Add the metrics of earlier iterations, so that their faults are not reported again at once.
+
+        rows: rows of metrics.jsonl, oldest first.  Faults in the last ABSENCE of these rows count as reported.
+        """
         self.rows.extend(rows[:-ABSENCE])
         for row in rows[-ABSENCE:]:
             self.update(row)

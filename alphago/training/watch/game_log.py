@@ -14,8 +14,7 @@ from alphago.training.watch.report import Report
 class GameReport(Report):
     """A report that prints a line for each finished game of self-play; see `game_line`.
 
-    moves: whether to add a table of all moves, each with the search's greedy (most probable) move, its probability and
-        the mover's win rate, and the final position, as in AlphaGOZero-TF.
+    moves: whether to print also a table of the moves (see `move_lines`) and the final position, as AlphaGOZero-TF does.
     """
 
     def __init__(self, moves: bool = False) -> None:
@@ -35,8 +34,8 @@ def game_text(env: GameEnv, record: GameRecord, moves: bool = False) -> str:
 def game_line(env: GameEnv, record: GameRecord) -> str:
     """Describe a game in one line.
 
-    The line has number, board, result, length, time and opening, the mean probability of the search's greedy (most
-    probable) moves, and the share of them that were played.
+    The line has the game's number, board, result, length, time, and opening (the moves chosen at random).  It also has
+    the mean probability of the search's greedy (most probable) moves, and the share of these moves that were played.
     """
     height, width = env.plane_shape
     number = "a game" if record.seed is None else f"game {record.seed[1]}"
@@ -61,7 +60,10 @@ def opening_length(record: GameRecord) -> int:
 
 
 def move_lines(env: GameEnv, record: GameRecord) -> str:
-    """Return a table with a row for each move: the move, the search's greedy move, its probability, the win rate."""
+    """Return a table, as text, with one line for each move of a game.
+
+    A line has the move, the search's greedy (most probable) move, that move's probability, and the mover's win rate.
+    """
     rows = [f"{'':6}{'move':10}{'greedy':16}win rate"]
     columns = zip(record.movers.tolist(), record.moves.tolist(), record.policies, record.values.tolist(), strict=True)
     for ply, (mover, action, policy, value) in enumerate(columns, 1):

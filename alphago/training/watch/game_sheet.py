@@ -20,7 +20,7 @@ LARGEST = 26  # exclusive bound of the board sizes tried to find the board of a 
 
 
 class Shard(NamedTuple):
-    """A file with the run's games number `first` to `end` - 1."""
+    """A file with the run's games numbered `first` to `end` - 1."""
 
     first: int
     end: int
@@ -68,7 +68,10 @@ def shards_of(folder: Path) -> list[Shard]:
 
 
 def board_of(env: GameEnv, record: GameRecord) -> GameEnv:
-    """Return the game on a record's board, which differs from the board of `env` early in a curriculum."""
+    """Return the game on a record's board, which differs from the board of `env` early in a curriculum.
+
+    Raises ValueError if there is no board on which the game has as many actions as the record.
+    """
     actions = record.policies.shape[1]
     if actions == env.action_space:
         return env

@@ -17,7 +17,7 @@ Read = Callable[[], float | None]  # returns the GPU's utilization in the driver
 class GpuMeter:
     """A thread that measures how busy torch's current GPU is, until `close`.
 
-    read: returns one reading; None to read from the driver, as soon as torch uses a GPU.
+    read: returns the GPU's utilization, 0 .. 1 (see `Read`); None to ask the driver, as soon as torch uses a GPU.
     every: seconds between two readings.
     """
 
@@ -71,7 +71,7 @@ def device_name() -> str:
 
 
 class Utilization(ctypes.Structure):
-    """NVML's nvmlUtilization_t: in which percentage of the last period a kernel ran, and memory was accessed."""
+    """NVML's nvmlUtilization_t: the percentages of the last period in which a kernel ran, and memory was accessed."""
 
     _fields_ = [("gpu", ctypes.c_uint), ("memory", ctypes.c_uint)]
 

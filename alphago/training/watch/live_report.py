@@ -135,7 +135,7 @@ class LiveReport(Report):
         return beside(picture, end)
 
     def panels(self) -> Iterator[CurvePanel]:
-        """Yield a panel of win rates against each opponent, then a panel for each of MEASURES that has a point."""
+        """Yield a panel with a win rate curve for each opponent, then a panel for each of MEASURES that has a point."""
         names = dict.fromkeys(map(opponent_name, self.matches))
         wins = [curve(name, [row for row in self.matches if opponent_name(row) == name], "win_rate") for name in names]
         if wins:

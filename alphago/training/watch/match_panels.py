@@ -110,7 +110,10 @@ def shared_panels(history: History, x: str) -> Iterator[Panel]:
 
 
 def looks_of(rows: Sequence[Row]) -> dict[str, tuple[str, Style]]:
-    """Return colour and line style by opponent's name: a colour for each player, a style for the network's readouts."""
+    """Return the colour and line style of the curve for each opponent, by the opponent's name (see `name_of`).
+
+    Each player has one colour.  Its curves with different readouts of the network differ in style.
+    """
     colours: dict[str, str] = {}
     looks: dict[str, tuple[str, Style]] = {}
     for row in rows:

@@ -20,7 +20,7 @@ class Outputs(NamedTuple):
     """The network's outputs for n rows of a batch part, computed by one thread.
 
     losses: scalars by name, each multiplied by the rows' share of the whole batch's weight.
-    logits: [n, A].  value: [n], in the mover's view.
+    logits: [n, A], for A actions.  value: [n], in the mover's view.
     """
 
     losses: dict[str, torch.Tensor]
@@ -74,7 +74,6 @@ def measure(
     """Compare logits [n, A] and values [n] with their targets; return measurements, float64 scalars, by name.
 
     Values and their targets are in the view of the player to move.
-
     Actions that the targets leave out (`alphago.nn.loss.ILLEGAL`) are left out here too.
     """
     logits, target_policy = legal_alone(logits, target_policy)

@@ -29,7 +29,9 @@ NECESSARY = (NET.name, OPTIMIZER.name)  # all other kinds of work are overhead
 class Pace:
     """A measurement of one iteration: self-play's speed and share of the time, and the processor's utilization.
 
-    It begins when the object is created.  threads: number of the run's threads that compute.
+    It begins when the object is created.
+
+    boards: the run's boards, whose games it counts.  threads: number of the run's threads that compute.
     """
 
     def __init__(self, boards: Boards, threads: int) -> None:
@@ -65,7 +67,10 @@ class Pace:
 
 
 def game_metrics(records: Sequence[GameRecord], env: GameEnv) -> dict[str, float | None]:
-    """Return mean length and shares of passes, results and resignations of finished games, by name.
+    """Return statistics of finished games, by name.
+
+    They are the games' mean length, the share of passes among the moves, and the shares of games that Black won, that
+    were drawn, that were resigned, and that were cut off at `max_moves`.
 
     records: games of `env`; if there are none, all metrics are None.
     """
@@ -127,7 +132,7 @@ def time_shares(run: Mapping[str, float], threads: Mapping[str, float], count: i
     """Return the share of a run's time for each kind of WORK, such as `net_share`; the shares sum to 1.
 
     While the main thread is PLAYING, the threads of self-play work, and the mean over these threads counts.
-    Examinations do not count.
+    Time of the kind EXAMINATION does not count.
 
     run: seconds of the main thread by kind of work.
     threads: seconds by kind of work, summed over all threads of self-play.  count: number of these threads.

@@ -1,4 +1,4 @@
-"""Draw panels, diagrams with curves over a run, side by side in one figure."""
+"""Draw panels (diagrams with curves over a run) side by side in one figure."""
 
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
@@ -62,7 +62,7 @@ class Panel(NamedTuple):
 
 
 def points(rows: Iterable[Row], key: str, x: str) -> tuple[list[float], list[float], list[Row]]:
-    """Return the x values, the y values and the rows of those `rows` that have both.
+    """Return the x values, the y values and the rows, of those among `rows` that have both values.
 
     key: the metric on the y axis.  x: the x axis, a name in AXES.
     """
@@ -191,7 +191,10 @@ def spread(values: Sequence[float], gap: float) -> list[float]:
 
 
 def title_of(panel: Panel, kinds: Sequence[str]) -> str:
-    """Return a panel's title with its unit, and with the label of its curves if `kinds` has a single label."""
+    """Return a panel's title with its unit, and with the label of its curves if all have the same label.
+
+    kinds: the labels of the panel's curves, each label once.
+    """
     kind = f": {kinds[0]}" if len(kinds) == 1 and kinds[0] else ""
     unit = panel.unit.removeprefix(SHARE).strip()
     return textwrap.fill(f"{panel.title}{kind}" + (f" [{unit}]" if unit else ""), LONGEST_TITLE)

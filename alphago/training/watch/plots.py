@@ -55,7 +55,7 @@ TRAINING = (
 def plot(runs: str | Path | Sequence[str | Path], out: str | Path | None = None, x: str = "minutes") -> "Figure":
     """Draw the curves of one or several runs in one figure, save it if `out` is given, and return it.
 
-    The panels show, as far as a run has measured it:
+    The panels show the following, if at least one run has measured it:
     - for each opponent: win rate and Elo with 95 % intervals, length of games, and in Go score and captures;
     - for watched game records: how well the network predicts their moves;
     - for training: losses, entropies, statistics of the games, and speed; the thin line has a point per iteration, the
@@ -88,7 +88,10 @@ def plot(runs: str | Path | Sequence[str | Path], out: str | Path | None = None,
 
 
 def new_figure() -> "Figure":
-    """Return an empty matplotlib figure that needs no display, and that a notebook shows as a PNG."""
+    """Return an empty matplotlib figure that needs no display, and that a notebook shows as a PNG.
+
+    Raises ModuleNotFoundError without matplotlib.
+    """
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError as error:

@@ -61,7 +61,7 @@ class Recent:
         return sum(v * games for v, games in pairs) / sum(games for _, games in pairs) if pairs else None
 
     def games(self) -> str:
-        """Return the number of games in the latest block, such as "64 games"."""
+        """Return the number of games in the latest block as text, such as "64 games"."""
         return f"{sum(games for _, games in self.blocks[0]):.0f} games"
 
     def progress(self) -> float:

@@ -70,6 +70,7 @@ class Report:
 class Reporter:
     """The object that passes a run's events to its reports, and adds a diagnosis of the metrics.
 
+    reports: the reports, informed in this order.
     settings: the run's settings, as in config.json.
     rows: the metrics of earlier iterations, oldest first.
     meter: measures how busy the GPU is; None without a GPU.

@@ -97,7 +97,7 @@ class RunClock:
 class SavingTimes:
     """The times at which to save checkpoints: every SAVE_EVERY seconds, or less often if saving takes long.
 
-    now: returns the time in seconds.  `next`: the time of the next checkpoint, by `now`.
+    now: returns the time in seconds.  `next`: the time of the next checkpoint, as `now` measures it.
     """
 
     def __init__(self, now: Seconds = time.monotonic) -> None:
@@ -109,7 +109,10 @@ class SavingTimes:
         return self._now() >= self.next
 
     def saved(self, began: float) -> None:
-        """Schedule the next checkpoint after one has been written; `began`: the time, by `now`, when writing began."""
+        """Schedule the next checkpoint after one has been written.
+
+        began: the time at which writing began, as `now` measures it.
+        """
         now = self._now()
         self.next = now + max(SAVE_EVERY, (now - began) / SAVING_SHARE)
 
