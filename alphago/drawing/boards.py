@@ -36,7 +36,7 @@ class Board(NamedTuple):
     """A board to draw; points are numbered row by row from the top.
 
     kind: "points", stones on the crossings of lines; "cells", in squares; "columns", in holes of an upright frame.
-    columns, rows: names along the sides, from the left and from the top; empty for a board without names.
+    columns: the columns' names, from the left. rows: the rows' names, from the top. Empty: no names are drawn.
     stars: star points. last: the point of the last move. forbidden: points on which ko forbids a stone.
     numbers: by point, the number on its stone. label: what the picture shows, for those who cannot see it.
     """
@@ -59,7 +59,8 @@ def board_picture(
 ) -> Drawing:
     """Return the picture of a board, with an overlay.
 
-    actions: by action of the overlay, its point, or -1 if it is off the board. to_text: returns the name of an action.
+    actions: the point of each action of the overlay, -1 for an action without a point, such as a pass.
+    to_text: returns the name of an action.
     """
     height, width = board.stones.shape
     left = CELL * (1.1 if board.rows else 0.75)
@@ -141,7 +142,10 @@ def stones(board: Board, spots: Sequence[Spot]) -> Layer:
 
 
 def marks(board: Board, spots: Sequence[Spot]) -> Layer:
-    """Return the stones' numbers, a ring or (below a number) a bar on the last stone, and squares where ko forbids."""
+    """Return the stones' numbers, a mark on the last move's stone, and squares on points where ko forbids a stone.
+
+    The mark is a ring, or a bar below the number if the stone has a number.
+    """
     shapes: list[Shape] = []
     colours = board.stones.ravel().tolist()
     for point, number in board.numbers.items():
@@ -165,7 +169,10 @@ def marks(board: Board, spots: Sequence[Spot]) -> Layer:
 
 
 def overlay_layer(board: Board, overlay: Overlay | None, spots: Sequence[Spot], places: Sequence[Spot | None]) -> Layer:
-    """Return the squares of ownership, and over them the expected moves, or discs if there is no line of moves."""
+    """Return an overlay's squares of ownership and, above them, its expected moves, or its discs if it has no moves.
+
+    spots: by point. places: by action; None for an action without a point.
+    """
     if overlay is None:
         return ()
     shapes: list[Shape] = []

@@ -52,7 +52,7 @@ class CurvePanel(NamedTuple):
 def curves_picture(panels: Sequence[CurvePanel], columns: int, axis: str, texts: Sequence[str] = ()) -> Drawing:
     """Return panels row by row, with lines of text above them.
 
-    columns: panels in a row. axis: what the x axis counts, such as "games".
+    columns: most panels in a row. axis: what the x axis counts, such as "games".
     """
     columns = max(1, min(columns, len(panels)))
     wide = GAP + columns * (WIDE + GAP)
@@ -120,7 +120,10 @@ def thin_out(curve: Curve) -> Curve:
 
 
 def ends(values: Sequence[float], low: float | None, high: float | None) -> tuple[float, float]:
-    """Return both ends of an axis, which differ: `low` and `high`; None stands for the least or the greatest value."""
+    """Return the lower and the upper end of an axis, which are never equal.
+
+    low, high: the wanted ends; None for the least and the greatest of `values`.
+    """
     first, last = (min(values) if low is None else low), (max(values) if high is None else high)
     if last <= first:
         return first - 0.5 * (low is None), first + 0.5 + 0.5 * (low is not None)

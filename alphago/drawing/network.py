@@ -35,7 +35,10 @@ class Box(NamedTuple):
 
 
 class Head(NamedTuple):
-    """A head of a network; `outputs` are lines of text about what it predicts, the first the title of their box."""
+    """A head of a network.
+
+    outputs: lines of text about what the head predicts; the first line is the title of the box that shows them.
+    """
 
     box: Box
     outputs: Sequence[str]
@@ -44,7 +47,7 @@ class Head(NamedTuple):
 def network_picture(inputs: Sequence[str], base: Sequence[Box], heads: Sequence[Head], label: str) -> Drawing:
     """Return a network as boxes: the inputs at the top, below them the base, then the heads side by side.
 
-    inputs: lines of text about the planes, the first the title of their box. base: the boxes before the heads.
+    inputs: lines of text about the planes; the first line is the title of their box. base: the boxes before the heads.
     label: the title of the picture.
     """
     middle = WIDE / 2
@@ -69,7 +72,10 @@ def network_picture(inputs: Sequence[str], base: Sequence[Box], heads: Sequence[
 
 
 def add_box(shapes: list[Shape], box: Box, x: float, top: float, width: float, fill: str) -> float:
-    """Add a box centred at `x`, drawn as a pile if it is repeated, to `shapes`; return the height at which it ends."""
+    """Add the shapes of a box to `shapes`, and return the height of its lower edge.
+
+    x: the middle of the box. top: the height of its upper edge. A box that occurs several times is drawn as a pile.
+    """
     times = f"{box.times} × " if box.times > 1 else ""
     title = paragraph(times + box.title, x, top + 1.25 * SIZE, width - 16, SIZE, bold=True)
     detail = paragraph(box.detail, x, title[-1].y + 1.45 * SIZE, width - 16, 0.85 * SIZE) if box.detail else []
@@ -107,7 +113,7 @@ def join_repeats(boxes: Sequence[Box], most_period: int = 2) -> list[Box]:
 
 
 def repetitions(boxes: Sequence[Box], place: int, period: int) -> int:
-    """Return how many times in a row the group of `period` boxes at `place` occurs, that place included."""
+    """Return how many times in a row the `period` boxes that begin at `place` occur, counting the first time."""
     part, times = boxes[place : place + period], 1
     while len(part) == period and boxes[place + times * period : place + (times + 1) * period] == part:
         times += 1

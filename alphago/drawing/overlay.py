@@ -46,9 +46,9 @@ class Overlay(NamedTuple):
     """What is drawn over the picture of a position with A actions; a field that is None is not drawn.
 
     q: values from the view of the side to move.
-    line: expected moves from the position on, as (point, colour) by the number of the move.
-    show: which number is written on the discs, a key of SHOWN; None for the win rate if there is `q`, else the prior,
-        else the visits.
+    line: the expected moves after the position: {number of the move: (point, colour)}; colour +1 Black, -1 White.
+    show: which number is written on the discs, a key of SHOWN; None for the win rate if `q` is given, else the
+        prior, else the visits.
     """
 
     priors: np.ndarray | None = None  # float [A], 0 .. 1
@@ -187,9 +187,9 @@ def letters(text: str, most: float) -> float:
 
 
 def squares(ownership: np.ndarray, stones: np.ndarray, spots: Sequence[Spot]) -> Layer:
-    """Return a square for each point that a side is expected to own; the surer that is, the larger the square.
+    """Return a square for each point that a side is expected to own; a surer owner has a larger square.
 
-    A square on a stone has the other side's colour, and shows how surely the stone is lost.
+    A square on a stone has the other side's colour, and its size shows how surely the stone is lost.
     """
     shapes: list[Shape] = []
     for point, (owner, stone) in enumerate(zip(ownership.ravel().tolist(), stones.ravel().tolist(), strict=True)):

@@ -83,7 +83,7 @@ def line(x1: float, y1: float, x2: float, y2: float, style: Style) -> Polygon:
 
 
 def arrow(x1: float, y1: float, x2: float, y2: float, style: Style, head: float = 9.0) -> Layer:
-    """Return a straight line with a head at its second end, `head` long."""
+    """Return a straight line from (x1, y1) to (x2, y2), with an arrowhead of length `head` at (x2, y2)."""
     length = max(((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5, 1e-9)
     ux, uy = (x2 - x1) / length, (y2 - y1) / length
     bx, by = x2 - head * ux, y2 - head * uy

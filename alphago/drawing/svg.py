@@ -54,9 +54,9 @@ def animate(frames: Sequence[Drawing], seconds: float, last: float, size: float 
 
 
 def in_turn(layers: Sequence[Sequence[Shape]]) -> Iterator[tuple[Shape, list[bool]]]:
-    """Yield each shape once, in the order of first appearance, with a list that says for each frame whether it has it.
+    """Yield each shape once, in the order of first appearance, with one bool per frame: whether it has the shape.
 
-    layers: by frame, the same layer of its drawing.
+    layers: for each frame, the shapes of one layer, which is the same layer in all frames.
     """
     shown: dict[Shape, list[bool]] = {}
     for i, layer in enumerate(layers):
@@ -66,9 +66,9 @@ def in_turn(layers: Sequence[Sequence[Shape]]) -> Iterator[tuple[Shape, list[boo
 
 
 def blink(shown: Sequence[bool], times: Sequence[float], total: float) -> str:
-    """Return an SVG element that shows its parent only in the frames where `shown` is True; "" if that is all frames.
+    """Return an SVG element that shows its parent only in the frames where `shown` is True; "" if all are True.
 
-    times: by frame, when it begins, 0 .. 1; then 1. total: seconds of all frames together.
+    times: when each frame begins, as a share (0 .. 1) of the total. total: seconds of all frames together.
     """
     if all(shown):
         return ""
@@ -90,7 +90,7 @@ def document(drawing: Drawing, size: float | None, parts: Sequence[str]) -> Svg:
 
 
 def element(shape: Shape, inside: str = "") -> str:
-    """Return a shape as an SVG element; inside: the text of an element that it contains, "" for none."""
+    """Return a shape as an SVG element; inside: SVG text to put into the element, such as an animation."""
     if isinstance(shape, Text):
         bold = ' font-weight="600"' if shape.bold else ""
         anchor = "" if shape.anchor == "start" else f' text-anchor="{shape.anchor}"'

@@ -26,19 +26,18 @@ MOST_WARNINGS = 10_000  # warnings that are remembered, so that each is given on
 
 
 class AnalysisEngine:
-    """An engine for the analysis protocol; replies come in any order.
+    """An engine for KataGo's analysis protocol; replies come in any order.
 
     env: the game of the network; a size-free network analyses other boards too.
-    network: a network, as `MCTSPlayer` takes it; or a `Networks`, which ignores `env` and `device`.
+    network: a network, as `MCTSPlayer` takes it; or a `Networks`, with which `env` and `device` are not used.
     write: called with each reply as one line of JSON without a newline, by any thread, but never by two at once.
     visits: the visits of a query that does not say how many.
     side: from whose view results are reported if the query does not say it: "BLACK", "WHITE" or "SIDETOMOVE".
     threads: how many threads search; None for one per core. device: where the network is computed.
     version: what `query_version` answers.
     limits: what clients may ask for.
-    notes: whether a query's first reply contains its warnings, each warning once for the engine. Otherwise each
-        warning is a reply of its own, which KaTrain (1.20.0, core/remote_engine.py) takes for a result when it reads
-        from a WebSocket.
+    notes: if True, a query's first reply contains its warnings. If False, each warning is a reply of its own; KaTrain
+        (1.20.0, core/remote_engine.py), when it reads from a WebSocket, mistakes such a reply for a result.
     """
 
     def __init__(
@@ -100,7 +99,7 @@ class AnalysisEngine:
             self.ask(fields)
 
     def ask(self, fields: Mapping[str, Any]) -> None:
-        """Queue the positions of a query, or reply with its error."""
+        """Queue the positions of a query; reply with an error if it is invalid, or if too many positions wait."""
         try:
             query = read_query(fields, self.defaults)
         except QueryError as problem:
@@ -123,7 +122,8 @@ class AnalysisEngine:
     def warn(self, query: Query) -> None:
         """Send those warnings of a query that were not sent before; warnings about rules are sent with every query.
 
-        With `notes`, store the new warnings in `query.note`, which the query's next reply contains.
+        With `notes`, send nothing, but store all warnings that are new, also those about rules, in `query.note`; the
+        query's next reply contains them.
         """
         fresh = [one for one in query.warnings if one not in self._warned or (one[0] == "rules" and not self.notes)]
         if len(self._warned) < MOST_WARNINGS:
@@ -151,7 +151,11 @@ class AnalysisEngine:
             self.send(error(f"unknown action {shown(action)}", "action", query_id))
 
     def terminate(self, fields: dict[str, Any]) -> None:
-        """Echo an action, and stop the queries that it names, or only their turns that it names."""
+        """Echo the action "terminate" or "terminate_all", and stop queries.
+
+        `terminateId` names the query to stop; if the action has none, all queries stop. If the action has
+        `turnNumbers`, only these turns stop.
+        """
         turns, named = fields.get("turnNumbers"), fields.get("terminateId")
         if fields["action"] == "terminate" and not isinstance(named, str):
             self.send(error(f"terminateId must be a string, got {shown(named)}", "terminateId", fields["id"]))
@@ -185,7 +189,7 @@ class AnalysisEngine:
     # -- for the workers -----------------------------------------------------------------------------
 
     def take(self, most: int, idle: bool) -> list[Job] | None:
-        """Return up to `most` jobs; None once the worker must end.
+        """Return up to `most` jobs, [] if there are none; return None once the worker must end.
 
         idle: whether the worker has nothing else to do; if so, the call waits until there is a job.
         """
@@ -203,7 +207,7 @@ class AnalysisEngine:
         return self._ending
 
     def report(self, job: Job, reply: dict[str, Any]) -> None:
-        """Send a reply of a job, with its query's warning if that was not sent yet."""
+        """Send a reply of a job, and with it the warnings in the query's `note` if they were not sent yet."""
         if note := job.query.note:
             job.query.note = ""
             reply = {**reply, "warning": note}

@@ -1,4 +1,4 @@
-"""The positions that an analysis engine has to search, where its threads get them, and what clients may ask for."""
+"""`Job`, a position to analyse; `JobSource`, from which threads take jobs; `Limits` of what clients may ask for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,8 +15,8 @@ class Limits(NamedTuple):
     characters: most characters of a line. positions: most positions that wait or are searched at a time.
     visits: most visits of a position; a query for more gets this many, and a warning.
     slots: most positions that a thread searches side by side.
-    kept: most boards and rules whose searches a thread keeps.
-    tree_bytes: most bytes of a thread's trees together; where they are full, positions end before their visits.
+    kept: most pairs of board size and rules for which a thread keeps a search, to use it again.
+    tree_bytes: most bytes of a thread's trees together; the search of a position ends early if its tree is full.
     """
 
     characters: int = 10_000_000
@@ -32,7 +32,7 @@ OWN_USER = Limits()
 
 @dataclass(order=True)
 class Job:
-    """One position of a query; jobs sort by priority, then by age."""
+    """One position of a query; jobs sort by priority, the greatest first, then by age, the oldest first."""
 
     rank: tuple[int, int]  # (-priority, number)
     query: Query = field(compare=False)
@@ -50,7 +50,7 @@ class JobSource(Protocol):
         """Whether workers must stop at once."""
 
     def take(self, most: int, idle: bool) -> list[Job] | None:
-        """Return up to `most` jobs; None once the worker must end.
+        """Return up to `most` jobs, [] if there are none; return None once the worker must end.
 
         idle: whether the worker has nothing else to do; if so, the call waits until there is a job.
         """
@@ -59,7 +59,7 @@ class JobSource(Protocol):
         """Send a reply unchanged, such as an error."""
 
     def report(self, job: Job, reply: dict[str, Any]) -> None:
-        """Send an intermediate reply of a job, with its query's warning if that was not sent yet."""
+        """Send an intermediate reply of a job, and with it the query's warnings if they were not sent yet."""
 
     def finish(self, job: Job, reply: dict[str, Any]) -> None:
         """Send a job's last reply, and forget the job."""

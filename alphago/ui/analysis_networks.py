@@ -1,4 +1,4 @@
-"""The networks of an analysis engine: an interface that chooses the network for each board, and its simplest class."""
+"""`Networks`, the interface that chooses an analysis engine's network for each board, and `OneNetwork`."""
 
 import threading
 from abc import ABC, abstractmethod
@@ -33,7 +33,7 @@ class Networks(ABC):
 def analysed_game(env: GoEnv, size: int, rules: Rules) -> GoEnv:
     """Return the game `env` on a board of size `size` and by `rules`, without the options that only help self-play.
 
-    It has no fixed turns and no late first pass, and its move limit is at least 3 size².
+    Its `turns` is None, its `first_pass` 0, and its `max_moves` at least 3 size².
     """
     given = env if size == env.N else env.resized(size)
     limit = max(given.max_moves, 3 * size * size)

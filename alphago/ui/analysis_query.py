@@ -160,7 +160,10 @@ def rules_of(fields: Mapping[str, Any]) -> tuple[Rules, str, list[str]]:
 
 
 def turns_of(fields: Mapping[str, Any], env: GoEnv, bonus: str, most: int) -> list[Turn]:
-    """Return the positions to analyse; raise QueryError for more than `most`. bonus: see `rules_of`."""
+    """Return the positions to analyse; raise QueryError for invalid fields, or for more than `most` positions.
+
+    bonus: White's bonus for handicap stones, see `rules_of`.
+    """
     moves = pairs(fields, "moves", env, required=True)
     stones = pairs(fields, "initialStones", env)
     chosen = fields.get("analyzeTurns", [len(moves)])
@@ -190,7 +193,7 @@ def turns_of(fields: Mapping[str, Any], env: GoEnv, bonus: str, most: int) -> li
 def alternating(
     start: GoPosition, moves: Sequence[tuple[int, int]], wanted: Container[int]
 ) -> dict[int, GoPosition] | None:
-    """Return the wanted positions; None if the colours do not alternate, or a move is illegal.
+    """Return the wanted positions by number; None if the colours do not alternate, or a move is illegal.
 
     moves: (colour, action) pairs. wanted: numbers of positions; position n is the one after n moves.
     This takes a tenth of the time of `any_order`, which matters when queries come by the thousand.
@@ -214,7 +217,7 @@ def alternating(
 
 
 def any_order(game: GtpGame, moves: Sequence[tuple[int, int]], wanted: Container[int]) -> dict[int, GoPosition]:
-    """Return the wanted positions, as `alternating` does, but insert a pass where a colour moves twice in a row.
+    """Return the wanted positions as `alternating` does, but insert a pass where a colour moves twice in a row.
 
     Raises QueryError for an illegal move.
     """
@@ -238,7 +241,7 @@ def first_player(fields: Mapping[str, Any], moves: Sequence[tuple[int, int]]) ->
 
 
 def komi_of(fields: Mapping[str, Any], env: GoEnv) -> float:
-    """Return the query's komi, by default `env.komi`."""
+    """Return the query's komi, by default `env.komi`; raise QueryError for an invalid komi."""
     if "komi" not in fields:
         return env.komi
     try:
@@ -320,7 +323,7 @@ def whole(fields: Mapping[str, Any], name: str, default: int | None, least: int,
 
 
 def positive(fields: Mapping[str, Any], name: str) -> float | None:
-    """Return a field that is a number > 0; None if it is missing."""
+    """Return a field that is a number > 0; None if it is missing; raise QueryError for any other value."""
     value = fields.get(name)
     if value is None:
         return None

@@ -108,7 +108,7 @@ class Slots:
     def step(self, tree_bytes: int) -> None:
         """Run a wave, and send the replies that are due.
 
-        tree_bytes: most bytes of this search's trees together; where they are full, positions end before their visits.
+        tree_bytes: most bytes of this search's trees together; a position whose tree is full ends early.
         """
         fewest = min(job.query.visits for job in self.jobs.values())
         self.search.wave(self.budget, leaves_for(len(self.jobs), fewest))
@@ -128,7 +128,7 @@ class Slots:
             self.budget[slot] = 0
 
     def reply(self, slots: Sequence[int], during: bool) -> None:
-        """Send the analyses of some slots as replies; `during`: whether their searches continue."""
+        """Send the analyses of `slots` as replies; `during`: whether the searches of these slots continue."""
         wanted = {flag for slot in slots for flag in self.jobs[slot].query.flags}
         if not slots:
             return

@@ -1,4 +1,4 @@
-"""A board in a notebook's cell: the page's module as an anywidget widget, on a session of the notebook's own process.
+"""A board in a notebook's cell: an anywidget widget with the web page's board, played in the notebook's own process.
 
 Messages from the browser wait while a cell runs (ipywidgets #1349), so the engine thinks in the session's thread and
 the cell that shows the board returns at once.
@@ -63,7 +63,7 @@ class NotebookGame:
 
     @property
     def position(self) -> Position:
-        """The position on the board."""
+        """The position on the board; raises TimeoutError if the board does not answer for a minute."""
         if not self._has_state.wait(timeout=60):
             raise TimeoutError("the board has not answered for a minute: its cell shows what it is doing")
         return open_link(self._state["link"], self.bases).position
@@ -98,7 +98,7 @@ class NotebookGame:
 
 
 def widget_maker() -> Any:
-    """Return a function that makes a widget; its argument is called with each message of the browser.
+    """Return a function that makes a widget from a callback, which receives each message of the browser.
 
     Raises ImportError, with a sentence, if anywidget is missing.
     """

@@ -1,4 +1,4 @@
-"""`review_game`: review a game: win rates, scores, best lines and mistakes, as SGF, text and a graph."""
+"""`review_game`: a game's win rates, scores, best lines and mistakes, as SGF, text and a graph."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -75,9 +75,9 @@ class Review:
     def sgf(self, plies: int = 10) -> bytes:
         """Return the game as SGF, annotated.
 
-        Each position has win rate, score and the numbers of the move played, as a comment and in the properties that
-        Sabaki and KaTrain show. Each mistake has a comment, a mark (BM, DO) and the best line as a variation of at most
-        `plies` moves. The last position has the expected territory (TB, TW).
+        Each position has its win rate and score, and the prior and visits of the move played, as a comment and in the
+        properties that Sabaki and KaTrain show. Each mistake has a comment, a mark (BM, DO) and the best line as a
+        variation of at most `plies` moves. The last position has the expected territory (TB, TW).
         """
         env = self.analysis.env
         comments = dict(self.game.comments)

@@ -42,7 +42,10 @@ class AnalysisCommands:
         }
 
     def analyze(self, arguments: list[str], kata: bool) -> Stream:
-        """Search until the next command, with reports at an interval; `kata`: in KataGo's format, not Leela Zero's."""
+        """Search until the next command, with reports at an interval.
+
+        kata: whether reports have KataGo's format instead of Leela Zero's.
+        """
         engine = self.engine
         request = read_request(arguments, engine.game.env, kata)
         position = engine.game.ready(request.colour or engine.game.to_play)
@@ -76,7 +79,7 @@ class AnalysisCommands:
         return Stream(run)
 
     def reports(self, write: Callable[[str], None], request: AnalysisRequest, kata: bool) -> Reports:
-        """Return `Reports` that write what a request asks for with `write`; `kata`: as in `analyze`."""
+        """Return `Reports` that call `write` with the lines a request asks for; `kata`: as in `analyze`."""
         line = kata_line if kata else lz_line
 
         def report(analysis: Analysis) -> None:
@@ -105,7 +108,7 @@ class AnalysisCommands:
     ) -> tuple[np.ndarray, float, float, np.ndarray]:
         """Return the network's evaluation of a position: its priors, value, score and ownership.
 
-        priors: float32 [A]. value, score, ownership: from the mover's view; ownership is float32 [H W]. Score and
+        priors: float32 [A]. value, score, ownership: from the mover's view; ownership is float32 [H * W]. Score and
         ownership are 0 if the network does not forecast them.
         symmetries: as in `ForecastEvaluator.evaluate_forecasts`.
         """

@@ -21,7 +21,7 @@ NEVER = 999_999.0  # default interval between two reports, in hundredths of a se
 class AnalysisRequest:
     """A controller's request for reports on a search.
 
-    colour: the player to move, +1 Black, -1 White; None for the one whose turn it is.
+    colour: the player to move, +1 Black, -1 White; None for the player whose turn it is.
     interval: seconds between two reports.
     minmoves, maxmoves: bounds on the number of moves in a report.
     forbidden: moves that the search must not try.
@@ -73,7 +73,7 @@ KEYS = ("interval", "minmoves", "maxmoves", "avoid", "allow")
 
 
 def set_value(request: AnalysisRequest, key: str, value: str) -> None:
-    """Set a key of a request to its value, given as text."""
+    """Set a key of a request to its value, given as text; raise GtpFailure for an invalid value."""
     if key == "interval":
         request.interval = seconds(value)
     elif key in ("minmoves", "maxmoves"):

@@ -52,7 +52,7 @@ def kata_move(analysis: Analysis, move: MoveAnalysis, flags: set[str]) -> str:
 
 
 def moves_to_report(analysis: Analysis, request: AnalysisRequest) -> list[MoveAnalysis]:
-    """Return the moves that a report has to list."""
+    """Return the moves that a report lists, the best first, within the request's `minmoves` and `maxmoves`."""
     return analysis.moves(0, least=request.minmoves)[: request.maxmoves]
 
 
@@ -64,7 +64,7 @@ def pairs(fields: dict[str, object]) -> str:
 
 
 def board(values: object, analysis: Analysis) -> str:
-    """Return one number for each point, row by row from the top left."""
+    """Return one number for each point as text, row by row from the top left; see `alphago.ui.katago.points`."""
     return joined(points(values, analysis))  # type: ignore[arg-type]
 
 

@@ -25,7 +25,7 @@ class BackgroundSearch:
         self._stop = threading.Event()
 
     def start(self, player: MCTSPlayer, report: Callable[[], None] | None = None, interval: float = PAUSE) -> None:
-        """Search the player's position until `stop`, and call `report` every `interval` seconds."""
+        """Search the player's position until `stop`, and call `report`, unless it is None, every `interval` seconds."""
         self.join()
         self._stop = threading.Event()
         self._thread = threading.Thread(

@@ -86,7 +86,7 @@ def serve(
 
 
 class GoEngine(Engine):
-    """An engine with its GTP commands by name; arguments as in `serve`, and `now`, which returns seconds."""
+    """An engine with its GTP commands by name; arguments as in `serve` and `Engine`."""
 
     def __init__(
         self, env: GoEnv, network: Any = None, readouts: int = 800, *,

@@ -66,7 +66,7 @@ class EndingCommands:
         return [chain for chain in chains(position.board) if owners[chain].mean() * board[chain[0]] < 0]
 
     def ownership(self, position: GoPosition) -> np.ndarray | None:
-        """Return the expected owners, float32 [N N], 1 for Black's points, -1 for White's; None without forecasts."""
+        """Return the expected owners, float32 [N * N], 1 for Black's points, -1 for White's; None without forecasts."""
         engine = self.engine
         if engine.at_random or not engine.thinker.has_forecasts:
             return None

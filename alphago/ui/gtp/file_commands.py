@@ -21,9 +21,10 @@ class FileCommands:
         self.commands: dict[str, Command] = {"loadsgf": self.load, "printsgf": self.print}
 
     def load(self, arguments: list[str]) -> str:
-        """Load a file's game with its board, komi and rules, up to the position before move N or, without N, its end.
+        """Load the game in a file, with its board, komi and rules.
 
-        Fails, and changes nothing, for a file that cannot be used.
+        arguments: the file's name and, optionally, a number N, to load only the moves before move N.
+        Fails, and changes nothing, if the file cannot be used.
         """
         name, engine = argument(arguments, 0), self.engine
         try:
@@ -42,7 +43,10 @@ class FileCommands:
         return ""
 
     def loaded(self, game: SgfGame, moves: tuple[int, ...]) -> GtpGame:
-        """Return a file's game after `moves`, under its rules, or the current rules if the file names none."""
+        """Return a file's game after `moves`; raise GtpFailure for an illegal move.
+
+        The engine's rules and komi stand in for those that the file does not give.
+        """
         engine = self.engine
         env = engine.board(game.board_size, read_rules(game.rules) or engine.rules)
         usual = env.komi if engine.komi is None else engine.komi

@@ -22,7 +22,7 @@ from alphago.ui.gtp.time_control import Clock
 
 
 class Engine:
-    """A game, a clock and a search; arguments as in `serve`, and `now`, which returns seconds."""
+    """A game, a clock and a search; arguments as in `serve`, and `now`, a function that returns the time in seconds."""
 
     def __init__(
         self,
@@ -62,7 +62,10 @@ class Engine:
         self.open_board(env.N)
 
     def board(self, size: int, rules: Rules) -> GoEnv:
-        """Return the game for a size and rules, without self-play's ply limit, fixed turns and late first pass."""
+        """Return the game for a size and rules, without the options that only help self-play.
+
+        Its `turns` is None, its `first_pass` 0, and its `max_moves` at least 3 size².
+        """
         given = self.env if size == self.env.N else self.env.resized(size)
         limit = max(given.max_moves, 3 * size * size)
         return given.replace(max_moves=limit, turns=None, first_pass=0, **rules._asdict())
@@ -73,7 +76,7 @@ class Engine:
         self.take_game(GtpGame(env, env.komi if self.komi is None else self.komi))
 
     def take_game(self, game: GtpGame) -> None:
-        """Continue with another game; its rules also apply to later ones."""
+        """Continue with `game`; later games have its rules too."""
         before = getattr(self, "game", None)
         self.game, self.rules = game, game.env.rules
         self.clock.reset()
@@ -100,7 +103,7 @@ class Engine:
         self.background.stop()
 
     def change_rules(self, rules: Rules) -> None:
-        """Continue the game under other rules; fail, and change nothing, if they make one of its moves illegal."""
+        """Continue the game under other rules; fail, and change nothing, if a move of the game breaks them."""
         again = GtpGame(self.game.env.replace(**rules._asdict()), self.game.komi)
         again.set_up(self.game.stones.get("black", ()), self.game.stones.get("white", ()), self.game.first)
         try:

@@ -44,7 +44,7 @@ class GtpGame:
         self.position = self.start(self.first)
 
     def start(self, to_play: int, **further: Any) -> GoPosition:
-        """Return a start position with the keywords `further` of `GoEnv.position`, or with the game's own stones."""
+        """Return a start position with the game's set-up stones, or with `further`, keywords of `GoEnv.position`."""
         setup: dict[str, Any] = dict(further) or dict(self.stones)
         if to_play != 1:
             setup["to_play"] = "white"

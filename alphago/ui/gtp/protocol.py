@@ -180,7 +180,7 @@ def write_stream(request: Request, stream: Stream, output: TextIO, inbox: Inbox)
 
 
 def administration(commands: Mapping[str, Command]) -> dict[str, Command]:
-    """Return the commands about the protocol itself; `commands` are the others, which they list."""
+    """Return the commands about the protocol itself; commands: the other commands, which `list_commands` lists too."""
     own: dict[str, Command] = {
         "protocol_version": lambda arguments: "2",
         "known_command": lambda arguments: str(bool(arguments) and arguments[0] in {*own, *commands}).lower(),

@@ -23,7 +23,7 @@ WAVE = 16  # readouts between two readings of the clock in a search with reports
 
 @dataclass
 class Reports:
-    """Reports during the search for a move: `report` is called with the analysis every `interval` seconds.
+    """What is reported during the search for a move: `report` is called with the analysis every `interval` seconds.
 
     move_ownership: whether the analysis has the ownership after each move.
     """
@@ -37,8 +37,8 @@ class Thinker:
     """Searches with one network on one board; the tree is kept when the game continues.
 
     readouts: simulations for each move; 0 plays the network's most probable action without search.
-    settings, resign_threshold, seed, device: as in `MCTSPlayer`. background: the thread for searches until a command.
-    now: returns the time in seconds.
+    settings, resign_threshold, seed, device: as in `MCTSPlayer`.
+    background: runs the searches that last until the controller's next command. now: returns the time in seconds.
     """
 
     def __init__(
@@ -89,12 +89,12 @@ class Thinker:
         self.options["resign_threshold"] = self.player.resign_threshold = self.analyst.resign_threshold = value
 
     def look(self, position: GoPosition) -> Analysis:
-        """Return the analysis of a position, from as much search as the analyst has done there."""
+        """Return the analysis of a position from the search that `analyst` has done there, without searching more."""
         self.catch_up(position, player=self.analyst)
         return self.analyst.analysis()
 
     def catch_up(self, position: GoPosition, rules: Sequence[Forbidden] = (), player: MCTSPlayer | None = None) -> None:
-        """Set a player (default: `self.player`) to a position; keep the tree if that continues the player's game.
+        """Set a player (default: `self.player`) to a position; keep the tree if the position continues its game.
 
         rules: moves that the search must not try.
         """
@@ -160,7 +160,8 @@ class Thinker:
     ) -> None:
         """Search the position in the background until the next command, with a report every `interval` seconds.
 
-        rules: moves that the search must not try. move_ownership: as in `Reports`.
+        rules: moves that the search must not try. report: called with the analysis; None for no reports.
+        move_ownership: as in `Reports`.
         """
         self.catch_up(position, rules, self.analyst)
         player = self.analyst
@@ -181,7 +182,7 @@ class Thinker:
     def evaluate(self, position: GoPosition, rules: Sequence[Forbidden] = ()) -> tuple[int, float]:
         """Return the network's most probable action, and its value of the position from the mover's view.
 
-        The action is no move that `rules` forbid, and no pass that would lose a won game.
+        The action is neither a move that `rules` forbid nor a pass that would lose a won game.
         """
         self.background.join()
         evaluator = self.player.search.evaluator

@@ -13,8 +13,9 @@ class Clock:
         self.set_limits(0, 1, 0)
 
     def set_limits(self, main: float, period: float, stones: int) -> None:
-        """Apply GTP's time_settings; a period for 0 stones, or three zeros, mean no limit.
+        """Apply GTP's time_settings.
 
+        There is no limit if `period` > 0 and `stones` is 0, or if `main` and `period` are 0.
         main: seconds of main time. period: seconds of a byo-yomi period, in which `stones` moves must be played.
         """
         self.one_stone = False  # whether each period is for one stone, and `time_left` counts periods
@@ -29,7 +30,11 @@ class Clock:
         self.limited = {1: limited, -1: limited}
 
     def set_left(self, colour: int, seconds: float, stones: int) -> None:
-        """Apply GTP's time_left; if no limits were set before, it limits this colour for the current game."""
+        """Apply GTP's time_left: set the time of a colour, also if `set_limits` has set no limit.
+
+        seconds: the time left for the next `stones` moves; the main time left if `stones` is 0. With `one_stone`, the
+        time left is for one move, and `stones` counts periods.
+        """
         self.limited[colour] = True
         self.left[colour] = (max(0.0, seconds), min(stones, 1) if self.one_stone else stones)
 

@@ -38,7 +38,7 @@ def is_libedit(module: ModuleType) -> bool:
 
 
 def line_completer(words: Sequence[str], with_file: Sequence[str]) -> Callable[[str, int], str | None]:
-    """Return a function that gives readline the completions of a line, one per call."""
+    """Return the completer for readline: `complete(line, n)` returns the n-th completion of a line, then None."""
 
     def complete(line: str, state: int) -> str | None:
         return ([*completions(line, words, with_file), None])[state]

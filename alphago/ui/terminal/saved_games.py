@@ -14,7 +14,10 @@ from alphago.ui.terminal.screen import Screen
 
 
 class GameFiles:
-    """Saves and loads one game; replaces the game's own files, those saved or loaded before, without a question."""
+    """Saves and loads one game.
+
+    A file that the game was saved in or loaded from is the game's own, and is replaced without a question.
+    """
 
     def __init__(self, env: GameEnv, screen: Screen) -> None:
         self.env = env
@@ -24,8 +27,8 @@ class GameFiles:
     def save(self, name: str, record: GameRecord, over: bool, players: tuple[str, str], replace: bool) -> Path:
         """Write the game as `save_game` does, count the file as the game's own, and return the path.
 
-        name: as typed. replace: whether to replace another file without a question.
-        Raises FileExistsError if another file may not be replaced.
+        name: as typed. replace: if True, do not ask before a file that is not the game's own is replaced.
+        Raises FileExistsError if the file exists and may not be replaced.
         """
         path = file_path(name, "save")
         check_kind(path, self.env)
@@ -36,7 +39,7 @@ class GameFiles:
         return path
 
     def expect_consent(self, path: Path) -> None:
-        """Ask whether to replace another file; raise FileExistsError unless the answer is yes."""
+        """Ask whether to replace a file that is not the game's own; raise FileExistsError unless the answer is yes."""
         if not self.screen.interactive:
             raise FileExistsError(f"{path} exists and is not of this game; `save! {path}` replaces it")
         answer = self.screen.read(f"{path} exists and is not of this game.  Replace it? (yes or no) ")

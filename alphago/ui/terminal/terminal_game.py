@@ -313,7 +313,7 @@ class TerminalGame:
     def save(self, name: str, replace: bool = False) -> None:
         """Save the game, or say why not.
 
-        replace: whether to replace a file that is not of this game without asking.
+        replace: whether to replace, without asking, a file that is not of this game.
         """
         names = ("you", "alphago") if self.human > 0 else ("alphago", "you")
         try:

@@ -39,7 +39,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Thought:
-    """A move, its value (-1 .. 1, from the view of the player to move), and the expected line of play as text."""
+    """A move, the position's value (-1 .. 1, from the view of the player to move), and the expected line as text."""
 
     action: int
     value: float
@@ -78,6 +78,6 @@ def best(player: MCTSPlayer) -> Thought:
 
 
 def thought_of(player: MCTSPlayer, action: int) -> Thought:
-    """Return a move with its value and line by the search so far."""
+    """Return a move with the value of the player's position and the move's line, from the search so far."""
     analysis = player.analysis(plies=SHOWN_PLIES)
     return Thought(action, float(analysis.value[0]), analysis.line_text(action))

@@ -16,7 +16,7 @@ Forecasts = tuple[np.ndarray, np.ndarray]  # scores float32 [n], ownership float
 
 
 class Request:
-    """The positions whose evaluations a search waits for, and the arrays to which these are written."""
+    """The positions that a search wants evaluated, and the arrays for the results."""
 
     def __init__(
         self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray, forecasts: Forecasts | None
@@ -78,7 +78,7 @@ class CommonEvaluator(Evaluator):
         self._ask(Request(batch, slots, priors, values, forecasts))
 
     def _ask(self, request: Request) -> None:
-        """Return when this thread or another has computed the request; raise the error if that failed."""
+        """Wait until this thread or another has computed the request; raise the error if the computation failed."""
         if not len(request.slots):
             return
         with self.changed:
@@ -96,7 +96,7 @@ class CommonEvaluator(Evaluator):
             raise request.error
 
     def _take(self, first: Request) -> list[Request]:
-        """Remove `first` and as many waiting requests of its kind as fit a batch from the queue, and return them."""
+        """Remove `first`, and all other requests of its kind that fit into its batch, from `waiting`; return them."""
         taken, rows = [first], len(first.slots)
         for request in self.waiting:
             if request is not first and request.kind == first.kind and rows + len(request.slots) <= MOST_ROWS:

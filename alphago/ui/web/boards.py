@@ -1,4 +1,4 @@
-"""The boards of a server, by the key with which a page that reconnects finds its board, and the messages to a page."""
+"""`Boards`: the boards of a server, which pages find again by a key. `Outbox`: the messages that wait for a page."""
 
 import asyncio
 import contextlib
@@ -88,7 +88,7 @@ class Outbox:
         self.overflown = False
 
     def put(self, message: dict[str, Any]) -> None:
-        """Queue a message; any thread may call it."""
+        """Queue a message, or set `overflown` if too many wait; any thread may call this method."""
         with self.lock:
             last = self.messages[-1] if self.messages else {}
             if message["type"] == COALESCED == last.get("type") and last["node"] == message["node"]:

@@ -40,7 +40,10 @@ def new_game(desk: Desk, message: Message) -> None:
 
 
 def read_players(message: Message) -> dict[int, str]:
-    """Return a message's players, "human" or "engine", by side (+1 or -1); raise ValueError for other words."""
+    """Return the players ("human" or "engine") that a message names, by side (+1 Black, -1 White).
+
+    A side that the message does not name is left out. Raises ValueError for any other word.
+    """
     players = {}
     for side, name in PLAYER_NAMES.items():
         value = message.get(name.lower())
@@ -52,13 +55,13 @@ def read_players(message: Message) -> dict[int, str]:
 
 
 def set_players(desk: Desk, message: Message) -> None:
-    """Change who plays Black and White."""
+    """Change who plays Black and White; the engine then moves if it is its turn."""
     desk.players |= read_players(message)
     desk.wake()
 
 
 def play(desk: Desk, message: Message) -> None:
-    """Play a move for the side whose turn it is, unless that is the engine's."""
+    """Play the message's move for the side to move; raise ValueError if the engine is choosing a move."""
     tree, move = desk.tree, message.get("move")
     if not isinstance(move, (int, str)) or isinstance(move, bool):
         raise ValueError(f"move must be an action or a written move, got {shown(move)}")
@@ -98,7 +101,7 @@ def undo(desk: Desk, message: Message) -> None:
 
 
 def redo(desk: Desk, message: Message) -> None:
-    """Go forward on the line to the next position in which a person is to move, or to the line's end."""
+    """Go forward on the current line to the next position in which a person is to move, or to the line's end."""
     tree = desk.tree
     number = tree.next_of(tree.current)
     if number is None:
@@ -109,7 +112,7 @@ def redo(desk: Desk, message: Message) -> None:
 
 
 def go_to(desk: Desk, message: Message) -> None:
-    """Put a node on the board."""
+    """Put the node that the message names on the board; the engine's job ends even if the node is there already."""
     number = message.get("node")
     if isinstance(number, bool) or not isinstance(number, int):
         raise ValueError(f"node must be a number, got {shown(number)}")
@@ -173,7 +176,7 @@ def move_now(desk: Desk, message: Message) -> None:
 
 
 def study(desk: Desk, message: Message) -> None:
-    """Turn `study` and `analysing` on or off; one that the message does not name stays as it is.
+    """Turn `study` and `analysing` on or off; a setting that the message does not name stays as it is.
 
     study: whether the board shows numbers. analysing: whether the engine analyses each position on the board.
     """
@@ -189,7 +192,10 @@ def study(desk: Desk, message: Message) -> None:
 
 
 def toggle(desk: Desk, message: Message) -> None:
-    """Turn "study" or "analysing" (`what`) off if it is on, and on if it is off; see `study`."""
+    """Turn the setting that `what` names, "study" or "analysing", off if it is on, and on if it is off.
+
+    Turning "analysing" on also turns "study" on; `study` says what the settings mean.
+    """
     name = message.get("what")
     if name not in ("study", "analysing"):
         raise ValueError(f"what must be study or analysing, got {shown(name)}")
@@ -200,7 +206,7 @@ def toggle(desk: Desk, message: Message) -> None:
 
 
 def review(desk: Desk, message: Message) -> None:
-    """Evaluate every position of the line on the board, for the graph."""
+    """Search every position of the current line that has fewer than `readouts` visits, for the page's graph."""
     readouts = check_int("readouts", message.get("readouts", 1), 1, most_readouts(desk.tree.env))
     nodes = [number for number in desk.tree.line() if desk.tree.nodes[number].visits < readouts]
     desk.stop()
@@ -231,7 +237,7 @@ def open_game(desk: Desk, message: Message) -> None:
 
 
 def open_run_game(desk: Desk, message: Message) -> None:
-    """Open a game of a run: of self-play or of a match."""
+    """Open a game of self-play or of a match, from one of the runs that the server shows."""
     if desk.runs is None:
         raise ValueError("no run was given to this server: alphago web runs/a shows one")
     tree, names = desk.runs.open_game(message.get("run"), message.get("game"))

@@ -23,9 +23,9 @@ STONES_COUNT = "Stones on the board count as alive in the end: capture dead ones
 class Job:
     """What the engine is doing.
 
-    purpose: "move", think and play; "analyse", think about the position until told to stop; "review", evaluate `nodes`.
+    purpose: "move", search and play; "analyse", search the position until told to stop; "review", search all `nodes`.
     nodes: the numbers of the nodes to search; the first is searched now.
-    readouts, seconds: limits of the search of one position; None is no limit.
+    readouts, seconds: limits of the search of one position; None for no limit.
     done, began: readouts so far in the search of the first node, and when that search began.
     reported: when the latest report was sent.
     """
@@ -85,7 +85,7 @@ class Desk:
     # --- the page -------------------------------------------------------------------------------------
 
     def connect(self, send: Callable[[dict[str, Any]], None]) -> None:
-        """Send messages to this page from now on, and first everything that it has to show."""
+        """Send messages with `send` from now on, beginning with everything that the page has to show."""
         self.send = send
         self.tell_game()
         self.tell_state()
@@ -169,7 +169,7 @@ class Desk:
     # --- the engine -----------------------------------------------------------------------------------
 
     def engine(self) -> Engine:
-        """Return the chosen engine; load it first if that is needed."""
+        """Return the engine of the chosen network for the game; load it first if it is not in memory."""
         name, env = self.strength.network, self.tree.env
         if (ready := self.engines.ready(name, env)) is not None:
             return ready
@@ -196,7 +196,7 @@ class Desk:
         self.tell_state()
 
     def look(self) -> None:
-        """Start to analyse the position on the board if `analysing`; if only `study`, evaluate it once."""
+        """Start to analyse the position on the board if `analysing`; if only `study` is True, evaluate it once."""
         if self.tree.is_over() or not (self.analysing or self.study):
             return
         if not self.analysing and self.tree.nodes[self.tree.current].analysis is not None:
@@ -251,7 +251,7 @@ class Desk:
         job.reading = job.reported - began
 
     def _finish_position(self, job: Job) -> None:
-        """Do what follows the search of a position: play or resign, review the next one, or stop."""
+        """Do what follows the search of a position: play or resign, go on to the review's next position, or stop."""
         if job.purpose == "move":
             if self.thinker.gives_up():
                 self.resign(self.tree.position.to_play)
@@ -271,7 +271,7 @@ class Desk:
     # --- the game -------------------------------------------------------------------------------------
 
     def after_move(self, action: int) -> None:
-        """Go on after a move of either side."""
+        """Go on after a move of either side, as `wake` does; before that, send a hint after the game's first pass."""
         env = self.tree.env
         if env.has_captures and action == env.pass_action and not self.tree.is_over():
             moves = self.tree.position.moves
@@ -293,7 +293,10 @@ class Desk:
         self.tell_state()
 
     def name_of(self, side: int) -> str:
-        """Return the name of a side's player for a file: that of an opened file, the network's, or the colour."""
+        """Return the name of a side's player for a file.
+
+        The name is the one from an opened file or run; else the network's for the engine, the colour for a person.
+        """
         if self.names[side]:
             return self.names[side]
         return f"alphago {self.strength.network}" if self.players[side] == ENGINE else PLAYER_NAMES[side]

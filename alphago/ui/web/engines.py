@@ -80,7 +80,7 @@ class Engines:
         return name
 
     def suits(self, name: str, env: GameEnv) -> bool:
-        """Return whether a network is made for a game; playouts count as made for games without a packaged network."""
+        """Return whether a network is made for a game; playouts count as made for all games but Go."""
         choice = self.choices.get(name)
         return choice is not None and choice.game in (env.name, "" if env.name != USUAL_GAME else env.name)
 
@@ -89,7 +89,7 @@ class Engines:
         return [{"name": choice.name, "game": choice.game} for choice in self.choices.values()]
 
     def engine(self, name: str, env: GameEnv) -> Engine:
-        """Return the engine for a game; load it if it is not in memory, or if its run has written a newer network.
+        """Return the engine of the network `name` for a game; load it if it is not in memory, or its file is newer.
 
         Raises ValueError if the network cannot be loaded or does not play the game.
         """
@@ -110,7 +110,7 @@ class Engines:
         return self.engine(name, env)
 
     def ready(self, name: str, env: GameEnv) -> Engine | None:
-        """Return the engine for a game if it is loaded, else None; raise ValueError as `check` does."""
+        """Return what `engine` returns if it is in memory, else None; raise ValueError as `check` does."""
         key = self._key(name, env)
         with self.lock:
             if key in self.engines:

@@ -31,7 +31,7 @@ class Node:
 
 
 class GameTree:
-    """All positions of a game that were reached, as numbered nodes; `current` is the number of the one on the board."""
+    """All positions of a game that were reached, as numbered nodes; node `current` is on the board."""
 
     def __init__(self, env: GameEnv, start: Position) -> None:
         self.env = env
@@ -89,7 +89,7 @@ class GameTree:
             self.nodes[self.nodes[child].parent].chosen = child
 
     def path(self, number: int | None = None) -> list[int]:
-        """Return the nodes from the root to a node; None for the one on the board."""
+        """Return the nodes from the root to the node `number`; None stands for the node on the board."""
         number = self.current if number is None else number
         nodes = []
         while number >= 0:
@@ -98,7 +98,7 @@ class GameTree:
         return nodes[::-1]
 
     def line(self) -> list[int]:
-        """Return the nodes of the current line: from the root to the current node, and on by the children seen last."""
+        """Return the nodes of the current line: from the root to the current node, then as `next_of` goes on."""
         nodes = self.path()
         while (child := self.next_of(nodes[-1])) is not None:
             nodes.append(child)

@@ -24,14 +24,13 @@ HEADERS = {
 class Guard:
     """Decides which requests the server answers.
 
-    The Host header must name this machine; a page elsewhere that uses DNS rebinding cannot make a browser send that. A
-    request with an Origin header must come from a page of this server. If the server has a token, a request must have
-    it too.
+    The Host header must name this machine, which keeps out pages elsewhere that use DNS rebinding. A request with an
+    Origin header must come from a page of this server. If the server has a token, a request must have the token too.
 
     host: the address that the server listens on.
-    token: the token, which a request has in its address (`?token=`), in a cookie or as a bearer; None if none is asked
-        for.
-    Raises ValueError for a `host` that other machines can reach without a token, and for a token that is too short.
+    token: the token, which a request has in its address (`?token=`), in a cookie or as a bearer; None if requests need
+        no token.
+    Raises ValueError if other machines can reach `host` and `token` is None, or if the token has less than 8 letters.
     """
 
     def __init__(self, host: str, token: str | None = None) -> None:
@@ -105,5 +104,5 @@ def same_origin(origin: str, host: str) -> bool:
 
 
 def shorten(text: str) -> str:
-    """Return a header's text for a message."""
+    """Return a header's text for a message: quoted, and cut to 80 letters."""
     return repr(text if len(text) <= 80 else f"{text[:77]}…")

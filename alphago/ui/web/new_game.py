@@ -1,4 +1,4 @@
-"""Games from what a page asks for: a new one by its options, or the one that a link describes."""
+"""The games that pages ask for: a new game by its options, or the game that a link describes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -71,7 +71,7 @@ def as_number(value: Any) -> Any:
 
 
 def start_of(env: GameEnv, setup: Mapping[str, Any]) -> Position:
-    """Return the first position of a game.
+    """Return the first position of a game; raise ValueError for an impossible set-up.
 
     setup: for Go, either `handicap` (2 to 9) or any of `black`, `white` and `to_play` as in `GoEnv.position`; stones
         are ignored beside a handicap.  If empty, the start position.  Other games ignore it.
@@ -95,7 +95,10 @@ def link_of(tree: GameTree) -> str:
 
 
 def open_link(text: Any, bases: Mapping[str, GameEnv]) -> GameTree:
-    """Return the game that `link_of` described; raise ValueError, or IllegalMove, for any other text."""
+    """Return the game that a text of `link_of` describes; raise ValueError or IllegalMove for any other text.
+
+    bases: as in `game_of`.
+    """
     if not isinstance(text, str):
         raise ValueError(f"a link must be a text, got {shown(text)}")
     fields = dict(parse_qsl(text.lstrip("#")))

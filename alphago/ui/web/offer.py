@@ -44,7 +44,10 @@ def offer_of(words: Sequence[str], game: str | None, board_size: int | None, kom
 
 
 def add_word(offer: Offer, word: str, game: str | None) -> None:
-    """Add a network or a run to the offer; raise ValueError if the word is neither."""
+    """Add the network or the run that a word names to the offer; raise ValueError if the word names neither.
+
+    game: the game that a network must play; None for any game.
+    """
     path = Path(word)
     if holds_run(path):
         offer.runs.append(path)

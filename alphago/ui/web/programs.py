@@ -80,8 +80,8 @@ async def refuse(socket: WebSocket, code: int, text: str) -> None:
 async def converse(socket: WebSocket, networks: Networks, env: GoEnv) -> None:
     """Pass queries from a WebSocket to an engine, and replies back, until the program disconnects.
 
-    Queues are bounded: the engine waits while too many replies are unread, and the program waits while the engine
-    takes a query.
+    Queues are bounded: the engine waits while too many replies are unread, and the next query is read only after
+    the engine has taken the one before it.
     """
     replies = Replies(asyncio.get_running_loop())
     threads = min(available_cores(), MOST_THREADS)

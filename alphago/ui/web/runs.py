@@ -33,8 +33,9 @@ SPEEDS = {"moves_per_second": "moves/s", "readouts_per_second": "readouts/s", "g
 class RunGame:
     """A game of a run that a page may open.
 
-    title: its name in the page's list. names: the players' names by side. outcome: the result of a game without record.
-    record: the game; or, if it is None, moves: the game's moves as text.
+    title: its name in the page's list. names: the players' names by side.
+    record: the game's record; None if the run kept only the moves.
+    moves, outcome: the moves as text and the result (> 0 if Black won, < 0 if White won) of a game without a record.
     """
 
     title: str
@@ -68,7 +69,7 @@ class Runs:
         return "-".join(str(part) for folder in self.folders for part in file_stamp(folder.path))
 
     def overview(self, x: str = "minutes") -> dict[str, Any]:
-        """Return facts, diagnosis and curves of all runs; raise ValueError for an unknown x axis."""
+        """Return facts, diagnosis and curves of all runs; raise ValueError unless `x`, the x axis, is a key of AXES."""
         if x not in AXES:
             raise ValueError(f"x must be one of {', '.join(AXES)}, got {shown(x)}")
         histories = [self.history(folder) for folder in self.folders]
@@ -79,7 +80,10 @@ class Runs:
         return {"runs": runs, "x": x, "label": label, "axes": list(AXES), "panels": list(plain_panels(panels))}
 
     def history(self, folder: Folder) -> History:
-        """Return a run's history, read again only if it has new rows; no metrics before its first iteration is over."""
+        """Return a run's history, read again only if it has new rows.
+
+        Before the run's first iteration is over, its history has no metrics.
+        """
         stamp = file_stamp(folder.path)
         if folder.history is None or stamp != folder.stamp:
             try:
@@ -215,9 +219,9 @@ def plain_line(line: Any) -> dict[str, Any]:
 
 
 def selfplay_games(files: Sequence[Path]) -> list[RunGame]:
-    """Return the games of files of records, at most LATEST_GAMES; files that cannot be read are left out.
+    """Return at most LATEST_GAMES games from files of a run's folders "games" and "matches".
 
-    files: the newest first; of each file, the last game comes first.
+    files: the newest first; of each file, the last game comes first. Files that cannot be read are left out.
     """
     games: list[RunGame] = []
     for path in files:
@@ -238,7 +242,10 @@ def selfplay_games(files: Sequence[Path]) -> list[RunGame]:
 
 
 def match_games(history: History) -> list[RunGame]:
-    """Return games of the latest match against each opponent; the network has Black in the first, third, ..."""
+    """Return up to MATCH_GAMES games of the latest match against each opponent.
+
+    The network plays Black in the first game of a match, White in the second, and so on in turn.
+    """
     latest = {opponent_name(row): row for row in history.evaluations if isinstance(row.get("moves"), list)}
     games = []
     for name, row in latest.items():
@@ -256,7 +263,7 @@ def match_games(history: History) -> list[RunGame]:
 
 
 def run_game_env(path: Path) -> GameEnv:
-    """Return the game that a run trains; raise ValueError for a game of the user's own without `--game`."""
+    """Return the game that a run trains; raise ValueError for a user's own game that `--game` has not named."""
     config = read_config(path)
     try:
         env = make_game(config["game"])
@@ -267,7 +274,7 @@ def run_game_env(path: Path) -> GameEnv:
 
 
 def with_actions(env: GameEnv, actions: int) -> GameEnv:
-    """Return the game on the board size that has `actions` actions; raise ValueError if no size has.
+    """Return `env` on the board size at which its number of actions is `actions`; raise ValueError if no size has it.
 
     A run that trains on several board sizes saves only the largest, so `env` may be larger than a record's board.
     """

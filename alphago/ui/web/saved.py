@@ -33,7 +33,7 @@ Properties = dict[str, list[bytes]]
 
 
 def save_file(tree: GameTree, players: Mapping[int, str]) -> tuple[str, str]:
-    """Return the name and the contents of the game's file. players: their names by side."""
+    """Return the name and the contents of the game's file. players: the players' names by side."""
     if isinstance(tree.env, GoEnv):
         return "game.sgf", sgf_text(tree, players)
     text = json.dumps({"format": FORMAT, "link": link_of(tree)}, indent=2)
@@ -110,7 +110,10 @@ NUMBERS_END = re.compile(r"(?=^Black wins with [0-9.]+ %)", re.MULTILINE)
 
 
 def numbers_of(env: GameEnv, node: Node) -> str:
-    """Return a node's analysis as text of a comment; its first line must match the pattern NUMBERS, which reads it."""
+    """Return a node's analysis as text for a comment.
+
+    The first line must match the pattern NUMBERS, with which `read_analysis` reads it.
+    """
     assert node.win_rate is not None
     score = "" if node.score is None else f", {result_text(round(node.score, 1))}"
     lines = [f"Black wins with {100 * node.win_rate:.1f} %{score}, {node.visits} visits"]
@@ -130,9 +133,9 @@ def escape_text(text: str) -> bytes:
 
 
 def open_file(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[int, str]]:
-    """Return the game in a file's contents, `text`, which a page sent, and the players' names by side.
+    """Return the game in a file with the contents `text`, and the players' names by side ({} for a file in JSON).
 
-    bases: games by name; an option that the file does not give has the value that it has in its game there.
+    bases: games by name; options that the file does not give are taken from its game in `bases`.
     Raises ValueError for text that is not a saved game, or for a game that cannot be played.
     """
     if text.lstrip("\ufeff \t\r\n").startswith("{"):
@@ -143,7 +146,7 @@ def open_file(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[i
 
 
 def open_json(text: str, bases: Mapping[str, GameEnv]) -> GameTree:
-    """Return the game that `save_file` wrote as JSON."""
+    """Return the game that `save_file` wrote as JSON; raise ValueError for other text."""
     try:
         content = json.loads(text.lstrip("\ufeff"))
     except (ValueError, RecursionError) as error:
@@ -198,7 +201,10 @@ def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[in
 
 
 def follow(tree: GameTree, env: GoEnv, properties: Mapping[str, list[bytes]]) -> None:
-    """Play the move of a file's node on the board, after a pass if the other colour is to move; read its analysis."""
+    """Play the move of a file's node on the board of the tree, and read the node's analysis.
+
+    If the other colour is to move, it passes first. Raises IllegalMove for an illegal move.
+    """
     for letter, colour in SIGNS.items():
         if letter not in properties:
             continue
@@ -234,7 +240,7 @@ def read_analysis(node: Node, properties: Mapping[str, list[bytes]]) -> None:
 
 
 def set_loser(tree: GameTree, game: SgfGame) -> None:
-    """Note a resignation at the end of the main line if the file's result is one, such as B+R."""
+    """Record the loser at the end of the tree's main line if the file's result is a resignation, such as B+R."""
     line = list(tree.main_line())
     last = line[-1] if line else 0
     if game.outcome and "+R" in game.result.upper() and not tree.position_at(last).is_over:

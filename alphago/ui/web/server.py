@@ -57,7 +57,8 @@ TRY_AGAIN, REFUSED = 1013, 1008  # codes that close a WebSocket
 def make_app(engines: Engines, bases: Mapping[str, GameEnv], guard: Guard, runs: "Runs | None" = None) -> Starlette:
     """Return the web application.
 
-    engines: the networks on offer. bases: games by name, offered first; their options are the usual ones.
+    engines: the networks on offer.
+    bases: games by name, offered first, with the options that new games have unless others are chosen.
     guard: decides which requests are answered. runs: the runs to watch; None for none.
     """
     boards = Boards(engines, bases, runs)

@@ -1,4 +1,4 @@
-"""One board and whoever sits at it: commands come in as messages, what changed goes out as messages.
+"""`Session`, a board with its own thread: commands come in as messages, and changes go out as messages.
 
 A session knows no transport: `alphago.ui.web.server` connects it to a WebSocket, a notebook to its widget.  One thread
 does all of its work, so that commands and thinking never meet: it thinks in slices of a few hundredths of a second and
@@ -55,7 +55,7 @@ class Session:
         return True
 
     def attach(self, send: Callable[[Message], None]) -> None:
-        """Connect the session to a page, which is told everything that it has to show."""
+        """Connect the session to a page: call `send` from now on, first with everything that the page has to show."""
         self.detached_at = None
         self.commands.put(("attach", send))
 

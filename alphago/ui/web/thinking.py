@@ -32,7 +32,7 @@ class Thinker:
         self.at: tuple[GameTree, int] | None = None
 
     def move_to(self, engine: Engine, tree: GameTree, number: int) -> AnalysisSearch:
-        """Return the search at a node, whose game is not over, with its root evaluated."""
+        """Move the search to a node where the game is not over, and return it with its root evaluated."""
         if engine is not self.engine or self.search is None:
             self.search, self.engine, self.at = engine.new_search(), engine, None
         search, before, node = self.search, self.at, tree.nodes[number]
@@ -48,7 +48,7 @@ class Thinker:
         return search
 
     def _position(self, engine: Engine, tree: GameTree, number: int) -> Any:
-        """Return the position of a node as the engine's network sees it."""
+        """Return the position of a node, in a game with the planes of the engine's network."""
         position, env = tree.position_at(number), engine.env
         if not env.accepts(position.env):  # it sees other planes
             moves, position = position.moves, env.position(**position.setup_in(env))
@@ -57,7 +57,7 @@ class Thinker:
         return position
 
     def think(self, left: int) -> int:
-        """Search for a moment, at most `left` readouts more, and return how many it took."""
+        """Search for about SLICE_SECONDS, with at most `left` readouts; return the number of readouts done."""
         search, began, done = self.search, time.monotonic(), 0
         assert search is not None
         try:
@@ -113,8 +113,8 @@ class Thinker:
 
         mover: who is to play, +1 or -1. visits: simulations of the search. win: Black's chance to win, 0 .. 1.
         score: Black's margin in points. moves: see `plain_move`, the best first. ownership: a number for each point,
-        100 if it becomes Black's for sure, -100 for White's. A network without forecasts has None as score and
-        ownership.
+        100 if it becomes Black's for sure, -100 for White's. Score and ownership are None if the network does not
+        forecast them.
         """
         assert self.search is not None
         found = read_analysis(self.search, _GAME, plies=LINE)

@@ -57,7 +57,7 @@ def game_view(env: GameEnv) -> dict[str, Any]:
 
 
 def board_text(env: GameEnv) -> str:
-    """Return the size of a board that may have several, such as " 9x9"."""
+    """Return the size of the board as text, such as " 9x9"; "" for a game without the option `board_size`."""
     return f" {env.N}x{env.N}" if "board_size" in env.config else ""
 
 
