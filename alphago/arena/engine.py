@@ -128,6 +128,7 @@ def engine_of_command(name: str) -> Engine:
 class EngineProcess:
     """A running GTP engine; call `close` at the end, or use it in a `with` statement.
 
+    command: program and arguments.  name: the engine's name in messages.  start_timeout, timeout: as in `Engine`.
     `send`, `receive` and `ask` raise EngineError if the engine crashes, hangs or does not speak GTP; the process is
     then ended.  They raise EngineRefusal for a failure reply; the process then keeps running.
     """

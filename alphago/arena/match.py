@@ -247,7 +247,11 @@ def play_match(
     adjudicator: Adjudicator | None = None,
     cores: int | None = None,
 ) -> None:
-    """Play the games with these numbers on all cores (or `cores`), and call `on_game` with each finished game.
+    """Play the games with these numbers, and call `on_game` with each finished game.
+
+    entrants: the two players.  plan: what else determines the games.
+    adjudicator: scores the final boards; None to score them by Tromp-Taylor rules.
+    cores: the number of cores to use; None for all.
 
     Two calls of `on_game` never overlap. Setting `stop` ends the match at the next move; an exception in a thread, and
     Ctrl-C, set it too.

@@ -76,7 +76,8 @@ class MatchGame:
 class ParallelGames:
     """Games that one thread plays side by side; each `step` plays a move in every unfinished game.
 
-    numbers: the numbers of the games in the match. Call `close` at the end.
+    players: the two players of the match; call `close` at the end.  numbers: the numbers of the games in the match.
+    plan: what else determines the games.
     """
 
     def __init__(self, env: GameEnv, players: Sequence[Player], numbers: Sequence[int], plan: MatchPlan) -> None:

@@ -29,7 +29,10 @@ def check_effect(name: str, search: SearchSettings) -> None:
 
 
 def checked_value(search: SearchSettings, name: str, value: Any) -> Any:
-    """Return `value` in the type of the setting `name`; raise ValueError if it is out of range."""
+    """Return `value` in the type of the setting `name`.
+
+    Raises ValueError if the settings `search` with this value would be invalid.
+    """
     kept = getattr(replace(search, **{name: value}), name)
     return float(kept) if isinstance(getattr(SearchSettings(), name), float) else kept
 

@@ -117,9 +117,9 @@ def alphazero_loss(
 
 
 def legal_alone(logits: torch.Tensor, target_policy: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return copies of logits and target policy, both [B, A], without the illegal actions.
+    """Return copies of `logits` and `target_policy`, both [B, A], for a softmax over the legal actions only.
 
-    An action whose target is ILLEGAL gets the logit LEFT_OUT and the target 0, so that a softmax leaves it out.
+    An action whose target is ILLEGAL gets the logit LEFT_OUT and the target 0.
     """
     return logits.masked_fill(target_policy < 0, LEFT_OUT), target_policy.clamp_min(0)
 

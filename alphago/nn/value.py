@@ -148,6 +148,9 @@ def default_value(channels: int, shape: tuple[int, int] | None, size_free: bool)
 
 
 def ownership_sum(ownership: torch.Tensor, training: bool) -> torch.Tensor:
-    """Return the sum of the ownership over each board, in tens of points: [B, 1, H, W] -> [B, 1]."""
+    """Return the sum of the ownership over each board, in tens of points: [B, 1, H, W] -> [B, 1].
+
+    training: as in `alphago.nn.passes.board_mean`.
+    """
     points = ownership.shape[-1] * ownership.shape[-2] / POINTS
     return board_mean(ownership, training) * points

@@ -103,7 +103,10 @@ class Collector:
 
 
 def game_hash(size: int, first: int, stones: int, words: np.ndarray) -> int:
-    """Return a 64-bit hash of a game, the same for its rotated and reflected copies."""
+    """Return a 64-bit hash of a game, the same for its rotated and reflected copies.
+
+    size, first, stones: fields of the game's row.  words: its stones and plies, uint16.
+    """
     maps = symmetry_maps(size)
     points = words & 0x3FFF
     marks = words & (WHITE_STONE | INSERTED)

@@ -50,7 +50,7 @@ def record_gif(record: Game, env: GameEnv | None, seconds: float, size: float | 
 
 
 def frames_of(record: Game, env: GameEnv | None, seconds: float) -> list[Drawing]:
-    """Return a drawing of each position, all of the same size."""
+    """Return a drawing of each position, all of the same size; raise ValueError unless `seconds` is positive."""
     check_positive("seconds", seconds)
     positions = list(record.position(game_of(record, env)).replay())
     captions = [f"move {ply} of {len(record)}" for ply in range(len(record))] + [end_text(record)]

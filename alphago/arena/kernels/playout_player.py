@@ -79,6 +79,8 @@ def expand(tree, node, row, state, prior):
     A pass becomes a child only of the root, or if it ends the game, or if it is the only move; elsewhere it would only
     widen the search. Each point starts with `prior` playouts that count as drawn. The pass starts with `prior` playouts
     that count as won, drawn or lost, by the score of the current board.
+
+    state: int64 [1], the state of the random generator.
     """
     size = load(row, SIZE)
     first = load(tree.used, 0)
@@ -146,6 +148,8 @@ def descend(tree, game, settings):
     """Play from the root to a node without children, write the path into `game`, and return the depth.
 
     A node gets children when it is reached for the second time.
+
+    settings: PlayoutSettings.
     """
     row = game.row
     node = ROOT
@@ -195,6 +199,7 @@ def count_amaf(tree, node, first_side, side, points):
 def back_up(tree, game, depth, plies, mover_points):
     """Add a finished playout to the nodes of its path.
 
+    depth: the number of moves of the path.  plies: the number of moves up to the end of the game.
     mover_points: the result, 0 to 2, for the mover at the root, who is side 0.
 
     Nodes are updated from the last to the first, so that `first_side` holds the side that was first to play each point
@@ -219,7 +224,11 @@ def back_up(tree, game, depth, plies, mover_points):
 
 @kernel
 def search(root, tree, game, settings, out_visits):
-    """Search the position `root` (a packed row) with an empty tree, and write the visits of its actions, int32 [A]."""
+    """Search a position, beginning with an empty tree.
+
+    root: the position as a packed row.  settings: PlayoutSettings.
+    out_visits: int32 [A], overwritten with the visits of each action.
+    """
     store(tree.used, 0, 0)
     add_node(tree, -1, 0, 0)
     for _ in range(settings.playouts):

@@ -29,6 +29,7 @@ class SgfGame:
     result: as in the file, such as "B+2.5", "W+R", "0" for a draw; "" if unknown.
     players: names of Black and White.
     rules: as in the file; `alphago.env.go_rules.NAMED` lists the names that are understood.
+    handicap: the number of handicap stones that the file names; 0 if it names none.
     comment: the comment on the game. comments: the comments on moves, by ply.
     inserted: plies of inserted passes: a pass is inserted where the file has two moves of one colour in a row.
     faults: what is wrong with the file; `moves` end before the first fault.

@@ -128,7 +128,8 @@ class LineReader:
         """Return the plays of the line, divided at each node that sets up stones after the first play.
 
         Reading stops at a point off the board.  Handicap stones are placed in the first stretch.  In later stretches,
-        `stones` has KEPT at each point that the set-up does not change; `choose` replaces it with the board reached.
+        `stones` has KEPT at each point that the set-up does not change; `choose` replaces KEPT with what is on the
+        point when the stretch begins.
         """
         white_begins = self.text("PL").strip().upper().startswith(("W", "2"))
         first = Stretch(np.zeros(env.N * env.N, np.int8), -1 if white_begins else 1)

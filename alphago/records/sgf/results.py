@@ -51,7 +51,10 @@ def margin_of(result: str) -> float | None:
 
 
 def east_margin(text: str, outcome: float) -> float | None:
-    """Return the margin in a result in Chinese, Japanese or Korean; a zi (子) counts two points."""
+    """Return Black's margin in a result in Chinese, Japanese or Korean; None if the text has no margin.
+
+    A zi (子) counts two points.  outcome: +1 if Black won, -1 if White won.
+    """
     text = text.translate(NUMERALS)
     if match := DECIMAL_EAST.search(text):
         return outcome * float(match[1]) * (2 if match[2] == "子" else 1)
