@@ -96,7 +96,8 @@ def time_shares(folder: str) -> dict[str, float]:
 def resignation_notes(path: Path) -> dict[str, Any]:
     """Return what a network's file says about resignation, by name; {} if there is no file.
 
-    The facts are the threshold, the number of resignations that it was judged on, and the share of them not lost.
+    The facts are the threshold, the number of resignations that it was judged on, and the share of these that were
+    wrong, because the game was not lost.
     """
     notes = read_weights(path)[1]["extra"] if path.exists() else {}
     names = {

@@ -53,7 +53,7 @@ def setting(
 
     text: the help, for the command line and the class's docstring.
     least, most: the range of a number, including both ends.
-    positive: whether the number must be > 0; `least` is then left out.
+    positive: whether the number must be > 0; `least` is not needed then.
     The range of a field without `least` and `positive` is not checked.
     """
     return field(default=default, metadata={"help": text, "least": least, "most": most, "positive": positive})

@@ -105,8 +105,8 @@ class RunFolder:
 
         games: the run's number of games.  keep: whether to save the network also as weights/games-N.safetensors.
         notes: texts to save in the network's file.
-        Returns the path of the latest weights.  Raises OSError if a file cannot be written; the previous
-        checkpoint then remains valid.
+        Returns the path of the latest weights.
+        Raises OSError if a file cannot be written; the previous checkpoint then remains valid.
         """
         latest = self.path / LATEST
         extra = {"games": str(games), **notes}

@@ -216,7 +216,10 @@ def check_opponent(opponent: Opponent | None, env: GameEnv) -> Opponent | None:
 
 
 def compare(saved: Mapping[str, Any], new: Mapping[str, Any], differs: Callable[[str, Any, Any], NoReturn]) -> None:
-    """Call `differs` with name, saved value and new value of the first setting in `new` whose saved value differs."""
+    """Raise an error for the first setting in `new` whose saved value is another one.
+
+    differs: raises the error; called with the setting's name, saved value and new value.
+    """
     for name, value in json.loads(json.dumps(new)).items():
         if saved.get(name) != value:
             differs(name, saved.get(name), value)

@@ -111,7 +111,7 @@ def board_metrics(boards: Boards, records: Sequence[Sequence[GameRecord]]) -> di
 
 
 def weighted_means(of_boards: Sequence[tuple[str, int, Mapping[str, float | None]]], apart: bool) -> dict[str, float]:
-    """Return the weighted mean of each metric over boards; a board without the metric is left out.
+    """Return the weighted mean of each metric over those boards that have it, by the metric's name.
 
     of_boards: for each board its size ("7x7"), weight and metrics.
     apart: whether to add each board's own metrics, named by its size (`pass_rate_7x7`).
@@ -131,7 +131,7 @@ def weighted_means(of_boards: Sequence[tuple[str, int, Mapping[str, float | None
 def time_shares(run: Mapping[str, float], threads: Mapping[str, float], count: int) -> dict[str, float]:
     """Return the share of a run's time for each kind of WORK, such as `net_share`; the shares sum to 1.
 
-    While the main thread is PLAYING, the threads of self-play work, and the mean over these threads counts.
+    While the main thread is PLAYING, the threads of self-play work, so the mean of their times is taken for that time.
     Time of the kind EXAMINATION does not count.
 
     run: seconds of the main thread by kind of work.
