@@ -202,7 +202,7 @@ class StonesPosition(Position):
 
     @property
     def star_points(self) -> Sequence[int]:
-        """The points that pictures mark on the empty board, for orientation."""
+        """The points that pictures mark for orientation, if no stone is on them."""
         return ()
 
     @property

@@ -148,8 +148,9 @@ def list_points(points: Stones) -> list[str | int]:
 
 
 def check_planes(planes: int | str) -> tuple[str | None, int]:
-    """Return (name, count): the name of a set of rule planes, or None for history planes; and the number of planes.
+    """Return (name, number of planes); the name is that of a set of rule planes, or None for history planes.
 
+    planes: the name of a set of rule planes, or the number of history planes.
     Raises ValueError for an unknown name or a number that is not odd and >= 3.
     """
     if isinstance(planes, str) and planes in go_planes.SETS:

@@ -54,7 +54,7 @@ class WaveEvaluator(Evaluator, Protocol):
 class ForecastEvaluator(Evaluator, Protocol):
     """An evaluator for boards on the CPU that can also forecast score and ownership.
 
-    makes_forecasts: whether its network forecasts them.
+    makes_forecasts: whether its network forecasts score and ownership.
     """
 
     makes_forecasts: bool

@@ -1,11 +1,12 @@
 """The search trees of many games, as arrays.
 
 B games, N nodes each, A actions. A node exists once a simulation has reached it. The children of a node are a linked
-list of the actions tried so far. `waiting` has the priors of the untried actions, and `next_action` is the one among
-them with the greatest prior. That suffices: untried actions differ only in their prior, so any rule that chooses an
-untried action takes that one. Thus a simulation looks at the children only, not at all A actions of every node.
+list of the actions tried so far. `waiting` has the priors of the untried actions, and `next_action` is the untried
+action with the greatest prior. No other untried action is needed: they differ only in their priors, so any rule that
+chooses an untried action chooses `next_action`. Thus a simulation looks at the children only, not at all A actions of
+every node.
 
-A search restarted in the tree of an earlier one (`restart_all`) has no children and no visits, but evaluated nodes stay
+A search restarted in an earlier search's tree (`restart_all`) has no children and no visits, but evaluated nodes stay
 in their parents' `cached` lists. Their actions count as untried; when one is tried, it gets its node and evaluation
 back.
 

@@ -184,7 +184,8 @@ def end_if_decided(row):
 def set_up(row, start):
     """Set up a row.
 
-    start: int64 [17]: the side to move, the margin, the ply, the ply limit, the options, and 12 houses.
+    start: int64 [17]: the side to move, the margin, the ply, the ply limit, the option bits, and the seeds of 12
+        houses.
     """
     clear(row, 2, SIDE)
     store(row, TO_PLAY, load(start, 0))

@@ -12,11 +12,11 @@ def choose(tree, game, node, rule):
     """Return the child to follow, or NONE for the untried action with the greatest prior.
 
     The chosen action maximises Q(a) + c_puct P(a) sqrt(N) / (1 + N(a)) (Silver et al. 2017, Methods "Select"), where N
-    counts the node's own evaluation too. Q(a) = (sum of backed-up values + w v) / (N(a) + w), where v is the node's own
-    value and w = `parent_value_weight` (1: AlphaGo.jl, 0: AlphaGo Zero). An untried action has Q = v (0 if w = 0) minus
-    `first_play_reduction` sqrt(sum of tried priors). A simulation of the present wave that has passed a node counts
-    there as `virtual_loss` losses. Values are from the view of the node's mover. Of equally good actions the lowest is
-    chosen.
+    is the node's number of visits, its own evaluation included. Q(a) = (sum of backed-up values + w v) / (N(a) + w),
+    where v is the node's own value and w = `parent_value_weight` (1: AlphaGo.jl, 0: AlphaGo Zero). An untried action
+    has Q = v (0 if w = 0) minus `first_play_reduction` sqrt(sum of tried priors). A simulation of the present wave that
+    has passed a node counts there as `virtual_loss` losses. Values are from the view of the node's mover. Of equally
+    good actions the lowest is chosen.
 
     rule: a PuctParameters, with a c_puct for each game.
     """

@@ -1,4 +1,4 @@
-"""A wave: simulations go down to new leaves in all games, which are evaluated together, and values are backed up."""
+"""A wave: simulations go down to new leaves in all games, the leaves are evaluated together, the values backed up."""
 
 import math
 from typing import Any
@@ -45,7 +45,7 @@ def descend(tree, game, rule, out_path):
 
 
 def select(tree, budget, rule, wave, games):
-    """Choose new leaves in each game of a range that has simulations left, and write them to `wave`.
+    """Choose new leaves in those games of a range that have simulations left, and write them to `wave`.
 
     budget: int32 [B], the simulations left in each game; reduced by the number that this call starts.
     rule: the parameters of the rule, a NamedTuple that only the rule's `choose` reads.
