@@ -43,7 +43,7 @@ MORE = (  # what a darker disc means, and the ringed one, by the numbers that an
 
 
 class Overlay(NamedTuple):
-    """What is drawn over the picture of a position with A actions; a field that is None is not drawn.
+    """What is drawn over the picture of a position in a game with A actions; a field that is None is not drawn.
 
     q: values from the view of the side to move.
     line: the expected moves after the position: {number of the move: (point, colour)}; colour +1 Black, -1 White.
@@ -78,7 +78,7 @@ def make_overlay(actions: int, shape: tuple[int, int], **given: Any) -> Overlay 
     """Return an overlay of the given numbers; None if there are no numbers.
 
     actions: the number of actions of the game. shape: the height and width of its board.
-    given: `show` and arrays of Overlay by field name, in any form that NumPy reads.
+    given: fields of Overlay: `show`, and arrays in any form that NumPy reads.
     Raises ValueError for an array of a wrong shape, an unknown `show`, or a `show` whose numbers are not given.
     """
     show = given.pop("show", None)

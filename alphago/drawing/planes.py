@@ -15,7 +15,7 @@ COLUMNS = 6
 def planes_picture(
     planes: np.ndarray, texts: Sequence[str], label: str, names: Sequence[str] = (), *, columns: int = COLUMNS
 ) -> Drawing:
-    """Return planes [C, height, width] as grids, white for 0 and black for the largest number of a plane.
+    """Return planes [C, height, width] as grids, white for 0 and black for a plane's greatest absolute value.
 
     Numbers below 0 have a minus sign.  Only the first MOST_PLANES planes are drawn.
     texts: sentences below the planes. names: names of the planes; a plane without a name gets its number.
@@ -43,7 +43,7 @@ def planes_picture(
 
 
 def plane_shapes(plane: np.ndarray, left: float, top: float, cell: float) -> list[Shape]:
-    """Return the cells of one plane and its edge."""
+    """Return the cells of one plane and its edge; (left, top): its upper left corner, cell: the side of a cell."""
     height, width = plane.shape
     most = max(float(np.abs(plane).max(initial=0.0)), 1e-9)
     edge = Style(stroke="#c9c9c9", width=0.6)

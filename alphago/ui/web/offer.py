@@ -26,7 +26,7 @@ class Offer:
 def offer_of(words: Sequence[str], game: str | None, board_size: int | None, komi: float | None) -> Offer:
     """Return what to offer, given the words and options of the command `alphago web`.
 
-    words: networks and runs. game, board_size, komi: options of the command; None if it does not have them.
+    words: networks and runs. game, board_size, komi: options of the command; None for an option not given.
     Raises ValueError for a word that is neither network nor run, FileNotFoundError for a folder that is no run.
     """
     offer = Offer()

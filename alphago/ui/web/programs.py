@@ -71,7 +71,7 @@ class Programs:
 
 
 async def refuse(socket: WebSocket, code: int, text: str) -> None:
-    """Send a program an error, and close its connection; code: the WebSocket's closing code.  text: the error."""
+    """Send a program the error `text`, and close its connection with the WebSocket's closing code `code`."""
     with contextlib.suppress(WebSocketDisconnect, RuntimeError):
         await socket.send_json(error(text))
         await socket.close(code, text[:120])

@@ -111,7 +111,7 @@ class Runs:
         return self.folders[check_int("run", run, 0, len(self.folders) - 1)]
 
     def open_game(self, run: Any, game: Any) -> tuple[GameTree, dict[int, str]]:
-        """Return a game of a run to look at, and its players' names; raise ValueError if there is no such game."""
+        """Return a game of a run as a tree, and the players' names by side; raise ValueError for an unknown game."""
         folder = self.folder(run)
         games = self.games(int(run))
         chosen = games[check_int("game", game, 0, len(games) - 1)]

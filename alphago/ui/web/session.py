@@ -48,7 +48,7 @@ class Session:
         self.thread.start()
 
     def post(self, message: Any) -> bool:
-        """Queue a message of the page; return False if too many wait already. Any thread may call it."""
+        """Queue a message of the page, or return False if too many wait. Any thread may call this method."""
         if self.commands.qsize() >= MOST_WAITING:
             return False
         self.commands.put(message)

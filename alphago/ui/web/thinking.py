@@ -137,7 +137,10 @@ class Thinker:
 
 
 def plain_move(move: MoveAnalysis) -> list[Any]:
-    """Return [action, visits, prior, chance to win, score, line] of a move, from the mover's view; None: unknown."""
+    """Return [action, visits, prior, chance to win, score, line] of a move, from the mover's view.
+
+    The chance to win and the score are None if they are unknown.
+    """
     return [
         move.action, move.visits, round(move.prior, 4), round_known(move.win_rate, 4), round_known(move.score, 1),
         list(move.line),
