@@ -77,7 +77,7 @@ def play(desk: Desk, message: Message) -> None:
 
 
 def resign(desk: Desk, message: Message) -> None:
-    """Resign for the side to move if a person plays it; else for the other side if a person plays that."""
+    """Resign for the side to move, or for the other side if only that side is played by a person."""
     if desk.tree.is_over():
         raise ValueError("the game is over already")
     mover = desk.tree.position.to_play

@@ -205,7 +205,7 @@ class Desk:
         self.job = Job("analyse", [self.tree.current], readouts)
 
     def go_on(self) -> None:
-        """Work on the present job for about SLICE_SECONDS."""
+        """Work on the present job for about `alphago.ui.web.thinking.SLICE_SECONDS`."""
         job = self.job
         assert job is not None
         if self.tree.position_at(job.node).is_over:

@@ -59,7 +59,7 @@ class GameTree:
         return position
 
     def play(self, action: int | str) -> int:
-        """Play a move on the board, and return its node, which is new unless the move was tried before.
+        """Play a move on the board, and return the number of its node, a new one unless the move was tried before.
 
         Raises IllegalMove for a move that is not legal, ValueError if the tree is full.
         """
@@ -89,7 +89,7 @@ class GameTree:
             self.nodes[self.nodes[child].parent].chosen = child
 
     def path(self, number: int | None = None) -> list[int]:
-        """Return the nodes from the root to the node `number`; None stands for the node on the board."""
+        """Return the numbers of the nodes from the root to node `number`; None stands for the node on the board."""
         number = self.current if number is None else number
         nodes = []
         while number >= 0:
@@ -98,14 +98,14 @@ class GameTree:
         return nodes[::-1]
 
     def line(self) -> list[int]:
-        """Return the nodes of the current line: from the root to the current node, then as `next_of` goes on."""
+        """Return the numbers of the current line's nodes: from the root to `current`, then on by `next_of`."""
         nodes = self.path()
         while (child := self.next_of(nodes[-1])) is not None:
             nodes.append(child)
         return nodes
 
     def next_of(self, number: int) -> int | None:
-        """Return the child that was looked at last, else the first one; None at the end of a line."""
+        """Return the number of the child that was looked at last, else of the first child; None without children."""
         node = self.nodes[number]
         if node.chosen in node.children:
             return node.chosen
@@ -120,7 +120,7 @@ class GameTree:
         return bool(self.loser()) or self.position.is_over
 
     def main_line(self) -> Iterator[int]:
-        """Yield the nodes that follow the root if one always takes the first child."""
+        """Yield the numbers of the nodes that follow the root if one always takes the first child."""
         node = self.nodes[0]
         while node.children:
             yield node.children[0]

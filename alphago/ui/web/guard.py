@@ -30,7 +30,7 @@ class Guard:
     host: the address that the server listens on.
     token: the token, which a request has in its address (`?token=`), in a cookie or as a bearer; None if requests need
         no token.
-    Raises ValueError if other machines can reach `host` and `token` is None, or if the token is under 8 letters.
+    Raises ValueError if other machines can reach `host` and `token` is None, or if the token has under 8 letters.
     """
 
     def __init__(self, host: str, token: str | None = None) -> None:
