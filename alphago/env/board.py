@@ -188,9 +188,9 @@ class StonesPosition(Position):
 
     @property
     def last_drawn(self) -> int | None:
-        """The point of the last stone, on which pictures draw a ring, in every game whose stones have points.
+        """The point of the last stone, which pictures mark with a ring; None if the last move placed no stone.
 
-        It is None if the last move placed no stone, and before the first move.
+        It is also None before the first move, and for games whose stones are not at points.
         """
         if self.last_point is not None or not self.moves:
             return self.last_point

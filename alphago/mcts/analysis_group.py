@@ -120,7 +120,11 @@ class PositionGroup:
                 break
 
     def analysis(self, plies: int, move_ownership: bool = False) -> Analysis:
-        """Return the analysis of all positions by the search so far."""
+        """Return the analysis of all positions by the search so far.
+
+        plies: the most plies of each expected line of play.
+        move_ownership: whether to return also the ownership expected after each action.
+        """
         found = read_analysis(self.search, self.games, plies=plies, move_ownership=move_ownership)
         if len(self.games) != len(self.positions):
             found = with_ended(found, self.positions, self.live)

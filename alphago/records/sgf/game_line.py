@@ -218,9 +218,11 @@ class LineReader:
             self.faults.append(followed.fault)
 
     def follow(self, stretch: Stretch, rules: Rules | None, size: int) -> tuple[Followed, Rules | None]:
-        """Play a stretch under the rules that the file names, or else under the rules that allow the most plays.
+        """Play a stretch under `rules`; return its legal plies, and the rules if they had to be guessed, else None.
 
-        Returns its legal plies, and the assumed rules: None if the file's rules or the default rules were used.
+        rules: the rules that the file names.  None if it names none: the default rules are used; if they forbid a
+            repetition or suicide in the stretch, those of `LENIENT` that allow the most plies, if more, are guessed.
+        size: the board's size.  If `self.required` is set, it is used instead of `rules` and `size`.
         """
         if self.required is not None:
             return follow_in(stretch, self.required, self.number), None

@@ -33,7 +33,8 @@ class ChampionKeeper:
 
     Each network has a number: 0 for the run's first network, k for candidate k.
 
-    champions: the conditions.  net: the run's first network.
+    champions: the settings: when a candidate becomes a champion, and which networks play each other.
+    net: the run's first network.
     """
 
     name = "champions"

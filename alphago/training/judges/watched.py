@@ -71,7 +71,7 @@ class Watched(Protocol):
 
 
 def make_watched(names: Sequence[str], env: GameEnv) -> list[Watched]:
-    """Return an opponent or a set of records for each name in `watch`.
+    """Return an opponent or a set of records for each of `names`, written as in the run's setting `watch`.
 
     Raises ValueError, OSError or EngineError for the first name that does not exist or cannot play the game `env`.
     """

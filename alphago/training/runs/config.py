@@ -62,9 +62,10 @@ def write_config(path: Path, config: dict[str, Any]) -> None:
 
 
 def repair_config(path: Path, config: dict[str, Any]) -> list[str]:
-    """Write `config` to config.json and its copy if they differ or are damaged.
+    """Write `config` to config.json and its copy, unless both are readable and equal to each other.
 
-    Returns sentences about the damage, for a report.
+    path: the run's folder.  config: the settings to restore.
+    Returns sentences about damage of config.json, for a report; [] if only the copy was damaged or the two differed.
     """
     notes = []
     with contextlib.suppress(ValueError):

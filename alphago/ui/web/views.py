@@ -62,7 +62,7 @@ def board_text(env: GameEnv) -> str:
 
 
 def options_of(env: GameEnv) -> dict[str, Any]:
-    """Return the options that a person chooses for a new game, by name."""
+    """Return the options of `env` that a person can choose for a new game, as {name: value in `env`}."""
     if isinstance(env, GoEnv):
         return {"board_size": env.N, "komi": env.komi, "rules": rules_name(Rules(env.ko, env.suicide))}
     return {name: value for name, value in env.config.items() if name not in ("planes", "max_moves")}
