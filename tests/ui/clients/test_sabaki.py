@@ -23,7 +23,7 @@ export const engines = [{
   analyzeCommands: ['kata-analyze', 'lz-analyze'],
 }]
 export const sgfs = ['empty-19.sgf', 'opening-19.sgf', 'corner-9.sgf', 'endgame-9.sgf']
-export const capture = {interval: 20, settleMs: 1500, maxMs: 600000}
+export const capture = {interval: 20, settleMs: 1500, maxMs: 1200000}
 """
 
 
