@@ -8,6 +8,8 @@ import argparse
 import datetime
 import json
 import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,14 @@ def add_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", type=Path, metavar="FILE", help="rows to write the figures to, docs/results/speed.json"
     )
+
+
+def rate(work: Callable[[], int], seconds: float) -> float:
+    """Return the count per second of `work`, which returns what it did, repeated for about `seconds`."""
+    done, start = 0, time.perf_counter()
+    while done == 0 or time.perf_counter() < start + seconds:
+        done += work()
+    return done / (time.perf_counter() - start)
 
 
 class Figures:

@@ -28,7 +28,7 @@ from typing import IO, Any
 
 ROOT = Path(__file__).resolve().parents[1]
 LOG, DONE, FIGURES = "log.txt", "parts.json", "figures.json"
-GRACE = 20.0  # seconds from the signal to end until the signal that nobody survives
+GRACE = 20.0  # seconds from the signal to end until the signal that kills it
 PIECE = 16 * 2**20 - 2**16  # bytes of a file of a packed run
 UNFINISHED = 75  # exit code of a part that goes on in the next slice
 

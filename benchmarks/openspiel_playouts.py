@@ -21,13 +21,12 @@ import os
 import platform
 import random
 import sys
-import time
 from collections.abc import Callable
 from importlib.metadata import version
 from statistics import fmean, median
 
 import numpy as np
-from figures import Figures, add_option
+from figures import Figures, add_option, rate
 
 from alphago import GoEnv
 from alphago.env.kernels.playouts import playout_batch
@@ -79,14 +78,6 @@ def our_playouts(size: int, length: int) -> Callable[[], int]:
         return count
 
     return work
-
-
-def rate(work: Callable[[], int], seconds: float) -> float:
-    """Games per second, measured for about so long."""
-    done, start = 0, time.perf_counter()
-    while done == 0 or time.perf_counter() < start + seconds:
-        done += work()
-    return done / (time.perf_counter() - start)
 
 
 def main() -> None:

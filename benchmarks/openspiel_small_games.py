@@ -17,13 +17,12 @@ import argparse
 import os
 import platform
 import sys
-import time
 from collections.abc import Callable
 from importlib.metadata import version
 from statistics import median
 
 import numpy as np
-from figures import Figures, add_option
+from figures import Figures, add_option, rate
 
 from alphago import GameEnv, OwareEnv, ReversiEnv
 from alphago.env.kernels.row_playouts import PLAYOUTS
@@ -89,14 +88,6 @@ def count_theirs(name: str, plies: int) -> list[int]:
         ]
         counts.append(len(states))
     return counts
-
-
-def rate(work: Callable[[], int], seconds: float) -> float:
-    """Return games per second, measured for about so long."""
-    done, start = 0, time.perf_counter()
-    while done == 0 or time.perf_counter() < start + seconds:
-        done += work()
-    return done / (time.perf_counter() - start)
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ from alphago.training.lineup import Lineup
 from alphago.training.loop import train_loop
 from alphago.training.run import Judge, Run
 from alphago.training.runs.folder import RunFolder
-from alphago.training.runs.resume import TrainCall, new_run, old_run
+from alphago.training.runs.resume import TrainCall, new_run, old_run, seeded
 from alphago.training.selfplay import MakeSource
 from alphago.training.session import begin, run_for, train
 from alphago.training.watch.report import Report
@@ -162,6 +162,12 @@ def run_killed(folder: Path, saves: int, **settings: Any) -> None:
     """A run that saves before every move and every gradient step, until it is killed after so many saves."""
     with pytest.raises(Killed), opened(folder, saving=EagerSaving(kill_after=saves), **settings) as run:
         train_loop(run, threading.Event())
+
+
+def net_of(seed: int, env: GoEnv = GO) -> NeuralNet:
+    """A small network with random weights of that seed."""
+    with seeded(seed):
+        return NeuralNet(env, tower_height=0, channels=8).eval()
 
 
 def same(one: NeuralNet, other: NeuralNet) -> bool:

@@ -18,7 +18,6 @@ from alphago.training.judges.criteria import Champions
 from alphago.training.lineup import Lineup
 from alphago.training.loop import train_loop
 from alphago.training.run import Run
-from alphago.training.runs.resume import seeded
 from alphago.training.settings import TrainingSettings
 from tests.training.small_runs import (
     GO,
@@ -27,6 +26,7 @@ from tests.training.small_runs import (
     Small,
     games_in,
     go_on,
+    net_of,
     opened,
     run,
     run_killed,
@@ -37,11 +37,6 @@ from tests.training.small_runs import (
 QUICK: dict[str, Any] = {"win_rate": 0.25, "games": 2, "every": 5, "readouts": 2, "recent": 3, "recent_share": 0.6}
 RUN: dict[str, Any] = {"num_games": 22, "champions": QUICK, "opening_plies": 0.0}
 BLACK_WINS = GoEnv(3, komi=-50)  # every game: a candidate, which has either colour equally often, wins half
-
-
-def net_of(seed: int, env: GoEnv = GO) -> NeuralNet:
-    with seeded(seed):
-        return NeuralNet(env, tower_height=0, channels=8).eval()
 
 
 @pytest.fixture(scope="module")

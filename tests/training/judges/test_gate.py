@@ -25,7 +25,6 @@ from alphago.training.judges.gate import Gatekeeper, Match
 from alphago.training.lineup import Lineup
 from alphago.training.loop import train_loop
 from alphago.training.run import Run
-from alphago.training.runs.resume import seeded
 from tests.training.small_runs import (
     GO,
     Listener,
@@ -33,6 +32,7 @@ from tests.training.small_runs import (
     Small,
     go_on,
     interrupt,
+    net_of,
     opened,
     run,
     run_killed,
@@ -43,11 +43,6 @@ from tests.training.small_runs import (
 QUICK = Gate(0.55, games=4, every=4, readouts=2)
 FOUR = GoEnv(4, komi=0.5)
 BLACK_WINS = GoEnv(3, komi=-50)  # every game: a candidate, which has either colour equally often, wins half
-
-
-def net_of(seed: int, env: GoEnv = GO) -> NeuralNet:
-    with seeded(seed):
-        return NeuralNet(env, tower_height=0, channels=8).eval()
 
 
 @pytest.fixture(scope="module")
