@@ -45,7 +45,7 @@ BOTH Half rounded<Half>(float value) {
 }
 
 // One position's planes in the network's tensor: numbers of type T, `plane` and `point` steps apart. A
-// negative place is that of a plane that nobody asked for.
+// negative place is that of a plane that was not asked for.
 template <typename T>
 struct Planes {
     T* out;

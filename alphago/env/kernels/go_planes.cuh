@@ -5,7 +5,7 @@
 #include "go_score.cuh"
 #include "planes.cuh"
 
-static_assert(ABSENT < 0, "Planes takes a negative place for a plane that nobody asked for");
+static_assert(ABSENT < 0, "Planes takes a negative place for a plane that was not asked for");
 static_assert(PLANES == 20, "a new plane of go_planes.py has to be written here too, in begin_rule_planes or rule_planes");
 
 // Sets points of one plane to 1.

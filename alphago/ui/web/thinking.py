@@ -94,7 +94,7 @@ class Thinker:
     def gives_up(self) -> bool:
         """Return whether the player to move should resign, by the threshold that the network's run has measured.
 
-        The threshold holds for games that began on the empty board; in other games nobody resigns.
+        The threshold holds for games that began on the empty board; in other games no player resigns.
         """
         assert self.search is not None
         assert self.engine is not None
