@@ -11,6 +11,7 @@ with none, as after an installation (cold).
 import argparse
 import contextlib
 import json
+import multiprocessing
 import os
 import shutil
 import socket
@@ -28,6 +29,7 @@ from figures import Figures, add_option
 from websockets.sync.client import ClientConnection, connect
 
 from alphago.env.go import GoEnv
+from alphago.system.cores import available_cores
 from alphago.ui.web.engines import Choice, Engine, Engines
 from alphago.ui.web.game_tree import GameTree
 from alphago.ui.web.guard import Guard
@@ -120,7 +122,7 @@ def evaluator_rate(engine: Engine, seconds: float) -> float:
             done += BATCH
         counts.append(done)
 
-    threads = [threading.Thread(target=work) for _ in range(common.lanes)]
+    threads = [threading.Thread(target=work) for _ in range(available_cores())]
     began = time.perf_counter()
     for thread in threads:
         thread.start()
@@ -129,25 +131,43 @@ def evaluator_rate(engine: Engine, seconds: float) -> float:
     return sum(counts) / (time.perf_counter() - began)
 
 
-def boards_rate(engine: Engine, port: int, boards: int, seconds: float) -> tuple[float, float]:
-    """Positions a second while so many boards analyse, each another position, and the mean size of a batch."""
-    env = engine.env
-    assert isinstance(env, GoEnv)
+def analysing_pages(port: int, boards: int, names: list[str], ready: Any, finished: Any) -> None:
+    """Open so many pages, each of which analyses another position, and read what the server sends until `finished`."""
     with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(page(port)) for _ in range(boards)]
-        for number, socket in enumerate(sockets):
+        for number in range(boards):
+            socket = stack.enter_context(page(port))
             threading.Thread(target=lambda own=socket: [None for _ in own], daemon=True).start()  # type: ignore[misc]
             say(socket, "hello")
             say(socket, "players", white="human")
-            for move in [move for move in MOVES if move in env.action_names][: number % len(MOVES)]:
+            for move in names[: number % len(names)]:
                 say(socket, "play", move=move)
             say(socket, "study", study=True, analysing=True)
+        ready.set()
+        finished.wait()
+
+
+def boards_rate(engine: Engine, port: int, boards: int, seconds: float) -> tuple[float, float]:
+    """Positions a second while so many boards analyse, each another position, and the mean size of a batch.
+
+    The pages are in a process of their own, as browsers are.
+    """
+    spawn = multiprocessing.get_context("spawn")
+    ready, finished = spawn.Event(), spawn.Event()
+    names = [move for move in MOVES if move in engine.env.action_names]
+    process = spawn.Process(target=analysing_pages, args=(port, boards, names, ready, finished), daemon=True)
+    process.start()
+    try:
+        if not ready.wait(120):
+            raise SystemExit("web: the pages could not be opened in 120 s")
         time.sleep(min(1.0, seconds))
         common = engine.evaluator
         before, batches, began = common.positions, common.batches, time.perf_counter()
         time.sleep(seconds)
-        done = common.positions - before
-        return done / (time.perf_counter() - began), done / max(common.batches - batches, 1)
+        done, spent = common.positions - before, time.perf_counter() - began
+        return done / spent, done / max(common.batches - batches, 1)
+    finally:
+        finished.set()
+        process.join(10)
 
 
 def first_paint(port: int) -> float | None:

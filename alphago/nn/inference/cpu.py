@@ -49,8 +49,8 @@ class NetEvaluator:
     dtype: "float32", "bfloat16" or "int8"; None for the fastest.  int8 needs OpenVINO and a CPU with VNNI; otherwise
         the fastest floating-point dtype is used.  Networks that do not support the dtype run in float32.  The
         attributes `dtype` and `form` tell what was chosen.
-    exact: whether a position's results must be bit-identical whatever other positions are in the same call.  This
-        makes torch compute padded blocks of BATCH_SIZE positions; OpenVINO always computes such blocks.
+    exact: whether a position's results must be bit-identical whatever other positions are in the same call.  The
+        network then computes padded blocks of BATCH_SIZE positions.
     form: the implementation: "openvino", "fused" (torch with oneDNN's fused calls) or "modules" (the torch modules
         unchanged); None for the fastest available one whose results agree with the network's.
     Raises ValueError for a network whose weights are not finite, and if `form` cannot compute it on this machine.
@@ -76,7 +76,7 @@ class NetEvaluator:
         self.env = env
         with TRACING, torch.no_grad(), threads_for(frozen):
             self._run, self._compute_dtype, self.form = choose_form(frozen, env, torch_dtype, form)
-        if exact and self.form != "openvino":
+        if exact:
             self._run = in_blocks(self._run)
         self._local = threading.local()
 

@@ -69,7 +69,7 @@ class ForecastEvaluator:
         dtype: str | None = None,
         where: str = "cpu",
     ) -> None:
-        self.env = env
+        self.env, self.where = env, where
         self.makes_forecasts = makes_forecasts(env, base_net, value)
         if self.makes_forecasts:
             assert isinstance(value, ForecastHead)

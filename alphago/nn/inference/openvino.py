@@ -3,7 +3,7 @@
 A Translator walks the folded graph of alphago.nn.inference.fusion and builds an OpenVINO node for each node.  For an
 operation that is not in its tables it raises an exception, and the network runs in torch.  The translation takes a
 hundredth of the time of OpenVINO's own converter, which matters since training publishes new weights every few seconds.
-Models are compiled for a single batch size, because OpenVINO would choose its kernels again for each new size.
+Models are compiled for two fixed batch sizes, because OpenVINO would choose its kernels again for each new size.
 """
 
 import operator
@@ -18,7 +18,8 @@ from torch import fx, nn
 
 from alphago.nn.inference.int8 import Range
 
-BATCH_SIZE = 32  # positions per call; larger batches are not faster
+BATCH_SIZE = 16  # positions per call; larger batches are not faster
+FEW = 8  # positions of the small calls, as the search of a single game makes them; they take half the time
 
 
 @cache
@@ -223,10 +224,11 @@ METHODS: dict[str, Callable[..., Any]] = {
 
 
 class OpenVinoModel:
-    """Base, value and policy as one OpenVINO model for BATCH_SIZE positions.
+    """Base, value and policy as OpenVINO models, one for BATCH_SIZE positions, another for at most FEW.
 
-    The model is compiled once for each concurrent caller, for one thread, so that it runs in the caller's thread.  (A
-    model that callers share has threads of its own; waiting for them took a tenth of the time of self-play on 7x7.)
+    Both are compiled when first used, once for each concurrent caller, for one thread, so that they run in the caller's
+    thread.  (A model that callers share has threads of its own; waiting for them took a tenth of the time of self-play
+    on 7x7.)
 
     base, value, policy: graphs with batch norms folded.
     plane_shape: (planes, height, width).
@@ -240,16 +242,19 @@ class OpenVinoModel:
         self, base: fx.GraphModule, value: fx.GraphModule, policy: fx.GraphModule, plane_shape: tuple[int, ...],
         bfloat16: bool, ranges: Mapping[str, Range] | None = None,
     ) -> None:  # fmt: skip
-        openvino = package()
-        planes = openvino.opset13.parameter([BATCH_SIZE, *plane_shape], np.float32)
-        features = Translator(base, ranges).run(planes)
-        logits = Translator(policy).run(features)
-        values = Translator(value).run(features)
-        if np.prod(values.get_output_shape(0)) == BATCH_SIZE:
-            values = flatten(openvino.opset13, values)
-        self.model = openvino.Model([openvino.opset13.result(x) for x in (logits, values)], [planes], "network")
+        def translated(rows: int) -> Any:
+            openvino = package()
+            planes = openvino.opset13.parameter([rows, *plane_shape], np.float32)
+            features = Translator(base, ranges).run(planes)
+            logits = Translator(policy).run(features)
+            values = Translator(value).run(features)
+            if np.prod(values.get_output_shape(0)) == rows:
+                values = flatten(openvino.opset13, values)
+            return openvino.Model([openvino.opset13.result(x) for x in (logits, values)], [planes], "network")
+
+        self.models = {rows: translated(rows) for rows in (FEW, BATCH_SIZE)}
         self.precision = "bf16" if bfloat16 else "f32"
-        self._idle: list[Request] = []
+        self._idle: dict[int, list[Request]] = {rows: [] for rows in self.models}
 
     def run(self, planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
         """Compute logits and values of n positions.
@@ -258,14 +263,15 @@ class OpenVinoModel:
         logits: float32 [n, A], overwritten.
         values: float32 [n], or [n, columns] if the value part has several columns; overwritten.
         """
+        size = FEW if len(planes) <= FEW else BATCH_SIZE
         try:
-            request = self._idle.pop()
+            request = self._idle[size].pop()
         except IndexError:
-            request = Request(self.model, self.precision)
-        for begin in range(0, len(planes), BATCH_SIZE):
-            rows = slice(begin, begin + BATCH_SIZE)
+            request = Request(self.models[size], self.precision)
+        for begin in range(0, len(planes), size):
+            rows = slice(begin, begin + size)
             request.run(planes[rows], logits[rows], values[rows])
-        self._idle.append(request)
+        self._idle[size].append(request)
 
 
 class Request:
@@ -282,7 +288,7 @@ class Request:
         self.values = self.request.get_output_tensor(1).data
 
     def run(self, planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
-        """Compute logits and values of at most BATCH_SIZE positions; see `OpenVinoModel.run`."""
+        """Compute logits and values of at most as many positions as the model is for; see `OpenVinoModel.run`."""
         count = len(planes)
         self.inputs[:count] = planes
         self.request.infer()

@@ -1,18 +1,44 @@
 """One evaluator for many searches, which computes the positions of several searches in common batches."""
 
 import threading
+from collections import deque
 from collections.abc import Sequence
 
 import numpy as np
 
 from alphago.env.game import GameBatch, GameEnv
 from alphago.mcts.evaluator import Evaluator
-from alphago.system.cores import available_cores
 
 MOST_ROWS = 64  # most positions of a common batch: larger ones are hardly faster, and the cores should share the work
 
 
 Forecasts = tuple[np.ndarray, np.ndarray]  # scores float32 [n], ownership float32 [n, points], the mover's view
+
+
+class Turns:
+    """A context that at most `most` threads enter at once; the others enter in the order in which they came."""
+
+    def __init__(self, most: int) -> None:
+        self.free = most
+        self.lock = threading.Lock()
+        self.waiting: deque[threading.Lock] = deque()
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if self.free:
+                self.free -= 1
+                return
+            turn = threading.Lock()
+            turn.acquire()
+            self.waiting.append(turn)
+        turn.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            if self.waiting:
+                self.waiting.popleft().release()
+            else:
+                self.free += 1
 
 
 class Request:
@@ -23,8 +49,9 @@ class Request:
     ) -> None:
         self.batch, self.slots = batch, slots
         self.outputs = (priors, values, *(forecasts or ()))
-        self.taken = False
-        self.done = threading.Event()
+        self.turn = threading.Lock()  # released when it is computed, or when its thread is to compute the next batch
+        self.turn.acquire()
+        self.done = False
         self.error: Exception | None = None
 
     @property
@@ -42,19 +69,19 @@ class CommonEvaluator(Evaluator):
 
     env: the game; the searches' games may differ from it where `GameEnv.accepts` allows that, such as in komi.
     inner: the evaluator that computes the batches, for boards in the CPU's memory.
-    lanes: most batches that are computed side by side; None for one per core.
+    lanes: most batches that are computed side by side.
     """
 
     device = "cpu"
 
-    def __init__(self, env: GameEnv, inner: Evaluator, lanes: int | None = None) -> None:
+    def __init__(self, env: GameEnv, inner: Evaluator, lanes: int) -> None:
         self.env, self.inner = env, inner
         self.makes_forecasts = bool(getattr(inner, "makes_forecasts", False))
-        self.lanes = available_cores() if lanes is None else lanes
+        self.lanes = lanes
         self.busy = 0
         self.waiting: list[Request] = []
         self.stages: list[GameBatch] = []  # boards for common batches, each used by one thread at a time
-        self.changed = threading.Condition()
+        self.lock = threading.Lock()
         self.positions = self.batches = 0  # computed so far
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
@@ -81,36 +108,39 @@ class CommonEvaluator(Evaluator):
         """Wait until this thread or another has computed the request; raise the error if the computation failed."""
         if not len(request.slots):
             return
-        with self.changed:
-            self.waiting.append(request)
-        while not request.done.is_set():
-            with self.changed:
-                while not request.done.is_set() and (request.taken or self.busy >= self.lanes):
-                    self.changed.wait()
-                if request.done.is_set():
-                    break
-                requests = self._take(request)
+        with self.lock:
+            if free := self.busy < self.lanes:
                 self.busy += 1
+            else:
+                self.waiting.append(request)
+        if not free:
+            request.turn.acquire()
+        if not request.done:
+            with self.lock:
+                requests = self._take(request)
             self._compute(requests)
         if request.error is not None:
             raise request.error
 
     def _take(self, first: Request) -> list[Request]:
-        """Remove `first`, and all other requests of its kind that fit into its batch, from `waiting`; return them."""
-        taken, rows = [first], len(first.slots)
+        """Return `first` and the waiting requests of its kind that fit into its batch; they wait no longer."""
+        taken, left, rows = [first], [], len(first.slots)
         for request in self.waiting:
-            if request is not first and request.kind == first.kind and rows + len(request.slots) <= MOST_ROWS:
+            if request.kind == first.kind and rows + len(request.slots) <= MOST_ROWS:
                 taken.append(request)
                 rows += len(request.slots)
-        for request in taken:
-            request.taken = True
-            self.waiting.remove(request)
+            else:
+                left.append(request)
+        self.waiting = left
         self.positions += rows
         self.batches += 1
         return taken
 
     def _compute(self, requests: Sequence[Request]) -> None:
-        """Compute the requests and wake the waiting threads; if that fails, store the error in each of the requests."""
+        """Compute the requests, wake their threads, and let a waiting thread compute the next batch.
+
+        If the computation fails, the error is stored in each of the requests.
+        """
         error: Exception | None = None
         try:
             if len(requests) == 1:
@@ -119,16 +149,18 @@ class CommonEvaluator(Evaluator):
                 self._compute_together(requests)
         except Exception as caught:  # of the network: each search tells its own user
             error = caught
-        with self.changed:
-            self.busy -= 1
-            for request in requests:
-                request.error = error
-                request.done.set()
-            self.changed.notify_all()
+        with self.lock:
+            heir = self.waiting.pop(0) if self.waiting else None
+            self.busy -= heir is None
+        if heir is not None:
+            heir.turn.release()
+        for request in requests:
+            request.error, request.done = error, True
+            request.turn.release()
 
     def _compute_together(self, requests: Sequence[Request]) -> None:
         """Copy the positions of several requests to boards in `stages`, and compute them as one batch."""
-        with self.changed:
+        with self.lock:
             stage = self.stages.pop() if self.stages else None
         stage = stage or self.env.new_batch(MOST_ROWS)
         try:
@@ -143,7 +175,7 @@ class CommonEvaluator(Evaluator):
                 for own, common in zip(request.outputs, outputs, strict=True):
                     own[:] = common[part]
         finally:
-            with self.changed:
+            with self.lock:
                 self.stages.append(stage)
 
     def _run(self, batch: GameBatch, slots: np.ndarray, outputs: Sequence[np.ndarray]) -> None:

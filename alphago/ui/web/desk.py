@@ -16,6 +16,7 @@ from alphago.ui.web.views import game_view, position_view, result_view
 HUMAN, ENGINE = "human", "engine"
 PLAYERS = (HUMAN, ENGINE)
 REPORT_SECONDS = 0.12  # between two messages of one search
+READING_SHARE = 0.02  # reading a large tree for a message takes time: at most this share of the search's
 STONES_COUNT = "Stones on the board count as alive in the end: capture dead ones before you pass."
 
 
@@ -28,6 +29,7 @@ class Job:
     readouts, seconds: limits of the search of one position; None for no limit.
     done, began: readouts so far in the search of the first node, and when that search began.
     reported: when the latest report was sent.
+    next_report: no report is sent before `Thinker.seconds` reaches this, see READING_SHARE.
     """
 
     purpose: str
@@ -37,7 +39,7 @@ class Job:
     done: int = 0
     began: float = field(default_factory=time.monotonic)
     reported: float = 0.0
-    reading: float = 0.0  # seconds that the latest report took
+    next_report: float = 0.0
 
     @property
     def node(self) -> int:
@@ -53,7 +55,7 @@ class Job:
     def next_position(self) -> None:
         """Go on to the next node."""
         self.nodes.pop(0)
-        self.done, self.began, self.reported = 0, time.monotonic(), 0.0
+        self.done, self.began, self.reported, self.next_report = 0, time.monotonic(), 0.0, 0.0
 
 
 class Desk:
@@ -224,8 +226,8 @@ class Desk:
         if left > 0:
             job.done += thinker.think(left)
             left = job.left()
-        # Reading a large tree takes time too: at most a tenth of it.
-        if left <= 0 or time.monotonic() - job.reported > max(REPORT_SECONDS, 10 * job.reading):
+        due = time.monotonic() - job.reported > REPORT_SECONDS and thinker.seconds >= job.next_report
+        if left <= 0 or due:
             self._report(job)
         if left <= 0:
             self._finish_position(job)
@@ -248,7 +250,7 @@ class Desk:
             }
         )
         job.reported = time.monotonic()
-        job.reading = job.reported - began
+        job.next_report = self.thinker.seconds + (job.reported - began) / READING_SHARE
 
     def _finish_position(self, job: Job) -> None:
         """Do what follows the search of a position: play or resign, go on to the review's next position, or stop."""

@@ -11,12 +11,14 @@ from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, USUAL_GAME
 from alphago.mcts.analysis_search import AnalysisSearch
 from alphago.mcts.evaluator import as_forecast_evaluator
-from alphago.mcts.player import USUAL_LEAVES
 from alphago.mcts.playout_evaluator import PlayoutEvaluator
 from alphago.mcts.search import SearchSettings
-from alphago.ui.web.batches import CommonEvaluator
+from alphago.system.cores import available_cores
+from alphago.ui.web.batches import CommonEvaluator, Turns
+from alphago.ui.web.limits import MOST_SESSIONS
 
 PLAYOUTS = "playouts"  # the engine without a network
+MOST_LEAVES = 32  # new leaves of a wave in a large tree
 KEPT = 8  # evaluators kept at a time: one for each network and game in use
 
 
@@ -35,16 +37,24 @@ class Choice:
 
 
 class Engine:
-    """A network, or playouts, for one game, with one evaluator for all searches."""
+    """A network, or playouts, for one game, with one evaluator for all searches.
+
+    turns: entered by a search while it works.  On the CPU one search more than there are cores may work at once: others
+        would only wait for them, since a core computes 8 positions at a time nearly as fast as many.  On a GPU all work
+        at once, so that their positions gather in common batches.
+    """
 
     def __init__(self, env: GameEnv, network: Any, device: str = "auto") -> None:
         self.env = env
-        self.evaluator = CommonEvaluator(env, as_forecast_evaluator(network, env, device))
+        inner = as_forecast_evaluator(network, env, device)
+        lanes = available_cores() + 1  # while one thread waits for Python's lock, the others keep the cores busy
+        self.evaluator = CommonEvaluator(env, inner, lanes)
+        self.turns = Turns(lanes if getattr(inner, "where", "cpu") == "cpu" else MOST_SESSIONS)
         self.resign_threshold = float(getattr(network, "resign_threshold", -1.0))
 
     def new_search(self) -> AnalysisSearch:
-        """Return a search of one game, which shares the evaluator with all others."""
-        return AnalysisSearch(self.env, self.evaluator, 1, SearchSettings(leaves=USUAL_LEAVES))
+        """Return a search of one game, with waves of at most MOST_LEAVES; it shares the evaluator with all others."""
+        return AnalysisSearch(self.env, self.evaluator, 1, SearchSettings(leaves=MOST_LEAVES))
 
 
 class Engines:

@@ -243,7 +243,7 @@ def new_server(app: Starlette) -> uvicorn.Server:
     """Return a server for the application, without a log; how the process logs stays as it is."""
     config = uvicorn.Config(
         app, log_config=None, log_level="error", ws="websockets-sansio", ws_max_size=MOST_MESSAGE + 1000,
-        ws_ping_interval=20.0, ws_ping_timeout=PING_SECONDS,
+        ws_per_message_deflate=False, ws_ping_interval=20.0, ws_ping_timeout=PING_SECONDS,
         timeout_graceful_shutdown=2, server_header=False, date_header=False, access_log=False,
     )  # fmt: skip
     return uvicorn.Server(config)
@@ -252,7 +252,7 @@ def new_server(app: Starlette) -> uvicorn.Server:
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens; raise OSError with a sentence if the address cannot be used."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # else asyncio leaves TCP_NODELAY off
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))

@@ -9,14 +9,16 @@ import numpy as np
 from alphago.mcts.analysis_result import MoveAnalysis
 from alphago.mcts.analysis_search import AnalysisSearch
 from alphago.mcts.kernels.nodes import ROOT
+from alphago.mcts.player import USUAL_LEAVES
 from alphago.mcts.rule import resigns, without_rash_passes
 from alphago.mcts.tree_reading import read_analysis
-from alphago.ui.web.engines import Engine
+from alphago.ui.web.engines import MOST_LEAVES, Engine
 from alphago.ui.web.game_tree import GameTree, Node
 
 SLICE_SECONDS = 0.03  # seconds of thinking, after which commands are read
 GROWTH = 256  # nodes for which there is room beyond those that are there, so that trees grow as they are needed
 SHOWN = 40  # moves of a message
+VISITS_PER_LEAF = 50  # visits of a tree for each leaf of a wave beyond USUAL_LEAVES
 LINE = 12  # plies of an expected line
 SMALL_PRIOR = 0.005  # moves without visits are shown from this prior on
 
@@ -30,6 +32,7 @@ class Thinker:
         self.engine: Engine | None = None
         self.search: AnalysisSearch | None = None
         self.at: tuple[GameTree, int] | None = None
+        self.seconds = 0.0  # spent in `think`, without waiting for other boards
 
     def move_to(self, engine: Engine, tree: GameTree, number: int) -> AnalysisSearch:
         """Move the search to a node where the game is not over, and return it with its root evaluated."""
@@ -58,21 +61,30 @@ class Thinker:
 
     def think(self, left: int) -> int:
         """Search for about SLICE_SECONDS, with at most `left` readouts; return the number of readouts done."""
-        search, began, done = self.search, time.monotonic(), 0
+        search, engine, done = self.search, self.engine, 0
         assert search is not None
+        assert engine is not None
         try:
-            while left > done and time.monotonic() - began < SLICE_SECONDS:
-                budget = np.array([min(left - done, GROWTH)], np.int32)
-                search.prepare(_GAME, budget)
-                part = int(budget[0])
-                while budget[0] and time.monotonic() - began < SLICE_SECONDS:
-                    if not search.wave(budget):
-                        break
-                done += part - int(budget[0])
+            with engine.turns:
+                began = time.monotonic()
+                end = began + SLICE_SECONDS
+                while left > done and time.monotonic() < end:
+                    budget = np.array([min(left - done, GROWTH)], np.int32)
+                    search.prepare(_GAME, budget)
+                    part = int(budget[0])
+                    while budget[0] and time.monotonic() < end:
+                        if not search.wave(budget, self._leaves()):
+                            break
+                    done += part - int(budget[0])
+                self.seconds += time.monotonic() - began
         except BaseException:
             self.at = None  # the search has cleared its tree
             raise
         return done
+
+    def _leaves(self) -> int:
+        """Return the number of leaves of the next wave: more in a large tree, where they cost less quality."""
+        return min(max(USUAL_LEAVES, self.visits // VISITS_PER_LEAF), MOST_LEAVES)
 
     def best(self) -> int:
         """Return the best move of the search so far."""

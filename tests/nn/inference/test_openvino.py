@@ -12,7 +12,7 @@ from alphago.env.go import GoEnv
 from alphago.nn.inference import openvino
 from alphago.nn.inference.fusion import fold_batch_norms
 from alphago.nn.inference.hardware import has_native_bfloat16
-from alphago.nn.inference.openvino import BATCH_SIZE, OpenVinoModel
+from alphago.nn.inference.openvino import BATCH_SIZE, FEW, OpenVinoModel
 from alphago.nn.net import NeuralNet
 from tests.nn.boards import evaluate, lived_in, module_results, needs_openvino, planes_of, random_batch
 
@@ -168,7 +168,7 @@ def test_bfloat16_is_asked_for():
 
 
 @needs_openvino
-@pytest.mark.parametrize("count", [1, BATCH_SIZE - 1, BATCH_SIZE, BATCH_SIZE + 1, 200])
+@pytest.mark.parametrize("count", [1, FEW, FEW + 1, BATCH_SIZE - 1, BATCH_SIZE, BATCH_SIZE + 1, 200])
 def test_any_number_of_positions_with_the_module_beside_it(count):
     net = lived_in(NeuralNet(GoEnv(5), tower_height=1, channels=8).eval())
     parts = [fold_batch_norms(part.eval().requires_grad_(False)) for part in (net.base_net, net.value, net.policy)]

@@ -12,7 +12,7 @@ from alphago.env.gomoku import GomokuEnv
 from alphago.mcts.evaluator import ForecastEvaluator, HashEvaluator
 from alphago.mcts.playout_evaluator import PlayoutEvaluator
 from alphago.nn.net import NeuralNet
-from alphago.ui.web.batches import MOST_ROWS, CommonEvaluator
+from alphago.ui.web.batches import MOST_ROWS, CommonEvaluator, Turns
 
 PATIENCE = 120.0
 ENV = GoEnv(5)
@@ -95,19 +95,45 @@ def test_a_batch_has_an_end() -> None:
     waiting = threading.Event()
     while len(common.waiting) < 5:
         waiting.wait(0.01)
-    with common.changed:
-        common.busy = 0
-        common.changed.notify_all()
+    with common.lock:  # as a thread does that has computed a batch
+        first = common.waiting.pop(0)
+    first.turn.release()
     for thread in threads:
         thread.join(PATIENCE)
     assert sorted(inner.sizes) == [40, 60]
     assert max(inner.sizes) <= MOST_ROWS
 
 
+def test_turns_are_taken_in_order_by_at_most_so_many() -> None:
+    turns = Turns(2)
+    inside: list[int] = []
+    leave = [threading.Event() for _ in range(6)]
+
+    def work(number: int) -> None:
+        with turns:
+            inside.append(number)
+            assert leave[number].wait(PATIENCE)
+
+    threads = [threading.Thread(target=work, args=(number,), daemon=True) for number in range(6)]
+    pause = threading.Event()
+    for number, thread in enumerate(threads):
+        thread.start()
+        while len(inside) + len(turns.waiting) <= number:
+            pause.wait(0.001)
+    assert inside == [0, 1]
+    for number, thread in enumerate(threads):
+        leave[number].set()
+        thread.join(PATIENCE)
+        while len(inside) < min(number + 3, 6):
+            pause.wait(0.001)
+        assert inside == list(range(min(number + 3, 6)))
+    assert turns.free == 2
+
+
 def test_forecasts_are_passed_on() -> None:
     net = NeuralNet(ENV, tower_height=1, channels=8)
     inner = net.forecast_evaluator()
-    common = CommonEvaluator(ENV, inner)
+    common = CommonEvaluator(ENV, inner, lanes=2)
     assert isinstance(common, ForecastEvaluator)
     assert common.makes_forecasts
     batch, slots = boards(3, 4), np.arange(3)

@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet
+from alphago.system.cores import available_cores
 from alphago.ui.web.engines import PLAYOUTS, Choice, Engines
 from alphago.ui.web.game_tree import GameTree
 from alphago.ui.web.thinking import Thinker
@@ -54,6 +56,25 @@ def think_whole(thinker: Thinker, readouts: int) -> None:
     while readouts > 0:
         readouts -= thinker.think(readouts)
     assert readouts == 0
+
+
+def test_waves_grow_with_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    """8 leaves at first, and from 400 visits on a leaf for each 50, at most 32."""
+    engine = offered(Choice("own", NeuralNet(GO, tower_height=0, channels=4), "go")).engine("own", GO)
+    thinker, tree = Thinker(), GameTree(GO, GO.position())
+    search = thinker.move_to(engine, tree, 0)
+    sizes: dict[int, int] = {}
+    wave = search.wave
+
+    def watched(budget: np.ndarray, leaves: int | None = None) -> int:
+        sizes[thinker.visits] = leaves or 0
+        return wave(budget, leaves)
+
+    monkeypatch.setattr(search, "wave", watched)
+    think_whole(thinker, 2500)
+    assert all(leaves == min(max(8, visits // 50), 32) for visits, leaves in sizes.items())
+    assert {8, 32} < set(sizes.values())
+    assert engine.turns.free == available_cores() + 1
 
 
 def test_a_search_follows_the_board_and_keeps_its_tree() -> None:
