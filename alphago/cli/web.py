@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     check_int("--port", options.port, 0, 65535)
     from alphago.mcts.warm_up import warm_up
 
-    warm_up(options.game or USUAL_GAME)  # beside all that follows
+    compiles = warm_up(options.game or USUAL_GAME) is not None  # beside all that follows
     from alphago.ui.web import server
     from alphago.ui.web.engines import Engines
     from alphago.ui.web.offer import offer_of
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
 
         runs = Runs(offer.runs)
     app = server.make_app(engines, offer.bases, guard, runs)
-    ready = threading.Thread(target=get_ready, args=(engines, next(iter(offer.bases.values()))), daemon=True)
+    ready = threading.Thread(target=get_ready, args=(engines, next(iter(offer.bases.values())), compiles), daemon=True)
     ready.start()
     try:
         server.serve(app, guard, options.host, options.port, browser=not options.no_browser)
@@ -68,16 +68,19 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def get_ready(engines: Any, env: GameEnv) -> None:
+def get_ready(engines: Any, env: GameEnv, compiles: bool) -> None:
     """Load the first game's network and the search while the page is opening.
 
     Errors are ignored here, since the page reports them when it asks for the network.
     """
+    from alphago.mcts.warm_up import compile_player
     from alphago.ui.web.game_tree import GameTree
     from alphago.ui.web.thinking import Thinker
 
     gc.disable()  # until all is loaded: a compiler's garbage is not worth an eighth of its time
     try:
+        if compiles:
+            compile_player(analysis=False)  # while a second process compiles what the network needs
         thinker = Thinker()
         thinker.move_to(engines.engine(engines.usual(env), env), GameTree(env, env.position()), 0)
         thinker.think(8)

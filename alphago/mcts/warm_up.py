@@ -11,6 +11,7 @@ import gc
 import os
 import subprocess
 import sys
+import threading
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,7 @@ def warm_up(game: str = "") -> "subprocess.Popen[bytes] | None":
     try:
         process = subprocess.Popen(
             [sys.executable, "-m", "alphago.mcts.warm_up", game], env={**os.environ, "PYTHONPATH": paths},
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
     except OSError:  # no second process: this one compiles the kernels itself
         return None
@@ -55,6 +56,8 @@ def warm_up(game: str = "") -> "subprocess.Popen[bytes] | None":
 
 def end(process: "subprocess.Popen[bytes]") -> None:
     """Kill the process if it still runs; the kernels compiled so far stay cached."""
+    if process.stdin is not None:
+        process.stdin.close()
     if process.poll() is None:
         process.kill()
         process.wait()
@@ -105,14 +108,18 @@ def compile_tree() -> None:
 
 
 def compile_planes(game: str) -> None:
-    """Compute the planes of a packaged game, so that their kernels are compiled."""
+    """Compute legal moves and planes of a packaged game, so that their kernels are compiled."""
     env = make_game(game)
     batch, slots = env.new_batch(1), np.zeros(1, np.int64)
+    batch.legal_mask(slots, np.empty((1, env.action_space), np.bool_))
     batch.planes(slots, np.empty((1, env.planes, *env.plane_shape), np.float32))
 
 
-def compile_player() -> None:
-    """Run a player's search and read its analysis, so that their kernels are compiled."""
+def compile_player(analysis: bool = True) -> None:
+    """Run a player's search, so that its kernels are compiled.
+
+    analysis: whether to read the search's analysis too, and to play the move.
+    """
     from alphago.mcts.analysis_search import AnalysisSearch  # only here: self-play needs neither
     from alphago.mcts.player import USUAL_LEAVES
     from alphago.mcts.tree_reading import read_analysis
@@ -125,11 +132,19 @@ def compile_player() -> None:
     search.priors(games)
     while search.wave(budget):
         pass
-    read_analysis(search, games)
-    search.advance(games, np.zeros(1, np.int32))
+    if analysis:
+        read_analysis(search, games)
+        search.advance(games, np.zeros(1, np.int32))
+
+
+def end_with_parent() -> None:
+    """End this process as soon as its input ends, because the process that started it has ended, however it did."""
+    os.read(0, 1)
+    os._exit(0)
 
 
 if __name__ == "__main__":
+    threading.Thread(target=end_with_parent, daemon=True).start()
     gc.disable()  # a compiler's garbage is not worth an eighth of its time
     if len(sys.argv) > 1 and sys.argv[1] in GAMES:
         compile_planes(sys.argv[1])

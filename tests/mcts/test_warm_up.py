@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,30 @@ def test_it_ends_with_the_process(tmp_path: Path) -> None:
     assert "subprocess" not in done.stderr, done.stderr
     with pytest.raises(ProcessLookupError):
         os.kill(int(done.stdout), 0)
+
+
+@pytest.mark.skipif(available_cores() < 2, reason="with one core there is no process beside")
+def test_it_ends_if_the_process_is_killed(tmp_path: Path) -> None:
+    code = "import time; from alphago.mcts.warm_up import warm_up; print(warm_up().pid, flush=True); time.sleep(600)"
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, env=environment, text=True) as parent:
+        assert parent.stdout is not None
+        compiler = int(parent.stdout.readline())
+        parent.kill()
+    deadline = time.monotonic() + 120
+    while alive(compiler):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def alive(process: int) -> bool:
+    """Whether a process runs, or has ended and is not waited for (which an orphan's new parent may never do)."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    state = Path(f"/proc/{process}/stat")
+    return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
 def test_what_is_compiled_is_used() -> None:

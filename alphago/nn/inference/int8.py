@@ -48,7 +48,7 @@ def random_planes(env: GameEnv) -> torch.Tensor:
         going = going[~batch.is_over(going, np.empty(len(going), np.bool_))]
         planes[going] = batch.planes(going, np.empty((len(going), *planes.shape[1:]), np.float32))
         legal = batch.legal_mask(going, np.empty((len(going), env.action_space), np.bool_))
-        batch.play(going, (generator.random(legal.shape) * legal).argmax(axis=1))
+        batch.play(going, (generator.random(legal.shape) * legal).argmax(axis=1).astype(np.int32))
     return torch.from_numpy(planes)
 
 
