@@ -306,3 +306,23 @@ def test_searches_of_several_leaves_begin_with_empty_trees() -> None:
         search.restart(ONE)
         search.run(np.array([12], np.int32))
     assert search.evaluator.asked == 26
+
+
+@pytest.mark.parametrize("leaves", [2, 3, 8])
+@pytest.mark.parametrize("readouts", [16, 50, 64])
+def test_several_leaves_keep_to_the_schedule(leaves: int, readouts: int) -> None:
+    """Candidates have as many visits as if leaves came one by one, and those that go on are the best of those before.
+
+    When simulations that met a leaf of their wave counted for the schedule, a policy alone won 88 % of its games
+    against itself with 64 readouts and 8 leaves a wave.
+    """
+    settings = SearchSettings(gumbel=True, considered=8, leaves=leaves)
+    positions = [random_position(GoEnv(5), 3 * game, np.random.default_rng(game)) for game in range(6)]
+    search = search_from(positions, HashEvaluator(), settings)
+    search.run(np.full(6, readouts, np.int32))
+    one = search_from(positions, HashEvaluator(), SearchSettings(gumbel=True, considered=8))
+    one.run(np.full(6, readouts, np.int32))
+    games = np.arange(6)
+    np.testing.assert_array_equal(np.sort(search.visits(games)), np.sort(one.visits(games)))
+    if readouts == 16:  # a candidate's first value decides whether it is visited again
+        np.testing.assert_array_equal(search.visits(games), one.visits(games))

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from alphago.mcts.kernels.nodes import NONE, ROOT, add_child, mean_value
+from alphago.mcts.kernels.nodes import NONE, ROOT, WAIT, add_child, mean_value
 from alphago.mcts.kernels.waves import select_by
 from alphago.system.kernels.jit import inlined, kernel
 
@@ -103,6 +103,9 @@ def choose_candidate(tree, game, rule):
     The schedule gives a number of visits; of the candidates with this number of visits, the one with the greatest root
     score is chosen. If no candidate has this number, as in a tree kept from an earlier search, a least visited
     candidate is chosen.
+
+    Returns WAIT if some of these candidates must be left out, and the value of one is still being computed: a candidate
+    that is left out gets no further visits.
     """
     schedule = rule.schedules[rule.schedule_of[game]]
     candidates = 0
@@ -121,23 +124,34 @@ def choose_candidate(tree, game, rule):
     best = NONE
     fallback = NONE
     best_score = -math.inf
+    level = 0  # candidates with this number of visits
+    pending = False
     child = tree.first_child[game, ROOT]
     while child != NONE:
         visits = tree.visits[game, child] + tree.virtual[game, child]
         if visits == least:
             fallback = child
         if visits == turn:
+            level += 1
+            pending |= tree.virtual[game, child] > 0
             score = root_score(tree, game, child, rule.noise, scale)
             if score > best_score:
                 best_score = score
                 best = child
         child = tree.next_sibling[game, child]
+    if pending:
+        visited = 0  # of these candidates, by the schedule
+        while planned and done < schedule.shape[1] and schedule[candidates, done] == turn:
+            visited += 1
+            done += 1
+        if visited < level:
+            return WAIT
     return best if best != NONE else fallback
 
 
 @inlined
 def choose(tree, game, node, rule):
-    """Return the child to follow, or NONE for the untried action with the greatest prior.
+    """Return the child to follow, NONE for the untried action with the greatest prior, or WAIT.
 
     At the root see `choose_candidate`. Below, the action is taken whose share of visits is furthest below the improved
     policy: the greatest pi'(a) - N(a) / (1 + sum N), pi' = softmax(logits + sigma(completed q)) (equation 14).
@@ -169,7 +183,7 @@ def choose(tree, game, node, rule):
     return best
 
 
-select = select_by(choose)
+select = select_by(choose, spreads=False)  # they would put the schedule out of step
 
 
 @kernel

@@ -6,6 +6,7 @@ from alphago.system.kernels.jit import inlined, kernel
 
 ROOT = 0
 NONE = -1  # no parent, no child, no sibling, no action
+WAIT = -2  # instead of a child: the choice depends on values that the current wave has not computed yet
 
 # Values of `state`.
 NEW = 0  # not evaluated

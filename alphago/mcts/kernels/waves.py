@@ -10,6 +10,7 @@ from alphago.mcts.kernels.nodes import (
     PENDING,
     ROOT,
     TERMINAL,
+    WAIT,
     add_child,
     add_virtual,
     back_up,
@@ -19,23 +20,28 @@ from alphago.system.kernels.jit import inlined, kernel, specialise
 
 LIMIT = 1.001  # greatest value accepted: rounding may exceed 1 slightly
 
-# `select_by` compiles a copy of the next three functions for each rule, with the rule's `choose` in place of the stub.
+# `select_by` compiles a copy of the next three functions for each rule, with the rule's `choose` in place of the stub,
+# and with the rule's value of this constant.
+SPREADS = True
 
 
 def choose(tree, game, node, rule):
-    """Return the child of an evaluated node to follow, or NONE for `next_action`; a rule replaces this stub."""
+    """Return the child of an evaluated node to follow, NONE for `next_action`, or WAIT; a rule replaces this stub."""
     raise NotImplementedError
 
 
 def descend(tree, game, rule, out_path):
     """Follow the rule from the root down to a node that is not evaluated; the node is created if it does not exist.
 
-    Returns the node and its depth; writes the actions that lead there to `out_path`.
+    Returns the node and its depth; writes the actions that lead there to `out_path`.  Returns WAIT and 0 if the rule
+    cannot choose before the wave is evaluated.
     """
     node = ROOT
     depth = 0
     while tree.state[game, node] == EXPANDED:
         child = choose(tree, game, node, rule)
+        if child == WAIT:
+            return WAIT, 0
         if child == NONE:
             child = add_child(tree, game, node, tree.next_action[game, node])
         out_path[depth] = tree.action[game, child]
@@ -54,8 +60,10 @@ def select(tree, budget, rule, wave, games):
     games: the range of games, (begin, end).
 
     A simulation that ends in a finished game, or in a node that an earlier search evaluated, is backed up at once. A
-    simulation that ends in a leaf already chosen by the same wave is a collision: it is written to `wave.collisions`,
-    from row 2 L begin on, and does not count. After 2 L attempts a game has to wait for the next wave.
+    simulation that ends in a leaf already chosen by the same wave is a collision and does not count. If the rule
+    SPREADS, its virtual visits stay until the wave is evaluated, so that others go elsewhere; it is written to
+    `wave.collisions`, from row 2 L begin on, and after 2 L attempts a game has to wait for the next wave. For other
+    rules a game waits from its first collision on.
 
     Returns the number of leaves and the number of collisions.
     """
@@ -71,15 +79,20 @@ def select(tree, budget, rule, wave, games):
         attempts = 0
         while found < leaves and attempts < 2 * leaves and budget[game] > 0:
             leaf, depth = descend(tree, game, rule, wave.path[row])
+            if leaf == WAIT:
+                break
             if tree.state[game, leaf] == CACHED or tree.state[game, leaf] == TERMINAL:
                 if tree.state[game, leaf] == CACHED:
                     tree.state[game, leaf] = EXPANDED
                 back_up(tree, game, leaf, tree.value[game, leaf], 0)
                 budget[game] -= 1
                 continue
+            collides = tree.state[game, leaf] == PENDING
+            if collides and not SPREADS:
+                break
             attempts += 1
             add_virtual(tree, game, leaf, 1)
-            if tree.state[game, leaf] == PENDING:
+            if collides:
                 wave.collisions[collided, 0] = game
                 wave.collisions[collided, 1] = leaf
                 collided += 1
@@ -94,12 +107,13 @@ def select(tree, budget, rule, wave, games):
     return row - first, collided - 2 * first
 
 
-def select_by(choose: Any) -> Any:
+def select_by(choose: Any, spreads: bool = True) -> Any:
     """Return `select` compiled for a rule.
 
     choose: the rule's function; the compiled code is cached with the rule's kernels.
+    spreads: whether virtual visits of simulations that do not count may change the rule's choices.
     """
-    return kernel(specialise(select, descend=inlined(specialise(descend, choose=choose))))
+    return kernel(specialise(select, descend=inlined(specialise(descend, choose=choose)), SPREADS=spreads))
 
 
 @kernel

@@ -85,9 +85,9 @@ def refuse(name: str, *arguments: Any, **named: Any) -> None:
 
 
 def specialise(template: Any, **kernels: Any) -> Any:
-    """Return a copy of the Python function `template` in which some global names stand for kernels.
+    """Return a copy of the Python function `template` in which some global names stand for kernels, or constants.
 
-    kernels: the kernels, by these names.
+    kernels: the kernels and constants, by these names, first a kernel.
 
     The copy counts as a function of the first kernel's file, so that its compiled code is cached there and compiled
     again if the file changes.  A kernel passed as an argument would be slower, one in a closure could not be cached.

@@ -131,6 +131,10 @@ def file_stamp(path: Path) -> tuple[int, ...]:
 # --- facts and curves ------------------------------------------------------------------------------
 
 
+NO_ROWS = "No iteration is over yet."
+UNTRAINED = "No gradient step has been made yet: the network plays as it did at the start."
+
+
 def facts_of(folder: Folder, history: History) -> dict[str, Any]:
     """Return name, facts and diagnosis of a run for the page: how far and how fast it is, and what goes wrong."""
     try:
@@ -153,7 +157,9 @@ def facts_of(folder: Folder, history: History) -> dict[str, Any]:
         **latest_losses(rows),
         **match_facts(history.evaluations),
     }
-    findings = [str(finding) for finding in diagnose(rows, settings)] if rows else []
+    findings = [str(finding) for finding in diagnose(rows, settings)] if rows else [NO_ROWS]
+    if rows and not number(last, "steps"):
+        findings.append(UNTRAINED)
     return {"name": folder.name, "facts": facts, "diagnosis": findings, "over": bool(over)}
 
 

@@ -83,10 +83,16 @@ def test_a_run_that_grows_and_one_that_has_nothing_yet(run: Path, tmp_path: Path
     stamp = runs.stamp()
     shown = runs.overview()
     assert shown["runs"][0]["facts"]["games"] == "0 of 8"
-    assert shown["runs"][0]["diagnosis"] == []
+    assert shown["runs"][0]["diagnosis"] == ["No iteration is over yet."]
     (folder / METRICS).write_text("".join(rows[:1]) + '{"seconds": 3, "ga')
     assert runs.stamp() != stamp
-    assert runs.overview()["runs"][0]["facts"]["minutes of training"].endswith(" of 8") is False
+    shown = runs.overview()
+    assert shown["runs"][0]["facts"]["minutes of training"].endswith(" of 8") is False
+    untrained = {**json.loads(rows[0]), "steps": 0}
+    (folder / METRICS).write_text(json.dumps(untrained) + "\n")
+    assert "No gradient step has been made yet" in runs.overview()["runs"][0]["diagnosis"][-1]
+    (folder / METRICS).write_text(json.dumps({**untrained, "steps": 5}) + "\n")
+    assert not any("gradient step" in text for text in runs.overview()["runs"][0]["diagnosis"])
     (folder / "config.json").write_text("{")
     (folder / "config.copy.json").write_text("{")
     assert "is damaged" in runs.overview()["runs"][0]["error"]
