@@ -28,6 +28,9 @@ test: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	@if command -v chromium || command -v chromium-browser || command -v google-chrome; then \
+	    $(BIN)/python -m pytest -q -m "browser and not slow" -n 0 tests/ui; \
+	else echo "No Chromium here: the tests of the page are left out."; fi
 	$(BIN)/python -m pytest $(PYTEST_ARGUMENTS)
 
 matrix: $(INSTALLED)

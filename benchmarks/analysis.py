@@ -24,6 +24,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
+from figures import Figures, add_option
 
 from alphago import GoEnv, NeuralNet, Position, analyze, load_model
 from alphago.nn.reading import stack
@@ -161,7 +162,9 @@ def main() -> None:
     parser.add_argument("--visits", type=int, default=50, help="of each query (50)")
     parser.add_argument("--commands", type=int, default=50, help="that interrupt an analysis (50)")
     parser.add_argument("--turns", type=int, default=5, help="of each measurement (5)")
+    add_option(parser)
     options = parser.parse_args()
+    figures = Figures(options.json)
     net = load_model(options.net)
     env, cores = net.env, available_cores()
     positions = random_positions(env, max(options.positions, options.queries))
@@ -182,9 +185,13 @@ def main() -> None:
     ]
     for i, (text, wanted) in enumerate(texts):
         clock, processor = (median(turn[i][kind] / turn[0][kind] for turn in turns) for kind in (0, 1))
+        ratios = [turn[i].clock / turn[0].clock for turn in turns]
+        figures.add(("evaluator", "analyze", "analysis-json")[i], clock, min(ratios), max(ratios))
         print(f"{text:40} {median(turn[i].clock for turn in turns):>9,.0f}  {clock:.2f}  {processor:.2f}{wanted}")
     idle = answer_times(options.net, False, options.commands)
     busy = answer_times(options.net, True, options.commands)
+    figures.add("analysis-next", 1000 * median(busy), 1000 * min(busy), 1000 * max(busy))
+    figures.save()
     print(
         f"`name` while analysing: median {1000 * median(busy):.1f} ms, at most {1000 * max(busy):.1f} ms (50 wanted);"
         f" idle {1000 * median(idle):.1f} and {1000 * max(idle):.1f} ms"

@@ -1,4 +1,4 @@
-"""A Connect Four player against perfect play: the sign of its values on solved positions, and its games as first player.
+"""A Connect Four player against perfect play: the signs of its values on solved positions, its games as first player.
 
     python benchmarks/connect_four.py runs/four --readouts 200 --games 200 --depth 10
 

@@ -257,6 +257,7 @@ def main() -> None:
         spent, alone = answers(engine, port, env, options.clicks, options.readouts)
         most = 1.3 * median(alone) + 0.03
         figures.add("web-answer", median(spent) / median(alone))
+        figures.add("web-answer-ms", 1000 * median(spent), 1000 * min(spent), 1000 * max(spent))
         told = "met" if median(spent) <= most else "missed"
         print(f"click to answer, {options.size}x{options.size}, {options.readouts} readouts:", end=" ")
         print(f"{1000 * median(spent):.0f} ms, the search alone {1000 * median(alone):.0f} ms", end=" ")

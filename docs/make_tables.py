@@ -1,4 +1,4 @@
-"""The tables of README.md and docs/results.md, made from docs/results/*.json.
+"""The tables of README.md, docs/results.md and other pages, made from docs/results/*.json.
 
     python docs/make_tables.py          # write them anew
     python docs/make_tables.py --todo   # which rows are missing or stale, and the commands that measure them
@@ -11,6 +11,7 @@ import argparse
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from alphago.arena.match import wilson
 
 Row = dict[str, Any]
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "README.md", ROOT / "docs" / "results.md")
+PAGES = (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("results", "web", "analysis", "datasets")))
 STRENGTH, SPEED = (ROOT / "docs" / "results" / f"{name}.json" for name in ("strength", "speed"))
 TABLE = re.compile(r"(<!-- table: ([\w-]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 README = ("7x7-6500-games-64", "7x7-packaged-64", "9x9-packaged-64", "13x13-packaged-64")  # four rows, by id
@@ -91,12 +92,27 @@ def number(value: float) -> str:
 
 
 def speed() -> str:
+    """The rows of the page of results; rows of other pages name theirs."""
     rows = []
     for row in rows_of(SPEED):
+        if row.get("page"):
+            continue
         spread = "" if row["low"] is None else f" ({number(row['low'])} to {number(row['high'])})"
         figure = f"{number(row['value'])} {row['unit']}".strip() + spread
         rows.append((row["what"], target(row), figure.replace(" /s", "/s"), verdict(row), f"`{row['command']}`"))
     return table(("what", "target", "figure", "", "command"), rows)
+
+
+def speed_of(page: str) -> str:
+    """The rows of another page that are measured."""
+    rows = []
+    for row in rows_of(SPEED):
+        if row.get("page") != page or row["status"] != "measured":
+            continue
+        spread = "" if row["low"] is None else f" ({number(row['low'])} to {number(row['high'])})"
+        where = f"{row['date']}, {row['machine']}, {row['commit']}"
+        rows.append((row["what"], target(row), f"{number(row['value'])} {row['unit']}{spread}", verdict(row), where))
+    return table(("what", "target", "figure", "", "measured"), rows)
 
 
 def target(row: Row) -> str:
@@ -117,6 +133,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "recipe": lambda: matches("recipe", "cody2007", "sample"),
     "anchors": anchors,
     "speed": speed,
+    **{f"speed-{page}": partial(speed_of, page) for page in ("web", "analysis", "datasets")},
 }
 
 
