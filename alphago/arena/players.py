@@ -22,7 +22,8 @@ from alphago.env.games import require_go
 from alphago.mcts.evaluator import Evaluator, as_evaluator
 from alphago.mcts.rule import choose_actions, without_rash_passes
 from alphago.mcts.search import Search, SearchSettings, named_search
-from alphago.nn.model_files import model_file, packaged_nets
+from alphago.nn.model_files import model_file
+from alphago.system.packaged import packaged_nets
 from alphago.system.validation import near_names
 
 # What `make_player` accepts as a player.

@@ -8,6 +8,7 @@ from alphago.cli.options import Setting, add_setting, given_settings, integer, s
 from alphago.cli.own_games import named_game
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, USUAL_GAME, game_reference, is_packaged, make_game
+from alphago.system.packaged import packaged_net
 
 GAME = "game:"  # prefix of the names of a game's keywords among the parsed options
 
@@ -66,8 +67,7 @@ def given_game_settings(options: argparse.Namespace) -> dict[str, Any]:
 def load(model: str | None, board_size: int | None, komi: float | None, game: str | None = None) -> tuple[GameEnv, Any]:
     """Load a network; return the game and the network.
 
-    model: the network's name, file or run folder; None for the packaged network for this board size, or if there is
-        none, for the largest board.
+    model: the network's name, file or run folder; None for the packaged one, see `packaged_net`.
     board_size, komi: None for the network's.
     game: the name of the game; None for the network's.
     Raises ValueError if the network does not play this game or board.
@@ -75,16 +75,15 @@ def load(model: str | None, board_size: int | None, komi: float | None, game: st
     from alphago.mcts.warm_up import warm_up
 
     warm_up(game or USUAL_GAME)  # before torch is loaded, which takes as long as a second process needs to begin
-    from alphago.nn.model_files import model_file, packaged_nets, saved_game
+    from alphago.nn.model_files import model_file, saved_game
     from alphago.nn.net import load_model  # imported late, since it loads torch
 
     if model is None:
-        if game not in (None, USUAL_GAME):
-            how = f"alphago train --game {game_reference(GAMES[game])}"
+        env = make_game(game or USUAL_GAME, board_size, komi=komi)  # raises for an unknown size
+        model = packaged_net(env.name, env.N)
+        if model is None:
+            how = f"alphago train --game {game_reference(GAMES[env.name])}"
             raise ValueError(f"no network for {game} comes with the package: name one ({how})")
-        env = make_game(board_size=board_size, komi=komi)  # raises for an unknown size
-        names = packaged_nets()
-        model = f"{env.N}x{env.N}" if f"{env.N}x{env.N}" in names else names[-1]
         board_size = env.N
     path = model_file(model)
     played = saved_game(path, board_size, komi)

@@ -22,6 +22,7 @@ from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, game_reference, with_settings
 from alphago.nn.parts import SLOTS, game_structure
 from alphago.system.files import write_atomic
+from alphago.system.packaged import NETWORKS, packaged_nets
 from alphago.system.validation import check_int, near_names, shortened
 
 FORMAT = "alphago-net"
@@ -32,7 +33,6 @@ NOT_A_NETWORK = "not a network saved with NeuralNet.save"
 JSON_KEYS = ("env_config", "structure", "net", "extra")  # texts of the header that are JSON objects
 REFERENCE = r"[\w.]{1,99}:[\w.]{1,99}"  # the class of a custom game as module:class; only printed, never imported
 LATEST = "weights.safetensors"  # the latest network in a run's folder
-PACKAGED = Path(__file__).parents[1] / "nets"  # networks that come with the package, named by their board
 
 
 class ModelError(ValueError):
@@ -42,15 +42,11 @@ class ModelError(ValueError):
 # --- finding ---------------------------------------------------------------------------------------
 
 
-def packaged_nets() -> list[str]:
-    """Return the names of the networks that come with the package, such as "7x7", small boards first."""
-    return sorted((path.stem for path in PACKAGED.glob("*.safetensors")), key=lambda name: (len(name), name))
-
-
 def model_file(path: str | PathLike[str]) -> Path:
     """Return the file of a network.
 
-    path: the name of a packaged network, such as "7x7"; a run's folder, for its latest network; or a file.
+    path: the name of a packaged network, such as "7x7" or "connect-four"; a run's folder, for its latest network; or a
+        file.
     Raises ModelError for a name such as "5x5" that no packaged network has, TypeError if `path` is not a name or path.
     """
     if not isinstance(path, (str, PathLike)):
@@ -58,10 +54,11 @@ def model_file(path: str | PathLike[str]) -> Path:
             f"path must be a network's file, a run folder, or a name such as '7x7', got {path!r}"
             + ("; the game comes second" if isinstance(path, GameEnv) else "")
         )
-    if isinstance(path, str) and re.fullmatch(r"[0-9]+x[0-9]+", path) and not Path(path).exists():
-        if path not in (names := packaged_nets()):
+    if isinstance(path, str) and not Path(path).exists():
+        if path in (names := packaged_nets()):
+            return NETWORKS / f"{path}.safetensors"
+        if re.fullmatch(r"[0-9]+x[0-9]+", path):
             raise ModelError(f"no network {path} comes with the package: there are {', '.join(names) or 'none'}")
-        return PACKAGED / f"{path}.safetensors"
     path = Path(path)
     return path / LATEST if path.is_dir() and (path / LATEST).exists() else path
 

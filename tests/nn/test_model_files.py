@@ -15,8 +15,9 @@ from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn import model_files
-from alphago.nn.model_files import ModelError, model_file, packaged_nets, read_weights, saved_game
+from alphago.nn.model_files import ModelError, model_file, read_weights, saved_game
 from alphago.nn.net import NeuralNet, load_model
+from alphago.system.packaged import board_of, packaged_net, packaged_nets
 from tests.nn.boards import ClaimingEnv, assert_reads_alike, lived_in
 
 ENV = GoEnv(5)
@@ -413,7 +414,15 @@ def test_a_description_without_a_board_is_damaged(tmp_path, config):
 
 
 def test_names_of_packaged_networks():
-    assert packaged_nets() == sorted(packaged_nets(), key=lambda name: int(name.split("x")[0]))
+    boards = [board for name in packaged_nets() if (board := board_of(name)) is not None]
+    assert boards == sorted(boards)
+    assert packaged_nets()[: len(boards)] == [f"{board}x{board}" for board in boards]
+    names = ["7x7", "13x13", "9x9", "oware"]
+    chosen = {size: packaged_net("go", size, names) for size in (5, 8, 9, 10, 19)}
+    assert chosen == {5: "7x7", 8: "9x9", 9: "9x9", 10: "13x13", 19: "13x13"}
+    assert packaged_net("oware", 6, names) == "oware"
+    assert packaged_net("reversi", 8, names) is None
+    assert packaged_net("go", 9, ["oware"]) is None
     assert load_model("9x9").env.N == 9
     with pytest.raises(ModelError, match=f"no network 19x19 comes with .*: there are {', '.join(packaged_nets())}$"):
         load_model("19x19")
@@ -425,11 +434,14 @@ def test_an_own_file_goes_before_a_packaged_one(tmp_path, monkeypatch):
     assert load_model("7x7").env == GoEnv(3)
 
 
-def test_every_packaged_network_plays_its_board():
+def test_every_packaged_network_plays_its_game():
     assert "7x7" in packaged_nets()
     for name in packaged_nets():
         net = load_model(name)
-        assert net.env == GoEnv(int(name.partition("x")[0]), komi=net.env.komi)
+        if board_of(name) is None:
+            assert net.env.name == name
+        else:
+            assert net.env == GoEnv(board_of(name), komi=net.env.komi)
         policy, value = net(net.env.position())
         assert policy.sum() == pytest.approx(1, abs=1e-5)
         assert -1 <= value <= 1

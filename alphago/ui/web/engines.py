@@ -14,6 +14,7 @@ from alphago.mcts.evaluator import as_forecast_evaluator
 from alphago.mcts.playout_evaluator import PlayoutEvaluator
 from alphago.mcts.search import SearchSettings
 from alphago.system.cores import available_cores
+from alphago.system.packaged import packaged_net
 from alphago.ui.web.batches import CommonEvaluator, Turns
 from alphago.ui.web.limits import MOST_SESSIONS
 
@@ -61,7 +62,7 @@ class Engines:
     """The networks that pages may choose from.
 
     choices: the networks, in the order in which they are offered.  A game's usual network is the first one that does
-        not come with the package, else the packaged one for its board size or the next larger size.
+        not come with the package, else the packaged one, in Go for its board size or the next larger size.
     device: where networks are computed, see `as_forecast_evaluator`.
     """
 
@@ -77,8 +78,7 @@ class Engines:
         suiting = [choice for choice in self.choices.values() if choice.game == env.name]
         if own := [choice.name for choice in suiting if not is_packaged(choice)]:
             return own[0]
-        boards = sorted((int(choice.name.partition("x")[0]), choice.name) for choice in suiting)
-        return next((name for size, name in boards if size >= env.N), boards[-1][1] if boards else PLAYOUTS)
+        return packaged_net(env.name, env.N, [choice.name for choice in suiting]) or PLAYOUTS
 
     def check(self, name: str, env: GameEnv) -> str:
         """Return `name` if a network of this name is offered and plays the game; raise ValueError otherwise."""
@@ -151,7 +151,7 @@ class Engines:
 
 
 def is_packaged(choice: Choice) -> bool:
-    """Return whether a network comes with the package; the name of such a network is its board size, such as 9x9."""
+    """Return whether a network comes with the package."""
     return choice.source == choice.name and choice.name != PLAYOUTS
 
 

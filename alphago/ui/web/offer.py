@@ -6,6 +6,7 @@ from pathlib import Path
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, USUAL_GAME, make_game, with_settings
+from alphago.system.packaged import board_of, packaged_nets
 from alphago.training.runs.config import holds_run, read_config
 from alphago.ui.web.engines import PLAYOUTS, Choice
 
@@ -38,7 +39,8 @@ def offer_of(words: Sequence[str], game: str | None, board_size: int | None, kom
         offer.bases[name] = first_game(offer.bases.get(name), name, board_size, komi)
     first = offer.bases.pop(name)
     offer.bases = {name: first.match_variant(), **{key: env.match_variant() for key, env in offer.bases.items()}}
-    offer.choices += [Choice(net, net, USUAL_GAME) for net in packaged_nets() if net not in words]
+    packaged = [name for name in packaged_nets() if name not in words]
+    offer.choices += [Choice(name, name, USUAL_GAME if board_of(name) else name) for name in packaged]
     offer.choices.append(Choice(PLAYOUTS, PLAYOUTS, ""))
     return offer
 
@@ -74,9 +76,3 @@ def first_game(base: GameEnv | None, name: str, board_size: int | None, komi: fl
     if board_size is not None and board_size != env.N:
         env = env.resized(board_size)
     return env if komi is None else with_settings(env, {"komi": komi})
-
-
-def packaged_nets() -> list[str]:
-    """Return the names of the package's networks, without loading torch, so that the page is there at once."""
-    names = (path.stem for path in (Path(__file__).parents[2] / "nets").glob("*.safetensors"))
-    return sorted(names, key=lambda name: (len(name), name))
