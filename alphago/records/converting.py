@@ -135,7 +135,7 @@ class Converter:
             return SHORT
         if moves > wanted.max_moves:
             return LONG
-        if handicap > wanted.max_handicap:
+        if handicap > max(wanted.max_handicap, 1):  # HA[1] means that Black moves first, without a stone more
             return HANDICAP
         if outcome is None and not wanted.any_result:
             return NO_RESULT

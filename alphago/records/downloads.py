@@ -75,7 +75,7 @@ COLLECTIONS = {
         tuple(f"{GODMOVES}/KGS_6d_190000/KGS-{name}-.tar.gz" for name in KGS_FILES),
     ),
     "cgos9": Collection(
-        "10 000 games on 9x9: programs on CGOS, and 180 of professionals",
+        "10 000 games on 9x9: 4 400 of programs on CGOS, 5 000 of players rated 2100 or more on Go Quest, and others",
         "https://github.com/michaelnny/alpha_zero", "MIT",
         (f"{ARCHIVES}/michaelnny/alpha_zero/tar.gz/refs/heads/main",),
         filter={"size": 9, "min_rank": 1},

@@ -232,11 +232,17 @@ class TestValues:
 
     @pytest.mark.parametrize(
         ("text", "rank"),
-        [("9d", 9), ("1k", -1), ("30k?", -30), ("9p", 109), ("P9段", 109), ("九段", 9), ("初段", 1), ("职业九段", 109),
-         ("2850", 2850), ("2850?", 2850), ("Meijin", 109), ("", 0), ("?", 0), ("3 dan", 3), ("18级", -18)],
+        [("9d", 9), ("1k", -1), ("30k?", -30), ("9p", 109), ("P9段", 109), ("P9", 109), ("九段", 9), ("初段", 1),
+         ("职业九段", 109), ("2850", 2850), ("2850?", 2850), ("Meijin", 109), ("", 0), ("?", 0), ("3 dan", 3),
+         ("18级", -18)],
     )  # fmt: skip
     def test_ranks(self, text: str, rank: int) -> None:
         assert read_rank(text) == rank
+
+    def test_a_rating_in_the_name(self) -> None:
+        game = only("(;SZ[5]PB[Ann (2241)]PW[Bob (x) (1800?) ];B[aa])")
+        assert (game.ranks, game.players[0]) == (("2241", "1800?"), "Ann (2241)")
+        assert only("(;SZ[5]PB[Ann (2241)]BR[3d];B[aa])").ranks == ("3d", "")
 
 
 class TestEncodings:
@@ -270,6 +276,14 @@ class TestEncodings:
 
     def test_a_declaration_that_is_wrong(self) -> None:
         assert only("(;CA[UTF-8]SZ[5]PB[陈耀烨九段第十届];B[aa])".encode("gb18030")).players[0] == "陈耀烨九段第十届"
+
+    @pytest.mark.parametrize("declared", ["CA[UTF-8]", ""])
+    def test_utf_8_with_a_damaged_letter(self, declared: str) -> None:
+        """In GB18030 the last byte of a letter of UTF-8 and the bracket behind it are one letter."""
+        text = f"(;{declared}SZ[9]PB[重X]PW[连笑]BR[P4段]WR[P2段]RE[B+R];B[ee];W[cc])".encode()
+        game = only(text.replace("重X".encode(), "重".encode()[:2] + b"?"))
+        assert (game.ranks, game.players, game.result) == (("P4段", "P2段"), ("\ufffd?", "连笑"), "B+R")
+        assert list(map(read_rank, game.ranks)) == [104, 102]
 
     def test_utf_16_without_mark(self) -> None:
         for name in ("utf-16-le", "utf-16-be"):

@@ -17,6 +17,7 @@ ALIASES = {"gb": "gb18030", "gb-2312": "gb18030", "sjis": "cp932", "x-sjis": "cp
 CANDIDATES = ("cp932", "gb18030", "cp949", "euc_jp", "big5")
 LOOKED_AT = 100_000  # bytes: enough to tell encodings apart
 BAD_SHARE = 0.1  # a declared encoding is rejected if more of the non-ASCII letters cannot be decoded
+BAD_SHARE_UTF8 = 0.5  # the same for UTF-8, where bytes of another encoding hardly ever make a letter of three bytes
 
 # Letters that tell encodings apart: those common in game records, and those typical of a wrong encoding.
 KANA = re.compile("[\u3041-\u30fa\u30fc]")
@@ -41,11 +42,16 @@ def decode(data: bytes) -> tuple[str, str]:
     declared = declared_encoding(data)
     if declared is not None:
         text = data.decode(declared, "replace")
-        letters = sum(not character.isascii() for character in text[:LOOKED_AT])
-        if text.count("\ufffd", 0, LOOKED_AT) <= BAD_SHARE * letters:
+        if bad_share(text[:LOOKED_AT]) <= (BAD_SHARE_UTF8 if declared == "utf-8" else BAD_SHARE):
             return text, declared
     name = guess(data)
     return data.decode(name, "replace"), name
+
+
+def bad_share(text: str) -> float:
+    """Return the share of a text's non-ASCII letters that could not be decoded."""
+    letters = sum(not character.isascii() for character in text)
+    return text.count("\ufffd") / max(letters, 1)
 
 
 def declared_encoding(data: bytes) -> str | None:
@@ -79,13 +85,18 @@ def unmarked_utf16(data: bytes) -> str | None:
 
 
 def guess(data: bytes) -> str:
-    """Return the encoding of non-ASCII data: UTF-8 if the data is valid UTF-8, else the most plausible encoding."""
+    """Return the encoding of non-ASCII data: UTF-8 if the data is valid UTF-8, else the most plausible encoding.
+
+    Data that is damaged in a few places counts as valid UTF-8 if most of its letters are letters of three bytes.
+    """
+    part = data[:LOOKED_AT]
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(data[:LOOKED_AT], final=len(data) <= LOOKED_AT)
+        codecs.getincrementaldecoder("utf-8")().decode(part, final=len(data) <= LOOKED_AT)
         return "utf-8"
     except UnicodeDecodeError:
-        pass
-    part = data[:LOOKED_AT]
+        text = part.decode("utf-8", "replace")
+        if len(re.findall("[\u0800-\ufffc]", text)) > 2 * text.count("\ufffd"):
+            return "utf-8"
     best, most = "latin-1", latin_score(part)
     for name in CANDIDATES:
         score = plausibility(part.decode(name, "replace"))

@@ -25,7 +25,7 @@ from alphago.records.sgf.stretches import (
     marked,
     stones_of,
 )
-from alphago.records.sgf.values import read_handicap, read_komi, read_point, read_size
+from alphago.records.sgf.values import RATED_NAME, read_handicap, read_komi, read_point, read_size
 from alphago.system.validation import shown
 
 SIGNS = {"B": 1, "W": -1}
@@ -96,7 +96,7 @@ class LineReader:
             size, tuple(followed.plies), komi, setup, result=self.text("RE"), rules=self.text("RU"),
             players=(self.text("PB"), self.text("PW")), handicap=handicap, comment=without_generated(self.text("C")),
             comments=self.comments(followed), inserted=followed.inserted, faults=tuple(self.faults),
-            assumed=assumed, ranks=(self.text("BR"), self.text("WR")), date=self.text("DT") or self.text("RD"),
+            assumed=assumed, ranks=(self.rank("B"), self.rank("W")), date=self.text("DT") or self.text("RD"),
             event=self.text("EV") or self.text("TE"), notes=notes, source=self.source,
         )  # fmt: skip
 
@@ -114,6 +114,11 @@ class LineReader:
             with contextlib.suppress(ValueError):
                 return read_komi(self.text("KO"))
         return komi
+
+    def rank(self, side: str) -> str:
+        """Return the rank of the player "B" or "W"; without one, a rating in the player's name, as in "Ann (2241)"."""
+        rated = RATED_NAME.search(self.text(f"P{side}"))
+        return self.text(f"{side}R") or (rated[1] if rated else "")
 
     def handicap(self) -> int:
         try:

@@ -18,6 +18,7 @@ NUMERALS = str.maketrans("一二三四五六七八九", "123456789")
 RANK = re.compile(r"([0-9]{1,2})\s*(k|d|p|级|級|段|dan|kyu|급|단)|(p|pro|职业|職業|プロ)?\s*([0-9]{1,2})\s*段")
 PRO = re.compile(r"^p|pro|プロ|职业|職業|[0-9]\s*p")
 ELO = re.compile(r"[0-9]{3,4}(?:\.[0-9]*)?\??")
+RATED_NAME = re.compile(r"\(([0-9]{3,4}\??)\)\s*$")  # "Ann (2241)", as Go Quest and CGOS write
 TITLE_RANKS = {"meijin": 9, "honinbo": 9, "kisei": 9, "名人": 9, "本因坊": 9, "棋聖": 9, "国手": 9}
 FIRST_PRO, FIRST_ELO = 100, 1000  # see `read_rank`
 
@@ -112,6 +113,8 @@ def read_rank(text: str) -> int:
     plain = text.translate(DIGITS).translate(NUMERALS).replace("初段", "1段").strip().lower()[:40]
     if ELO.fullmatch(plain):
         return max(FIRST_ELO, min(int(float(plain.rstrip("?"))), 9999))
+    if match := re.fullmatch(r"p([1-9])", plain):
+        return FIRST_PRO + int(match[1])
     if match := RANK.search(plain):
         number, unit = int(match[1] or match[4]), match[2] or "段"
         if unit in ("k", "kyu", "级", "級", "급"):
