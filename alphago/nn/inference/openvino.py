@@ -7,6 +7,7 @@ Models are compiled for two fixed batch sizes, because OpenVINO would choose its
 """
 
 import operator
+import threading
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
@@ -226,7 +227,7 @@ METHODS: dict[str, Callable[..., Any]] = {
 class OpenVinoModel:
     """Base, value and policy as OpenVINO models, one for BATCH_SIZE positions, another for at most FEW.
 
-    Both are compiled when first used, once for each concurrent caller, for one thread, so that they run in the caller's
+    Each is compiled when first used, once for each concurrent caller, for one thread, so that it runs in the caller's
     thread.  (A model that callers share has threads of its own; waiting for them took a tenth of the time of self-play
     on 7x7.)
 
@@ -252,9 +253,11 @@ class OpenVinoModel:
                 values = flatten(openvino.opset13, values)
             return openvino.Model([openvino.opset13.result(x) for x in (logits, values)], [planes], "network")
 
-        self.models = {rows: translated(rows) for rows in (FEW, BATCH_SIZE)}
+        self._translated = translated
+        self.models = {BATCH_SIZE: translated(BATCH_SIZE)}  # by the number of positions; self-play needs no other
+        self._lock = threading.Lock()
         self.precision = "bf16" if bfloat16 else "f32"
-        self._idle: dict[int, list[Request]] = {rows: [] for rows in self.models}
+        self._idle: dict[int, list[Request]] = {FEW: [], BATCH_SIZE: []}
 
     def run(self, planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
         """Compute logits and values of n positions.
@@ -267,11 +270,17 @@ class OpenVinoModel:
         try:
             request = self._idle[size].pop()
         except IndexError:
-            request = Request(self.models[size], self.precision)
+            request = Request(self._model(size), self.precision)
         for begin in range(0, len(planes), size):
             rows = slice(begin, begin + size)
             request.run(planes[rows], logits[rows], values[rows])
         self._idle[size].append(request)
+
+    def _model(self, rows: int) -> Any:
+        with self._lock:
+            if rows not in self.models:
+                self.models[rows] = self._translated(rows)
+            return self.models[rows]
 
 
 class Request:
