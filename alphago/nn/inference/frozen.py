@@ -12,6 +12,7 @@ from alphago.env.game import GameEnv
 Outputs = tuple[torch.Tensor, torch.Tensor]  # logits [B, action_space], values [B] or [B, columns]
 Part = TypeVar("Part", bound=nn.Module)
 TRACING = threading.Lock()  # held while torch.fx traces, which only one thread may do at a time
+EXAMPLES = 12  # more than the few positions for which OpenVINO has a model of its own
 
 
 class Frozen(nn.Module):
@@ -56,9 +57,9 @@ def frozen_copy(module: Part) -> Part:
 
 
 def example_planes(env: GameEnv) -> torch.Tensor:
-    """Return planes of random zeros and ones, float32 [3, planes, height, width], the same on every call."""
+    """Return planes of random zeros and ones, float32 [EXAMPLES, planes, height, width], the same on every call."""
     generator = torch.Generator().manual_seed(1)
-    planes = torch.rand(3, env.planes, *env.plane_shape, generator=generator).round()
+    planes = torch.rand(EXAMPLES, env.planes, *env.plane_shape, generator=generator).round()
     return planes.contiguous(memory_format=torch.channels_last)
 
 

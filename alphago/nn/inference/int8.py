@@ -19,7 +19,7 @@ from torch import fx, nn
 from alphago.env.game import GameEnv
 
 POINTS = 1600  # board points of all calibration positions together, about
-LEAST = 8  # smallest number of calibration positions
+LEAST = 12  # smallest number of calibration positions
 HEADROOM = 1.25  # a range's end divided by the largest input in calibration, since other positions may have larger ones
 
 

@@ -10,6 +10,7 @@ from torch import nn
 
 from alphago.env.go import GoEnv
 from alphago.nn.inference import openvino
+from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.fusion import fold_batch_norms
 from alphago.nn.inference.hardware import has_native_bfloat16
 from alphago.nn.inference.openvino import BATCH_SIZE, FEW, OpenVinoModel
@@ -181,6 +182,26 @@ def test_any_number_of_positions_with_the_module_beside_it(count):
         expected_logits, expected_values = net(torch.from_numpy(planes))
         np.testing.assert_allclose(logits, expected_logits.detach(), atol=1e-5)
         np.testing.assert_allclose(values, expected_values.detach(), atol=1e-5)
+
+
+@needs_openvino
+@pytest.mark.parametrize(("exact", "sizes"), [(True, {BATCH_SIZE}), (False, {BATCH_SIZE, FEW})])
+def test_models_that_are_compiled(monkeypatch, exact, sizes):
+    """Self-play, which makes an evaluator every few seconds, needs one; single games have a smaller one too."""
+    compiled = []
+
+    class Watched(openvino.Request):
+        def __init__(self, model, precision):
+            compiled.append(model.inputs[0].shape[0])
+            super().__init__(model, precision)
+
+    monkeypatch.setattr(openvino, "Request", Watched)
+    net = lived_in(NeuralNet(GoEnv(5), tower_height=1, channels=8))
+    evaluator = NetEvaluator(net.env, net.base_net, net.value, net.policy, dtype="float32", exact=exact)
+    evaluate(evaluator, random_batch(net.env, 40), np.arange(40))
+    assert set(compiled) == {BATCH_SIZE}
+    evaluate(evaluator, random_batch(net.env, 3), np.arange(3))
+    assert set(compiled) == sizes
 
 
 # --- where it is not installed ---------------------------------------------------------------------
