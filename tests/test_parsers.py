@@ -25,11 +25,11 @@ from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.oware import OwareEnv
+from alphago.env.packaged import packaged_nets
 from alphago.env.reversi import ReversiEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.model_files import ModelError, read_weights
 from alphago.records.record import RecordBuilder, load_records, save_records
-from alphago.system.packaged import packaged_nets
 from alphago.training.history import number, read_rows
 from alphago.training.optimizer import check_schedule, rate_factor
 from alphago.training.runs.state import State, from_bytes, to_bytes

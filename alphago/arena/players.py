@@ -19,11 +19,11 @@ from alphago.arena.engine_player import EnginePlayer, check_engine
 from alphago.arena.playout_player import PlayoutPlayer, PlayoutSettings, playout_settings
 from alphago.env.game import GameBatch, GameEnv
 from alphago.env.games import require_go
+from alphago.env.packaged import packaged_nets
 from alphago.mcts.evaluator import Evaluator, as_evaluator
 from alphago.mcts.rule import choose_actions, without_rash_passes
 from alphago.mcts.search import Search, SearchSettings, named_search
 from alphago.nn.model_files import model_file
-from alphago.system.packaged import packaged_nets
 from alphago.system.validation import near_names
 
 # What `make_player` accepts as a player.

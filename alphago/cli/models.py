@@ -8,7 +8,7 @@ from alphago.cli.options import Setting, add_setting, given_settings, integer, s
 from alphago.cli.own_games import named_game
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, USUAL_GAME, game_reference, is_packaged, make_game
-from alphago.system.packaged import packaged_net
+from alphago.env.packaged import packaged_net
 
 GAME = "game:"  # prefix of the names of a game's keywords among the parsed options
 

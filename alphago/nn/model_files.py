@@ -20,9 +20,9 @@ from safetensors.torch import save as bytes_of
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, game_reference, with_settings
+from alphago.env.packaged import NETWORKS, packaged_nets
 from alphago.nn.parts import SLOTS, game_structure
 from alphago.system.files import write_atomic
-from alphago.system.packaged import NETWORKS, packaged_nets
 from alphago.system.validation import check_int, near_names, shortened
 
 FORMAT = "alphago-net"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from alphago import GoEnv, NeuralNet, OwareEnv
+from alphago import ConnectFourEnv, GoEnv, NeuralNet, OwareEnv
 from alphago.nn.base import DenseBase
 from tests.benchmarks.bench import BENCHMARKS, Bench
 
@@ -44,6 +44,14 @@ SMALL = {
     "ten_lines.py": (
         "--board-size 3 --games 2 --matches 2",
         [r"over after \d+ s\n", r"policy alone against random moves: \d wins"],
+    ),
+    "leaves.py": (
+        "--size 5 --games 2 --readouts 2 --leaves 2",
+        [r"Gumbel, 2 leaves: \d wins", r"PUCT, 2 leaves: \d wins"],
+    ),
+    "connect_four.py": (
+        "--positions 6 --plies 30 34 --games 2 --readouts 2 --depth 2",
+        [r"6 positions of random games", r"sign of 2 readouts: \d of \d", r"alphabeta:2.*2 distinct games\n"],
     ),
     "kept_evaluations.py": (
         "--plies 1 --turns 1",
@@ -158,6 +166,9 @@ def test_at_the_smallest_scale(bench: Bench, tmp_path: Path, script: str) -> Non
     if script == "evaluator.py":  # which would take the packaged network
         NeuralNet(GoEnv(5), tower_height=1, channels=8).save(tmp_path / "net.safetensors")
         chosen += ["--weights", str(tmp_path / "net.safetensors")]
+    if script == "connect_four.py":
+        NeuralNet(ConnectFourEnv(), tower_height=0, channels=4).save(tmp_path / "net.safetensors")
+        chosen += [str(tmp_path / "net.safetensors")]
     told = bench.run(script, *chosen)
     assert re.search(".*".join(patterns), told, re.DOTALL), told
 

@@ -8,9 +8,9 @@ import pytest
 from alphago.arena.match import evaluate
 from alphago.cli import main
 from alphago.env.go import GoEnv
+from alphago.env.packaged import packaged_nets
 from alphago.nn.net import load_model
 from alphago.records.record import load_records
-from alphago.system.packaged import packaged_nets
 
 SMALL = ["--readouts", "2", "--tower-height", "0", "--channels", "4"]
 

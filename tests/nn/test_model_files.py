@@ -13,11 +13,11 @@ from torch import nn
 
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.env.packaged import board_of, packaged_net, packaged_nets
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn import model_files
 from alphago.nn.model_files import ModelError, model_file, read_weights, saved_game
 from alphago.nn.net import NeuralNet, load_model
-from alphago.system.packaged import board_of, packaged_net, packaged_nets
 from tests.nn.boards import ClaimingEnv, assert_reads_alike, lived_in
 
 ENV = GoEnv(5)

@@ -9,12 +9,12 @@ from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, USUAL_GAME
+from alphago.env.packaged import packaged_net
 from alphago.mcts.analysis_search import AnalysisSearch
 from alphago.mcts.evaluator import as_forecast_evaluator
 from alphago.mcts.playout_evaluator import PlayoutEvaluator
 from alphago.mcts.search import SearchSettings
 from alphago.system.cores import available_cores
-from alphago.system.packaged import packaged_net
 from alphago.ui.web.batches import CommonEvaluator, Turns
 from alphago.ui.web.limits import MOST_SESSIONS
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, USUAL_GAME, make_game, with_settings
-from alphago.system.packaged import board_of, packaged_nets
+from alphago.env.packaged import board_of, packaged_nets
 from alphago.training.runs.config import holds_run, read_config
 from alphago.ui.web.engines import PLAYOUTS, Choice
 

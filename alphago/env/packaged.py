@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from alphago.env.games import USUAL_GAME
+
 NETWORKS = Path(__file__).parents[1] / "nets"
 BOARD = re.compile(r"([0-9]+)x\1")  # the name of a network for Go
 
@@ -28,7 +30,7 @@ def packaged_net(game: str, size: int, names: Iterable[str] | None = None) -> st
     game: the game's name.  size: `GameEnv.N`.  names: the networks to choose from; None for all.
     """
     names = packaged_nets() if names is None else list(names)
-    if game != "go":
+    if game != USUAL_GAME:
         return game if game in names else None
     boards = sorted((board, name) for name in names if (board := board_of(name)) is not None)
     return next((name for board, name in boards if board >= size), boards[-1][1] if boards else None)
