@@ -1,6 +1,7 @@
 """`alphago supervised`: train a network on given games."""
 
 import argparse
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--komi", type=number, metavar="K", help="komi of games without one (the board's default)")
     parser.add_argument("--model", metavar="FILE", help="a network to start from; its file is not changed")
     parser.add_argument(
-        "--epochs", type=number, default=1.0, metavar="X", help="how often each game is trained on, on average (1)"
+        "--epochs",
+        type=number,
+        metavar="X",
+        help="how often each game is trained on, on average (1; a resumed run keeps its own)",
     )
     parser.add_argument(
         "--minutes", dest="max_minutes", type=number, metavar="X", help="end the run after X minutes, if not before"
@@ -74,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
     if weights := given_settings(options, LossWeights, LOSS):
         named = vars(LOSSES[given["losses"]]) if "losses" in given else {}
         given["losses"] = {**named, **weights}
-    with ConsoleReport() as console:
+    with ConsoleReport(f"alphago supervised {shlex.quote(str(options.dataset))}") as console:
         reports = [console, *([TensorBoardReport()] if options.tensorboard else [])]
         best = train_supervised(
             env, options.dataset, net, epochs=options.epochs, checks=options.checks, device=options.device,

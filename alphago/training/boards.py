@@ -153,7 +153,10 @@ class BoardTraining:
         """
         was, now = data["source_class"], self.source_class
         if was != now:
-            raise ValueError(f"source must make what played the run's unfinished games, {was}, got {now}")
+            raise ValueError(
+                f"source must make what played the run's unfinished games, {was}, got {now}: a supervised run is "
+                "resumed by `alphago supervised DATASET --folder RUN`, others by `alphago train --folder RUN`"
+            )
         self.memory.restore(records, **{name: value for name, value in data["memory"].items() if name != "games"})
         self.has_learned = data["has_learned"]
         if self.adaptive is not None and data["adaptive"] is not None:

@@ -131,10 +131,12 @@ class RunParts(NamedTuple):
     """The parts of a run that supervised training replaces.
 
     memory: creates the memory of each board.  judges: judges in addition to the gate, the proof and the watcher.
+    command: the command that resumes the run, with `--folder`.
     """
 
     memory: MakeMemory = ReplayMemory
     judges: Sequence[Judge] = ()
+    command: str = "alphago train"
 
 
 class Slice(NamedTuple):
@@ -248,7 +250,7 @@ def run_for(
     memory = parts.memory
     if isinstance(plan.settings.pool, Pool):
         memory = partial(SamplePool, settings=plan.settings.pool, seed=plan.settings.seed)
-    with one_torch_thread(), Workers(groups) as workers, GpuMeter() as meter, usual_report() as console:
+    with one_torch_thread(), Workers(groups) as workers, GpuMeter() as meter, usual_report(parts.command) as console:
         run = Run(env, plan.model, plan.settings, folder, workers, device=device, make_source=source,
                   make_memory=memory)  # fmt: skip
         rows = read_rows(folder.path / METRICS, "seconds") if (folder.path / METRICS).is_file() else []

@@ -13,6 +13,7 @@ from alphago.records.record import GameRecord
 from alphago.system.validation import check_float, check_int, checks_keywords
 from alphago.training.judges.held_out import HeldOut
 from alphago.training.memory import MakeMemory
+from alphago.training.runs.config import holds_run, read_config
 from alphago.training.session import RunParts, Slice, train_run
 from alphago.training.settings import TrainingSettings
 from alphago.training.supervised.given_games import GivenGames, given_games
@@ -44,7 +45,7 @@ def train_supervised(
     dataset: Any,
     net: NeuralNet | str | Path | None = None,
     *,
-    epochs: float = 1.0,
+    epochs: float | None = None,
     tower_height: int | None = None,
     channels: int | None = None,
     folder: str | Path | None = None,
@@ -70,9 +71,10 @@ def train_supervised(
         dataset: a Dataset or its folder (from `alphago sgf FILES --to FOLDER`); or a sequence of records, as `selfplay`
             returns; or the path of a file or folder of records or SGF, such as a run of self-play.
         net: a network to continue with, which is trained in place, or its name or path; None for a new one.
-        epochs: how often each game is trained on, on average; at least 0.001.
+        epochs: how often each game is trained on, on average; at least 0.001.  None for 1, or for a resumed run's own.
         tower_height, channels: sizes of a new network; None for the sizes of the board's recipe.
-        folder: the run's folder; None for a new folder under runs/.  If it holds a run, the run is resumed.
+        folder: the run's folder; None for a new folder under runs/.  If it holds a run, the run is resumed, and
+            settings that the call leaves out keep their values.
         reports: as in `train`.
         stop_after: minutes after which this call saves the run and ends, as on Ctrl-C; None for no limit.
         device: "cpu", "cuda" or "auto".
@@ -89,18 +91,22 @@ def train_supervised(
     check_env(env)
     if decided := [name for name in OF_SELF_PLAY if name in settings]:
         raise ValueError(f"{decided[0]} must be left out in supervised learning, got {settings[decided[0]]!r}")
-    epochs = check_float("epochs", epochs, 0.001, 1e6)
+    before = read_config(Path(folder))["settings"] if folder is not None and holds_run(Path(folder)) else None
     games = given_games(env, dataset)
-    total = max(1, round(epochs * len(games.lengths)))
+    if epochs is None and before is not None:
+        total = int(before["num_games"])
+    else:
+        total = max(1, round(check_float("epochs", 1.0 if epochs is None else epochs, 0.001, 1e6) * len(games.lengths)))
     records = games.held_out(check_int("held_out_positions", held_out_positions, 1))
     if not records:
         raise ValueError(f"dataset must have validation games of {env!r}, got none: a larger one, or another split")
-    chosen = {**SUPERVISED, "ckp_freq": max(1, total // check_int("checks", checks, 1)), **settings}
-    every = max(1, total // checks)
-    source, memory = parts_of(games, chosen["batch_size"], every)
+    every = max(1, total // check_int("checks", checks, 1))
+    chosen = {**({} if before else {**SUPERVISED, "ckp_freq": every}), **settings}
+    source, memory = parts_of(games, {**SUPERVISED, **(before or {}), **chosen}["batch_size"], every)
     judge = HeldOut(env, records, checks)
+    parts = RunParts(memory, [judge], "alphago supervised DATASET")
     return train_run(
-        env, total, chosen, Slice(folder, reports, stop_after), source, parts=RunParts(memory, [judge]),
+        env, total, chosen, Slice(folder, reports, stop_after), source, parts=parts,
         model=net, sizes={"tower_height": tower_height, "channels": channels}, until=None, device=device,
     )  # fmt: skip
 

@@ -183,9 +183,12 @@ class ConsoleReport(Report):
 
     On a terminal the bar is redrawn twice a second.  As a context manager it closes the bar on exit, so that an error's
     message begins on a new line.
+
+    command: the command that resumes the run, with `--folder`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, command: str = "alphago train") -> None:
+        self.command = command
         self.bar: LiveBar | None = None
 
     def __enter__(self) -> Self:
@@ -245,6 +248,6 @@ class ConsoleReport(Report):
         how = "stopped" if stopped else "finished"
         print(f"{how} after {metrics['games']} games; the network is in {weights}", file=sys.stderr)
         if stopped:
-            print(f"it goes on with: alphago train --folder {shlex.quote(str(self.folder))}", file=sys.stderr)
+            print(f"it goes on with: {self.command} --folder {shlex.quote(str(self.folder))}", file=sys.stderr)
         if not metrics["steps"]:
             print("it was not trained: there were fewer positions than start_training_after", file=sys.stderr)

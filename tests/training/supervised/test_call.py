@@ -268,7 +268,10 @@ class TestTraining:
 
         with pytest.raises(KeyboardInterrupt):
             train_supervised(ENV, dataset, folder=tmp_path / "part", **{**options, "reports": [Stop()]})
-        parts = train_supervised(ENV, dataset, folder=tmp_path / "part", **options)
+        with pytest.raises(ValueError, match=r"is resumed by `alphago supervised DATASET --folder RUN`"):
+            train(ENV, folder=tmp_path / "part", reports=(), device="cpu")
+        # What the call leaves out is the run's: epochs, batch size, learning rate, seed.
+        parts = train_supervised(ENV, dataset, folder=tmp_path / "part", checks=3, reports=(), device="cpu")
         for name, tensor in whole.state_dict().items():
             assert np.array_equal(tensor, parts.state_dict()[name]), name
 
