@@ -32,6 +32,7 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 RELUS = {torch.relu, torch.relu_, F.relu, F.relu_, "relu", "relu_"}
 ADDS = {operator.add, operator.iadd, torch.add, "add", "add_"}
+FILTERS_LOCK = threading.RLock()
 LAYOUT_BATCH = 128  # batch size for which oneDNN chooses the weights' layout; other sizes work too
 
 
@@ -180,8 +181,11 @@ def to_torchscript(module: nn.Module, inputs: torch.Tensor) -> nn.Module:
 
 @contextmanager
 def without_warnings() -> Iterator[None]:
-    """Suppress torch's warnings that TorchScript is deprecated and that a trace may not generalize to other inputs."""
-    with warnings.catch_warnings():
+    """Suppress torch's warnings that TorchScript is deprecated and that a trace may not generalize to other inputs.
+
+    One thread at a time: Python keeps one list of filters for all threads (before 3.14).
+    """
+    with FILTERS_LOCK, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*torch.jit.*deprecated", category=DeprecationWarning)
         warnings.filterwarnings("ignore", category=torch.jit.TracerWarning)
         yield

@@ -83,7 +83,7 @@ class KernelCache:
         """Write a compiled function atomically; warn once if it cannot be written."""
         path = self.path(signature, result.codegen)
         try:
-            if not result.library.has_dynamic_globals and all(loop.can_cache for loop in result.lifted):
+            if not result.library.has_dynamic_globals:
                 self.write(path, dumps((signature, result._reduce())))
         finally:
             if (turn := self.turns.pop(path, None)) is not None:

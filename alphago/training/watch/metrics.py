@@ -54,14 +54,16 @@ class Pace:
         over = self.played > self.began
         return self._counts()[0] - self.moves, (self.played if over else time.monotonic()) - self.began
 
-    def metrics(self) -> dict[str, float]:
-        """Return the metrics at the end of the iteration, by name."""
+    def metrics(self) -> dict[str, float | None]:
+        """Return the metrics at the end of the iteration, by name; those of self-play are None for given games."""
         playing, total = self.played - self.began, time.monotonic() - self.began
         moves, readouts = self._counts()
+        searched = readouts > self.readouts
         return {
-            "moves_per_second": (moves - self.moves) / max(playing, 1e-9),
-            "readouts_per_second": (readouts - self.readouts) / max(playing, 1e-9),
-            "selfplay_share": playing / max(total, 1e-9),
+            "moves": moves - self.moves,
+            "moves_per_second": (moves - self.moves) / max(playing, 1e-9) if searched else None,
+            "readouts_per_second": (readouts - self.readouts) / max(playing, 1e-9) if searched else None,
+            "selfplay_share": playing / max(total, 1e-9) if searched else None,
             "processor_share": (time.process_time() - self.processor) / max(total * self.threads, 1e-9),
         }
 

@@ -24,7 +24,7 @@ ACTIVITIES = {
 class Speed(NamedTuple):
     """The moves and gradient steps of an iteration, and the seconds of learning and of all other work."""
 
-    moves: float
+    moves: int
     steps: int
     learning: float
     other: float
@@ -44,7 +44,7 @@ class RunProgress(Report):
         self.speeds: tuple[Speed, ...] = ()
         self.games_before = self.games_so_far = run.games
         self.steps, self.seconds = run.learner.steps, run.clock.seconds
-        self.moves = 0.0  # moves of finished iterations since this object was created
+        self.moves = 0  # moves of finished iterations since this object was created
         self.finished = 0  # games finished since then
         self.plies = 0.0  # moves of these games
 
@@ -54,9 +54,8 @@ class RunProgress(Report):
         steps, self.steps = metrics["steps"] - self.steps, metrics["steps"]
         games, self.games_so_far = metrics["games"] - self.games_so_far, metrics["games"]
         learning = total * metrics["optimizer_share"]
-        moves = metrics["moves_per_second"] * metrics["selfplay_share"] * total
-        self.speeds = (*self.speeds, Speed(moves, steps, learning, total - learning))[-LATEST:]
-        self.moves += moves
+        self.speeds = (*self.speeds, Speed(metrics["moves"], steps, learning, total - learning))[-LATEST:]
+        self.moves += metrics["moves"]
         if games and metrics["game_length"] is not None:
             self.finished += games
             self.plies += games * metrics["game_length"]

@@ -226,7 +226,9 @@ class ConsoleReport(Report):
     def iteration(self, metrics: dict[str, Any]) -> None:
         assert self.bar is not None
         self.games_so_far = metrics["games"]
-        shown = {"moves/s": f"{metrics['moves_per_second']:.0f}"}
+        shown = {}
+        if metrics["moves_per_second"] is not None:
+            shown["moves/s"] = f"{metrics['moves_per_second']:.0f}"
         if metrics["policy_loss"] is not None:
             shown |= {"policy": f"{metrics['policy_loss']:.2f}", "value": f"{metrics['value_loss']:.2f}"}
         if slowest := bottleneck(metrics):

@@ -232,6 +232,7 @@ class TestTraining:
         )  # fmt: skip
         history = read_history(tmp_path / "run")
         assert history.metrics[-1]["steps"] > 0
+        assert all(row["selfplay_share"] is None for row in history.metrics)  # so no advice about self-play is given
         assert any(not np.array_equal(weights[name], tensor) for name, tensor in before.state_dict().items())
 
     def test_moves_and_results_are_learned(self, dataset: Path, tmp_path: Path) -> None:
