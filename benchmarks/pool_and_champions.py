@@ -25,6 +25,7 @@ import numpy as np
 from alphago import GameEnv, NeuralNet, OwareEnv, evaluate, train
 from alphago.arena.elo import elo_ratings
 from alphago.arena.match import MatchResult
+from alphago.arena.openings import opening_length
 from alphago.nn.inference.hardware import describe_machine
 from alphago.training.history import read_rows
 from alphago.training.recipes import RECIPES, recipe_for
@@ -128,7 +129,7 @@ def main() -> None:
                 print(f"{name}, seed {seed}, {variant}: {told(made)}", flush=True)
                 for readouts in options.readouts:
                     match = evaluate(
-                        env, made.net, recipe.net, options.games, readouts, search="gumbel", random_opening=2, seed=seed
+                        env, made.net, recipe.net, options.games, readouts, search="gumbel", random_opening=opening_length(env), seed=seed
                     )
                     print(f"{name}, seed {seed}, {variant}, {readouts} readouts: {rates(match)}", flush=True)
 

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from alphago.arena.engine_player import RESIGN, EnginePlayer
+from alphago.arena.openings import random_points
 from alphago.arena.players import Player
 from alphago.env.board import result_text
 from alphago.env.game import GameBatch, GameEnv
-from alphago.mcts.rule import choose_actions
 from alphago.records.record import GameRecord, RecordBuilder, add_moves
 
 MOST_OF_A_DRAW = 0.1  # a drawn game with graded outcomes (OwareEnv) has an outcome below this instead of 0
@@ -164,20 +164,6 @@ def play_games(games: ParallelGames, on_game: Callable[[MatchGame], Any], stop: 
     while len(games.active) and not (stop and stop.is_set()):
         for game in games.step():
             on_game(game)
-
-
-def random_points(board: GameBatch, games: np.ndarray, generators: list[np.random.Generator]) -> np.ndarray:
-    """Return a random legal action for each game, int32 [n].
-
-    An action is one of `env.opening_actions`, or, if none of those is legal, any legal action.
-    generators: the random generator of each game.
-    """
-    env = board.env
-    legal = board.legal_mask(games, np.empty((len(games), env.action_space), np.bool_))
-    allowed = legal & env.opening_actions
-    allowed[~allowed.any(axis=1)] = legal[~allowed.any(axis=1)]
-    chance = np.array([generator.random() for generator in generators])
-    return choose_actions(allowed.astype(np.int32), np.ones(len(games), np.bool_), chance)
 
 
 def distinct_games(games: Sequence[tuple[int, ...]], symmetries: np.ndarray | None = None) -> int:

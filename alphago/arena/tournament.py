@@ -4,7 +4,7 @@ import hashlib
 import itertools
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,6 +12,7 @@ from alphago.arena.adjudicator import Adjudicator, find_adjudicator
 from alphago.arena.entrant import Entrant
 from alphago.arena.match import MatchResult, play_match
 from alphago.arena.match_games import MatchGame, MatchPlan
+from alphago.arena.openings import opening_length
 from alphago.arena.result_folder import Match, ResultFolder
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.env.game import GameEnv
@@ -46,7 +47,11 @@ class TournamentSettings:
     games: int = setting(
         "games in each match, an even number, since each opening is played with both colours", default=200, least=2
     )
-    random_opening: int = setting("first plies on random points, the same in all matches", default=2, least=0)
+    random_opening: int | None = setting(
+        "first plies on random points, the same in all matches; None for the usual number of the game: 2 in Go from 7x7 "
+        "on, 4 in Oware and Connect Four, 6 in Reversi",
+        default=None, least=0,
+    )  # fmt: skip
     opening_plies: int | None = setting(
         "first plies drawn in proportion to visits; None for 0 if openings are random, else N^2 / 12",
         default=None, least=0,
@@ -95,7 +100,8 @@ class Tournament:
             raise ValueError(f"a match must have two players or more, got {len(entrants)}")
         self.env = env.match_variant()
         self.entrants = list(entrants)
-        self.settings = settings
+        opening = opening_length(self.env) if settings.random_opening is None else settings.random_opening
+        self.settings = replace(settings, random_opening=opening)
         engine = find_adjudicator(settings.adjudicator)
         self.adjudicator = None if engine is None else Adjudicator(self.env, engine)
         self.names = [entrant.name for entrant in entrants]
@@ -124,6 +130,7 @@ class Tournament:
         opening = self.settings.opening_plies
         if opening is None:
             opening = 0 if self.settings.random_opening else temperature_plies(self.env)
+        assert self.settings.random_opening is not None
         # With one leaf per wave, strength does not depend on how many games are played at once.
         return MatchPlan(self.settings.games, opening, self.settings.random_opening, self.settings.seed, leaves=1)
 

@@ -9,8 +9,9 @@ import numpy as np
 from alphago.mcts.search import SearchSettings
 from alphago.system.validation import check_float, near_misses
 
-NOISE = ("dirichlet_weight", "dirichlet_alpha")  # settings of self-play's noise, which matches do not have
-OF_PUCT = ("c_puct", "parent_value_weight", "first_play_reduction")
+# Settings of self-play's noise, which matches do not have.
+NOISE = ("dirichlet_weight", "dirichlet_alpha", "dirichlet_decay", "value_noise")
+OF_PUCT = ("c_puct", "c_puct_growth", "c_puct_limit", "parent_value_weight", "first_play_reduction", "near_best")
 OF_GUMBEL = ("considered", "c_visit", "c_scale")
 DIGITS = 3  # significant digits of the values in a range
 
@@ -26,6 +27,8 @@ def check_effect(name: str, search: SearchSettings) -> None:
     if name in idle:
         rule, other = ("Gumbel", "puct") if search.gumbel else ("PUCT", "gumbel")
         raise ValueError(f"name must be a setting of {rule} search, got {name}: it needs search {other!r}")
+    if name == "c_puct_limit" and not search.c_puct_growth:
+        raise ValueError("name must be a setting that has an effect, got c_puct_limit: c_puct_growth is 0")
 
 
 def checked_value(search: SearchSettings, name: str, value: Any) -> Any:

@@ -57,7 +57,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_device(parser)
     parser.add_argument("--tensorboard", action="store_true", help="write curves for TensorBoard into the run's folder")
     training = parser.add_argument_group("training")
-    defaults = {"batch_size": 256, "learning_rate": 0.01}
+    defaults = {"batch_size": 128, "learning_rate": 0.01, "dense_rate": 0.1}
     add_settings(training, TrainingSettings, leave=[*LEFT_OUT, "max_minutes"], defaults=defaults)
     losses = parser.add_argument_group("weights of the losses")
     losses.add_argument(

@@ -93,6 +93,8 @@ class SearchSettings:
             check_float("c_puct_limit", self.c_puct_limit, 0)
         if self.near_best is not None:
             check_float("near_best", self.near_best, 0, 1)
+            if self.gumbel:
+                raise ValueError(f"near_best must be None with gumbel, whose moves are not chosen by it, got {self.near_best!r}")
         check_float("value_noise", self.value_noise, 0, 1)
         for name in ("virtual_loss", "leaves", "considered"):
             check_int(name, getattr(self, name), 1)

@@ -13,7 +13,7 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.training.batches import Part, split_for_thread, to_device, weight_sum
 from alphago.training.memory import Sample
-from alphago.training.optimizer import OPTIMIZERS, rate_factor
+from alphago.training.optimizer import OPTIMIZERS, rate_factor, slow_down_dense
 from alphago.training.settings import TrainingSettings
 from alphago.training.watch.measures import Outputs, batch_metrics, to_numbers
 
@@ -52,6 +52,8 @@ class Learner:
         self.replicas = [net, *(replica(net) for _ in range(workers.count - 1 if device.type == "cpu" else 0))]
         make = OPTIMIZERS[settings.optimizer] if isinstance(settings.optimizer, str) else settings.optimizer
         self.optimizer = make(net.parameters(), settings.learning_rate, settings.weight_decay)
+        if settings.dense_rate != 1:
+            slow_down_dense(self.optimizer, settings.dense_rate)
         self.autocast = has_native_bfloat16(device) if settings.bfloat16 is None else settings.bfloat16
 
     def resize(self, env: GameEnv) -> None:
@@ -97,7 +99,7 @@ class Learner:
                 buffer.copy_(before)
             return None
         for group in self.optimizer.param_groups:
-            group["lr"] = self.rate(progress)
+            group["lr"] = self.rate(progress) * group.get("share", 1.0)
         self.optimizer.step()
         self.steps += 1
         return metrics

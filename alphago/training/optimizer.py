@@ -113,6 +113,21 @@ def decayed(parameters: Iterable[torch.nn.Parameter], weight_decay: float) -> li
     return [group for group in groups if group["params"]]
 
 
+def slow_down_dense(optimizer: torch.optim.Optimizer, share: float) -> None:
+    """Give the weights of dense layers groups of their own, whose `share` is their part of the learning rate.
+
+    Adam moves every weight by about the learning rate, and the inputs of a hidden layer after a relu are all positive,
+    so a step moves its unit by the learning rate times the sum of the inputs.  While targets are hardly predictable,
+    steps are noise, and within some hundred steps at the rate that kernels need every unit is below 0 for all positions,
+    where it stays: relu has no gradient there.
+    """
+    for group in list(optimizer.param_groups):
+        dense = [parameter for parameter in group["params"] if parameter.dim() == 2]
+        if dense:
+            group["params"] = [parameter for parameter in group["params"] if parameter.dim() != 2]
+            optimizer.add_param_group({**group, "params": dense, "share": share})
+
+
 def is_kernel(parameter: torch.Tensor) -> bool:
     """Return whether a parameter is the kernel of a convolution with several outputs."""
     return parameter.dim() == 4 and len(parameter) > 1

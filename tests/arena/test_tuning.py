@@ -113,11 +113,19 @@ class TestValues:
             ("dirichlet_alpha", False, "name must be a setting that matters in matches, got dirichlet_alpha"),
             ("c_scale", False, "name must be a setting of PUCT search, got c_scale: it needs search 'gumbel'"),
             ("c_puct", True, "name must be a setting of Gumbel search, got c_puct: it needs search 'puct'"),
+            ("near_best", True, "name must be a setting of Gumbel search, got near_best: it needs search 'puct'"),
+            ("value_noise", False, "name must be a setting that matters in matches, got value_noise"),
+            ("c_puct_limit", False, "name must be a setting that has an effect, got c_puct_limit: c_puct_growth is 0"),
         ],
     )
     def test_settings_without_effect(self, name: str, gumbel: bool, sentence: str) -> None:
         with pytest.raises(ValueError, match="^" + re.escape(sentence)):
             check_effect(name, SearchSettings(gumbel=gumbel))
+
+    def test_every_setting_has_its_kind(self) -> None:
+        """So that a new setting is not tuned where it has no effect."""
+        of_both = {"virtual_loss", "leaves", "gumbel"}
+        assert {*NOISE, *OF_PUCT, *OF_GUMBEL, *of_both} == {field.name for field in fields(SearchSettings)}
 
     @pytest.mark.parametrize(
         ("keywords", "sentence"),

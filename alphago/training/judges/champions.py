@@ -17,7 +17,7 @@ from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.training.history import Row
 from alphago.training.judges.criteria import Champions, Gate
-from alphago.training.judges.gate import Match
+from alphago.training.judges.gate import Match, match_search
 from alphago.training.lineup import Lineup, Shares
 from alphago.training.run import Run
 from alphago.training.watch.metrics import MATCHES
@@ -138,7 +138,7 @@ class ChampionKeeper:
         readouts = run.settings.readouts if self.champions.readouts is None else self.champions.readouts
         boards = [(board.env, board.share) for board in run.boards]
         criteria = Gate(self.champions.win_rate, games=self.champions.games)
-        match = Match((run.learner.net, opponent), boards, readouts, criteria, run.device)
+        match = Match((run.learner.net, opponent), boards, readouts, criteria, run.device, match_search(run.settings))
         while not match.is_over:
             match.play(2 * self.candidates + which, stop)
         return Pit(match, match.win_rate, time.monotonic() - began)

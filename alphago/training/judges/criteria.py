@@ -120,7 +120,10 @@ class Opponent:
     first: float = setting("minutes of training before the first match", default=1.0, least=0)
     every: float = setting("minutes of training between two matches", default=1.0, least=0)
     most_games: int = setting("largest number of games in a match", default=100, least=1)
-    random_opening: int = setting("plies on random points at the start of each pair of games", default=2, least=0)
+    random_opening: int | None = setting(
+        "plies on random points at the start of each pair of games; None for the usual number of the game",
+        default=None, least=0,
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         check_ranges(self, "an opponent's ")

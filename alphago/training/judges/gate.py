@@ -13,17 +13,19 @@ import numpy as np
 import torch
 
 from alphago.arena.match import MatchResult, MatchStopped, evaluate, wilson
+from alphago.arena.openings import opening_length
 from alphago.arena.sprt import Sprt, pair_scores
 from alphago.env.game import GameEnv
+from alphago.mcts.search import SearchSettings
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.training.batches import apportion
 from alphago.training.judges.criteria import Gate
 from alphago.training.run import Run
+from alphago.training.settings import TrainingSettings
 from alphago.training.watch.metrics import MATCHES
 
 AT_ONCE = 20  # games between two evaluations of the sequential test, and between two checks of `stop`
-OPENING = 2  # plies on random points at the start of each pair of games
 PREFIX = "best."  # prefix of the best network's tensors in a run's state
 
 
@@ -65,7 +67,7 @@ class Gatekeeper:
         candidate = run.learner.net
         readouts = run.settings.readouts if self.gate.readouts is None else self.gate.readouts
         boards = [(board.env, board.share) for board in run.boards]
-        match = Match((candidate, self.best), boards, readouts, self.gate, run.device)
+        match = Match((candidate, self.best), boards, readouts, self.gate, run.device, match_search(run.settings))
         try:
             while not match.is_over:
                 match.play(self.candidates, stop)
@@ -117,6 +119,11 @@ class Gatekeeper:
             setattr(self, name, value)
 
 
+def match_search(settings: TrainingSettings) -> SearchSettings | str:
+    """Return the search of a run's matches: self-play's if the run has one of its own, else "gumbel"; without noise."""
+    return "gumbel" if settings.search is None else settings.search_for(AT_ONCE)
+
+
 class Match:
     """A match of a candidate against the best network so far; each call of `play` plays at most AT_ONCE more games.
 
@@ -124,6 +131,7 @@ class Match:
     readouts: simulations per move of both players.
     gate: the number of games, and the condition for accepting the candidate.
     device: where the networks are computed.
+    search: the search of both players, as in `evaluate`.
     """
 
     def __init__(
@@ -133,12 +141,14 @@ class Match:
         readouts: int,
         gate: Gate,
         device: str,
+        search: SearchSettings | str = "gumbel",
     ) -> None:
         self.device = device
         self.players = players
         self.boards = boards
         self.readouts = readouts
         self.gate = gate
+        self.search = search
         self.results: list[tuple[GameEnv, MatchResult]] = []
 
     def play(self, seed: int, stop: threading.Event) -> None:
@@ -152,8 +162,8 @@ class Match:
         for (env, _), count in zip(self.boards, apportion(pairs, [share for _, share in self.boards]), strict=True):
             if count:
                 result = evaluate(
-                    env, *self.players, 2 * count, self.readouts, search="gumbel", random_opening=OPENING,
-                    seed=1000 * seed + part, device=self.device, stop=stop,
+                    env, *self.players, 2 * count, self.readouts, search=self.search,
+                    random_opening=opening_length(env), seed=1000 * seed + part, device=self.device, stop=stop,
                 )  # fmt: skip
                 self.results.append((env, result))
                 part += 1

@@ -13,6 +13,7 @@ import torch
 
 from alphago.arena.engine import EngineError
 from alphago.arena.match import MatchResult, MatchStopped, evaluate
+from alphago.arena.openings import opening_length
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings
@@ -49,6 +50,8 @@ class Examiner:
     def __init__(self, env: GameEnv, opponent: Opponent, folder: Path) -> None:
         self.env = env
         self.opponent = opponent
+        length = opponent.random_opening
+        self.random_opening = opening_length(env) if length is None else length
         self.folder = folder
         self.next_at = 60 * opponent.first  # seconds of training
         self.examinations = 0
@@ -92,7 +95,7 @@ class Examiner:
             try:
                 result = evaluate(
                     self.env, net, self.opponent.name, GAMES_AT_ONCE, self.opponent.readouts, search=SEARCH,
-                    random_opening=self.opponent.random_opening, seed=1000 * self.examinations + len(played),
+                    random_opening=self.random_opening, seed=1000 * self.examinations + len(played),
                     device=run.device, stop=stop,
                 )  # fmt: skip
             except MatchStopped:

@@ -10,6 +10,7 @@ from alphago.arena.engine import Engine
 from alphago.arena.entrant import Entrant
 from alphago.arena.match import MatchResult, open_games
 from alphago.arena.match_games import MatchGame, MatchPlan, ParallelGames, play_games
+from alphago.arena.openings import opening_length
 from alphago.arena.players import resolve_player
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.env.game import GameEnv
@@ -20,7 +21,6 @@ from alphago.system.cores import available_cores
 from alphago.training.judges.results import games_as_text, match_row, without_forfeits
 
 PAIRS = 10  # pairs of games in a match
-OPENING = 2  # plies on random points at the start of each pair
 SEARCH = SearchSettings(gumbel=True)
 
 
@@ -67,7 +67,7 @@ class WatchedMatch:
     def __init__(self, watched: WatchedOpponent, seed: int, device: str, games: Sequence[Mapping[str, Any]]) -> None:
         self.watched = watched
         self.device = device
-        self.plan = MatchPlan(2 * PAIRS, 0, OPENING, seed, 1)
+        self.plan = MatchPlan(2 * PAIRS, 0, opening_length(watched.env), seed, 1)
         self.finished = {g["number"]: MatchGame(**{**g, "moves": tuple(g["moves"])}) for g in games}
         self.waiting = [number for number in range(2 * PAIRS) if number not in self.finished]
         self.open: list[ParallelGames] = []  # the games in progress, one element per thread

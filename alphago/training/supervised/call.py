@@ -27,7 +27,7 @@ CHECKS = 20  # tests in a run
 SUPERVISED: dict[str, Any] = {
     "samples_per_position": 1.0, "start_training_after": 0, "exact_rules": True, "curriculum": (), "sizes": (),
     "gate": None, "champions": None, "pool": None, "first_readouts": None, "first_games_in_flight": None,
-    "batch_size": 256, "learning_rate": 0.01,
+    "batch_size": 128, "learning_rate": 0.01, "dense_rate": 0.1,
     "search_share": 0.0, "surprise_share": 0.0, "opening_plies": 0, "max_minutes": None,
 }  # fmt: skip
 # Settings that only self-play has, or that the given games determine.
