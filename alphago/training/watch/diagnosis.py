@@ -22,6 +22,9 @@ EARLY = 0.5  # share of the run; later a low entropy may mean that a small board
 # The over-fitted value network of Silver et al. 2016 had twice the error on unseen games (0.37 and 0.19).
 OVERFIT_RATIO = 1.5
 OVERFIT_GAP = 0.05  # a smaller difference of the errors is ignored, whatever their ratio
+# Means over 20 iterations.  Sound runs have 0.3 after 500 steps of self-play, 0.1 after 800 steps on human games of 19x19.
+DEAD_CORRELATION = 0.02
+VALUE_STEPS = 1500
 # AlphaGo Zero's window held 20 generations, a tenth of the run; iterations are smaller here.
 STALE_ITERATIONS = 100
 STALE_SHARE = 0.6  # share of the run's positions in memory; the first games are then still sampled (KataGo: a third)
@@ -102,6 +105,20 @@ def value_overfit(recent: Recent) -> Finding | None:
         "value over-fit",
         f"the value's error is {fresh:.2f} on new games and {trained:.2f} on those it was trained on{beside}",
         "lower samples_per_position, raise memory_size, or raise weight_decay",
+    )
+
+
+def dead_value(recent: Recent) -> Finding | None:
+    """Report values that, after many gradient steps, have nothing to do with the results."""
+    correlation, steps = recent.mean("value_correlation"), recent.latest("steps")
+    if correlation is None or steps is None or steps < VALUE_STEPS or abs(correlation) > DEAD_CORRELATION:
+        return None
+    if recent.settings.get("losses", {}).get("value") == 0:
+        return None
+    return Finding(
+        "dead value",
+        f"values and results are not correlated (r = {correlation:.2f}) after {steps:.0f} gradient steps",
+        "lower dense_rate or learning_rate, in a new run",
     )
 
 
@@ -232,22 +249,23 @@ def capped_games(recent: Recent) -> Finding | None:
 
 
 Rule = Callable[[Recent], Finding | None]
-RULES: tuple[Rule, ...] = (
-    pass_collapse, entropy_death, value_overfit, stale_window, under_training,
-    starved_device, exploded_loss, skipped_steps, one_colour, capped_games,
-)  # fmt: skip
+OF_SELFPLAY: tuple[Rule, ...] = (pass_collapse, entropy_death, stale_window, under_training, one_colour, capped_games)
+OF_ALL_RUNS: tuple[Rule, ...] = (value_overfit, dead_value, starved_device, exploded_loss, skipped_steps)
+RULES = (*OF_SELFPLAY, *OF_ALL_RUNS)
 
 
 def diagnose(rows: Sequence[Row], settings: Mapping[str, Any], rules: Sequence[Rule] = RULES) -> list[Finding]:
     """Return the faults that a run has at the end of `rows`.
 
     A rule whose metrics or settings are missing finds nothing.  Rules about games find nothing until a trained network
-    has played JUDGED_GAMES games.
+    has played JUDGED_GAMES games.  Of a run on given games, only the rules OF_ALL_RUNS are asked.
 
     rows: rows of metrics.jsonl, oldest first.  settings: the run's settings, as in config.json.
     rules: functions that each look for one fault.
     """
     recent = Recent(rows, settings)
+    if not recent.has_selfplay():
+        rules = [rule for rule in rules if rule not in OF_SELFPLAY]
     return [finding for rule in rules if (finding := rule(recent)) is not None]
 
 

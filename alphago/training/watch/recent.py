@@ -38,6 +38,10 @@ class Recent:
         values = numbers(self.rows, key)
         return values[-1] - values[0] if len(values) >= RECENT_ROWS // 2 else None
 
+    def has_selfplay(self) -> bool:
+        """Return whether the games of the recent rows were played by the run itself."""
+        return any(number(row, "selfplay_share") is not None for row in self.rows)
+
     def selfplay_share(self) -> float | None:
         """Return self-play's share of the time in the recent rows; None before training has begun."""
         if not self.rows or not number(self.rows[0], "steps"):

@@ -96,6 +96,7 @@ FAULTS: list[tuple[str, dict[str, Any], str]] = [
     ("entropy death", {"target_entropy": 0.1, "policy_loss": 0.9}, "its target's 0.10 after 1% of the run"),
     ("value over-fit", {"fresh_value_loss": 0.5},
      "0.50 on new games and 0.20 on those it was trained on; the results' variance is 0.60"),
+    ("dead value", {"value_correlation": 0.01}, "values and results are not correlated (r = 0.01) after 3000"),
     ("stale window", {"positions": lambda i: 60_000 + 500 * i, "memory": lambda i: 60_000 + 500 * i},
      "samples come from 90000 positions, 100% of all, from 180 iterations"),
     ("stale window", {"positions": lambda i: 90_000 + 500 * i, "memory": 80_000}, "from 80000 positions"),
@@ -161,6 +162,13 @@ def test_every_setting_that_a_remedy_names_exists() -> None:
 )
 def test_what_is_no_fault(changes: dict[str, Any]) -> None:
     assert names(diagnose(run(**changes), SETTINGS)) == []
+
+
+def test_given_games_are_not_judged() -> None:
+    """Their moves are not a search's, and no setting of self-play would change them; the network is judged."""
+    changes = {"target_entropy": 0.0, "memory": 10**8, "black_wins": 1.0, "capped": 1.0, "policy_loss": lambda i: 4 - 0.01 * i}
+    assert names(diagnose(run(selfplay_share=None, **changes), SETTINGS)) == []
+    assert names(diagnose(run(selfplay_share=None, value_correlation=0.0), SETTINGS)) == ["dead value"]
 
 
 def test_more_training_is_no_cure_for_a_value_that_is_overfit() -> None:
