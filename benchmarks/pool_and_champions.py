@@ -129,7 +129,14 @@ def main() -> None:
                 print(f"{name}, seed {seed}, {variant}: {told(made)}", flush=True)
                 for readouts in options.readouts:
                     match = evaluate(
-                        env, made.net, recipe.net, options.games, readouts, search="gumbel", random_opening=opening_length(env), seed=seed
+                        env,
+                        made.net,
+                        recipe.net,
+                        options.games,
+                        readouts,
+                        search="gumbel",
+                        random_opening=opening_length(env),
+                        seed=seed,
                     )
                     print(f"{name}, seed {seed}, {variant}, {readouts} readouts: {rates(match)}", flush=True)
 

@@ -11,7 +11,7 @@ from alphago.arena.engine_player import RESIGN, EnginePlayer
 from alphago.arena.openings import random_points
 from alphago.arena.players import Player
 from alphago.env.board import result_text
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.game import GameEnv
 from alphago.records.record import GameRecord, RecordBuilder, add_moves
 
 MOST_OF_A_DRAW = 0.1  # a drawn game with graded outcomes (OwareEnv) has an outcome below this instead of 0

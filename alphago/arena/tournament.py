@@ -48,8 +48,8 @@ class TournamentSettings:
         "games in each match, an even number, since each opening is played with both colours", default=200, least=2
     )
     random_opening: int | None = setting(
-        "first plies on random points, the same in all matches; None for the usual number of the game: 2 in Go from 7x7 "
-        "on, 4 in Oware and Connect Four, 6 in Reversi",
+        "first plies on random points, the same in all matches; None for the game's usual number: 2 in Go from 7x7 on, "
+        "4 in Oware and Connect Four, 6 in Reversi",
         default=None, least=0,
     )  # fmt: skip
     opening_plies: int | None = setting(

@@ -94,7 +94,7 @@ class SearchSettings:
         if self.near_best is not None:
             check_float("near_best", self.near_best, 0, 1)
             if self.gumbel:
-                raise ValueError(f"near_best must be None with gumbel, whose moves are not chosen by it, got {self.near_best!r}")
+                raise ValueError(f"near_best must be None with gumbel, which has no use for it, got {self.near_best!r}")
         check_float("value_noise", self.value_noise, 0, 1)
         for name in ("virtual_loss", "leaves", "considered"):
             check_int(name, getattr(self, name), 1)

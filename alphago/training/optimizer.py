@@ -118,8 +118,8 @@ def slow_down_dense(optimizer: torch.optim.Optimizer, share: float) -> None:
 
     Adam moves every weight by about the learning rate, and the inputs of a hidden layer after a relu are all positive,
     so a step moves its unit by the learning rate times the sum of the inputs.  While targets are hardly predictable,
-    steps are noise, and within some hundred steps at the rate that kernels need every unit is below 0 for all positions,
-    where it stays: relu has no gradient there.
+    steps are noise, and within some hundred steps at the rate that kernels need every unit is below 0 for all
+    positions, where it stays: relu has no gradient there.
     """
     for group in list(optimizer.param_groups):
         dense = [parameter for parameter in group["params"] if parameter.dim() == 2]

@@ -243,8 +243,8 @@ class TrainingSettings(SelfPlaySettings):
         "learning rate of the optimizer; Muon multiplies it by MUON_RATE", default=2e-3, least=0, most=1000
     )
     dense_rate: float = setting(
-        "learning rate of dense layers, as a share of the others'; below 1 where results are hard to predict, as in human "
-        "games on 19x19", default=1.0, positive=True,
+        "learning rate of dense layers, as a share of the others'; below 1 where results are hard to predict, as in "
+        "human games on 19x19", default=1.0, positive=True,
     )  # fmt: skip
     weight_decay: float = setting("weight decay of the optimizer", default=0.01, least=0)
     optimizer: str | MakeOptimizer = setting(

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,15 @@ import pytest
 from alphago.arena.match import MatchResult
 from alphago.arena.pits import Pit
 from alphago.arena.sprt import Verdict
-from alphago.arena.tuned_values import between_neighbours, check_effect, checked_value, spread
+from alphago.arena.tuned_values import (
+    NOISE,
+    OF_GUMBEL,
+    OF_PUCT,
+    between_neighbours,
+    check_effect,
+    checked_value,
+    spread,
+)
 from alphago.arena.tuning import Tuning, climb, tune
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator

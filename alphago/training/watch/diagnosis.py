@@ -22,7 +22,7 @@ EARLY = 0.5  # share of the run; later a low entropy may mean that a small board
 # The over-fitted value network of Silver et al. 2016 had twice the error on unseen games (0.37 and 0.19).
 OVERFIT_RATIO = 1.5
 OVERFIT_GAP = 0.05  # a smaller difference of the errors is ignored, whatever their ratio
-# Means over 20 iterations.  Sound runs have 0.3 after 500 steps of self-play, 0.1 after 800 steps on human games of 19x19.
+# Means over 20 iterations.  Sound runs have 0.3 after 500 steps of self-play, 0.1 after 800 on human games of 19x19.
 DEAD_CORRELATION = 0.02
 VALUE_STEPS = 1500
 # AlphaGo Zero's window held 20 generations, a tenth of the run; iterations are smaller here.

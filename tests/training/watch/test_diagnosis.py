@@ -166,7 +166,8 @@ def test_what_is_no_fault(changes: dict[str, Any]) -> None:
 
 def test_given_games_are_not_judged() -> None:
     """Their moves are not a search's, and no setting of self-play would change them; the network is judged."""
-    changes = {"target_entropy": 0.0, "memory": 10**8, "black_wins": 1.0, "capped": 1.0, "policy_loss": lambda i: 4 - 0.01 * i}
+    games = {"target_entropy": 0.0, "memory": 10**8, "black_wins": 1.0, "capped": 1.0}
+    changes = {**games, "policy_loss": lambda i: 4 - 0.01 * i}
     assert names(diagnose(run(selfplay_share=None, **changes), SETTINGS)) == []
     assert names(diagnose(run(selfplay_share=None, value_correlation=0.0), SETTINGS)) == ["dead value"]
 
