@@ -6,7 +6,8 @@ from alphago.env.game import GameBatch, GameEnv
 from alphago.mcts.rule import choose_actions
 
 ENOUGH = 500  # openings of a match; 400 games have 200
-MOST_PLIES = 8
+MOST_PLIES = 6
+FEW = 5  # points off the edge; on smaller boards of Go all points count, since the game is short
 
 
 def opening_length(env: GameEnv) -> int:
@@ -17,7 +18,9 @@ def opening_length(env: GameEnv) -> int:
     which an interval would count as independent.
     """
     allowed = env.position().legal_mask
-    choices = int((allowed & env.opening_actions).sum()) or int(allowed.sum())
+    choices = int((allowed & env.opening_actions).sum())
+    if choices < FEW:
+        choices = int(allowed.sum())
     return next((plies for plies in range(2, MOST_PLIES, 2) if choices**plies >= ENOUGH), MOST_PLIES)
 
 

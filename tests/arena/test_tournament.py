@@ -45,8 +45,9 @@ class Heard:
         self.calls.append(("skip", games))
 
 
-def tournament(folder: Path, *entrants: Entrant, games: int = 6, **settings) -> Tournament:
-    return Tournament(GO, entrants or (HASH, UNIFORM, RANDOM), TournamentSettings(games, **settings), folder / "out")
+def tournament(folder: Path, *entrants: Entrant, games: int = 6, **options) -> Tournament:
+    settings = TournamentSettings(games, **{"random_opening": 2, **options})
+    return Tournament(GO, entrants or (HASH, UNIFORM, RANDOM), settings, folder / "out")
 
 
 def played(folder: Path, *entrants: Entrant, **settings) -> Tournament:

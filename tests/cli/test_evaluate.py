@@ -47,7 +47,7 @@ class TestEvaluate:
         command = f"{new}@8 {old}@0 {run}@4,gumbel random --games 2 --folder out"
         assert evaluate(command) == 0
         text, bar = capsys.readouterr()
-        assert text.startswith("3x3, komi 0.5, 2 games a match, openings of 2 random plies, each with both colours, ")
+        assert text.startswith("3x3, komi 0.5, 2 games a match, openings of 4 random plies, each with both colours, ")
         for row in (f"{new}@8 - {old}@0 ", f"{old}@0 - {run}@4,gumbel ", f"{run}@4,gumbel - random "):
             assert row in text
         assert re.search(r"^random +\+0 +anchor +6$", text, re.MULTILINE)
