@@ -69,10 +69,11 @@ def symmetric_hash(position: GoPosition) -> str:
     Replies have no `thisHash`, because Ogatak compares `thisHash` with hashes that KataGo computes in its own way.
     """
     marked = position.board.ravel().copy()
-    marked[list(position.ko_points)] = 2
-    side = bytes([position.to_play & 3])
-    board = min(marked[order].tobytes() for order in position.env.symmetries.points)
-    return hashlib.blake2b(side + board, digest_size=16).hexdigest().upper()
+    if position.ko_points:
+        marked[list(position.ko_points)] = 2
+    text, points = marked[position.env.symmetries.points].tobytes(), marked.size
+    board = min(text[begin : begin + points] for begin in range(0, len(text), points))
+    return hashlib.blake2b(bytes([position.to_play & 3]) + board, digest_size=16).hexdigest().upper()
 
 
 def error(message: str, field: str | None = None, query_id: Any = None, kind: str = "error") -> dict[str, Any]:

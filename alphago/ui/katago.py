@@ -86,7 +86,8 @@ def points(boards: np.ndarray | None, analysis: Analysis, i: int = 0) -> Sequenc
     """
     if boards is None:
         return [0.0] * (analysis.env.plane_shape[0] * analysis.env.plane_shape[1])
-    numbers: list[float] = np.nan_to_num(boards[i].astype(np.float64)).ravel().round(4).tolist()
+    flat = boards[i].ravel().astype(np.float64).round(4)
+    numbers: list[float] = (np.nan_to_num(flat) if np.isnan(flat.sum()) else flat).tolist()
     return numbers
 
 
