@@ -98,6 +98,7 @@ def test_preactivation_sums_are_part_of_the_convolution():
 def test_flat_features_get_flat_heads_and_one_board_size():
     net = NeuralNet(ENV, DenseBase(PLANES, ENV.plane_shape))
     assert (type(net.value), type(net.policy), net.size_free) == (FlatValue, FlatPolicy, False)
+    assert net.value.hidden.out_features == net.policy.hidden.out_features == 64
     logits, value, forecast = net.forecast(torch.rand(3, PLANES, 5, 5))
     assert (logits.shape, value.shape, forecast) == ((3, 26), (3,), None)
     with pytest.raises(ValueError, match="its heads fit one board size"):
