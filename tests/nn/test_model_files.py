@@ -16,10 +16,8 @@ from alphago.env.go import GoEnv
 from alphago.env.packaged import board_of, packaged_net, packaged_nets
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn import model_files
-from alphago.nn.base import DenseBase
 from alphago.nn.model_files import ModelError, model_file, read_weights, saved_game
 from alphago.nn.net import NeuralNet, load_model
-from alphago.nn.policy import FlatPolicy
 from tests.nn.boards import ClaimingEnv, assert_reads_alike, lived_in
 
 ENV = GoEnv(5)
@@ -145,21 +143,6 @@ def test_files_from_before_there_were_size_free_networks_are_dense(dense):
     assert_reads_alike(load_model(older, ENV), load_model(dense, ENV), ENV.position())
     with pytest.raises(ModelError, match=r"plane_shape must be \[7, 7\], got \[5, 5\]"):
         load_model(older, GoEnv(7))
-
-
-def test_files_from_before_dense_networks_had_a_hidden_layer_for_the_policy(tmp_path):
-    """They do not describe their policy; loaded and saved again, they stay as they were."""
-    base = DenseBase(ENV.planes, ENV.plane_shape, (12, 8))
-    net = lived_in(NeuralNet(ENV, base, policy=FlatPolicy(8, ENV.action_space)))
-    net.save(tmp_path / "net")
-    config = json.loads(texts_of(tmp_path / "net")["net"])
-    del config["parts"]["policy"]
-    older = rewritten(tmp_path / "net", net=json.dumps(config))
-    loaded = load_model(older)
-    assert loaded.config == config
-    assert_reads_alike(loaded, net, ENV.position())
-    loaded.save(tmp_path / "again")
-    assert_reads_alike(load_model(tmp_path / "again"), net, ENV.position())
 
 
 def test_other_planes(path, dense):
