@@ -11,9 +11,10 @@ import torch
 
 from alphago import GoEnv, GomokuEnv, ReversiEnv
 from alphago.cuda.backend import find_backend
-from alphago.env.game import GameEnv, Leaves, Reached
+from alphago.env.game import GameEnv
 from alphago.env.kernels.playouts import playout_batch
 from alphago.env.kernels.row_playouts import PLAYOUTS
+from alphago.env.leaves import Leaves, Reached
 from alphago.nn.threads import Workers
 from alphago.system.cores import available_cores
 

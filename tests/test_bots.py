@@ -3,6 +3,7 @@
 import importlib.util
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -17,10 +18,12 @@ from alphago.env.game import GameBatch, GameEnv, Position
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import Search, SearchSettings
 from alphago.nn.base import DenseBase, ResidualTower
+from alphago.nn.blocks import ConvBn
 
 BOTS = Path(__file__).parents[1] / "examples" / "bots"
 ONE = np.zeros(1, np.int64)
 OWARE = OwareEnv(rules="cgzero", graded=False)
+ONE_HOT = OWARE.replace(planes="one-hot")
 
 
 def load(path: Path) -> ModuleType:
@@ -30,23 +33,49 @@ def load(path: Path) -> ModuleType:
     return module
 
 
-def half(net: NeuralNet) -> NeuralNet:
-    """With weights that lose nothing as float16."""
-    for tensor in net.state_dict().values():
-        if tensor.is_floating_point():
-            tensor.copy_((tensor * 1.5).half().float())
+def rounded(net: NeuralNet) -> NeuralNet:
+    """Give a network the weights that a bot has: batch norms folded into the convolutions, then float16."""
+    with torch.no_grad():
+        for module in net.modules():
+            if isinstance(module, ConvBn):
+                conv, norm = module
+                scale = norm.weight / torch.sqrt(norm.running_var + norm.eps)
+                conv.weight *= scale[:, None, None, None]
+                norm.bias -= norm.running_mean * scale
+                norm.weight.fill_(1)
+                norm.running_mean.zero_()
+                norm.running_var.fill_(1 - norm.eps)
+        for parameter in net.parameters():
+            parameter.copy_(parameter.half().float())
+    return net.eval()
+
+
+def opinionated(net: NeuralNet) -> NeuralNet:
+    """Give a new network weights that prefer moves, and norms that change something; a new one's are near 0 and 1."""
+    with torch.no_grad():
+        for name, parameter in net.named_parameters():
+            if name.endswith(("points.weight", "last.weight")):
+                parameter.copy_(2 * torch.rand(parameter.shape) - 0.6)
+            elif name.endswith("1.weight"):  # a norm's
+                parameter.copy_(torch.rand(parameter.shape))
     return net.eval()
 
 
 def small_net(game: str) -> NeuralNet:
+    """A network as float16 and float32 have it."""
     torch.manual_seed(3)
     if game == "oware":
-        return half(NeuralNet(OWARE, DenseBase(16, (2, 6), (24, 16))))
+        return rounded(opinionated(NeuralNet(OWARE, DenseBase(16, (2, 6), (24, 16)))))
     net = NeuralNet(GoEnv(5, planes=3, komi=0.5, max_moves=60), ResidualTower(3, 8, 2, pooled=True))
-    for name, tensor in net.state_dict().items():
-        if name.endswith(("points.weight", "last.weight", "1.weight")):
-            tensor.copy_(torch.rand(tensor.shape) - 0.3)  # a new network's are near 0
-    return net.eval()
+    return rounded(opinionated(net))
+
+
+def full_net(game: str) -> NeuralNet:
+    """A network as large as `train.py` makes it for a bot; "one-hot" is CGZero's."""
+    torch.manual_seed(4)
+    if game == "one-hot":
+        return rounded(opinionated(NeuralNet(ONE_HOT, preset="cgzero")))
+    return rounded(opinionated(load(BOTS / "train.py").small_network(game)))
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +126,7 @@ class TestRules:
             GoEnv(5, planes=3, komi=0.5, max_moves=90),
             GoEnv(3, planes=3, komi=0.5, max_moves=0),
             GoEnv(7, planes=3),
+            ONE_HOT,
         ],
         ids=repr,
     )
@@ -156,19 +186,6 @@ class TestSearch:
             compared += 1
         assert compared >= 10
 
-    def test_plays_as_the_network_in_torch(
-        self, game: str, readouts: int, every: int, bots: dict[str, ModuleType]
-    ) -> None:
-        """The last bits of an evaluation may differ, and with them now and then a visit."""
-        bot, net = bots[game], small_net(game)
-        search, evaluator = bot.Search(bot.Network(bot.WEIGHTS)), net.evaluator("float32")
-        same = []
-        for number, (mine, position) in enumerate(random_games(bot, net.env, 4, seed=3)):
-            if number % every == 0 and not position.is_over:
-                expected = searched(net.env, evaluator, position, readouts)
-                same.append(search.best(mine, readouts)[0] == int(expected.argmax()))
-        assert np.mean(same) > (0.9 if game == "oware" else 0.5)  # Go's weights were rounded
-
     def test_its_network_is_torch_s(self, game: str, readouts: int, every: int, bots: dict[str, ModuleType]) -> None:
         bot, net = bots[game], small_net(game)
         network = bot.Network(bot.WEIGHTS)
@@ -177,9 +194,32 @@ class TestSearch:
             logits, value = network.run(planes)
             with torch.no_grad():
                 expected, expected_value = net(torch.from_numpy(planes))
-            bound = 1e-4 if game == "oware" else 0.05
-            np.testing.assert_allclose(logits, expected[0].numpy(), atol=bound)
-            assert abs(value - float(expected_value)) < bound
+            np.testing.assert_allclose(logits, expected[0].numpy(), atol=1e-4)
+            assert abs(value - float(expected_value)) < 1e-4
+
+
+@pytest.mark.parametrize(("game", "readouts", "every"), [("oware", 120, 13), ("one-hot", 120, 13), ("go", 80, 12)])
+def test_a_full_bot_moves_as_the_package_does(
+    game: str, readouts: int, every: int, pack: ModuleType, tmp_path: Path
+) -> None:
+    """Given the bot's weights, the package's search with float32 moves alike.
+
+    numpy and torch add in another order, so that the last bits of an evaluation differ, and with them perhaps a few
+    visits: the bot may choose otherwise only between moves with almost the same visits.
+    """
+    net = full_net(game)
+    (tmp_path / "bot.py").write_text(pack.pack(net.env.name, net), "utf-8")
+    bot, close = load(tmp_path / "bot.py"), readouts // 20
+    search, evaluator = bot.Search(bot.Network(bot.WEIGHTS)), net.evaluator("float32")
+    clear = 0
+    for number, (mine, position) in enumerate(random_games(bot, net.env.match_variant(), 3, seed=3)):
+        if number % every == 0 and not position.is_over:
+            action, _ = search.best(mine, readouts)
+            visits = searched(position.env, evaluator, position, readouts)
+            assert visits.max() - visits[action] <= close, position.describe()
+            least, most = np.sort(visits)[-2:]
+            clear += most - least > close
+    assert clear >= 5
 
 
 def run(program: Path, lines: str, folder: Path) -> list[str]:
@@ -210,6 +250,22 @@ class TestPrograms:
             GoEnv(5).from_text(reply[2:])
 
     @pytest.mark.slow
+    @pytest.mark.parametrize("game", ["oware", "one-hot", "go"])
+    def test_time_for_a_move(self, game: str, pack: ModuleType, tmp_path: Path) -> None:
+        """A full bot keeps to its 42 ms but for what a busy machine adds."""
+        net = full_net(game)
+        (tmp_path / "bot.py").write_text(pack.pack(net.env.name, net), "utf-8")
+        bot = load(tmp_path / "bot.py")
+        search, times = bot.Search(bot.Network(bot.WEIGHTS)), []
+        for mine, position in random_games(bot, net.env.match_variant(), 1, seed=5):
+            if position.legal_mask.sum() > 1:
+                start = time.perf_counter()
+                _, readouts = search.best(mine, 1_000_000, bot.LATER_MS)
+                times.append(time.perf_counter() - start)
+                assert readouts > 0
+        assert np.median(times) < 0.25
+
+    @pytest.mark.slow
     def test_go_in_a_match(self, programs: dict[str, Path]) -> None:
         """It speaks the protocol well enough for `alphago evaluate`."""
         match = evaluate(GoEnv(5, komi=0.5), f"gtp:{sys.executable} -I {programs['go']}", "random", 2)
@@ -219,17 +275,22 @@ class TestPrograms:
 
 class TestPacking:
     def test_a_full_bot_fits_into_100_kb(self, pack: ModuleType) -> None:
-        train = load(BOTS / "train.py")
-        for game in ("oware", "go"):
-            assert len(pack.pack(game, train.small_network(game)).encode()) <= 100_000
+        """Whatever its weights are: noise cannot be compressed."""
+        for game in ("oware", "one-hot", "go"):
+            net = full_net(game)
+            for parameter in net.parameters():
+                torch.nn.init.normal_(parameter)
+            assert len(pack.pack(net.env.name, net).encode()) <= 100_000
 
     def test_too_many_weights(self, pack: ModuleType) -> None:
         net = NeuralNet(OWARE, DenseBase(16, (2, 6), (256, 64)))
-        with pytest.raises(ValueError, match=r"weights must be at most 81,920 bytes as float16, got 1"):
+        with pytest.raises(ValueError, match=r"weights must be at most 80,000 bytes as float16, got 1"):
             pack.pack("oware", net)
 
-    @pytest.mark.parametrize("env", [GoEnv(5), OwareEnv(planes="one-hot")], ids=repr)
-    def test_planes_that_a_bot_does_not_draw(self, env: GameEnv, pack: ModuleType) -> None:
+    @pytest.mark.parametrize(
+        ("game", "env"), [("go", GoEnv(5)), ("oware", GoEnv(5, planes=3)), ("go", OWARE)], ids=repr
+    )
+    def test_planes_that_a_bot_does_not_draw(self, game: str, env: GameEnv, pack: ModuleType) -> None:
         net = NeuralNet(env, DenseBase(env.planes, env.plane_shape, (4,)))
         with pytest.raises(ValueError, match=r"the network must be for .* or alike, got one for"):
-            pack.pack(env.name, net)
+            pack.pack(game, net)

@@ -30,10 +30,11 @@ from alphago.env.reversi import ReversiEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.model_files import ModelError, read_weights
 from alphago.records.record import RecordBuilder, load_records, save_records
+from alphago.training.curriculum import check_curriculum, check_sizes
 from alphago.training.history import number, read_rows
 from alphago.training.optimizer import check_schedule, rate_factor
 from alphago.training.runs.state import State, from_bytes, to_bytes
-from alphago.training.settings import TrainingSettings, check_curriculum, check_sizes
+from alphago.training.settings import TrainingSettings
 
 MANY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 REFUSED = object()

@@ -158,11 +158,6 @@ class StonesPosition(Position):
         return board
 
     @property
-    def move_number(self) -> int:
-        """The number of moves so far."""
-        return len(self.moves)
-
-    @property
     def marks(self) -> dict[int, str]:
         """The signs that `str` draws on empty points, as {point: sign}."""
         return {}

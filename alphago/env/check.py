@@ -6,7 +6,8 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
-from alphago.env.game import GameBatch, GameEnv, IllegalMove, Leaves, PlainBatch, Position, Reached
+from alphago.env.game import GameBatch, GameEnv, IllegalMove, PlainBatch, Position
+from alphago.env.leaves import Leaves, Reached
 from alphago.system.validation import checks_keywords
 
 Answer = TypeVar("Answer")

@@ -12,12 +12,14 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 
 from alphago.env import symmetry
+from alphago.env.leaves import Leaves, Reached
 from alphago.env.pictured import Pictured
+from alphago.env.plain_state import PlainState
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import check_keywords, keywords_of, shown, takes_any_keyword
 
@@ -197,55 +199,6 @@ def check_env(env: Any) -> None:
     """Raise TypeError for anything that is not a game."""
     if not isinstance(env, GameEnv):
         raise TypeError(f"env must be a game, such as GoEnv(9), got {env!r}")
-
-
-class PlainState(Protocol):
-    """One position of a game in plain Python, changed in place by `play`.
-
-    A game with points may add `score() -> float`, the margin from the view of the player in `to_play`.  A game with
-    `has_ownership` adds `ownership()`, int8 [height * width], see `GameBatch.ownership`.
-    """
-
-    to_play: int  # +1 or -1
-
-    def play(self, action: int) -> None:
-        """Play a legal action."""
-
-    def legal_mask(self) -> np.ndarray:
-        """Return the legal actions, bool [action_space]; all False once the game is over."""
-
-    def is_over(self) -> bool: ...
-
-    def outcome(self) -> float:
-        """Return the outcome if the game ended now, -1 .. 1, from the view of the player in `to_play`.
-
-        Search calls it only when the game is over. `Position.result` may call it earlier; it may then return 0.
-        """
-
-    def planes(self) -> np.ndarray:
-        """Return the network's input, float32 [planes, height, width], from the view of the player in `to_play`."""
-
-    def copy(self) -> Self: ...
-
-
-class Leaves(NamedTuple):
-    """The leaves of a search wave: leaf i is reached by the actions `paths[i, :lengths[i]]` from slot `roots[i]`.
-
-    Its position is stored in slot `slots[i]`.
-    """
-
-    roots: np.ndarray  # int64 [n], slots of a batch
-    paths: np.ndarray  # int32 [n, depth]
-    lengths: np.ndarray  # int32 [n]
-    slots: np.ndarray  # int64 [n], of the same batch; none of them a root
-
-
-class Reached(NamedTuple):
-    """The state of the leaves that a search reached, one entry per leaf."""
-
-    over: np.ndarray  # bool [n]
-    movers: np.ndarray  # int8 [n], +1 or -1
-    outcomes: np.ndarray  # float32 [n], from the mover's view; valid only if the game is over
 
 
 class GameBatch(ABC):
@@ -430,6 +383,11 @@ class Position(Pictured):
     def began_empty(self) -> bool:
         """Whether the game began without set-up or handicap, whatever its komi."""
         return self.setup.keys() <= {"komi"}
+
+    @property
+    def move_number(self) -> int:
+        """The number of plies so far; in some games a set-up may say how many there were before it."""
+        return len(self.moves)
 
     @cached_property
     def to_play(self) -> int:

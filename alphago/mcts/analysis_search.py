@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alphago.env.game import GameEnv, Leaves, Position, Reached
+from alphago.env.game import GameEnv, Position
+from alphago.env.leaves import Leaves, Reached
 from alphago.mcts.evaluator import Evaluator, ForecastEvaluator
 from alphago.mcts.kernels import subtrees
 from alphago.mcts.kernels.nodes import NONE

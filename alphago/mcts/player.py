@@ -172,7 +172,7 @@ class MCTSPlayer:
         Gumbel search starts from an empty tree, since sequential halving divides the simulations of one search.
         """
         if not self.is_done():
-            self.search.begin_move(_GAME, np.array([len(self.position.moves)], np.int32))
+            self.search.begin_move(_GAME, np.array([self.position.move_number], np.int32))
             self.search.run(np.array([self.num_readouts], np.int32), np.array([self.two_player_mode]))
         return self.pick_move()
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from alphago.env.game import Reached
+from alphago.env.leaves import Reached
 from alphago.mcts.kernels import waves
 from alphago.mcts.tree import Tree, Wave
 

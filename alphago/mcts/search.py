@@ -11,7 +11,8 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from alphago.env.game import GameBatch, GameEnv, Leaves, Reached
+from alphago.env.game import GameBatch, GameEnv
+from alphago.env.leaves import Leaves, Reached
 from alphago.mcts.evaluator import Evaluator, WaveEvaluator
 from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.kernels import nodes, subtrees, waves

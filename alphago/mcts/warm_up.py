@@ -19,8 +19,8 @@ from typing import Any
 import numba
 import numpy as np
 
-from alphago.env.game import Leaves, Reached
 from alphago.env.games import GAMES, make_game
+from alphago.env.leaves import Leaves, Reached
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.kernels import gumbel, puct
 from alphago.mcts.search import Search, SearchSettings

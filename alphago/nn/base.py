@@ -57,7 +57,7 @@ class DenseBase(nn.Module):
     """Dense layers for one board size, which read all points at once: [B, planes, H, W] -> [B, hidden[-1]].
 
     They suit tiny networks and games whose planes are not pictures of a board.  Their default heads are FlatValue and
-    FlatPolicy.
+    FlatPolicy, each with a hidden layer of 64.
 
     plane_shape: (H, W).
     hidden: the size of each layer; at least one layer.

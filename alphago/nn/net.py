@@ -113,6 +113,8 @@ class NeuralNet(nn.Module):
             value = default_value(self.channels, None if flat else shape, self.size_free).to(features)
         if policy is None:
             policy = default_policy(env, self.channels, None if flat else shape, self.size_free).to(features)
+            if flat:  # see `build_net`
+                self.parts |= describe_slots({"policy": policy})[0]
         self.value = value
         self.policy = policy
         check_heads(self.value, self.policy, features, env)
@@ -280,13 +282,18 @@ def build_net(config: Mapping[str, Any], env: GameEnv, **modules: nn.Module | No
     """Return a network with new weights from a description.
 
     config: from `NeuralNet.config`.
-    modules: parts by slot.  For a slot that is missing or None, the described part or the default part is built.
+    modules: parts by slot.  For a slot that is missing or None, the described part or the default part is built.  If
+        features have no board, a policy that is not described has no hidden layer, as in old files, which did not
+        describe default parts.
     Raises ValueError or TypeError if the description is damaged or does not fit the game.
     """
     slots: dict[str, Any] = {slot: module for slot, module in modules.items() if module is not None}
     slots |= {slot: parts.build_part(part) for slot, part in config["parts"].items() if slot not in slots}
     sizes = {} if "base_net" in slots else {name: config[name] for name in ("tower_height", "channels")}
     net = NeuralNet(env, size_free=bool(config["size_free"]), **slots, **sizes)
+    if "policy" not in slots and isinstance(net.policy, FlatPolicy):
+        net.policy = FlatPolicy(net.channels, env.action_space)
+        del net.parts["policy"]
     net.preset = config["preset"] if config["preset"] in (*PRESETS, *DENSE_PRESETS) else None
     return net
 

@@ -11,6 +11,8 @@ from alphago.nn.parts import register_part
 from alphago.nn.passes import add_board_bias, board_pool
 from alphago.system.validation import check_int
 
+FLAT_HIDDEN = 64  # the hidden layer of a FlatPolicy that is a default, as large as a FlatValue's
+
 
 @register_part
 class PointPolicy(nn.Module):
@@ -86,7 +88,7 @@ def default_policy(env: GameEnv, channels: int, shape: tuple[int, int] | None, s
     size_free: whether the weights must fit any board: PointPolicy instead of DensePolicy.
     """
     if shape is None:
-        return FlatPolicy(channels, env.action_space)
+        return FlatPolicy(channels, env.action_space, FLAT_HIDDEN)
     if size_free:
         return PointPolicy(channels, has_pass=env.action_space > env.plane_shape[0] * env.plane_shape[1])
     return DensePolicy(channels, shape, env.action_space)

@@ -14,7 +14,8 @@ from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
 from alphago.system.validation import qualified_name
 from alphago.training.batches import apportion
-from alphago.training.group import draw_beginning
+from alphago.training.beginning import draw_beginning
+from alphago.training.curriculum import Stage
 from alphago.training.judges.resignation import AdaptiveThreshold, Resignation, calibrate
 from alphago.training.lineup import Lineup
 from alphago.training.memory import MakeMemory, ReplayMemory, Sample, window
@@ -22,7 +23,7 @@ from alphago.training.pool import SamplePool
 from alphago.training.runs.shards import Shards
 from alphago.training.runs.state import pack_arrays, unpack_arrays
 from alphago.training.selfplay import GameSource, MakeSource
-from alphago.training.settings import SelfPlaySettings, Stage, TrainingSettings
+from alphago.training.settings import SelfPlaySettings, TrainingSettings
 
 CALIBRATION_GAMES = 1000  # number of latest games on which the resignation threshold is calibrated
 

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord, RecordBuilder, add_moves, read_arrays, to_arrays
 from alphago.system.cores import available_cores
 from alphago.system.stopwatch import Stopwatch
+from alphago.training.beginning import draw_beginning
 from alphago.training.lineup import BEST_ALONE, Lineup, Seats, Shares, learns
 from alphago.training.settings import SelfPlaySettings
 
@@ -303,28 +304,6 @@ class Group:
         self.seats.restore(slot, state)
         self.generators[slot] = np.random.default_rng(0)
         self.generators[slot].bit_generator.state = state["generator"]
-
-
-class Beginning(NamedTuple):
-    """The random choices before a game's first move, and the game's random generator in the state after them."""
-
-    generator: np.random.Generator
-    setup: dict[str, Any]  # keywords of `GameEnv.position`, such as a random komi
-    opening: int  # number of first plies that the policy plays without search
-    may_resign: bool
-
-
-def draw_beginning(env: GameEnv, settings: SelfPlaySettings, seed: int, number: int) -> Beginning:
-    """Make the random choices before a game's first move; the same seed and number give the same choices.
-
-    seed: the run's seed.  number: the game's number in the run.
-    """
-    generator = np.random.default_rng([seed, number])
-    setup = env.random_setup(generator)
-    longest = min(env.max_moves, 2 * env.action_space)  # games without a limit have a huge max_moves
-    plies = longest / 20 if settings.opening_plies is None else settings.opening_plies
-    opening = int(generator.exponential(plies))
-    return Beginning(generator, setup, opening, bool(generator.random() >= settings.no_resign_share))
 
 
 class SelfPlay:

@@ -20,6 +20,7 @@ from alphago.records.record import GameRecord
 from alphago.system.stopwatch import PUBLISHING, SAVING, Stopwatch
 from alphago.training.batches import Part, Prefetcher, to_device
 from alphago.training.boards import Boards, BoardTraining
+from alphago.training.curriculum import stages
 from alphago.training.group import SelfPlay
 from alphago.training.history import Row
 from alphago.training.learner import Learner
@@ -29,7 +30,7 @@ from alphago.training.pool import SamplePool
 from alphago.training.runs.folder import RunFolder
 from alphago.training.runs.state import State
 from alphago.training.selfplay import MakeSource
-from alphago.training.settings import TrainingSettings, stages
+from alphago.training.settings import TrainingSettings
 from alphago.training.watch.measures import mean_metrics
 from alphago.training.watch.metrics import Pace, board_metrics, time_shares
 from alphago.training.watch.report import Reporter
@@ -137,7 +138,7 @@ class Run:
         self._sources = ExitStack()  # closes the current stage's sources
         self.judges: list[Judge] = []
         self.reporter = Reporter([])
-        self.stages = stages(env, settings)
+        self.stages = stages(env, settings.curriculum, settings.sizes)
         self.learner = Learner(net, settings, workers, torch_device(device))
         self.prefetcher = Prefetcher(np.random.default_rng([settings.seed, 1 << 32]))
         self.clock = RunClock(settings.max_minutes)

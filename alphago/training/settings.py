@@ -4,14 +4,10 @@ Each field is one `setting(...)` with its help, default and range.  A field of S
 setting of runs and a flag of `alphago selfplay` and `alphago train`.
 """
 
-import operator
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields, replace
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
-from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings, leaves_for
 from alphago.nn.inference.hardware import DTYPES
 from alphago.nn.loss import LOSSES, LossWeights
@@ -29,12 +25,12 @@ from alphago.system.validation import (
     setting,
     settings,
 )
+from alphago.training.curriculum import Curriculum, Sizes, check_curriculum, check_sizes
 from alphago.training.judges.criteria import Champions, Gate, check_watch
 from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer, Steps, check_schedule
 from alphago.training.pool import Pool
 from alphago.training.targets import Targets, ValueTargets
 
-Sizes = tuple[tuple[int, float], ...]  # boards of one stage, as pairs (board size, share)
 NO_LIMIT = 10**9  # number of games of a run that `num_games` does not limit; no run plays more
 GENERATION = 1 / 16  # games in parallel, as a share of the games played, beyond `first_games_in_flight`
 MOST_IN_FLIGHT = 256  # default upper bound of the games in parallel of a run on a CPU
@@ -279,7 +275,7 @@ class TrainingSettings(SelfPlaySettings):
         "(alphago.nn.loss.LOSSES); a dictionary changes some of the weights",
         default=LOSSES["default"],
     )
-    curriculum: tuple[tuple[int | Sizes, float], ...] = setting(
+    curriculum: Curriculum = setting(
         "smaller boards on which the run begins, in order, as pairs (board size, share of the run): ((7, 0.25),) plays "
         "the first quarter of the run on 7x7.  A pair may have several sizes instead of one, as in `sizes`: "
         "((((7, 0.5), (9, 0.5)), 0.25),).  With () the whole run is on the game's own board.  For size-free networks",
@@ -453,67 +449,3 @@ def plain_search(search: Any) -> Any:
         return search
     own = {} if type(search) is SearchSettings else {"class": qualified_name(type(search))}
     return asdict(search) | own
-
-
-def check_curriculum(given: Any) -> tuple[tuple[int | Sizes, float], ...]:
-    """Return the setting `curriculum` as tuples; raise ValueError if it is invalid."""
-    try:
-        steps = tuple((check_boards(boards), check_float("share", share)) for boards, share in given)
-    except (TypeError, ValueError):
-        steps = ((0, -1.0),)
-    if not (all(share > 0 and sizes for sizes, share in steps) and sum(share for _, share in steps) < 1):
-        raise ValueError(
-            "curriculum must be pairs (board size, share of the run) with shares that sum to less than 1, where sizes "
-            f"with their shares may stand for a board size, got {given!r}"
-        )
-    return steps
-
-
-def check_boards(given: Any) -> int | Sizes:
-    """Return the board size, or the pairs of sizes and shares, of one step of a curriculum.
-
-    Raises TypeError or ValueError for anything else.
-    """
-    return check_sizes(given) if isinstance(given, (tuple, list)) else operator.index(given)
-
-
-def check_sizes(given: Any) -> Sizes:
-    """Return the setting `sizes` as tuples; raise ValueError unless sizes differ and their shares sum to 1."""
-    try:
-        sizes = tuple((operator.index(size), check_float("share", share)) for size, share in given)
-    except (TypeError, ValueError):
-        sizes = ((0, -1.0),)
-    total = sum(share for _, share in sizes)
-    different = len({size for size, _ in sizes}) == len(sizes)
-    if sizes and not (all(share > 0 for _, share in sizes) and abs(total - 1) < 0.01 and different):
-        raise ValueError(
-            f"sizes must be pairs (board size, share) with different sizes and shares that sum to 1, got {given!r}"
-        )
-    return sizes
-
-
-class Stage(NamedTuple):
-    """A stage of a run: boards that are played in parallel until the run's progress (0 .. 1) reaches `end`.
-
-    boards: pairs of a game on one board and its share of the moves.
-    """
-
-    boards: tuple[tuple[GameEnv, float], ...]
-    end: float
-
-
-def stages(env: GameEnv, settings: TrainingSettings) -> list[Stage]:
-    """Return the stages of a run, in order.
-
-    Raises ValueError if the game has no board of a size in the settings, or if `sizes` lacks the game's own size.
-    """
-    if settings.sizes and env.N not in dict(settings.sizes):
-        raise ValueError(f"sizes must include the size of the game, {env.N}, got {settings.sizes!r}")
-
-    def boards(sizes: int | Sizes) -> tuple[tuple[GameEnv, float], ...]:
-        pairs = ((sizes, 1.0),) if isinstance(sizes, int) else sizes
-        return tuple((env if size == env.N else env.resized(size), share) for size, share in pairs)
-
-    ends = np.cumsum([share for _, share in settings.curriculum]).tolist()
-    first = [Stage(boards(sizes), end) for (sizes, _), end in zip(settings.curriculum, ends, strict=True)]
-    return [*first, Stage(boards(settings.sizes or env.N), 1.0)]

@@ -86,8 +86,10 @@ class Oware:
         return float(np.float32(sign * min(value, 1.0)))
 
     def planes(self) -> np.ndarray:
-        """Return the planes of the set "board", float32 [1, 16, 2, 6]."""
+        """Return the planes of the set "board", float32 [1, 16, 2, 6], or "one-hot", [1, 342, 1, 1]."""
         own, other = (0, 6) if self.mover == 1 else (6, 0)
+        if self.options["planes"] == "one-hot":
+            return self.one_hot([*range(own, own + 6), *range(other, other + 6)], [own // 6, other // 6])
         order = [*range(other + 5, other - 1, -1), *range(own, own + 6)]
         planes = np.zeros((16, 12), np.float32)
         for point, house in enumerate(order):
@@ -98,6 +100,15 @@ class Oware:
         planes[13], planes[14] = self.stores[own // 6] / 48, self.stores[other // 6] / 48
         planes[15] = self.ply / self.options["max_moves"]
         return planes.reshape(1, 16, 2, 6)
+
+    def one_hot(self, houses: list[int], stores: list[int]) -> np.ndarray:
+        """Return 24 numbers for each house, the last for 23 seeds or more, and 27 for each store, up to 26 or more."""
+        planes = np.zeros(12 * 24 + 2 * 27, np.float32)
+        for i, house in enumerate(houses):
+            planes[24 * i + min(self.houses[house], 23)] = 1
+        for i, store in enumerate(stores):
+            planes[12 * 24 + 27 * i + min(self.stores[store], 26)] = 1
+        return planes.reshape(1, -1, 1, 1)
 
 
 class Turns:

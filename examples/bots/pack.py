@@ -1,7 +1,7 @@
 """Pack a network and a bot into one file: `python examples/bots/pack.py oware small.safetensors --out bot.py`.
 
-The file has the bot's source and the weights as text, float16 numbers in base 85, at most 100 KB in all, as CodinGame
-allows.  It needs Python and numpy.
+The file has the bot's source and the weights as text, float16 numbers in base 85: at most 80 KB of weights, and 100 KB
+in all, as CodinGame allows.  A KB is 1000 bytes.  It needs Python and numpy.
 """
 
 import argparse
@@ -18,8 +18,8 @@ from alphago.nn.export import layer_weights
 from alphago.nn.graph import network_graph
 
 HERE = Path(__file__).parent
-MOST_WEIGHTS, MOST_BYTES = 80 * 1024, 100_000
-PLANES = {"oware": "board", "go": None}  # that a bot draws; of Go, boards alone
+MOST_WEIGHTS, MOST_BYTES = 80_000, 100_000
+PLANES = {"oware": ("board", "one-hot"), "go": (3,)}  # that a bot draws
 HEAD = '''"""A bot that plays {game}, made by alphago; it needs numpy only.  Run it, and write turns to its input."""
 
 '''
@@ -56,8 +56,7 @@ def pack_weights(net: NeuralNet) -> str:
 
 def pack(game: str, net: NeuralNet) -> str:
     """Return the bot's program; raise ValueError for a network that it cannot play, or that is too large."""
-    planes = net.env.config.get("planes")
-    if net.env.name != game or (planes != PLANES[game] if PLANES[game] else planes != 3):
+    if net.env.name != game or net.env.config["planes"] not in PLANES[game]:
         wanted = "OwareEnv()" if game == "oware" else "GoEnv(7, planes=3)"
         raise ValueError(f"the network must be for {wanted} or alike, got one for {net.env}")
     parts = [(HERE / "player.py").read_text("utf-8"), (HERE / f"{game}.py").read_text("utf-8")]

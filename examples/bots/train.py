@@ -4,13 +4,16 @@ import argparse
 
 from alphago import GoEnv, NeuralNet, OwareEnv, train
 from alphago.nn.base import DenseBase, ResidualTower
+from alphago.nn.policy import FlatPolicy
+from alphago.nn.value import FlatValue
 
 
 def small_network(game: str) -> NeuralNet:
-    """Return a new network of about 30 000 weights: 60 KB as float16."""
+    """Return a new network of fewer than 30 000 weights: 60 KB as float16."""
     if game == "oware":
         env = OwareEnv(rules="cgzero")
-        return NeuralNet(env, DenseBase(env.planes, env.plane_shape, (96, 64)))
+        base = DenseBase(env.planes, env.plane_shape, (96, 64))
+        return NeuralNet(env, base, FlatValue(64, 32), FlatPolicy(64, env.action_space, 32))
     return NeuralNet(GoEnv(7, planes=3), ResidualTower(3, 20, 3, pooled=True))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from alphago import ConnectFourEnv, GoEnv, NeuralNet, OwareEnv
+from alphago import ConnectFourEnv, GoEnv, NeuralNet, OwareEnv, ReversiEnv
 from alphago.nn.base import DenseBase
 from tests.benchmarks.bench import BENCHMARKS, Bench
 
@@ -52,6 +52,15 @@ SMALL = {
     "connect_four.py": (
         "--positions 6 --plies 30 34 --games 2 --readouts 2 --depth 2",
         [r"6 positions of random games", r"sign of 2 readouts: \d of \d", r"alphabeta:2.*2 distinct games\n"],
+    ),
+    "reversi.py": (
+        "--positions 6 --empty 4 8 --games 2 --readouts 2 --depth 2 --perfect 8",
+        [
+            r"6 positions of random games with 4 to 8 empty points, solved in \d+ s: won",
+            r"sign of 2 readouts: \d of \d",
+            r"alphabeta:2, perfect with at most 8 empty points, whose first 3 moves are drawn: \d won",
+            r"; 2 distinct games\n",
+        ],
     ),
     "kept_evaluations.py": (
         "--plies 1 --turns 1",
@@ -130,6 +139,7 @@ TRAINING = {  # the same, of those that train
         ],
     ),
 }
+PLAYERS = {"connect_four.py": ConnectFourEnv(), "reversi.py": ReversiEnv(6)}  # which take a network of the game
 PEERS = {
     "against_mctx.py": "jax",
     "openspiel_playouts.py": "pyspiel",
@@ -166,8 +176,8 @@ def test_at_the_smallest_scale(bench: Bench, tmp_path: Path, script: str) -> Non
     if script == "evaluator.py":  # which would take the packaged network
         NeuralNet(GoEnv(5), tower_height=1, channels=8).save(tmp_path / "net.safetensors")
         chosen += ["--weights", str(tmp_path / "net.safetensors")]
-    if script == "connect_four.py":
-        NeuralNet(ConnectFourEnv(), tower_height=0, channels=4).save(tmp_path / "net.safetensors")
+    if script in PLAYERS:
+        NeuralNet(PLAYERS[script], tower_height=0, channels=4).save(tmp_path / "net.safetensors")
         chosen += [str(tmp_path / "net.safetensors")]
     told = bench.run(script, *chosen)
     assert re.search(".*".join(patterns), told, re.DOTALL), told

@@ -9,9 +9,10 @@ import pytest
 
 from alphago.env import symmetry
 from alphago.env.check import GameError, check_game
-from alphago.env.game import GameBatch, GameEnv, Leaves, PlainBatch, Reached
+from alphago.env.game import GameBatch, GameEnv, PlainBatch
 from alphago.env.go import GoEnv
 from alphago.env.go_batch import GoBatch
+from alphago.env.leaves import Leaves, Reached
 from alphago.examples.tic_tac_toe import TicTacToe, TicTacToeEnv
 from tests.naive.go import NaiveGoEnv
 

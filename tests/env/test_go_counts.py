@@ -88,7 +88,7 @@ def games(batch, depth: int, ply: int = 0) -> int:
 
 @pytest.mark.parametrize(
     ("size", "depth", "count"),
-    [(2, 2, 4 * 4 + 5), (3, 2, 9 * 9 + 10), (19, 2, 361 * 361 + 362), (2, 5, 316), (3, 4, 5281)],
+    [(2, 2, 4 * 4 + 5), (3, 2, 9 * 9 + 10), (9, 2, 6643), (19, 2, 361 * 361 + 362), (2, 5, 316), (3, 4, 5281)],
 )
 def test_games_of_a_few_plies(size: int, depth: int, count: int) -> None:
     """Two plies can be counted on paper; more are counted by plain Python, too."""

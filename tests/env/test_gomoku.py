@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from alphago.arena.alphabeta import best_move
 from alphago.env.check import check_game
 from alphago.env.game import IllegalMove
 from alphago.env.gomoku import GomokuEnv
@@ -47,6 +48,19 @@ def test_four_in_a_row_on_4x4_is_a_draw() -> None:
 def test_counts_of_tic_tac_toe() -> None:
     """All 255 168 games: those of 5 to 9 plies that end there are 1440, 5328, 47952, 72576 and 127872."""
     assert count_games(GomokuEnv(3, 3, 3), 9) == [9, 72, 504, 3024, 15120, 54720, 148176, 200448, 127872]
+
+
+def test_numbers_of_games() -> None:
+    """On paper: no game ends before the ninth ply."""
+    assert count_games(GomokuEnv(9), 3) == [81, 81 * 80, 81 * 80 * 79]
+    assert count_games(GomokuEnv(15), 2) == [225, 225 * 224]
+
+
+@pytest.mark.parametrize(
+    ("size", "row", "outcome"), [(3, 3, 0), (4, 3, 1), pytest.param(4, 4, 0, marks=pytest.mark.slow)]
+)
+def test_solved_by_alpha_beta(size: int, row: int, outcome: int) -> None:
+    assert best_move(GomokuEnv(size, row).position()).outcome == outcome
 
 
 class TestLines:

@@ -2,11 +2,26 @@
 
 import pytest
 
+from alphago.arena.alphabeta import best_move
 from alphago.env.check import check_game
-from alphago.env.game import IllegalMove
+from alphago.env.game import IllegalMove, Position
 from alphago.env.reversi import ReversiEnv
 from tests.env.counting import count_games, solve
 from tests.naive.reversi import NaiveReversiEnv
+
+# Best play of both sides on 6x6, from Joel Feinstein's page "Perfect play in 6x6 Othello from two alternative starting
+# positions" (maths.nottingham.ac.uk/plp/pmzjff/Othello/6x6sol.html), which names the points as on the middle of 8x8.
+BEST_LINE = """
+    C5 B3 C2 D5 E3 E4 D6 C6 B6 D2 D1 F3 B4 B5 F4 F5 E5 B1 A3 C1 A1 A5 B2 A2 E1 E2 A4 A6 F2 F1 pass E6 F6
+"""
+
+
+def best_line() -> list[Position]:
+    """All positions of the line."""
+    positions = [ReversiEnv(6).position()]
+    for move in BEST_LINE.split():
+        positions.append(positions[-1].play(move))
+    return positions
 
 
 def play(moves: str, size: int = 8):
@@ -34,6 +49,22 @@ def test_numbers_of_games_with_passes() -> None:
 
 def test_the_second_player_wins_on_4x4() -> None:
     assert solve(ReversiEnv(4)) == -1
+
+
+def test_the_second_player_wins_by_4_on_6x6() -> None:
+    """At the end of the published line, and by search from 14 empty points on."""
+    line = best_line()
+    assert (line[-1].is_over, line[-1].score()) == (True, -4)
+    for position in line[18:-1]:
+        found = best_move(position)
+        assert found.margin == -4 * position.to_play, position
+        assert found.outcome == -position.to_play
+
+
+@pytest.mark.slow
+def test_the_second_player_wins_by_4_on_6x6_from_17_empty_points_on() -> None:
+    (position,) = (position for position in best_line() if (position.board == 0).sum() == 17)
+    assert best_move(position).margin == -4 * position.to_play
 
 
 def test_a_side_without_stones_has_lost() -> None:

@@ -6,6 +6,7 @@ import pytest
 from alphago.arena.players import SearchPlayer
 from alphago.env.game import IllegalMove, Position
 from alphago.env.go import GoEnv
+from alphago.env.oware import OwareEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.mcts.player import MCTSPlayer
@@ -401,6 +402,16 @@ class TestViews:
             player.initialize_game(GO9.position(to_play=colour))
             player.tree_search(32)
             assert player.root_value == pytest.approx(0.9 * sign, abs=1e-5)
+
+
+@pytest.mark.parametrize(("setup", "plies"), [({}, 0), ({"move_number": 90}, 90)])
+def test_c_puct_grows_with_the_plies_before_a_set_up_too(setup: dict[str, int], plies: int) -> None:
+    env = OwareEnv()
+    player = MCTSPlayer(env, UniformEvaluator(), 2, settings={"c_puct": 1.0, "c_puct_growth": 0.01})
+    player.initialize_game(env.position(**setup))
+    for ply in range(3):
+        player.play_move(player.suggest_move())
+        assert player.search.rule.parameters.c_puct.tolist() == pytest.approx([1 + 0.01 * (plies + ply)])
 
 
 def test_settings_reach_the_search() -> None:

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from alphago.arena.alphabeta import best_move
 from alphago.env.game import Position
 from alphago.env.go import GoEnv
+from alphago.env.reversi import ReversiEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator
 from alphago.mcts.kernels.nodes import ROOT
@@ -81,6 +83,31 @@ def test_never_a_losing_move_where_there_is_another(evaluator) -> None:
         told += len(set(values.values())) > 1
         assert values[int(row.argmax())] == max(values.values()), (board, row)
     assert told > 20
+
+
+def margins(position: Position) -> dict[int, int]:
+    """The final margin of best play after each legal move, the mover's view."""
+    found = {}
+    for action in np.flatnonzero(position.legal_mask).tolist():
+        after = position.play(action)
+        margin = round(after.score() * after.to_play) if after.is_over else best_move(after).margin
+        found[action] = margin * after.to_play * position.to_play
+    return found
+
+
+def test_never_a_losing_move_of_reversi_where_there_is_another() -> None:
+    """Random positions of 4x4, solved by alpha-beta search; uniform priors and values of 0 know nothing."""
+    env, random = ReversiEnv(4), np.random.default_rng(5)
+    found: dict[bytes, Position] = {}
+    while len(found) < 60:
+        position = random_position(env, int(random.integers(3, 10)), random)
+        outcomes = set(np.sign(list(margins(position).values())))
+        if len(outcomes) > 1:
+            found[position.board.tobytes()] = position
+    visits = run(search_from(list(found.values()), UniformEvaluator(), SearchSettings(c_puct=1.5)), 4000)
+    for row, position in zip(visits, found.values(), strict=True):
+        after = margins(position)
+        assert np.sign(after[int(row.argmax())]) == np.sign(max(after.values())), (position, row)
 
 
 def solved(position: Position) -> dict[int, float]:

@@ -9,9 +9,10 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord, RecordBuilder
 from alphago.training.boards import Boards, BoardTraining
+from alphago.training.curriculum import stages
 from alphago.training.group import SelfPlay
 from alphago.training.memory import ReplayMemory
-from alphago.training.settings import SelfPlaySettings, TrainingSettings, stages
+from alphago.training.settings import SelfPlaySettings, TrainingSettings
 from tests.training.small_runs import GO, RandomGames
 
 
@@ -60,7 +61,7 @@ class TestMemory:
 def boards_of(env: GoEnv, settings: TrainingSettings, numbers: range, device: str = "cpu") -> Boards:
     """The boards of a run's first stage; nothing is played."""
     with Workers(1) as workers:
-        stage = stages(env, settings)[0]
+        stage = stages(env, settings.curriculum, settings.sizes)[0]
         return Boards(stage, settings, numbers, {}, workers=workers, make_source=SelfPlay, device=device)
 
 
@@ -79,7 +80,7 @@ class TestShares:
     def test_komi_of_each_board(self) -> None:
         """The run's own is as it was given, the others have their usual one."""
         settings = TrainingSettings(sizes=((7, 0.5), (9, 0.5)), curriculum=((7, 0.1), (((5, 0.5), (9, 0.5)), 0.2)))
-        parts = stages(GoEnv(9, komi=5.5), settings)
+        parts = stages(GoEnv(9, komi=5.5), settings.curriculum, settings.sizes)
         assert [[env for env, _ in stage.boards] for stage in parts] == [
             [GoEnv(7)], [GoEnv(5), GoEnv(9, komi=5.5)], [GoEnv(7), GoEnv(9, komi=5.5)],
         ]  # fmt: skip

@@ -9,7 +9,8 @@ import torch
 from torch import nn
 
 from alphago.cuda.contract import Backend
-from alphago.env.game import GameEnv, Leaves, Reached
+from alphago.env.game import GameEnv
+from alphago.env.leaves import Leaves, Reached
 from alphago.nn.inference.frozen import TRACING
 from alphago.nn.kernels.priors import LEAST
 

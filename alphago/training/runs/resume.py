@@ -19,6 +19,7 @@ from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.nn.net import NeuralNet, build_net
 from alphago.system.validation import UNSET, Unset, is_int, make_settings, qualified_name
+from alphago.training.curriculum import stages
 from alphago.training.judges.criteria import Champions, Gate, Opponent
 from alphago.training.judges.watched import Watched, make_watched
 from alphago.training.optimizer import OPTIMIZERS
@@ -26,7 +27,7 @@ from alphago.training.pool import Pool
 from alphago.training.precision import choose_precision
 from alphago.training.recipes import FEW_GAMES, RECIPES, Recipe, named_recipe, recipe_for
 from alphago.training.runs.config import other_version, version_errors
-from alphago.training.settings import TrainingSettings, default_groups, optimizer_name, stages
+from alphago.training.settings import TrainingSettings, default_groups, optimizer_name
 
 # Settings that a resumed run cannot change, because its games so far depend on them.  `groups` is among them because
 # each group plays the games with certain numbers: with another number of groups, a resumed run would play some games
@@ -284,7 +285,7 @@ def fitted(model: NeuralNet, env: GameEnv) -> NeuralNet:
 
 def check_boards(env: GameEnv, settings: TrainingSettings, model: NeuralNet) -> None:
     """Raise ValueError if the settings name a board that the game or the network does not support."""
-    for board in {board for stage in stages(env, settings) for board, _ in stage.boards}:
+    for board in {board for stage in stages(env, settings.curriculum, settings.sizes) for board, _ in stage.boards}:
         model.resized(board)
 
 

@@ -11,8 +11,9 @@ import torch.nn.functional as functional
 
 from alphago.cuda.device import KEPT
 from alphago.cuda.host import Host, find_compiler
-from alphago.env.game import GameBatch, Leaves
+from alphago.env.game import GameBatch
 from alphago.env.go import GoEnv
+from alphago.env.leaves import Leaves
 from alphago.mcts.search import Search, SearchSettings
 from alphago.nn.inference.cpu import ROUNDING, NetEvaluator
 from alphago.nn.inference.frozen import example_planes, frozen_parts, outputs_agree

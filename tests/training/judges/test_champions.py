@@ -243,9 +243,10 @@ class TestRun:
         assert len(mixed) >= 2
         assert all(0.3 < half < 0.7 for half in mixed)  # every other ply
 
-    @pytest.mark.parametrize("saves", [80])
-    def test_it_goes_on_to_the_bit(self, tmp_path: Path, championed: Small, saves: int) -> None:
-        run_killed(tmp_path, saves, **RUN)
+    def test_it_goes_on_to_the_bit(self, tmp_path: Path, championed: Small) -> None:
+        """Killed three times, each time after so many saves."""
+        for saves in (35, 20, 20):
+            run_killed(tmp_path, saves, **RUN)
         again, _ = go_on(tmp_path)
         assert same(again, championed.net)
         rows = [without_times(read_history(path).evaluations) for path in (championed.folder, tmp_path)]

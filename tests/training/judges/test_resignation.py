@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from alphago.records.record import GameRecord, RecordBuilder
-from alphago.training.group import draw_beginning
+from alphago.training.beginning import draw_beginning
 from alphago.training.judges.resignation import (
     FEWEST,
     HIGHEST,

@@ -1,0 +1,30 @@
+"""How a game of self-play begins: its random generator, set-up, opening, and whether its players may resign."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from alphago.env.game import GameEnv
+from alphago.training.settings import SelfPlaySettings
+
+
+class Beginning(NamedTuple):
+    """The random choices before a game's first move, and the game's random generator in the state after them."""
+
+    generator: np.random.Generator
+    setup: dict[str, Any]  # keywords of `GameEnv.position`, such as a random komi
+    opening: int  # number of first plies that the policy plays without search
+    may_resign: bool
+
+
+def draw_beginning(env: GameEnv, settings: SelfPlaySettings, seed: int, number: int) -> Beginning:
+    """Make the random choices before a game's first move; the same seed and number give the same choices.
+
+    seed: the run's seed.  number: the game's number in the run.
+    """
+    generator = np.random.default_rng([seed, number])
+    setup = env.random_setup(generator)
+    longest = min(env.max_moves, 2 * env.action_space)  # games without a limit have a huge max_moves
+    plies = longest / 20 if settings.opening_plies is None else settings.opening_plies
+    opening = int(generator.exponential(plies))
+    return Beginning(generator, setup, opening, bool(generator.random() >= settings.no_resign_share))
