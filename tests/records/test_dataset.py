@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import shutil
 import tarfile
 import zipfile
@@ -330,6 +331,56 @@ class TestResuming:
         assert not (tmp_path / "part" / "games-000099.npy").exists()
         _, report = imported(tmp_path / "part", source)
         assert (report.kept, report.total) == (0, 30)
+
+    def test_a_folder_to_which_files_were_added(self, tmp_path: Path) -> None:
+        """The same command reads it again; before, it said that nothing was new, whatever was in the folder."""
+        source = self.files(tmp_path, 5)
+        imported(tmp_path / "d", source)
+        self.files(tmp_path, 8)
+        dataset, report = imported(tmp_path / "d", source)
+        assert (len(dataset), report.kept, report.rejected) == (8, 3, {"duplicate": 5})
+        _, report = imported(tmp_path / "d", source)
+        assert (report.kept, report.total, report.rejected) == (0, 8, {})
+
+    def test_a_folder_with_a_file_that_was_changed(self, tmp_path: Path) -> None:
+        """Of equal size, even in a subfolder and with an old date: its own time has changed."""
+        source = self.files(tmp_path, 3)
+        (source / "deep").mkdir()
+        (source / "deep" / "a.sgf").write_text("(;SZ[9]RE[B+R];B[ee];W[gc];B[cc])")
+        imported(tmp_path / "d", source)
+        (source / "deep" / "a.sgf").write_text("(;SZ[9]RE[B+R];B[ee];W[gc];B[dc])")
+        os.utime(source / "deep" / "a.sgf", (1, 1))
+        dataset, report = imported(tmp_path / "d", source)
+        assert (len(dataset), report.kept) == (5, 1)
+
+    def test_the_dataset_in_the_folder_itself(self, tmp_path: Path) -> None:
+        """`alphago sgf . --to games.dataset`: what the import writes is no change of its source."""
+        source = self.files(tmp_path, 3)
+        imported(source / "games.dataset", source)
+        (source / "games.dataset" / "left").write_text("(;SZ[9];B[aa])")
+        _, report = imported(source / "games.dataset", source)
+        assert (report.kept, report.total, report.rejected) == (0, 3, {})
+
+    def test_an_interrupted_import_of_a_folder_that_changes(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Files before those already read would shift the jobs, and games would be skipped."""
+        source = self.files(tmp_path, 20)
+        monkeypatch.setattr(importing, "PIECES_PER_JOB", 4)
+        monkeypatch.setattr(dataset_writer, "GAMES_PER_PART", 4)
+
+        def stop(read: int, kept: int) -> None:
+            if read >= 12:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            imported(tmp_path / "d", source, on_progress=stop)
+        for seed in range(5):
+            (source / f"{seed:03d}.sgf").unlink()
+        (source / "zzz.sgf").write_bytes(format_sgf(random_game(99, 9, 25)))
+        dataset, report = imported(tmp_path / "d", source)
+        assert (len(dataset), report.kept + report.rejected["duplicate"]) == (21, 16)
+        assert imported(tmp_path / "d", source)[1].kept == 0
 
     def test_adding_more(self, tmp_path: Path) -> None:
         source = self.files(tmp_path, 5)
