@@ -219,18 +219,6 @@ class TestValues:
         assert only("(\nTE[2018]\nKO[7.5]\nSZ[5]\nRE[x]\n;B[aa])").komi == 7.5
 
     @pytest.mark.parametrize(
-        ("text", "outcome", "margin"),
-        [("W", -1, None), ("White resigns.", 1, None), ("B+Time", 1, None), ("黑胜2又3/4子", 1, 5.5),
-         ("白胜3/4子", -1, -1.5), ("黑中盘胜", 1, None), ("白中押し勝ち", -1, None), ("黒2目半勝ち", 1, 2.5),
-         ("흑 불계승", 1, None), ("백 3집반승", -1, -3.5), ("백 3.5집승", -1, -3.5), ("黑方认输", -1, None),
-         ("B + 3.5", 1, 3.5), ("W+3,5", -1, -3.5), ("B+2.5 points", 1, 2.5), ("持碁", 0, 0), ("Void", None, None),
-         ("Unfinished", None, None), ("黑负", -1, None)],
-    )  # fmt: skip
-    def test_results(self, text: str, outcome: float | None, margin: float | None) -> None:
-        game = only(f"(;SZ[5]RE[{text}])")
-        assert (game.outcome, game.margin) == (outcome, margin)
-
-    @pytest.mark.parametrize(
         ("text", "rank"),
         [("9d", 9), ("1k", -1), ("30k?", -30), ("9p", 109), ("P9段", 109), ("P9", 109), ("九段", 9), ("初段", 1),
          ("职业九段", 109), ("2850", 2850), ("2850?", 2850), ("Meijin", 109), ("", 0), ("?", 0), ("3 dan", 3),
