@@ -57,8 +57,8 @@ def import_games(
     """Import games from files, folders and archives into a dataset, and report how many were kept.
 
     A game is left out if the dataset already has it or a rotated or reflected copy of it.  To resume an import that was
-    stopped, repeat the call; a call with other arguments adds to the dataset.  Repeating a complete import does nothing,
-    unless files were added or changed since: then all are read again, and the new games are added.
+    stopped, repeat the call; a call with other arguments adds to the dataset.  Repeating a complete import does
+    nothing, unless files were added or changed since: then all are read again, and the new games are added.
 
     Args:
         paths: SGF files, archives (`.tar.gz`, `.zip`), texts with a game on each line (`id TAB ;B[pd];W[dp]…`),

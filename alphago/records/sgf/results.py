@@ -36,7 +36,9 @@ LOSERS = (
 
 SEGMENT = re.compile("([黒黑白흑백])([^黒黑白흑백]*)")
 NAMED = re.compile("(?:勝者|胜者|勝方|胜方|赢家|贏家|승자)\\s*[:は는=]?\\s*([黒黑白흑백])")
-BETWEEN = r"[-0-9./,:+()\s・、。番方棋のはがをち으로이가의大险險惜]|[零一二三四五六七八九两兩両十百又と半余分之强強子目点점집반]"
+BETWEEN = (
+    r"[-0-9./,:+()\s・、。番方棋のはがをち으로이가의大险險惜零一二三四五六七八九两兩両十百又と半余分之强強子目点점집반]"
+)
 REASON = (
     "中押し?|中盘|中盤|불계|时间到?|時間切れ?|시간|초과|超时|超時|読秒|读秒|反則|反则|犯規|犯规|不戦|不战|不戰|优势|優勢|判定"
     "|判|기권|반칙|弃权|棄権|棄權|数子|計点|计点|による|により|で|以"
@@ -143,8 +145,8 @@ def amount(whole: str | None, fraction: str | None) -> float | None:
 def eastern_amount(text: str) -> tuple[float | None, str | None]:
     """Return the margin in a plain text in Chinese, Japanese or Korean, and its unit.
 
-    Returns (None, None) unless the text has one number of points, after the colour of the winner or the loser.  A number
-    without a unit counts after a plus only.
+    Returns (None, None) unless the text has one number of points, after the colour of the winner or the loser.  A
+    number without a unit counts after a plus only.
     """
     text = MOVES.sub(lambda match: " " * len(match[0]), text)
     found = [match for match in EASTERN.finditer(text) if IN_AMOUNT.search(match[0])]
