@@ -280,6 +280,31 @@ class TestFilters:
         dataset, report = imported(tmp_path / "d", tmp_path / "a.sgf", filter=GameFilter(**{**vars(ANY), **options}))
         assert (len(dataset), report.rejected) == (0, {reason: 1})
 
+    @pytest.mark.parametrize(
+        ("ranks", "least", "kept"),
+        [("BR[5k]WR[5k]", -10, True), ("BR[5k]WR[12k]", -10, False), ("BR[5k]", -10, False), ("WR[5k]", -10, False),
+         ("BR[5k]WR[?]", -30, False), ("", -30, False), ("BR[3d]WR[9p]", 3, True), ("BR[3d]", 1, False)],
+    )  # fmt: skip
+    def test_both_ranks_must_be_known(self, tmp_path: Path, ranks: str, least: int, kept: bool) -> None:
+        """An unknown rank is no rank between kyu and dan."""
+        (tmp_path / "a.sgf").write_text(f"(;SZ[9]RE[B+R]{ranks};B[ee];W[ff])")
+        dataset, _ = imported(
+            tmp_path / "d", tmp_path / "a.sgf", filter=GameFilter(min_moves=0, min_rank=least)
+        )  # fmt: skip
+        assert len(dataset) == kept
+
+    def test_ranks_of_games_without(self, tmp_path: Path) -> None:
+        """yenw's lines have none; that all players are 9 dan is said on its page."""
+        (tmp_path / "lines").write_text(f"1\t{text_of(random_game(1))}\n")
+        (tmp_path / "a.sgf").write_text("(;SZ[9]RE[B+R]BR[5k];B[ee];W[ff])")
+        for options, count in (({}, 2), ({"min_rank": 5}, 0), ({"min_rank": 5, "rank": 9}, 1), ({"rank": 9}, 2)):
+            chosen = GameFilter(min_moves=0, any_result=True, **options)
+            dataset, _ = imported(tmp_path / f"d{options}", tmp_path / "lines", tmp_path / "a.sgf", filter=chosen)
+            assert len(dataset) == count
+        assert [[int(game.row[f"{side}_rank"]) for side in ("black", "white")] for game in dataset.games()] == [
+            [9, 9], [-5, 9]
+        ]  # fmt: skip
+
     def test_games_that_are_cut(self, tmp_path: Path) -> None:
         (tmp_path / "a.sgf").write_text("(;SZ[9]RE[B+R];B[aa];W[bb];B[aa])")
         _, report = imported(tmp_path / "d", tmp_path / "a.sgf")
