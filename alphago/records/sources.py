@@ -69,6 +69,14 @@ def files_of(path: Path) -> list[Path]:
     return sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
 
 
+def may_hold_sgf(name: str) -> bool:
+    """Return whether a name is that of an SGF file or of an archive."""
+    return (
+        bool(SGF_NAMES.search(name) or TAR_NAMES.search(name))
+        or Path(name).suffix.lower() in (".zip", *PACKED_NAMES)
+    )  # fmt: skip
+
+
 def pieces_of_file(file: Path, asked: bool) -> Iterator[Piece]:
     """Yield the pieces of one file.
 
