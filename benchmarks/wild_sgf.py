@@ -216,7 +216,7 @@ def compare(files: Sequence[tuple[str, bytes]], folder: Path, limit: float) -> s
             opened += theirs is not None
             for end, kind in judged(theirs or [], data):
                 ends[end] += 1
-                faults[kind] += bool(kind)
+                faults.update([kind] * bool(kind))
                 if end == OTHER:
                     examples.append(name)
     ended = ", ".join(f"{count} {kind}" for kind, count in faults.most_common())

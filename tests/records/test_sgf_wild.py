@@ -118,6 +118,10 @@ class TestForms:
         text = "From: me\r\nSubject: (no game)\r\n\r\n(;SZ[5];B[aa])\r\n)))\r\n]C[again.])))\r\n(;SZ[5];B[bb])  bye"
         assert [moves(game) for game in salvage_sgf(text.encode())] == ["B A5", "B B4"]
 
+    def test_a_semicolon_between_name_and_value(self) -> None:
+        """As Sabaki reads it; the move is not lost."""
+        assert moves(only("(;SZ[5];B[aa];W;[bb];B[cc])")) == "B A5, W B4, B C3"
+
     def test_passes_and_broken_lines(self) -> None:
         assert only("(;SZ[19];B[];W[tt];B[a\na])".replace(";W[tt]", ";W[p\r\nd]")).moves == (361, 72, 0)
         assert only("(;SZ[21];B[tt])").moves == (19 * 21 + 19,)

@@ -135,7 +135,8 @@ def read_tree(text: str, at: int) -> Tree:
             tree.too_long = True
             break
         elif mark == ";":
-            node, values = begin_node(tree, current), None
+            node = begin_node(tree, current)
+            values = None if values else values  # in a damaged file a value may follow its name after a semicolon
             current = len(tree.nodes) - 1
         elif mark == "(":
             stack.append(current)
