@@ -37,8 +37,8 @@ class GameFilter:
 
     size: int | None = setting("only games on boards of this size", default=None, least=2, most=25)
     min_rank: int | None = setting(
-        "only games between players of at least this rank: 1 to 9 dan, -30 to -1 kyu, 101 to 109 professional dan; "
-        "from 1000 on an Elo rating",
+        "only games between players of at least this rank, both known: 1 to 9 dan, -30 to -1 kyu, 101 to 109 "
+        "professional dan; from 1000 on an Elo rating",
         default=None, least=-30, most=9999,
     )  # fmt: skip
     max_handicap: int = setting("most handicap stones", default=9, least=0, most=99)
@@ -46,6 +46,7 @@ class GameFilter:
     max_moves: int = setting("most moves of a game", default=1000, least=1, most=LONGEST_GAME)
     any_result: bool = setting("keep games without a known winner too: they train the policy only", default=False)
     komi: float | None = setting("komi of files that name none", default=None, least=-1000, most=1000)
+    rank: int | None = setting("rank of players whose files name none", default=None, least=-30, most=9999)
     cut: bool = setting(
         "keep the legal beginning of games that are damaged, truncated or have an illegal move", default=False
     )
@@ -99,7 +100,7 @@ class Converter:
         komi2 = self.komi2(game.komi)
         known = game.outcome is not None
         score2, ended = self.score(env, game) if known and not game.faults else (0, False)
-        black, white = map(read_rank, game.ranks)
+        black, white = self.ranks(game)
         year = YEAR.search(game.date)
         into.add(
             {
@@ -119,14 +120,21 @@ class Converter:
         cut = next((kind for kind in wrong if kind in CUT), "")
         if fatal or (cut and not self.filter.cut):
             return fatal or cut
-        return self.why_filtered(
-            game.board_size, len(game.moves), game.handicap, game.outcome, min(map(read_rank, game.ranks))
-        )
+        return self.why_filtered(game.board_size, len(game.moves), game.handicap, game.outcome, self.ranks(game))
 
-    def why_filtered(self, size: int, moves: int, handicap: int, outcome: float | None, rank: int | None) -> str:
+    def ranks(self, game: SgfGame | None) -> tuple[int, int]:
+        """Return the ranks of Black and White, 0 if unknown; the filter's own rank for players without one.
+
+        game: None for a game of which no ranks are known.
+        """
+        usual = self.filter.rank or 0
+        black, white = ("", "") if game is None else game.ranks
+        return read_rank(black) or usual, read_rank(white) or usual
+
+    def why_filtered(self, size: int, moves: int, handicap: int, outcome: float | None, ranks: tuple[int, int]) -> str:
         """Return the reason why the filter rejects a game with these properties; "" if it accepts the game.
 
-        rank: the lower of the players' ranks, 0 if unknown; None to accept any rank.
+        ranks: of Black and White, 0 if unknown.
         """
         wanted = self.filter
         if wanted.size is not None and size != wanted.size:
@@ -139,7 +147,7 @@ class Converter:
             return HANDICAP
         if outcome is None and not wanted.any_result:
             return NO_RESULT
-        if wanted.min_rank is not None and rank is not None and (rank == 0 or rank < wanted.min_rank):
+        if wanted.min_rank is not None and (0 in ranks or min(ranks) < wanted.min_rank):
             return RANK
         return ""
 
@@ -190,7 +198,7 @@ class Converter:
             return
         known = entry is not None and (entry["outcome"] != 0 or entry["margin2"] == 0)
         outcome = float(entry["outcome"]) if entry is not None and known else None
-        if reason := self.why_filtered(19, len(plays[1]), 0, outcome, None):
+        if reason := self.why_filtered(19, len(plays[1]), 0, outcome, self.ranks(None)):
             into.reject(reason, where)
             return
         self.add_plays(into, where, plays, entry if known else None, entry)
@@ -223,6 +231,7 @@ class Converter:
         komi2 = self.komi2(None if entry is None or entry["komi2"] == NO_KOMI else entry["komi2"] / 2)
         margin2 = NO_MARGIN if result is None else int(result["margin2"])
         mine = 2 * area - komi2
+        black, white = self.ranks(None)
         ended = (
             margin2 != NO_MARGIN and komi2 != UNKNOWN_KOMI and abs(mine - margin2) <= 2 * SCORED_WITHIN
             and mine * margin2 > 0
@@ -232,7 +241,7 @@ class Converter:
                 "length": len(words), "stones": 0, "size": 19, "first": int(colours[0]) if len(colours) else 1,
                 "outcome": 0 if result is None else int(result["outcome"]),
                 "flags": RESULT * (result is not None) + ENDED * ended, "score2": mine if ended else 0,
-                "komi2": komi2, "rules": rules_code(rules),
+                "komi2": komi2, "black_rank": black, "white_rank": white, "rules": rules_code(rules),
             },
             words,
         )  # fmt: skip

@@ -223,20 +223,25 @@ class DatasetWriter:
     def begin(self, sources: Sequence[Any], options: Mapping[str, Any]) -> int:
         """Begin or resume an import; return how many of its jobs are done, or -1 if the import is already complete.
 
-        sources, options: JSON data; two imports with equal data are the same import.
-        Raises ValueError if a different import was interrupted.
+        If the sources have changed since the import was interrupted, it begins again: their jobs are other ones now.
+
+        sources: JSON data, for each source a list of its path and of what shows that it has changed.
+        options: JSON data; two imports with equal sources and options are the same import.
+        Raises ValueError if an import from other paths, or with other options, was interrupted.
         """
         wanted = json.loads(json.dumps({"sources": list(sources), "options": dict(options)}))
         last = self.index["imports"][-1] if self.index["imports"] else None
         if last is not None and not last["complete"]:
-            if {name: last[name] for name in wanted} != wanted:
+            if (paths_of(last), last["options"]) != (paths_of(wanted), wanted["options"]):
                 stopped = ", ".join(str(source[0]) for source in last["sources"][:3])
                 raise ValueError(
                     f"{self.path} has an interrupted import of {stopped}: repeat that call, or choose another folder"
                 )
-            self.rejected, self.examples = Counter(last["rejected"]), dict(last["examples"])
-            return int(last["jobs"])
-        if last is not None and any({name: one[name] for name in wanted} == wanted for one in self.index["imports"]):
+            if last["sources"] == wanted["sources"]:
+                self.rejected, self.examples = Counter(last["rejected"]), dict(last["examples"])
+                return int(last["jobs"])
+            self.index["imports"].pop()
+        elif any({name: one[name] for name in wanted} == wanted for one in self.index["imports"]):
             return -1
         self.index["imports"].append(
             {**wanted, "before": self.games, "jobs": 0, "complete": False, "rejected": {}, "examples": {}}
@@ -289,6 +294,11 @@ class DatasetWriter:
             digest = hashlib.blake2b(data.getbuffer(), digest_size=16).hexdigest()
             entry[name] = {"file": file, "digest": digest}
         self.index["parts"].append(entry)
+
+
+def paths_of(one: Mapping[str, Any]) -> list[str]:
+    """Return the paths of an import's sources."""
+    return [source[0] for source in one["sources"]]
 
 
 def join_batches(batches: Sequence[Batch]) -> tuple[np.ndarray, np.ndarray]:

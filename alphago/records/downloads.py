@@ -61,13 +61,14 @@ COLLECTIONS = {
         "https://github.com/yenw/computer-go-dataset", "none stated",
         tuple(f"{YENW}/TYGEM/Kifu/{month}.zip" for month in months((2005, 11), (2016, 12))),
         tuple(f"{YENW}/TYGEM/index/Kifu{year}.zip" for year in range(2005, 2017)),
-        {"komi": 6.5},
+        {"komi": 6.5, "rank": 9},
     ),
     "tom": Collection(
         "51 000 games of 9 dan players on TOM, 2003 to 2011; 19x19",
         "https://github.com/yenw/computer-go-dataset", "none stated",
         tuple(f"{YENW}/Tom/kifu/{month}" for month in months((2003, 9), (2011, 12))),
         (f"{YENW}/Tom/Kifu.index",),
+        {"rank": 9},
     ),
     "kgs": Collection(
         "190 000 games with a player of 6 dan or more on KGS, 2001 to 2017; 19x19, many with handicap",

@@ -1,5 +1,7 @@
 """`import_games`: stream games from files into a dataset, on several processes, resumable after a stop."""
 
+import contextlib
+import hashlib
 import multiprocessing
 import os
 from collections import Counter, deque
@@ -11,7 +13,7 @@ from typing import Any
 
 from alphago.records.converting import Converter, GameFilter
 from alphago.records.dataset_writer import Batch, DatasetWriter, Split
-from alphago.records.sources import Piece, find_indexes, pieces, read_indexes
+from alphago.records.sources import OTHER_NAMES, Piece, files_of, find_indexes, pieces, read_indexes
 
 BYTES_PER_JOB = 300_000
 PIECES_PER_JOB = 200
@@ -55,7 +57,8 @@ def import_games(
     """Import games from files, folders and archives into a dataset, and report how many were kept.
 
     A game is left out if the dataset already has it or a rotated or reflected copy of it.  To resume an import that was
-    stopped, repeat the call; a call with other arguments adds to the dataset.
+    stopped, repeat the call; a call with other arguments adds to the dataset.  Repeating a complete import does
+    nothing, unless files were added or changed since: then all are read again, and the new games are added.
 
     Args:
         paths: SGF files, archives (`.tar.gz`, `.zip`), texts with a game on each line (`id TAB ;B[pd];W[dp]…`),
@@ -80,8 +83,9 @@ def import_games(
             raise FileNotFoundError(f"games must be in a file, a folder or an archive, got {path}")
     indexes = find_indexes(paths) if index is None else [Path(one) for one in index]
     converter = Converter(filter, read_indexes(indexes))
+    sources = [stamp(path, dataset) for path in paths]
     with DatasetWriter(dataset, split) as writer:
-        done = writer.begin([stamp(path) for path in paths], {"filter": filter.plain(), "index": len(converter.index)})
+        done = writer.begin(sources, {"filter": filter.plain(), "index": len(converter.index)})
         if done < 0:  # it is complete already
             return ImportReport(0, writer.games)
         for number, batch in enumerate(converted(converter, jobs(paths, done), workers), done + 1):
@@ -93,11 +97,25 @@ def import_games(
         return ImportReport(writer.games - writer.before, writer.games, writer.rejected, writer.examples)
 
 
-def stamp(path: str | Path) -> list[Any]:
-    """Return [path, size, modification time] of a file, to notice changes; of a folder, [path, 0, 0]."""
-    place = Path(path)
-    status = place.stat()
-    return [str(path), 0 if place.is_dir() else status.st_size, 0 if place.is_dir() else int(status.st_mtime)]
+def stamp(path: str | Path, dataset: str | Path) -> list[Any]:
+    """Return [path, size, modification time], to notice changes; for a folder also a digest of its files.
+
+    A folder's size is that of its files together, its time that of the newest one.  The digest is over their names,
+    sizes and times.  Files in the dataset's own folder and files that no import reads are left out.
+    """
+    place, own = Path(path), Path(dataset).resolve()
+    if not place.is_dir():
+        status = place.stat()
+        return [str(path), status.st_size, int(status.st_mtime)]
+    digest, size, newest = hashlib.blake2b(digest_size=16), 0, 0
+    for file in files_of(place):
+        if not OTHER_NAMES.search(file.name) and own not in file.resolve().parents:
+            with contextlib.suppress(FileNotFoundError):  # deleted since the folder was listed
+                status = file.stat()
+                name = os.fsencode(file.relative_to(place))
+                digest.update(b"%d %d %d %s" % (len(name), status.st_size, status.st_mtime_ns, name))
+                size, newest = size + status.st_size, max(newest, int(status.st_mtime))
+    return [str(path), size, newest, digest.hexdigest()]
 
 
 def jobs(paths: Sequence[str | Path], skip: int = 0) -> Iterator[list[Piece]]:

@@ -60,9 +60,21 @@ def pieces(paths: Iterable[str | Path]) -> Iterator[Piece]:
     for path in map(Path, paths):
         if not path.exists():
             raise FileNotFoundError(f"games must be in a file, a folder or an archive, got {path}")
-        files = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
-        for file in files:
+        for file in files_of(path):
             yield from pieces_of_file(file, asked=not path.is_dir())
+
+
+def files_of(path: Path) -> list[Path]:
+    """Return the files in a folder and its subfolders, sorted; for a file, the file itself."""
+    return sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+
+
+def may_hold_sgf(name: str) -> bool:
+    """Return whether a name is that of an SGF file or of an archive."""
+    return (
+        bool(SGF_NAMES.search(name) or TAR_NAMES.search(name))
+        or Path(name).suffix.lower() in (".zip", *PACKED_NAMES)
+    )  # fmt: skip
 
 
 def pieces_of_file(file: Path, asked: bool) -> Iterator[Piece]:

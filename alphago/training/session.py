@@ -131,12 +131,13 @@ class RunParts(NamedTuple):
     """The parts of a run that supervised training replaces.
 
     memory: creates the memory of each board.  judges: judges in addition to the gate, the proof and the watcher.
-    command: the command that resumes the run, with `--folder`.
+    command: the command that resumes the run, with `--folder`.  notes: sentences to report when the run begins.
     """
 
     memory: MakeMemory = ReplayMemory
     judges: Sequence[Judge] = ()
     command: str = "alphago train"
+    notes: Sequence[str] = ()
 
 
 class Slice(NamedTuple):
@@ -200,7 +201,7 @@ def train_run(
             where = plan.model.evaluator(
                 device=device, shared=False
             ).device  # the CPU for a network that the GPU cannot compute
-        notes: list[str] = []
+        notes = list(parts.notes if parts else ())
         while True:
             stop = threading.Event()
             try:

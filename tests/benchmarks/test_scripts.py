@@ -11,6 +11,7 @@ import pytest
 from alphago import ConnectFourEnv, GoEnv, NeuralNet, OwareEnv, ReversiEnv
 from alphago.nn.base import DenseBase
 from tests.benchmarks.bench import BENCHMARKS, Bench
+from tests.ui.clients.installed import client, node
 
 # By script: what makes it small, and patterns that its output has to match, in this order.
 SMALL = {
@@ -79,6 +80,17 @@ SMALL = {
             r"policy +\d\.\d{4} \(",
             r"4/2/1 +\d\.\d{4} \(\+0\.0000 \+- 0\.0000\)",
             r"4/4/2 +\d\.\d{4} \([+-]0\.\d{4} \+- ",
+        ],
+    ),
+    "wild_sgf.py": (
+        "--hostile 5 --scale 0.01",
+        [
+            r"7 files, 5 with accidents, 10 slow ones; at most 60 s for each\n",
+            r"wild: 7 files, 7 games, 81 moves; 7 games without a fault\n0 crashes, 0 hangs; the slowest file took ",
+            r"with accidents: 5 files, ",
+            r"0 crashes, 0 hangs; ",
+            r"slow: 10 files, 10 games, 4\d\d moves; ",
+            r"0 crashes, 0 hangs; ",
         ],
     ),
     "reading_games.py": (
@@ -208,6 +220,21 @@ def test_what_half_a_million_positions_take(bench: Bench, tmp_path: Path) -> Non
     sizes = re.findall(r"(in memory|on disk): (\d+) bytes a position", told)
     each = {where: int(size) * positions / moves for where, size in sizes}
     assert 0 < each["on disk"] < each["in memory"] <= 500
+
+
+@pytest.mark.slow
+def test_games_as_sabaki_reads_them(bench: Bench, tmp_path: Path) -> None:
+    """All moves, or those up to a named fault; its parser is in the folder that ALPHAGO_CLIENTS names."""
+    folder = client("@sabaki/sgf", "node_modules", "@sabaki", "sgf").parents[2]
+    node()
+    (tmp_path / "a.sgf").write_text("(;SZ[9];B[aa];B[bb];W[tt];B[cc])(;SZ[9];W[aa];B[aa];W[bb])(;SZ[9];b[aa])")
+    (tmp_path / "b.sgf").write_text("(;SZ[9];B[aa];AE[aa];W[bb];B[dd](;W[ee])(;W[ff]))")
+    (tmp_path / "cut.sgf").write_text("(;SZ[9];B[aa];W[b")
+    told = bench.run("wild_sgf.py", str(tmp_path), "--hostile", "5", "--scale", "0.01", "--sabaki", str(folder))
+    wild = told.split("with accidents:")[0]
+    assert "Sabaki's parser opens 2 of 3 files, with 3 games that have moves\n" in wild
+    assert re.findall(r"(?m)^ +(\d+)  read ", wild) == ["1", "2", "0", "0"]
+    assert re.search(r"as far as legal: 1 (occupied point|set-up after a move), 1 ", wild)
 
 
 @pytest.mark.slow

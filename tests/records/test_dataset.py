@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import shutil
 import tarfile
 import zipfile
@@ -279,6 +280,31 @@ class TestFilters:
         dataset, report = imported(tmp_path / "d", tmp_path / "a.sgf", filter=GameFilter(**{**vars(ANY), **options}))
         assert (len(dataset), report.rejected) == (0, {reason: 1})
 
+    @pytest.mark.parametrize(
+        ("ranks", "least", "kept"),
+        [("BR[5k]WR[5k]", -10, True), ("BR[5k]WR[12k]", -10, False), ("BR[5k]", -10, False), ("WR[5k]", -10, False),
+         ("BR[5k]WR[?]", -30, False), ("", -30, False), ("BR[3d]WR[9p]", 3, True), ("BR[3d]", 1, False)],
+    )  # fmt: skip
+    def test_both_ranks_must_be_known(self, tmp_path: Path, ranks: str, least: int, kept: bool) -> None:
+        """An unknown rank is no rank between kyu and dan."""
+        (tmp_path / "a.sgf").write_text(f"(;SZ[9]RE[B+R]{ranks};B[ee];W[ff])")
+        dataset, _ = imported(
+            tmp_path / "d", tmp_path / "a.sgf", filter=GameFilter(min_moves=0, min_rank=least)
+        )  # fmt: skip
+        assert len(dataset) == kept
+
+    def test_ranks_of_games_without(self, tmp_path: Path) -> None:
+        """yenw's lines have none; that all players are 9 dan is said on its page."""
+        (tmp_path / "lines").write_text(f"1\t{text_of(random_game(1))}\n")
+        (tmp_path / "a.sgf").write_text("(;SZ[9]RE[B+R]BR[5k];B[ee];W[ff])")
+        for options, count in (({}, 2), ({"min_rank": 5}, 0), ({"min_rank": 5, "rank": 9}, 1), ({"rank": 9}, 2)):
+            chosen = GameFilter(min_moves=0, any_result=True, **options)
+            dataset, _ = imported(tmp_path / f"d{options}", tmp_path / "lines", tmp_path / "a.sgf", filter=chosen)
+            assert len(dataset) == count
+        assert [[int(game.row[f"{side}_rank"]) for side in ("black", "white")] for game in dataset.games()] == [
+            [9, 9], [-5, 9]
+        ]  # fmt: skip
+
     def test_games_that_are_cut(self, tmp_path: Path) -> None:
         (tmp_path / "a.sgf").write_text("(;SZ[9]RE[B+R];B[aa];W[bb];B[aa])")
         _, report = imported(tmp_path / "d", tmp_path / "a.sgf")
@@ -330,6 +356,56 @@ class TestResuming:
         assert not (tmp_path / "part" / "games-000099.npy").exists()
         _, report = imported(tmp_path / "part", source)
         assert (report.kept, report.total) == (0, 30)
+
+    def test_a_folder_to_which_files_were_added(self, tmp_path: Path) -> None:
+        """The same command reads it again; before, it said that nothing was new, whatever was in the folder."""
+        source = self.files(tmp_path, 5)
+        imported(tmp_path / "d", source)
+        self.files(tmp_path, 8)
+        dataset, report = imported(tmp_path / "d", source)
+        assert (len(dataset), report.kept, report.rejected) == (8, 3, {"duplicate": 5})
+        _, report = imported(tmp_path / "d", source)
+        assert (report.kept, report.total, report.rejected) == (0, 8, {})
+
+    def test_a_folder_with_a_file_that_was_changed(self, tmp_path: Path) -> None:
+        """Of equal size, even in a subfolder and with an old date: its own time has changed."""
+        source = self.files(tmp_path, 3)
+        (source / "deep").mkdir()
+        (source / "deep" / "a.sgf").write_text("(;SZ[9]RE[B+R];B[ee];W[gc];B[cc])")
+        imported(tmp_path / "d", source)
+        (source / "deep" / "a.sgf").write_text("(;SZ[9]RE[B+R];B[ee];W[gc];B[dc])")
+        os.utime(source / "deep" / "a.sgf", (1, 1))
+        dataset, report = imported(tmp_path / "d", source)
+        assert (len(dataset), report.kept) == (5, 1)
+
+    def test_the_dataset_in_the_folder_itself(self, tmp_path: Path) -> None:
+        """`alphago sgf . --to games.dataset`: what the import writes is no change of its source."""
+        source = self.files(tmp_path, 3)
+        imported(source / "games.dataset", source)
+        (source / "games.dataset" / "left").write_text("(;SZ[9];B[aa])")
+        _, report = imported(source / "games.dataset", source)
+        assert (report.kept, report.total, report.rejected) == (0, 3, {})
+
+    def test_an_interrupted_import_of_a_folder_that_changes(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Files before those already read would shift the jobs, and games would be skipped."""
+        source = self.files(tmp_path, 20)
+        monkeypatch.setattr(importing, "PIECES_PER_JOB", 4)
+        monkeypatch.setattr(dataset_writer, "GAMES_PER_PART", 4)
+
+        def stop(read: int, kept: int) -> None:
+            if read >= 12:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            imported(tmp_path / "d", source, on_progress=stop)
+        for seed in range(5):
+            (source / f"{seed:03d}.sgf").unlink()
+        (source / "zzz.sgf").write_bytes(format_sgf(random_game(99, 9, 25)))
+        dataset, report = imported(tmp_path / "d", source)
+        assert (len(dataset), report.kept + report.rejected["duplicate"]) == (21, 16)
+        assert imported(tmp_path / "d", source)[1].kept == 0
 
     def test_adding_more(self, tmp_path: Path) -> None:
         source = self.files(tmp_path, 5)

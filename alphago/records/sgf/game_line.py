@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,21 +11,11 @@ from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules, handicap_points, most_handicap, read_rules
 from alphago.records.sgf import faults as kinds
 from alphago.records.sgf.faults import Fault
+from alphago.records.sgf.following import Followed, Run
 from alphago.records.sgf.game import SgfGame
 from alphago.records.sgf.grammar import Node, plain_text
 from alphago.records.sgf.notes import read_notes, without_generated
-from alphago.records.sgf.stretches import (
-    KEPT,
-    STONES,
-    Followed,
-    Stretch,
-    board_of,
-    follow_in,
-    is_joined,
-    join,
-    marked,
-    stones_of,
-)
+from alphago.records.sgf.stretches import KEPT, STONES, Stretch, board_of, stones_of
 from alphago.records.sgf.values import RATED_NAME, read_handicap, read_komi, read_point, read_size
 from alphago.system.validation import shown
 
@@ -86,8 +77,9 @@ class LineReader:
         komi, handicap = self.komi(), self.handicap()
         rules = read_rules(self.text("RU"))
         stretches = self.stretches(board_of(size, Rules()), handicap)
-        best, followed, assumed = self.choose(stretches, rules, size)
-        setup = self.setup(board_of(size, Rules()), stretches[best])
+        best, assumed = self.choose(stretches, rules, size)
+        followed = best.followed
+        setup = self.setup(board_of(size, Rules()), best.stretch)
         if setup is None:
             return self.empty(size)
         positions = [{} if ply in followed.inserted else self.line[node] for ply, node in enumerate(followed.node_of)]
@@ -95,7 +87,7 @@ class LineReader:
         return SgfGame(
             size, tuple(followed.plies), komi, setup, result=self.text("RE"), rules=self.text("RU"),
             players=(self.text("PB"), self.text("PW")), handicap=handicap, comment=without_generated(self.text("C")),
-            comments=self.comments(followed), inserted=followed.inserted, faults=tuple(self.faults),
+            comments=self.comments(followed), inserted=frozenset(followed.inserted), faults=tuple(self.faults),
             assumed=assumed, ranks=(self.rank("B"), self.rank("W")), date=self.text("DT") or self.text("RD"),
             event=self.text("EV") or self.text("TE"), notes=notes, source=self.source,
         )  # fmt: skip
@@ -142,12 +134,11 @@ class LineReader:
         for number, node in enumerate(self.line):
             try:
                 changes = stones_of(env, node)
-                if changes:
+                if changes is not None:
                     if not present.actions:
-                        for point, sign in changes.items():
-                            present.stones[point] = sign
+                        np.copyto(present.stones, changes, where=changes != KEPT)
                     else:
-                        present = Stretch(marked(env, changes), 0, nodes=[])
+                        present = Stretch(changes, 0, begins=number)
                         found.append(present)
                 for letter in node:
                     if letter in SIGNS and node[letter]:
@@ -173,73 +164,49 @@ class LineReader:
             if not set(points) & set(first.actions[: 2 * handicap]):
                 first.stones[points] = 1
 
-    def choose(self, stretches: list[Stretch], rules: Rules | None, size: int) -> tuple[int, Followed, Rules | None]:
-        """Return the number of the stretch to read as the game, its legal plies, and the rules assumed for it.
+    def choose(self, stretches: list[Stretch], rules: Rules | None, size: int) -> tuple[Run, Rules | None]:
+        """Return the stretches to read as the game, and the rules if they had to be assumed (`SgfGame.assumed`).
 
-        If stones are set up between moves, each stretch counts as a game of its own, and the longest is chosen; of
-        equally long ones the first.  The rules are None if none had to be assumed (see `SgfGame.assumed`).
-        """
-        best = 0
-        followed, assumed = self.follow(stretches[0], rules, size)
-        every = [followed]
-        for number, stretch in enumerate(stretches[1:], 1):
-            placed = np.where(stretch.stones == KEPT, every[-1].board, stretch.stones).astype(np.int8)
-            if every[-1].fault is not None:
-                break
-            stretch.stones = placed
-            if np.array_equal(placed, every[-1].board):
-                join(stretches, number)  # the set-up changes nothing
-                again, assumed_again = self.follow(stretches[number], rules, size)
-                every.append(again)
-                if best == number - 1:
-                    best, followed, assumed = number, again, assumed_again
-                continue
-            now, assumed_now = self.follow(stretch, rules, size)
-            every.append(now)
-            if len(now.plies) > len(followed.plies):
-                best, followed, assumed = number, now, assumed_now
-        self.report(stretches, every, best, followed)
-        return best, followed, assumed
-
-    def report(self, stretches: list[Stretch], every: list[Followed], best: int, followed: Followed) -> None:
-        """Add the faults of the chosen game: a set-up between moves, and its first illegal move.
-
-        every: the stretches played so far.  best: the number of the chosen stretch.  followed: its legal plies.
-        """
-        changes = [
-            number for number in range(1, len(stretches))
-            if stretches[number].actions and (number >= len(every) or not is_joined(stretches, number))
-        ]  # fmt: skip
-        if changes:
-            number = changes[0]
-            move = len(every[number - 1].plies) if number - 1 < len(every) else 0
-            part = "from there" if best >= number else "up to there"
-            self.fault(
-                kinds.SET_UP,
-                f"stones must be set up before the first move, got a set-up after move {move}: the game is read {part}",
-                stretches[number].nodes[0], move,
-            )  # fmt: skip
-        if followed.fault is not None:
-            self.faults.append(followed.fault)
-
-    def follow(self, stretch: Stretch, rules: Rules | None, size: int) -> tuple[Followed, Rules | None]:
-        """Play a stretch under `rules`; return its legal plies, and the rules if they had to be guessed, else None.
+        If a set-up between moves changes something, what comes before and after it counts as a game of its own, and the
+        longest is chosen; of equally long ones the first.
 
         rules: the rules that the file names.  None if it names none: the default rules are used; if they forbid a
-            repetition or suicide in the stretch, those of `LENIENT` that allow the most plies, if more, are guessed.
+            repetition or suicide, those of `LENIENT` that allow the most plies, if more, are assumed.
         size: the board's size.  If `self.required` is set, it is used instead of `rules` and `size`.
         """
-        if self.required is not None:
-            return follow_in(stretch, self.required, self.number), None
-        first = follow_in(stretch, board_of(size, rules or Rules(), len(stretch.actions)), self.number)
-        if rules is not None or first.fault is None or first.fault.kind not in (kinds.REPETITION, kinds.SUICIDE):
-            return first, None
-        best, assumed = first, None
-        for lenient in LENIENT:
-            other = follow_in(stretch, board_of(size, lenient, len(stretch.actions)), self.number)
-            if len(other.plies) > len(best.plies):
-                best, assumed = other, lenient
-        return best, assumed
+        tried = (Rules(), *LENIENT) if rules is None and self.required is None else (rules or Rules(),)
+        required = self.required
+        games = [partial(board_of, size, one) if required is None else lambda plays: required for one in tried]
+        best = run = Run(stretches[0], games, self.number)
+        change: tuple[Stretch, int] | None = None  # the first set-up that changes something, and the moves before it
+        for stretch in stretches[1:]:
+            if run.followed.fault is not None:
+                break
+            board = run.followed.board()
+            stretch.stones = np.where(stretch.stones == KEPT, board, stretch.stones).astype(np.int8)
+            if np.array_equal(stretch.stones, board):
+                run.join(stretch)
+            else:
+                if stretch.actions and change is None:
+                    change = stretch, len(run)
+                run = Run(stretch, games, self.number)
+            best = run if len(run) > len(best) else best
+        if change is not None:
+            self.report(*change, "from there" if best.stretch.begins >= change[0].begins else "up to there")
+        if best.followed.fault is not None:
+            self.faults.append(best.followed.fault)
+        return best, tried[best.level] if best.level else None
+
+    def report(self, stretch: Stretch, move: int, part: str) -> None:
+        """Add the fault of the first set-up that changes something.
+
+        stretch: what follows it.  move: the number of moves before it.  part: what is read as the game.
+        """
+        self.fault(
+            kinds.SET_UP,
+            f"stones must be set up before the first move, got a set-up after move {move}: the game is read {part}",
+            stretch.begins, move,
+        )  # fmt: skip
 
     def setup(self, env: GoEnv, stretch: Stretch) -> dict[str, Any] | None:
         """Return a stretch's stones and first player as keywords of `GoEnv.position`; None for an illegal board."""

@@ -13,6 +13,11 @@ from dataclasses import dataclass, field
 Node = dict[str, list[str]]  # raw values by property
 
 MOST_NODES = 400_000  # in one game: the largest collections of openings have a hundred thousand
+MOST_VALUES = 2_000_000  # in one game
+MOST_IN_LINES = 2_000_000  # nodes and set-up stones of all lines of a game, since lines share nodes
+LEAST_IN_LINE = 20  # a shorter line counts as much as one of so many nodes: it takes as long
+MOST_TEXT_IN_LINES = 2**28  # characters
+SET_UPS = ("AB", "AW", "AE")
 
 # A value, closed or not; a bracket or semicolon; a name.  Possessive quantifiers keep unclosed values linear.
 TOKEN = re.compile(r"\[((?:[^\\\]]++|\\.)*+)(\]?)|([();])|([A-Za-z][A-Za-z0-9]*+)", re.DOTALL)
@@ -30,7 +35,7 @@ class Tree:
 
     parents: for each node, the number of its parent; -1 for the root.
     complete: whether its last bracket was found; False for a truncated file.
-    too_long: whether nodes beyond MOST_NODES were left out.
+    too_long: whether nodes beyond MOST_NODES, or values beyond MOST_VALUES, were left out.
     end: index in the text where the game ends.
     """
 
@@ -49,16 +54,36 @@ class Tree:
                 last = number
         return line
 
-    def lines(self) -> Iterator[list[Node]]:
-        """Yield the nodes of every line, from the root to a leaf; the main line first."""
+    def lines(self) -> Iterator[list[Node] | int]:
+        """Yield the nodes of every line, from the root to a leaf; the main line first.
+
+        Lines share nodes, so a game of N nodes can have lines of N^2 nodes in all.  If the limits of lines are reached,
+        the last thing yielded is the number of lines that are left out.
+        """
         inner = set(self.parents)
-        for number in range(len(self.nodes)):
-            if number not in inner:
-                line, at = [], number
-                while at >= 0:
-                    line.append(self.nodes[at])
-                    at = self.parents[at]
-                yield line[::-1]
+        leaves = [number for number in range(len(self.nodes)) if number not in inner]
+        sizes, texts = self.sizes()
+        size, text = MOST_IN_LINES, MOST_TEXT_IN_LINES
+        for done, number in enumerate(leaves):
+            size, text = size - max(sizes[number], LEAST_IN_LINE), text - texts[number]
+            if done and min(size, text) < 0:
+                yield len(leaves) - done
+                return
+            line, at = [], number
+            while at >= 0:
+                line.append(self.nodes[at])
+                at = self.parents[at]
+            yield line[::-1]
+
+    def sizes(self) -> tuple[list[int], list[int]]:
+        """Return for each node how many nodes and set-up stones, and how many characters, lead from the root to it."""
+        sizes: list[int] = []
+        texts: list[int] = []
+        for node, parent in zip(self.nodes, self.parents, strict=True):
+            before = (sizes[parent], texts[parent]) if parent >= 0 else (0, 0)
+            sizes.append(before[0] + 1 + sum(len(node[name]) for name in SET_UPS if name in node))
+            texts.append(before[1] + sum(len(value) for values in node.values() for value in values))
+        return sizes, texts
 
 
 def trees(text: str) -> Iterator[Tree]:
@@ -86,7 +111,7 @@ def read_tree(text: str, at: int) -> Tree:
     A missing first semicolon is tolerated.
     """
     tree = Tree()
-    stack, current = [-1], -1
+    stack, current, count = [-1], -1, 0
     node: Node | None = None
     values: list[str] | None = None
     for token in TOKEN.finditer(text, at):
@@ -95,6 +120,10 @@ def read_tree(text: str, at: int) -> Tree:
         if value is not None:
             if not closed:
                 break  # the text ends within this value
+            count += 1
+            if count > MOST_VALUES:
+                tree.too_long = True
+                break
             if values is not None:
                 values.append(value)
         elif name is not None:
@@ -106,7 +135,8 @@ def read_tree(text: str, at: int) -> Tree:
             tree.too_long = True
             break
         elif mark == ";":
-            node, values = begin_node(tree, current), None
+            node = begin_node(tree, current)
+            values = None if values else values  # in a damaged file a value may follow its name after a semicolon
             current = len(tree.nodes) - 1
         elif mark == "(":
             stack.append(current)

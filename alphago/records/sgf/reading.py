@@ -10,7 +10,7 @@ from alphago.records.sgf.encoding import decode
 from alphago.records.sgf.faults import TOO_LARGE, TRUNCATED, UNREADABLE, Fault
 from alphago.records.sgf.game import SgfGame
 from alphago.records.sgf.game_line import read_line
-from alphago.records.sgf.grammar import MOST_NODES, Tree, trees
+from alphago.records.sgf.grammar import MOST_IN_LINES, MOST_NODES, MOST_VALUES, Tree, trees
 
 LARGEST_FILE = 64 * 2**20  # bytes
 NOTHING_FOUND = "no SGF data found"
@@ -45,7 +45,8 @@ def salvage_sgf(
         source: a file, or its content.
         name: the file's name in messages; None for the path, or for "" if `source` is the content.
         env: as in `parse_sgf`.
-        all_lines: whether to yield every variation as a game of its own, instead of the main line only.
+        all_lines: whether to yield every variation as a game of its own, instead of the main line only.  If they are
+            too many, a last game without moves has the fault that says how many are left out.
 
     Raises OSError if the file cannot be read.
     """
@@ -129,11 +130,16 @@ def games_of_tree(tree: Tree, number: int | None, name: str, env: GoEnv | None, 
     """
     whole: tuple[Fault, ...] = ()
     if tree.too_long:
-        whole = (Fault(TOO_LARGE, f"a game must have at most {MOST_NODES} nodes", number),)
+        limits = f"{MOST_NODES} nodes and {MOST_VALUES} values"
+        whole = (Fault(TOO_LARGE, f"a game must have at most {limits}", number),)
     elif not tree.complete:
         whole = (Fault(TRUNCATED, CUT_OFF, number),)
     for line in tree.lines() if all_lines else [tree.main_line()]:
-        yield read_line(line, env, number=number, source=name, before=whole)
+        if isinstance(line, int):
+            limit = f"the lines of a game must have at most {MOST_IN_LINES} nodes in all"
+            yield empty_game(Fault(TOO_LARGE, f"{limit}: {line} of them are left out", number), name)
+        else:
+            yield read_line(line, env, number=number, source=name, before=whole)
 
 
 def load_bytes(path: str | Path) -> bytes:

@@ -1,75 +1,197 @@
-"""Results of games as files spell them: 'B+2.5', 'White resigns.', '黒中押し勝ち', '백 불계승', '白胜2又3/4子'."""
+"""Results of games as files spell them: 'B+2.5', 'White resigns.', '黒十二目半勝ち', '백 불계승', '白胜2又3/4子'.
+
+What cannot be read with certainty is unknown: a text with two winners has none, one with two numbers has no margin.
+"""
 
 import re
+import unicodedata
+from collections.abc import Iterator
 
-DRAWS = ("0", "draw", "jigo", "tie", "draw.", "drawn", "持碁", "和棋", "和局", "無勝負", "빅", "무승부")
-VOID = re.compile(r"void|no ?result|annul|unfinished|suspended|打ち掛け|無勝負|无胜负")
 LONGEST = 200  # characters: anything after them is a comment
-WINNER = re.compile(r"(black|white|[bw])(?:\s*\+|[\s.]*$|\s+w[io]n|['’]?s? win)")
-WINNER_IN_KANJI = re.compile("([黒黑白])[^黒黑白]*?[勝胜贏赢]|([黒黑白])\\s*\\+")
-LOSER_IN_KANJI = re.compile("([黒黑白])[^黒黑白]*(?:投了|负|負|認輸|认输)")
-WINNER_IN_HANGUL = re.compile("(흑|백)[^흑백]*승|(흑|백)\\s*\\+")
-LOSER = re.compile(r"(black|white|[bw])\s+(?:resign|lose|lost|forfeit|timeout|times? out)")
-POINTS = re.compile(
-    r"(?:black|white|[bw])\s*(?:\+|wins? by|won by)\s*([0-9]+(?:[.,][0-9]*)?)\s*(?:points?|pts?|moku|目)?\.?"
+LARGEST_MARGIN = 1000  # points; a larger number is something else
+
+DRAW = re.compile(
+    r"(?:0(?:\.0*)?|draw|drawn|tie|jigo|even|持碁|引き?分け?|和棋|和局|平局|빅|무승부)(?:\s*(?:game|by agreement))?"
+    r"\s*(?:\(\s*(?:0(?:\.0*)?|jigo|draw|tie|持碁)\s*\))?[\s.!。]*"
 )
-POINTS_EAST = re.compile(r"([0-9]+)?\s*(?:又|と)?\s*(?:([0-9])\s*/\s*([0-9]))?\s*(子|目|집|点|もく)(半|반)?")
-DECIMAL_EAST = re.compile(r"([0-9]+\.[0-9]+)\s*(子|目|집|点)?")
-WIDE = str.maketrans("０１２３４５６７８９．＋：ＢＷ", "0123456789.+:bw")
-NUMERALS = str.maketrans("一二三四五六七八九两", "1234567892")
+VOID = re.compile(r"void|no ?result|annul|unfinished|suspended|打ち掛け|打掛|無勝負|无胜负")
+
+# --- winners in English: each pattern has one group, the colour of the winner or of the loser ---
+
+SIDE = r"(?<![a-z])(black|white|[bw])"
+BY = r"by\s+(?:[0-9.]|resign|time|forfeit|half|default)"
+WINNERS = (
+    re.compile(SIDE + r"\s*\+"),
+    re.compile(SIDE + r"\s*:\s*(?:\+?\s*[0-9.]|r\b|resign|t\b|time|f\b|forfeit)"),
+    re.compile(SIDE + r"(?:['’]?s?\s+w[io]n|\s+" + BY + ")"),
+    re.compile(r"(?:winner(?:\s+is)?|won\s+by|win\s+(?:by|for)|victory\s+(?:of|for))\s*[:=]?\s*(black|white|[bw])\b"),
+    re.compile(r"^(black|white|[bw])[\s.!]*$"),
+)
+LOSERS = (
+    re.compile(SIDE + r"\s+(?:resign|lose|loss|lost|forfeit|timeout|time[sd]? ?out|ran out|gives? up|gave up)"),
+    re.compile(r"(?:loser(?:\s+is)?|lost\s+by)\s*[:=]?\s*(black|white|[bw])\b"),
+)
+
+# --- winners in Chinese, Japanese and Korean: a colour, and what follows it up to the next colour ---
+
+SEGMENT = re.compile("([黒黑白흑백])([^黒黑白흑백]*)")
+NAMED = re.compile("(?:勝者|胜者|勝方|胜方|赢家|贏家|승자)\\s*[:は는=]?\\s*([黒黑白흑백])")
+BETWEEN = (
+    r"[-0-9./,:+()\s・、。番方棋のはがをち으로이가의大险險惜零一二三四五六七八九两兩両十百又と半余分之强強子目点점집반]"
+)
+REASON = (
+    "中押し?|中盘|中盤|불계|时间到?|時間切れ?|시간|초과|超时|超時|読秒|读秒|反則|反则|犯規|犯规|不戦|不战|不戰|优势|優勢|判定"
+    "|判|기권|반칙|弃权|棄権|棄權|数子|計点|计点|による|により|で|以"
+)
+WINS = re.compile(f"(?:{BETWEEN}|{REASON})*[勝胜贏赢승](?![負负败敗者패])")
+LOSES = re.compile(f"(?:{BETWEEN}|{REASON})*(?:[負负败敗패]|投了|投子|認輸|认输)")
+BEFORE_AMOUNT = re.compile(f"(?:{BETWEEN}|{REASON}|[勝胜贏赢승負负败敗패出])*")
+RESIGNED_TO = re.compile(r"[番方棋の\s]*(?:中押し?|中盘|中盤|불계)[\s.。]*$")  # '黒中押': Black won by resignation
+PLUS = re.compile(r"\s*\+")
 BLACK = "b黒黑흑"
+
+# --- margins ---
+
+ONES = "一二三四五六七八九"
+NUMERAL = f"(?=[{ONES}两兩両十百])(?:(?:[{ONES}两兩両]?百)?零?(?:[{ONES}]?十)?[{ONES}两兩両]?)"
+NUMBER = r"[0-9]+(?:[.,][0-9]*)?|\.[0-9]+"
+POINTS = re.compile(
+    r"(?:winner\s*[:=]?\s*)?(?:black|white|[bw])\s*(?:\+|:\s*\+?|wins?\s+by|won\s+by|by)\s*"
+    rf"(?P<whole>(?:{NUMBER})(?![0-9./]))?\s*(?P<fraction>[0-9]+\s*/\s*[0-9]+)?"
+    r"\s*(?P<unit>points?|pts?\.?|moku|目|zi|子)?[\s.!]*"
+)
+EASTERN = re.compile(
+    rf"(?:(?P<whole>{NUMBER}|{NUMERAL})\s*(?:[又と]|\s)\s*)?"
+    rf"(?:(?P<fraction>[0-9]+\s*/\s*[0-9]+)|(?P<parts>{NUMERAL}|[0-9]+)分之(?P<taken>{NUMERAL}|[0-9]+))"
+    r"\s*(?P<unit>子|目|点|점|집)?"
+    rf"|(?P<only>{NUMBER}|{NUMERAL})?\s*(?P<one>子|目|点|점|집|もく)?\s*(?P<half>半|반)?\s*(?P<last>子|目|집)?"
+)
+MOVES = re.compile(r"[0-9]+\s*(?:手|수)")
+QUOTIENTS = {"½": " 1/2", "¼": " 1/4", "¾": " 3/4"}
+IN_AMOUNT = re.compile(f"[0-9{ONES}两兩両十百半반]")
 
 
 def outcome_of(result: str) -> float | None:
     """Return the outcome in the text of a result: +1 Black won, -1 White won, 0 a draw; None if unknown."""
     text = plain(result)
-    if text in DRAWS:
-        return 0.0
     if not text or VOID.search(text):
         return None
-    for pattern, sign in (
-        (WINNER, 1.0), (WINNER_IN_KANJI, 1.0), (WINNER_IN_HANGUL, 1.0), (LOSER, -1.0), (LOSER_IN_KANJI, -1.0),
-    ):  # fmt: skip
-        match = pattern.match(text) if pattern in (WINNER, LOSER) else pattern.search(text)
-        if match:
-            name = next(filter(None, match.groups()))
-            return sign if name[0] in BLACK else -sign
-    return None
+    if DRAW.fullmatch(text):
+        return 0.0
+    claims = set(winners(text))
+    return claims.pop() if len(claims) == 1 else None
+
+
+def winners(text: str) -> Iterator[float]:
+    """Yield, for each part of a plain text that names a winner or a loser, +1 if Black won, -1 if White won."""
+    for patterns, sign in ((WINNERS, 1.0), (LOSERS, -1.0)):
+        for pattern in patterns:
+            for match in pattern.finditer(text):
+                yield sign if match[1][0] in BLACK else -sign
+    if text.isascii():
+        return
+    for match in NAMED.finditer(text):
+        yield 1.0 if match[1] in BLACK else -1.0
+    for match in SEGMENT.finditer(text):
+        if winner := winner_of_segment(match[1], match[2]):
+            yield winner
+
+
+def winner_of_segment(colour: str, after: str) -> float:
+    """Return +1 if Black won, -1 if White won, according to a colour and the text after it; 0 if they do not tell."""
+    side = 1.0 if colour in BLACK else -1.0
+    wins, loses = WINS.match(after), LOSES.match(after)
+    if (wins and not loses) or PLUS.match(after) or RESIGNED_TO.fullmatch(after):
+        return side
+    return -side if loses and not wins else 0.0
 
 
 def margin_of(result: str) -> float | None:
-    """Return Black's margin in points; None if unknown, as after a resignation."""
+    """Return Black's margin in points; None if unknown, as after a resignation.
+
+    A zi (子) counts two points, and quarters can only be of a zi: Fox writes W+0.75 where White has won by 1.5 points.
+    A win by nothing, such as B+0 (OGS, Fox), has a winner and an unknown margin, as in gomill.
+    """
     outcome = outcome_of(result)
     if not outcome:
         return outcome
     text = plain(result)
     if match := POINTS.fullmatch(text):
-        return outcome * float(match[1].replace(",", "."))
-    if text.isascii():
+        points, unit = amount(match["whole"], match["fraction"]), match["unit"]
+    else:
+        points, unit = (None, "") if text.isascii() else eastern_amount(text)
+    if points is None:
         return None
-    return east_margin(text, outcome)
+    if unit in ("子", "zi") or is_quarter(points):
+        points *= 2
+    return outcome * points if 0 < points <= LARGEST_MARGIN and points * 2 % 1 == 0 else None
 
 
-def east_margin(text: str, outcome: float) -> float | None:
-    """Return Black's margin in a result in Chinese, Japanese or Korean; None if the text has no margin.
+def is_quarter(points: float) -> bool:
+    return points * 2 % 1 == 0.5
 
-    A zi (子) counts two points.  outcome: +1 if Black won, -1 if White won.
+
+def amount(whole: str | None, fraction: str | None) -> float | None:
+    """Return the sum of a number and a fraction such as 3/4; None without both, or if they cannot be one number."""
+    if not whole and not fraction:
+        return None
+    value = float((whole or "0").replace(",", "."))
+    if not fraction:
+        return value
+    above, below = map(int, fraction.split("/"))
+    return None if above >= below or value % 1 else value + above / below
+
+
+def eastern_amount(text: str) -> tuple[float | None, str | None]:
+    """Return the margin in a plain text in Chinese, Japanese or Korean, and its unit.
+
+    Returns (None, None) unless the text has one number of points, after the colour of the winner or the loser.  A
+    number without a unit counts after a plus only.
     """
-    text = text.translate(NUMERALS)
-    if match := DECIMAL_EAST.search(text):
-        return outcome * float(match[1]) * (2 if match[2] == "子" else 1)
-    for match in POINTS_EAST.finditer(text):
-        whole, above, below, unit, half = match.groups()
-        if whole is None and above is None and half is None:
-            continue
-        if below == "0":
-            return None
-        points = int(whole or 0) + (int(above) / int(below) if above else 0.0) + (0.5 if half else 0.0)
-        points *= 2 if unit == "子" else 1
-        return outcome * points if points > 0 else None
-    return None
+    text = MOVES.sub(lambda match: " " * len(match[0]), text)
+    found = [match for match in EASTERN.finditer(text) if IN_AMOUNT.search(match[0])]
+    if len(found) != 1:
+        return None, None
+    match, before = found[0], text[: found[0].start()]
+    segment = next((one for one in SEGMENT.finditer(text) if one.start() < match.start() <= one.end()), None)
+    if segment is None or not winner_of_segment(segment[1], segment[2]):
+        return None, None
+    if not BEFORE_AMOUNT.fullmatch(before[segment.start(2) :]):
+        return None, None
+    whole, fraction = match["whole"] or match["only"], match["fraction"]
+    if match["parts"]:
+        fraction = f"{count_of(match['taken'])}/{count_of(match['parts'])}"
+    if whole and not whole.isascii():
+        whole = f"{count_of(whole)}"
+    value = 0.0 if match["half"] and not whole else amount(whole, fraction)
+    units = {match["unit"], match["one"], match["last"]} - {None}
+    if value is None or len(units) > 1 or (match["half"] and value % 1):
+        return None, None
+    if not units and not match["half"] and not is_quarter(value) and before.rstrip()[-1:] != "+":
+        return None, None
+    return value + (0.5 if match["half"] else 0.0), next(iter(units), None)
+
+
+def count_of(numeral: str) -> int:
+    """Return the number that a numeral below a thousand means, such as 百二十三 or 12; 0 for an empty one."""
+    if numeral.isdecimal():
+        return int(numeral)
+    total = 0
+    for sign, worth in (("百", 100), ("十", 10)):
+        before, found, rest = numeral.partition(sign)
+        if found:
+            total += worth * (digit(before.strip("零")) or 1)
+            numeral = rest
+    return total + digit(numeral.strip("零"))
+
+
+def digit(numeral: str) -> int:
+    return 2 if numeral and numeral in "两兩両" else ONES.find(numeral) + 1 if numeral else 0
 
 
 def plain(result: str) -> str:
-    """Return a result in lower case, with ASCII digits, cut to a limited length."""
-    return result[:LONGEST].translate(WIDE).strip().lower()
+    """Return a result in lower case, with ASCII digits and signs, cut to a limited length."""
+    text = result[:LONGEST]
+    for sign, spelling in QUOTIENTS.items():
+        text = text.replace(sign, spelling)
+    return unicodedata.normalize("NFKC", text).strip().lower()

@@ -97,12 +97,12 @@ def read_point(env: GoEnv, text: str, kind: str = "move") -> int:
     raise ValueError(f"a {kind} must be on a point of a board of {env.N} x {env.N}, got {shown(text)}")
 
 
-def read_points(env: GoEnv, text: str) -> list[int]:
-    """Return the actions in the text of a point, or of a rectangle such as ab:cd (two opposite corners)."""
+def read_rectangle(env: GoEnv, text: str) -> tuple[slice, slice]:
+    """Return the rows and columns in the text of a point, or of a rectangle such as ab:cd (two opposite corners)."""
     corners = [divmod(read_point(env, part, "stone"), env.N) for part in text.split(":", 2)[:2]]
     (top, left), (bottom, right) = corners[0], corners[-1]
     rows, columns = sorted((top, bottom)), sorted((left, right))
-    return [row * env.N + column for row in range(rows[0], rows[1] + 1) for column in range(columns[0], columns[1] + 1)]
+    return slice(rows[0], rows[1] + 1), slice(columns[0], columns[1] + 1)
 
 
 def read_rank(text: str) -> int:

@@ -16,7 +16,7 @@ from alphago.training.memory import MakeMemory
 from alphago.training.runs.config import holds_run, read_config
 from alphago.training.session import RunParts, Slice, train_run
 from alphago.training.settings import TrainingSettings
-from alphago.training.supervised.given_games import GivenGames, given_games
+from alphago.training.supervised.given_games import GivenGames, given_games, left_out_sentence
 from alphago.training.supervised.source import GivenMemory, GivenSource
 from alphago.training.watch.report import Report
 
@@ -69,7 +69,8 @@ def train_supervised(
     Args:
         env: the game, on the board of the given games.
         dataset: a Dataset or its folder (from `alphago sgf FILES --to FOLDER`); or a sequence of records, as `selfplay`
-            returns; or the path of a file or folder of records or SGF, such as a run of self-play.
+            returns; or the path of a file, archive or folder of records or SGF, such as a run of self-play.  The first
+            report says how many games are left out, and why.
         net: a network to continue with, which is trained in place, or its name or path; None for a new one.
         epochs: how often each game is trained on, on average; at least 0.001.  None for 1, or for a resumed run's own.
         tower_height, channels: sizes of a new network; None for the sizes of the board's recipe.
@@ -104,7 +105,7 @@ def train_supervised(
     chosen = {**({} if before else {**SUPERVISED, "ckp_freq": every}), **settings}
     source, memory = parts_of(games, {**SUPERVISED, **(before or {}), **chosen}["batch_size"], every)
     judge = HeldOut(env, records, checks)
-    parts = RunParts(memory, [judge], "alphago supervised DATASET")
+    parts = RunParts(memory, [judge], "alphago supervised DATASET", list(filter(None, [left_out_sentence(games)])))
     return train_run(
         env, total, chosen, Slice(folder, reports, stop_after), source, parts=parts,
         model=net, sizes={"tower_height": tower_height, "channels": channels}, until=None, device=device,

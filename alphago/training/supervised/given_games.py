@@ -1,7 +1,7 @@
 """Given games for supervised training, from a dataset on disk or from records, with held-out games for testing."""
 
-from collections import OrderedDict
-from collections.abc import Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -10,9 +10,13 @@ import numpy as np
 from alphago.env.game import GameBatch, GameEnv
 from alphago.env.games import require_go
 from alphago.env.go import GoEnv
-from alphago.records.dataset import Dataset, StoredGame, is_dataset
+from alphago.env.kernels import go_lines
+from alphago.records.converting import CUT, DAMAGED, NO_RESULT
+from alphago.records.dataset import SPLITS, Dataset, StoredGame, is_dataset, rules_code
 from alphago.records.record import GameRecord, load_records, to_arrays
-from alphago.records.sgf import SgfGame, salvage_sgf
+from alphago.records.sgf import salvage_sgf
+from alphago.records.sgf.faults import FATAL
+from alphago.records.sources import files_of, may_hold_sgf, pieces
 from alphago.training.memory import ReplayMemory, Sample, mark_illegal, turn
 from alphago.training.runs.shards import digest_of
 
@@ -20,6 +24,10 @@ HELD_OUT_SHARE = 0.05  # share of held-out games among records, which have no sp
 STARTS = 512  # start positions that are cached
 REBUILT_AT_ONCE = 64  # games that are replayed in parallel
 _FIRST = np.zeros(1, np.int64)
+
+# Reasons to leave a game out, beside the faults of SGF files.
+OTHER_BOARD, ILLEGAL = "of another board", "not legal under the rules of this game"
+LINES = "as lines of text, which `alphago sgf` imports"
 
 
 class GivenGames(Protocol):
@@ -30,6 +38,7 @@ class GivenGames(Protocol):
         """The game."""
 
     lengths: np.ndarray  # int64 [games], the number of positions of each training game to learn from
+    left_out: Counter[str]  # the number of games left out, by reason
     digest: str  # a hash of the games
     masked: bool  # whether illegal actions have `alphago.nn.loss.ILLEGAL` in the samples' policy targets
 
@@ -50,9 +59,10 @@ class GivenGames(Protocol):
 
 
 class DatasetGames:
-    """Those games of a dataset that are on the board of `env` and have a known result; see `GivenGames`.
+    """Those games of a dataset that are on the board of `env`, have a known result and are legal; see `GivenGames`.
 
-    The training games are those of the split "train".
+    The training games are those of the split "train".  A game's moves are legal in the rules that its row names; in
+    those of `env` some repetitions and suicides may be forbidden, and games with them are left out.
     Raises ValueError if there are no training games, or if the games of `env` do not end by two passes.
     """
 
@@ -61,17 +71,40 @@ class DatasetGames:
             raise ValueError(f"env must be a game that two passes end, to learn from files of games, got {env!r}")
         self.env, self.dataset, self.digest = env, dataset, dataset.digest
         self.masked = False
-        self.numbers = {
-            split: dataset.select(split, env.N, results_only=True) for split in ("train", "validation", "test")
-        }
+        self._starts: OrderedDict[tuple[Any, ...], GameBatch] = OrderedDict()
+        on_board, numbers = dataset.select(None, env.N), dataset.select(None, env.N, results_only=True)
+        legal = self.legal(numbers)
+        self.left_out = +Counter(
+            {OTHER_BOARD: len(dataset) - len(on_board), NO_RESULT: len(on_board) - len(numbers),
+             ILLEGAL: int((~legal).sum())}
+        )  # fmt: skip
+        splits = dataset.rows["split"][numbers]
+        self.numbers = {split: numbers[legal & (splits == code)] for code, split in enumerate(SPLITS)}
         self.ends = {
             split: np.cumsum(np.minimum(dataset.rows["length"][numbers].astype(np.int64), env.max_moves))
             for split, numbers in self.numbers.items()
         }
         self.lengths = np.diff(self.ends["train"], prepend=0)
         if not len(self.lengths) or not self.lengths.sum():
-            raise ValueError(f"{dataset!r} has no games with a result to learn {env!r} from")
-        self._starts: OrderedDict[tuple[Any, ...], GameBatch] = OrderedDict()
+            why = left_out_sentence(self)
+            raise ValueError(f"{dataset!r} has no games with a result to learn {env!r} from" + (why and f": {why}"))
+
+    def legal(self, numbers: np.ndarray) -> np.ndarray:
+        """Return whether all moves of these games of the dataset are legal in `env`, bool [n].
+
+        Only games under other rules of ko and suicide than those of `env` are replayed.
+        """
+        legal = np.ones(len(numbers), np.bool_)
+        unsure = self.dataset.rows["rules"][numbers] != rules_code(self.env.rules)
+        batch = self.env.new_batch(1)
+        for place in np.flatnonzero(unsure if self.env.first_pass == 0 else np.ones_like(unsure)):
+            game = self.dataset.game(int(numbers[place]))
+            actions = game.moves[: self.env.max_moves]
+            colours = game.movers[: len(actions)].astype(np.int32)
+            batch.copy(_FIRST, _FIRST, of=self._start(game))
+            out = np.zeros(1 + 2 * len(actions), np.int32)
+            legal[place] = go_lines.follow(batch.rows[0], colours, actions, out) == len(actions)
+        return legal
 
     def record(self, number: int) -> GameRecord:
         return self.dataset.game(int(self.numbers["train"][number])).to_record(self.env)
@@ -166,16 +199,27 @@ class RecordGames:
     the same moves.
 
     search_share: weight of the search's values in the value's targets; see ReplayMemory.
+    left_out: how many games the caller has left out, by reason.
     Raises ValueError if the records are of another game, or fewer than 20 of them have moves to learn.
     """
 
-    def __init__(self, env: GameEnv, records: Sequence[GameRecord], search_share: float = 0.0) -> None:
+    def __init__(
+        self,
+        env: GameEnv,
+        records: Sequence[GameRecord],
+        search_share: float = 0.0,
+        left_out: Mapping[str, int] | None = None,
+    ) -> None:
         kept = [record for record in records if (record.weights > 0).any()]
         every = round(1 / HELD_OUT_SHARE)
         held = [record for place, record in enumerate(kept) if place % every == every - 1]
         self.records = [record for place, record in enumerate(kept) if place % every != every - 1]
+        self.left_out = +Counter({**(left_out or {}), "without moves to learn": len(records) - len(kept)})
         if not held:
-            raise ValueError(f"records must be at least {every} games with moves to learn, got {len(kept)}")
+            why = left_out_sentence(self)
+            raise ValueError(
+                f"records must be at least {every} games with moves to learn, got {len(kept)}" + (why and f": {why}")
+            )
         self.env = env
         for record in kept[:1]:
             record.position(env)  # raises for another game
@@ -235,7 +279,7 @@ def given_games(env: GameEnv, dataset: Any) -> GivenGames:
 
 
 def games_at(env: GameEnv, path: Path) -> GivenGames:
-    """Return the games at a path: a dataset's folder, a file of records or SGF, or a folder of such files.
+    """Return the games at a path: a dataset's folder, a file of records or SGF, an archive, or a folder of such files.
 
     Raises FileNotFoundError if the path does not exist, ValueError if there are too few games to learn `env` from.
     """
@@ -243,33 +287,52 @@ def games_at(env: GameEnv, path: Path) -> GivenGames:
         raise FileNotFoundError(f"dataset must be a dataset, a run, or a file or folder of games, got {path}")
     if is_dataset(path):
         return DatasetGames(require_go(env, "datasets"), Dataset(path))
-    files = sorted(path.rglob("*")) if path.is_dir() else [path]
     records: list[GameRecord] = []
-    for file in files:
+    left_out: Counter[str] = Counter()
+    for file in files_of(path):
         if file.suffix == ".npz" and file.parent.name != "matches":
-            records += fitting(env, load_records(file))
-        elif file.suffix.lower() == ".sgf":
-            game_env = require_go(env, "SGF files")
-            records += [one.to_record(game_env) for one in salvage_sgf(file) if fits(one, game_env)]
+            own = load_records(file)
+            fitting = [record for record in own if record.policies.shape[1] == env.action_space]
+            records += fitting
+            left_out[OTHER_BOARD] += len(own) - len(fitting)
+        elif file == path or may_hold_sgf(file.name):
+            records += read_records(file, require_go(env, "SGF files"), left_out)
     if not records:
-        raise ValueError(f"{path} holds no game of {env!r} to learn from")
-    return RecordGames(env, records)
+        why = sentence_of(left_out)
+        raise ValueError(f"{path} holds no game of {env!r} to learn from" + (why and f": {why}"))
+    return RecordGames(env, records, left_out=left_out)
 
 
-def fitting(env: GameEnv, records: Sequence[GameRecord]) -> list[GameRecord]:
-    """Return the records whose game has as many actions as `env`."""
-    return [record for record in records if record.policies.shape[1] == env.action_space]
+def read_records(file: Path, env: GoEnv, left_out: Counter[str]) -> list[GameRecord]:
+    """Return the games of an SGF file, or of an archive with such files, as records.
+
+    left_out: counts the games that are left out, by reason.
+    """
+    records: list[GameRecord] = []
+    for piece in pieces([file]):
+        left_out[DAMAGED] += bool(piece.error)
+        left_out[LINES] += len(piece.lines)
+        for game in salvage_sgf(piece.data, name=piece.name) if piece.data else ():
+            reason = next((fault.kind for fault in game.faults if fault.kind in (*FATAL, *CUT)), "")
+            if not reason and game.board_size != env.N:
+                reason = OTHER_BOARD
+            if not reason and game.outcome is None:
+                reason = NO_RESULT
+            if not reason:
+                try:
+                    records.append(game.to_record(env))
+                except ValueError:
+                    reason = ILLEGAL
+            left_out[reason] += bool(reason)
+    return records
 
 
-def fits(game: SgfGame, env: GoEnv) -> bool:
-    """Return whether a game of an SGF file can be trained on: undamaged, legal, on env's board, with a result."""
-    return not game.faults and game.board_size == env.N and game.outcome is not None and is_legal(game, env)
+def left_out_sentence(games: GivenGames) -> str:
+    """Return a sentence about the games left out, with the number for each reason; "" if there are none."""
+    return sentence_of(games.left_out)
 
 
-def is_legal(game: SgfGame, env: GoEnv) -> bool:
-    """Return whether all moves of an SGF game are legal in `env`."""
-    try:
-        game.position(env)
-    except ValueError:
-        return False
-    return True
+def sentence_of(left_out: Counter[str]) -> str:
+    reasons = ", ".join(f"{count} {reason}" for reason, count in (+left_out).most_common())
+    count = left_out.total()
+    return f"{count} {'game is' if count == 1 else 'games are'} left out: {reasons}" if count else ""

@@ -1,6 +1,8 @@
 """Supervised learning, and the defects of AlphaGOZero-TF's, each of which a test here would have caught."""
 
+import shutil
 import threading
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +23,7 @@ from alphago.training.judges.prediction import Counts, add_to
 from alphago.training.selfplay import selfplay
 from alphago.training.session import train
 from alphago.training.supervised.call import predict_games, train_supervised
-from alphago.training.supervised.given_games import DatasetGames, RecordGames, given_games
+from alphago.training.supervised.given_games import DatasetGames, RecordGames, given_games, left_out_sentence
 from alphago.training.supervised.source import GivenMemory, GivenSource
 from alphago.training.watch.report import Report
 
@@ -176,6 +178,68 @@ class TestGames:
         assert isinstance(given_games(ENV, Dataset(dataset)), DatasetGames)
         for one in (records, tmp_path, str(tmp_path / "games.npz"), dataset.parent / "sgf"):
             assert isinstance(given_games(ENV, one), RecordGames)
+
+    CYCLE = "(;SZ[5]KM[0.5]RE[B+R]AB[ba][da][cb]AW[ab][bb]PL[B];B[aa];W[ca];B[ba];W[];B[{}])"
+
+    def test_games_that_the_rules_forbid(self, tmp_path: Path) -> None:
+        """A dataset's games follow rules of their own; those with a repetition are not learned from under superko."""
+        (tmp_path / "a.sgf").write_text(self.CYCLE.format("ec") + self.CYCLE.format("ed"))
+        (tmp_path / "b.sgf").write_text("(;SZ[5]KM[0.5]RE[B+R]RU[Japanese];B[aa];W[bb];B[cc])(;SZ[7]RE[W+R];B[aa])")
+        (tmp_path / "c.sgf").write_text("(;SZ[5];B[ab];W[bb];B[cc])")
+        every = GameFilter(min_moves=1, any_result=True)
+        import_games(sorted(tmp_path.glob("*.sgf")), tmp_path / "d", filter=every, split=Split(0, 0))
+        games = DatasetGames(ENV, Dataset(tmp_path / "d"))
+        assert games.left_out == {"not legal under the rules of this game": 2, "of another board": 1, "no result": 1}
+        assert [len(games.record(number)) for number in range(len(games.lengths))] == [3]
+        lax = DatasetGames(ENV.replace(ko="simple"), Dataset(tmp_path / "d"))
+        assert (lax.left_out["not legal under the rules of this game"], len(lax.lengths)) == (0, 3)
+        short = DatasetGames(ENV.replace(max_moves=2), Dataset(tmp_path / "d"))
+        assert (short.lengths.tolist(), len(short.left_out)) == ([2, 2, 2], 2)  # the repetition is not reached
+
+    def test_what_is_left_out_of_files(self, dataset: Path, tmp_path: Path) -> None:
+        """Games of a folder and of an archive in it, and how many are left out for which reason."""
+        sound = sorted((dataset.parent / "sgf").glob("*.sgf"))
+        with zipfile.ZipFile(tmp_path / "more.zip", "w") as packed:
+            for path in sound[:20]:
+                packed.write(path, f"games/{path.name}")
+            packed.writestr("games/bad.sgf", "(;SZ[5]RE[B+R];B[aa];W[aa])")
+            packed.writestr("games/lines", "1\t;B[aa];W[bb]\n2\t;B[aa];W[bb]\n")
+        shutil.copy(sound[20], tmp_path / "one.sgf")
+        (tmp_path / "others.sgf").write_text("(;SZ[9]RE[B+R];B[aa])(;SZ[5];B[aa])" + self.CYCLE.format("ec"))
+        (tmp_path / "damaged.zip").write_bytes(b"PK")
+        games = given_games(ENV, tmp_path)
+        assert isinstance(games, RecordGames)
+        assert len(games.records) + len(games.held) == 21
+        assert games.left_out == {
+            "occupied point": 1, "as lines of text, which `alphago sgf` imports": 2, "of another board": 1,
+            "no result": 1, "not legal under the rules of this game": 1, "damaged file": 1,
+        }  # fmt: skip
+        assert left_out_sentence(games).startswith("7 games are left out: 2 as lines of text")
+        assert len(given_games(ENV, tmp_path / "more.zip").held_out(10**6)) == 1
+
+    def test_a_run_tells_what_is_left_out(self, dataset: Path, tmp_path: Path) -> None:
+        class Notes(Report):
+            def __init__(self) -> None:
+                self.texts: list[str] = []
+
+            def note(self, text: str) -> None:
+                self.texts.append(text)
+
+        shutil.copytree(dataset.parent / "sgf", tmp_path / "games")
+        (tmp_path / "games" / "bad.sgf").write_text("(;SZ[5]RE[B+R];B[aa];W[aa])")
+        notes = Notes()
+        train_supervised(
+            ENV, tmp_path / "games", epochs=0.02, checks=1, folder=tmp_path / "run",
+            **{**SMALL, "tower_height": 0, "reports": [notes]},
+        )  # fmt: skip
+        assert notes.texts[0] == "1 game is left out: 1 occupied point"
+
+    def test_too_few_games(self, tmp_path: Path) -> None:
+        (tmp_path / "a.sgf").write_text("(;SZ[5]RE[B+R];B[aa])" * 3 + "(;SZ[5]RE[B+R];B[aa]")
+        with pytest.raises(ValueError, match=r"got 3: 1 game is left out: 1 truncated$"):
+            given_games(ENV, tmp_path)
+        with pytest.raises(ValueError, match=r"to learn from: 4 games are left out: 3 of another board, 1 truncated$"):
+            given_games(GoEnv(7), tmp_path)
 
     def test_errors(self, dataset: Path, tmp_path: Path) -> None:
         with pytest.raises(FileNotFoundError, match="dataset must be a dataset, a run"):

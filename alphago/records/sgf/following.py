@@ -1,0 +1,136 @@
+"""Follow the plays of stretches up to the first illegal one, each play once however many set-ups change nothing."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from alphago.env.game import PLAYER_NAMES
+from alphago.env.go import GoEnv
+from alphago.env.go_position import GoPosition
+from alphago.env.kernels import go as kernels
+from alphago.env.kernels import go_lines
+from alphago.records.sgf import faults as kinds
+from alphago.records.sgf.faults import Fault
+from alphago.records.sgf.stretches import Stretch
+
+
+class Followed:
+    """The legal plies of a stretch in one game, and the fault that ended them.
+
+    plies: the actions.  fault: None if all plays are legal.
+    inserted: the numbers of the plies that are passes, each inserted between two moves of one colour.
+    node_of: for each ply the number of its node; for an inserted pass, the number of the next play's node.
+    """
+
+    def __init__(self, stretch: Stretch, env: GoEnv, number: int | None) -> None:
+        """Follow a stretch in the game `env`.
+
+        number: number of the game in its file, for the fault.
+        """
+        self.stretch, self.env, self.number = stretch, env, number
+        self.plies: list[int] = []
+        self.inserted: set[int] = set()
+        self.node_of: list[int] = []
+        self.fault: Fault | None = None
+        self.done = 0  # plays of the stretch that are followed
+        self.batch = env.new_batch(1)
+        stones = stretch.stones.reshape(env.N, env.N) if stretch.stones.any() else None
+        try:
+            self.batch.reset(np.zeros(1, np.int64), stones=stones, to_play=stretch.to_play or 1)
+        except ValueError as error:
+            self.fault = Fault(kinds.DEAD, str(error), number)
+            return
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Follow the plays that were appended to the stretch."""
+        stretch, done = self.stretch, self.done
+        colours, actions = (np.array(each[done:], np.int32) for each in (stretch.colours, stretch.actions))
+        out = np.zeros(1 + 2 * len(actions), np.int32)
+        count = go_lines.follow(self.batch.rows[0], colours, actions, out)
+        plies = out[1 : 1 + out[0]].tolist()
+        while plies and plies[-1] == go_lines.INSERTED:  # inserted before the illegal move
+            plies.pop()
+        at, plays = stretch.nodes[done] if count else 0, iter(stretch.nodes[done : done + count])
+        for action in plies:
+            if action == go_lines.INSERTED:
+                self.inserted.add(len(self.plies))
+                self.plies.append(self.env.pass_action)
+            else:
+                at = next(plays, at)
+                self.plies.append(action)
+            self.node_of.append(at)
+        self.done += count
+        if count < len(actions):
+            position = GoPosition(self.env, self.batch, {})
+            self.fault = replace(illegal(stretch, position, self.done, len(self.plies)), game=self.number)
+
+    def board(self) -> np.ndarray:
+        """Return the board after the last ply, int8 [N * N]."""
+        board = np.zeros(self.env.N * self.env.N, np.int8)
+        kernels.board(self.batch.rows[0], board)
+        return board
+
+
+class Run:
+    """Stretches between which no set-up changes anything, followed as one.
+
+    stretch: their plays.  followed: the legal ones.  level: index in `games` of the game in which they are followed.
+    """
+
+    def __init__(self, stretch: Stretch, games: Sequence[Callable[[int], GoEnv]], number: int | None) -> None:
+        """Follow a stretch.
+
+        games: functions that return a game with a limit of plies that suffices for a number of plays.  The later games
+            are tried only if those before forbid a repetition or suicide.
+        number: number of the game in its file, for the fault.
+        """
+        self.stretch, self.games, self.number = stretch, games, number
+        self.level = 0
+        self.followed = self.follow(0)
+        self.relax()
+
+    def __len__(self) -> int:
+        return len(self.followed.plies)
+
+    def follow(self, level: int) -> Followed:
+        return Followed(self.stretch, self.games[level](len(self.stretch.actions)), self.number)
+
+    def join(self, stretch: Stretch) -> None:
+        """Append the plays of the next stretch, before which a set-up changed nothing."""
+        self.stretch.colours += stretch.colours
+        self.stretch.actions += stretch.actions
+        self.stretch.nodes += stretch.nodes
+        if self.games[self.level](len(self.stretch.actions)).max_moves > self.followed.env.max_moves:
+            self.followed = self.follow(self.level)
+        else:
+            self.followed.go_on()
+        self.relax()
+
+    def relax(self) -> None:
+        """If the game forbids a repetition or suicide, take that of the later games that allows the most, if more."""
+        fault = self.followed.fault
+        if fault is not None and fault.kind in (kinds.REPETITION, kinds.SUICIDE):
+            for level in range(self.level + 1, len(self.games)):
+                other = self.follow(level)
+                if len(other.plies) > len(self):
+                    self.followed, self.level = other, level
+
+
+def illegal(stretch: Stretch, position: GoPosition, play: int, plies: int) -> Fault:
+    """Return the fault for the first illegal play of a stretch.
+
+    position: the position before that play.  play: its index in the stretch.  plies: the number of moves before it.
+    """
+    env, action, colour = position.env, stretch.actions[play], stretch.colours[play]
+    if position.is_over:
+        last = env.max_moves
+        kind = kinds.ENDED
+        why = f"the game ends after move {last}" if plies == last else "two passes have ended the game"
+    else:
+        why = position.why_illegal(action)
+        taken = action != env.pass_action and position.board.ravel()[action]
+        kind = kinds.OCCUPIED if taken else kinds.SUICIDE if why.startswith("suicide") else kinds.REPETITION
+    move = f"{PLAYER_NAMES[colour]} {env.to_text(action)}"
+    return Fault(kind, f"move {plies + 1}, {move}, is illegal: {why}", None, stretch.nodes[play], plies + 1)

@@ -1,0 +1,148 @@
+"""Files made to take long: reading takes time in proportion to their length, and what is left out is said."""
+
+import signal
+from collections.abc import Iterator
+from types import FrameType
+
+import pytest
+
+from alphago.env.go import GoEnv
+from alphago.env.go_rules import Rules
+from alphago.records.sgf import SgfGame, salvage_sgf
+from alphago.records.sgf import grammar as grammar_module
+
+HANG = 120  # seconds: before, each of these files took from minutes to hours
+
+
+@pytest.fixture(autouse=True)
+def hang_guard() -> Iterator[None]:
+    def give_up(number: int, frame: FrameType | None) -> None:
+        raise TimeoutError(f"reading takes more than {HANG} s")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(HANG)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def games(text: str, **options: bool) -> list[SgfGame]:
+    return list(salvage_sgf(text.encode(), name="hostile.sgf", **options))
+
+
+def kinds(game: SgfGame) -> list[str]:
+    return [fault.kind for fault in game.faults]
+
+
+class TestSetUps:
+    def test_a_rectangle_many_times(self) -> None:
+        """The whole board, in one node and in many: each value is applied at once, and once in a node."""
+        (game,) = games("(;SZ[25]" + "AB[aa:xy]" * 200_000 + ";W[yy])")
+        assert (len(game.setup["black"].split()), game.moves) == (600, (624,))
+        (game,) = games("(;SZ[25]" + ";AB[aa:xy]" * 50_000 + ";W[yy])")
+        assert (len(game.setup["black"].split()), game.moves) == (600, (624,))
+
+    def test_every_rectangle(self) -> None:
+        letters = "abcdefghijklmnopqrs"
+        text = "".join(f"[{a}{b}:{c}{d}]" for a in letters for b in letters for c in letters for d in letters)
+        (game,) = games(f"(;SZ[19]AB{text}AE[jj];W[jj])")
+        assert (len(game.setup["black"].split()), game.moves, kinds(game)) == (360, (180,), [])
+
+    def test_later_values_win(self) -> None:
+        (game,) = games("(;SZ[5]AB[aa:bb]AW[bb]AE[ab];AW[ba];W[ee])")
+        assert game.setup == {"black": "A5", "white": "B5 B4", "to_play": "white"}
+
+    def test_too_many_values(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(grammar_module, "MOST_VALUES", 1000)
+        (game,) = games("(;SZ[5];B[aa]AB" + "[bb]" * 2000 + ")")
+        assert kinds(game) == ["too large"]
+
+    @pytest.mark.parametrize("rules", ["", "RU[Chinese]"])
+    def test_set_ups_that_change_nothing(self, rules: str) -> None:
+        """A cycle of four moves, a set-up after each: every move is played once, not once for each set-up."""
+        cycle = ";B[aa];AE[ee];W[ca];AE[ee];B[ba];AE[ee];W[];AE[ee]"
+        (game,) = games(f"(;SZ[5]{rules}AB[ba][da][cb]AW[ab][bb]PL[B]{cycle * 4000})")
+        if rules:
+            assert (game.moves, kinds(game)) == ((0, 2), ["repetition"])
+        else:
+            assert (game.moves, kinds(game)) == ((0, 2, 1, 25) * 4000, [])
+            assert game.assumed == Rules("simple", False)
+
+    def test_the_longest_game_that_can_be(self) -> None:
+        (game,) = games("(;SZ[5]AB[ba][da][cb]AW[ab][bb]PL[B]" + ";B[aa];W[ca];B[ba];AB[da];W[]" * 17_000 + ")")
+        assert (len(game.moves), kinds(game)) == (65_535, ["moves after the end"])
+
+    def test_set_ups_that_change_something(self) -> None:
+        """Each begins a game of its own, of which one is kept."""
+        (game,) = games("(;SZ[9]" + ";B[aa];AE[aa]" * 20_000 + ";B[bb];W[cc])")
+        assert game.moves == (10, 20)
+        assert [fault.of(game.source) for fault in game.faults] == [
+            "hostile.sgf, node 2: stones must be set up before the first move, got a set-up after move 1: the game is "
+            "read from there"
+        ]
+
+
+class TestJoined:
+    """Plays on both sides of a set-up that changes nothing are one game."""
+
+    def test_after_a_set_up_that_does(self) -> None:
+        (game,) = games("(;SZ[5];B[aa];W[bb];AE[aa];B[cc];AE[ee];W[dd];AE[ee];B[ee])")
+        assert game.position().moves_text() == "B C3, W D2, B E1"
+        assert game.setup == {"white": "B4"}
+
+    def test_the_longest_is_the_game(self) -> None:
+        """Even if only what is joined to it makes it longer than the first."""
+        (game,) = games("(;SZ[5];B[aa];W[bb];AE[aa];B[cc];AE[ee];W[dd];B[ee])")
+        assert game.position().moves_text() == "B C3, W D2, B E1"
+
+    def test_a_set_up_after_an_illegal_move(self) -> None:
+        """The game ends before it, so it is no fault."""
+        (game,) = games("(;SZ[5];B[aa];W[aa];AE[aa];B[cc];W[dd])")
+        assert (game.moves, kinds(game)) == ((0,), ["occupied point"])
+
+    def test_an_illegal_move_behind_it(self) -> None:
+        (game,) = games("(;SZ[5];B[aa];AE[ee];W[aa];AE[bb];B[cc])")
+        assert (game.moves, [str(fault) for fault in game.faults]) == (
+            (0,), ["node 3: move 2, White A5, is illegal: Black has a stone there"]
+        )  # fmt: skip
+
+    def test_a_pass_that_is_inserted_behind_it(self) -> None:
+        (game,) = games("(;SZ[5];B[aa];AE[ee];B[bb]C[again])")
+        assert (game.moves, game.inserted, game.comments) == ((0, 25, 6), {1}, {2: "again"})
+
+    def test_suicide_behind_it(self) -> None:
+        """The rules are assumed for the game as a whole."""
+        (game,) = games("(;SZ[3];W[ba];B[aa];W[bb];AE[cb];B[cc];W[ac];AE[cb];B[ab];AE[ca];W[aa])")
+        assert (len(game.moves), game.assumed) == (7, Rules("simple", True))
+
+    def test_in_a_given_game(self) -> None:
+        game = next(salvage_sgf(b"(;SZ[5];B[aa];AE[ee];W[bb];AE[ee];B[cc];W[dd])", env=GoEnv(5, max_moves=3)))
+        assert (game.moves, kinds(game)) == ((0, 6, 12), ["moves after the end"])
+
+
+class TestAllLines:
+    def test_a_comb(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Branches of a long line: 20 000 nodes, and 100 000 000 nodes in all lines together."""
+        monkeypatch.setattr(grammar_module, "MOST_IN_LINES", 50_000)
+        text = "(;SZ[5]" + "(;C[]" * 10_000 + "(;B[aa])(;W[aa])" + ")(;B[bb])" * 9_999 + "))"
+        found = games(text, all_lines=True)
+        assert [game.moves for game in found[:2]] == [(0,), (0,)]
+        assert str(found[-1].faults[0]).endswith(f": {10_001 - len(found) + 1} of them are left out")
+        assert kinds(found[-1]) == ["too large"]
+        assert len(found) < 20
+        assert len(games(text)) == 1
+
+    def test_stones_of_all_lines(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(grammar_module, "MOST_IN_LINES", 50_000)
+        found = games("(;SZ[19]AB" + "[aa:bb]" * 10_000 + "(;W[cc])" * 1000 + ")", all_lines=True)
+        assert (len(found), kinds(found[-1])) == (5, ["too large"])
+
+    def test_text_of_all_lines(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(grammar_module, "MOST_TEXT_IN_LINES", 50_000)
+        found = games("(;SZ[19]C[" + "so " * 4000 + "](;W[cc])(;W[dd])(;W[ee])(;W[ff])(;W[gg]))", all_lines=True)
+        assert [kinds(game) for game in found] == [[], [], [], [], ["too large"]]
+
+    def test_the_main_line_is_always_read(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(grammar_module, "MOST_IN_LINES", 3)
+        found = games("(;SZ[5];B[aa];W[bb];B[cc];W[dd](;B[ee])(;B[ed]))", all_lines=True)
+        assert [len(game.moves) for game in found] == [5, 0]
