@@ -53,7 +53,7 @@ class Review:
         return [move for move in self.moves if move.grade]
 
     def summary(self) -> str:
-        """Return a text with each side's number of mistakes by grade, and the costliest moves."""
+        """Return a text with each side's number of mistakes by grade, the costliest moves, and the file's faults."""
         env, lines = self.analysis.env, []
         for colour, name in PLAYER_NAMES.items():
             own = [move for move in self.moves if move.colour == colour]
@@ -64,6 +64,7 @@ class Review:
         worst = sorted(self.mistakes, key=lambda move: -(move.rate_loss + max(0, np.nan_to_num(move.point_loss)) / 20))
         for move in worst[:5]:
             lines.append(f"  move {move.ply + 1}, {PLAYER_NAMES[move.colour]} {self.sentence(move, env)}")
+        lines += [f"  in the file, {fault}" for fault in self.game.faults]
         return "\n".join(lines)
 
     def sentence(self, move: MoveReview, env: Any) -> str:

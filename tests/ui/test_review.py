@@ -1,5 +1,7 @@
 """Reviews: what moves lose, the SGF that comes out, and a picture."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sgfmill import sgf
@@ -7,6 +9,7 @@ from sgfmill import sgf
 from alphago.cli import main
 from alphago.env.game import Position
 from alphago.env.go import GoEnv
+from alphago.nn.net import NeuralNet
 from alphago.records.sgf import SgfGame, parse_sgf, read_sgf, write_sgf
 from alphago.records.sgf.variations import Additions, with_additions
 from alphago.ui.review import grade_of, review_game
@@ -88,12 +91,67 @@ def test_grades(rate: float, points: float, grade: str) -> None:
     assert grade_of(rate, points) == grade
 
 
+def reviews(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*.reviewed.*"))
+
+
+def test_games_of_equal_names(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No review replaces another: subfolders are kept, and files of one name from several places get numbers."""
+    monkeypatch.chdir(tmp_path)
+    for number, name in enumerate(("a/game.sgf", "a/b/game.sgf", "c/game.SGF", "c/two.sgf")):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        write_sgf(name, SgfGame.in_game(GoEnv(7), (number, 40)))
+    Path("c/two.sgf").write_text("(;GM[1]SZ[7];B[aa])(;GM[1]SZ[7];B[bb])")
+    options = ["--readouts", "0", "--device", "cpu", "--no-graph", "--to"]
+    assert main(["review", ".", *options, "out"]) == 0
+    assert reviews(Path("out")) == [
+        "a/b/game.reviewed.sgf", "a/game.reviewed.sgf",
+        "c/game.reviewed.sgf", "c/two-1.reviewed.sgf", "c/two-2.reviewed.sgf",
+    ]  # fmt: skip
+    assert main(["review", "a/game.sgf", "c/game.SGF", "a", "a/b/../game.sgf", *options, "flat"]) == 0
+    assert reviews(Path("flat")) == ["b/game.reviewed.sgf", "game-2.reviewed.sgf", "game.reviewed.sgf"]
+    assert [read_sgf(f"flat/{name}").moves[0] for name in reviews(Path("flat"))] == [1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "moves", "fault"),
+    [
+        ("(;GM[1]SZ[7];B[aa];W[bb];B[c", 2, "the file ends within the game"),
+        ("(;GM[1]SZ[7];B[aa];W[bb];B[bb];W[cc])", 2, "node 3: move 3, Black B6, is illegal"),
+        ("(;GM[1]SZ[7];B[aa];W[zz])", 1, "node 2: a move must be on a point of a board of 7 x 7, got 'zz'"),
+    ],
+)
+def test_the_legal_beginning_is_reviewed(tmp_path, capsys: pytest.CaptureFixture, text, moves, fault) -> None:
+    """A file that is cut off or has an illegal move: the fault is named, in the review too."""
+    (tmp_path / "game.sgf").write_text(text)
+    assert main(["review", str(tmp_path), "--readouts", "0", "--device", "cpu", "--no-graph"]) == 0
+    shown = capsys.readouterr()
+    assert f"; {moves} moves are reviewed" in shown.err
+    reviewed = read_sgf(tmp_path / "game.reviewed.sgf")
+    assert len(reviewed.moves) == moves
+    for told in (shown.out, shown.err, reviewed.comment):
+        assert fault in told
+
+
+def test_what_cannot_be_reviewed_stops_no_other(tmp_path, capsys: pytest.CaptureFixture) -> None:
+    """Files without a game, and boards without a network, are named, and the others are reviewed."""
+    for name, text in (("a", "nothing"), ("b", "(;GM[2]SZ[7])"), ("c", "(;GM[1]SZ[9];B[aa])")):
+        (tmp_path / f"{name}.sgf").write_text(text)
+    write_sgf(tmp_path / "d.sgf", SgfGame.in_game(GoEnv(7), (24,)))
+    NeuralNet(GoEnv(7), size_free=False, tower_height=0, channels=4).save(tmp_path / "net.safetensors")
+    options = ["--readouts", "0", "--device", "cpu", "--no-graph", "--model", str(tmp_path / "net.safetensors")]
+    assert main(["review", str(tmp_path), *options]) == 1
+    shown = capsys.readouterr()
+    assert [line.split(":")[1].split("/")[-1] for line in shown.err.splitlines()] == ["a.sgf", "b.sgf", "c.sgf"]
+    assert reviews(tmp_path) == ["d.reviewed.sgf"]
+
+
 def test_the_command(tmp_path, capsys: pytest.CaptureFixture) -> None:
     """A folder of games: reviews and pictures beside them, a bad file is named, reviews are not reviewed again."""
     folder = tmp_path / "games"
     folder.mkdir()
     write_sgf(folder / "one.sgf", SgfGame.in_game(GoEnv(7), (24, 25, 17)))
-    (folder / "bad.sgf").write_text("(;GM[1]SZ[7];B[aa];W[aa])")
+    (folder / "bad.sgf").write_text("(;GM[1]SZ[7];B[zz];W[aa])")
     for _ in range(2):
         assert main(["review", str(folder), "--readouts", "2", "--device", "cpu"]) == 1
     told = capsys.readouterr()
