@@ -30,9 +30,7 @@ def add_options(parser: Parser) -> None:
         "--model", metavar="MODEL", help="a network's name, file or run folder (the package's network for the board)"
     )
     parser.add_argument("--readouts", type=integer, default=200, metavar="N", help="simulations per position (200)")
-    parser.add_argument(
-        "--to", metavar="FOLDER", help="folder for the output (beside each game)"
-    )
+    parser.add_argument("--to", metavar="FOLDER", help="folder for the output (beside each game)")
     parser.add_argument("--graph", action=argparse.BooleanOptionalAction, default=True, help="draw a graph too")
     parser.add_argument(
         "--symmetries", action="store_true", help="average the network over all symmetries of the board (slower)"
