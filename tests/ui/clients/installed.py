@@ -34,6 +34,21 @@ def node() -> str:
     return found
 
 
+def compiled(folder: Path, *sources: Path) -> list[Any]:
+    """The beginning of a command that runs a class of these Java files; they are compiled into the folder."""
+    compiler, java = shutil.which("javac"), shutil.which("java")
+    if compiler is None or java is None:
+        pytest.skip("a JDK is not installed, which compiles the classes of Lizzie and GoGui (CONTRIBUTING.md)")
+    names = folder / "sources"
+    names.write_text("\n".join(f'"{path}"' for path in sources))
+    done = subprocess.run(
+        [compiler, "-nowarn", "-encoding", "UTF-8", "-d", folder, f"@{names}"], capture_output=True, text=True,
+        timeout=PATIENCE,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return [java, "-Djava.awt.headless=true", "-cp", folder]
+
+
 def our_command(folder: Path, *before: str, drop_arguments: bool = False) -> Path:
     """A program in the folder that is `alphago`, as a client finds it, whatever is installed.
 
