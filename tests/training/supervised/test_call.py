@@ -46,7 +46,7 @@ def spiral(seed: int, passes: bool = False) -> SgfGame:
         moves += [25, 25]
     white = seed % 2 == 1
     setup = {"to_play": "white"} if white else {}
-    komi = 0.5 + seed // 2  # else all games are one
+    komi = 0.5 + seed // 2
     return SgfGame(5, tuple(moves), komi, setup, result="W+R" if white else "B+R", rules="Chinese")
 
 
