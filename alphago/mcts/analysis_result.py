@@ -46,7 +46,7 @@ class Analysis:
     - int32 [n, A]: visits.  float32 [n, A]: prior, q, lower_bound, score, score_stdev; also win_rate.
     - int32 [n, A, plies]: lines, the actions of the line of play from each action on, -1 beyond its end; line_visits,
       0 there.  Without a search plies is 0.
-    - int32 [n]: root_visits.  float32 [n]: value, raw_value, root_score, root_score_stdev, raw_score; also root_win_rate.
+    - int32 [n]: root_visits.  float32 [n]: value, raw_value, root_score, root_score_stdev, raw_score; root_win_rate.
     - float32 [n, H, W]: ownership, ownership_stdev, raw_ownership, or None; row 0 is the top.
     - float32 [n, A, H, W]: move_ownership, move_ownership_stdev; None unless requested.
     """
