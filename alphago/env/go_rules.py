@@ -88,8 +88,11 @@ def rules_name(rules: Rules) -> str:
 
 
 def rules_json(rules: Rules) -> str:
-    """Return the rules in the format of KataGo's `kata-get-rules`."""
-    return json.dumps({"ko": rules.ko.upper(), "scoring": "AREA", "suicide": rules.suicide, "tax": "NONE"})
+    """Return the rules in the format of KataGo's `kata-get-rules`, with all keys by which programs recognise rules."""
+    return json.dumps({
+        "hasButton": False, "ko": rules.ko.upper(), "scoring": "AREA", "suicide": rules.suicide, "tax": "NONE",
+        "whiteHandicapBonus": "0",
+    })  # fmt: skip
 
 
 def check_ko(ko: str) -> str:

@@ -63,6 +63,11 @@ def analyze(
     threads: number of threads, among which the positions are divided; None for all cores.
     stop: an event that ends the search early; the network evaluates every position even then.
 
+    Returns an `Analysis` of the n positions, for the player to move, with a row for each: among others `visits` int32
+    [n, A]; `prior`, `q`, `win_rate`, `lower_bound` and `score` float32 [n, A]; `value` and `root_score` float32 [n];
+    `lines` int32 [n, A, plies]; `ownership` and `ownership_stdev` float32 [n, H, W], None if unknown;
+    `move_ownership` float32 [n, A, H, W], None unless requested.
+
     Raises ValueError for positions of different games, if no legal move is left to search, and if both `avoid` and
     `allow` are given.
     """

@@ -39,6 +39,16 @@ class Analysis:
     the results of actions without visits, and all scores if the network forecasts no scores; ownership is then None.
 
     For a finished game the value is the outcome, score and ownership are the board's, and there are no visits.
+
+    Arrays, with one row for each position:
+
+    - int8 [n]: to_play, +1 Black, -1 White.
+    - int32 [n, A]: visits.  float32 [n, A]: prior, q, lower_bound, score, score_stdev; also win_rate.
+    - int32 [n, A, plies]: lines, the actions of the line of play from each action on, -1 beyond its end; line_visits,
+      0 there.  Without a search plies is 0.
+    - int32 [n]: root_visits.  float32 [n]: value, raw_value, root_score, root_score_stdev, raw_score; root_win_rate.
+    - float32 [n, H, W]: ownership, ownership_stdev, raw_ownership, or None; row 0 is the top.
+    - float32 [n, A, H, W]: move_ownership, move_ownership_stdev; None unless requested.
     """
 
     env: GameEnv

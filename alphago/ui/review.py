@@ -9,8 +9,9 @@ import numpy as np
 from alphago.env.game import PLAYER_NAMES
 from alphago.mcts.analysis import analyze
 from alphago.mcts.analysis_result import Analysis
-from alphago.records.sgf import MoveNote, SgfGame, format_sgf
+from alphago.records.sgf import SgfGame, format_sgf
 from alphago.records.sgf.variations import Additions, with_additions
+from alphago.ui.review_notes import katrain_properties, notes_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,7 +54,7 @@ class Review:
         return [move for move in self.moves if move.grade]
 
     def summary(self) -> str:
-        """Return a text with each side's number of mistakes by grade, and the costliest moves."""
+        """Return a text with each side's number of mistakes by grade, the costliest moves, and the file's faults."""
         env, lines = self.analysis.env, []
         for colour, name in PLAYER_NAMES.items():
             own = [move for move in self.moves if move.colour == colour]
@@ -64,6 +65,7 @@ class Review:
         worst = sorted(self.mistakes, key=lambda move: -(move.rate_loss + max(0, np.nan_to_num(move.point_loss)) / 20))
         for move in worst[:5]:
             lines.append(f"  move {move.ply + 1}, {PLAYER_NAMES[move.colour]} {self.sentence(move, env)}")
+        lines += [f"  in the file, {fault}" for fault in self.game.faults]
         return "\n".join(lines)
 
     def sentence(self, move: MoveReview, env: Any) -> str:
@@ -75,17 +77,18 @@ class Review:
     def sgf(self, plies: int = 10) -> bytes:
         """Return the game as SGF, annotated.
 
-        Each position has its win rate and score, and the prior and visits of the move played, as a comment and in the
-        properties that Sabaki and KaTrain show. Each mistake has a comment, a mark (BM, DO) and the best line as a
-        variation of at most `plies` moves. The last position has the expected territory (TB, TW).
+        Each position has its win rate and score, and the prior and visits of the move played, as a comment; the win
+        rate and score as Sabaki's properties; and a complete analysis for KaTrain (`katrain_properties`). Each mistake
+        has a comment, a mark (BM, DO) and the best line as a variation of at most `plies` moves. The last position has
+        the expected territory (TB, TW).
         """
         env = self.analysis.env
-        comments = dict(self.game.comments)
+        game, comments = self.game, dict(self.game.comments)
         for move in self.mistakes:
             text = f"{PLAYER_NAMES[move.colour]} {self.sentence(move, env)}."
             comments[move.ply] = f"{comments[move.ply]}\n{text}" if move.ply in comments else text
-        commented = f"{self.game.comment}\n\n{self.summary()}".strip()
-        game = replace(self.game, comments=comments, notes=self.notes(), comment=commented)
+        commented = f"{game.comment}\n\n{self.summary()}".strip()
+        game = replace(game, comments=comments, notes=notes_of(self.analysis, game.moves), comment=commented)
         marks = {"blunder": ("BM", "2"), "mistake": ("BM", "1"), "inaccuracy": ("DO", "")}
         return with_additions(
             format_sgf(game), game,
@@ -93,21 +96,9 @@ class Review:
                 {move.ply: move.line[:plies] for move in self.mistakes},
                 {move.ply: marks[move.grade] for move in self.mistakes},
                 self.territory(),
+                katrain_properties(self.analysis, game.moves),
             ),
         )  # fmt: skip
-
-    def notes(self) -> Mapping[int, MoveNote]:
-        """Return the search's results before each move as notes, by ply."""
-        black = self.analysis.as_black()
-        return {
-            move.ply: MoveNote(
-                float(black.value[move.ply]), int(black.root_visits[move.ply]),
-                float(black.prior[move.ply, move.action]),
-                None if np.isnan(score := float(black.root_score[move.ply])) else score,
-                int(black.visits[move.ply, move.action]),
-            )
-            for move in self.moves
-        }  # fmt: skip
 
     def territory(self) -> Mapping[str, Sequence[int]]:
         """Return the expected points of Black (TB) and White (TW) after the last move; {} if there are no forecasts."""

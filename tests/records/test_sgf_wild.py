@@ -4,8 +4,11 @@ import base64
 import gzip
 import json
 import random
+import struct
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,7 +30,7 @@ from alphago.records.sgf import grammar as grammar_module
 from alphago.records.sgf import reading as reading_module
 from alphago.records.sgf.encoding import decode
 from alphago.records.sgf.grammar import trees
-from alphago.records.sgf.notes import packed, read_notes
+from alphago.records.sgf.notes import katrain_values, packed, read_notes
 from alphago.records.sgf.values import read_rank
 
 DATA = sorted((Path(__file__).parents[1] / "data").glob("**/*.sgf"))
@@ -319,6 +322,10 @@ class TestLimits:
         assert read_notes([{"KT": ["", "", bomb]}]) == {}
         assert read_notes([{"KT": ["", "", packed(b"[" * 100_000)]}]) == {}
         assert read_notes([{"KT": ["", "", "%%%"]}, {"SBKV": ["nan"]}, {"SBKV": ["x"]}]) == {}
+        assert (
+            read_notes([{"AGO": ["visits:-1", "prior:nan", "prior:x", "other:1", "played", "played:" + "9" * 50]}])
+            == {}
+        )
 
 
 class TestNotes:
@@ -341,15 +348,38 @@ class TestNotes:
         assert "SBKV[25.00]" in nodes[2]
         assert "SBKS[-1.25]" in nodes[4]
 
+    def test_katrain_is_not_told_of_one_move_only(self) -> None:
+        """It would show the move that was played as the best, without a loss; the numbers are in a property of ours."""
+        node = next(trees(format_sgf(self.game()).decode())).nodes[0]
+        assert ("KT" in node, "KTV" in node) == (False, False)
+        assert node["AGO"] == ["visits:800", "prior:0.125", "played:400"]
+
     def test_what_katrain_reads(self) -> None:
         """Three values of KT, as its load_analysis takes them apart: owners, policy, and an analysis in JSON."""
-        node = next(trees(format_sgf(self.game()).decode())).nodes[0]
-        owners, policy, main = (gzip.decompress(base64.standard_b64decode(value)) for value in node["KT"])
-        assert (owners, policy, node["KTV"]) == (b"", b"", ["1.0"])
-        analysis = json.loads(main)
+        root = {"visits": 10, "winrate": 1 / 3, "scoreLead": 1.0}
+        moves = [{"move": "E5", "order": 0, **root, "pv": ["E5", "pass"]}, {"move": "pass", "order": 1, **root}]
+        policy, owners = np.arange(82) / 100, np.arange(81) / -81
+        values = [gzip.decompress(base64.standard_b64decode(v)) for v in katrain_values(root, moves, policy, owners)]
+        assert struct.unpack("<81e", values[0]) == pytest.approx(owners, abs=1e-3)
+        assert struct.unpack("<82e", values[1]) == pytest.approx(policy, abs=1e-3)
+        analysis = json.loads(values[2])
         assert analysis["completed"]
-        assert analysis["root"] == {"winrate": 0.625, "scoreLead": 2.5, "visits": 800}
-        assert analysis["moves"]["E5"].items() >= {"visits": 400, "prior": 0.125, "order": 0, "pv": ["E5"]}.items()
+        assert analysis["root"] == {"visits": 10, "winrate": 0.333333, "scoreLead": 1.0}
+        assert [(name, move["order"]) for name, move in analysis["moves"].items()] == [("E5", 0), ("pass", 1)]
+        assert [base64.b64decode(v) for v in katrain_values(root, moves, None, None)[:2]] == [
+            gzip.compress(b"", mtime=0)
+        ] * 2
+        note = read_notes([{"KT": katrain_values(root, moves, policy, owners)}])
+        assert note == {0: MoveNote(pytest.approx(-1 / 3, abs=1e-5), 10, None, 1.0)}
+
+    def test_the_last_position(self) -> None:
+        """It has a note too; a position after a pass that the file does not have has none, and spoils no other."""
+        last = replace(self.game(), notes={4: MoveNote(0.5, 10, score=1.5)})
+        assert parse_sgf(format_sgf(last)).notes == last.notes
+        game = parse_sgf("(;GM[1]SZ[9];B[aa];B[bb];W[cc])")
+        noted = replace(game, notes={ply: MoveNote(ply / 10) for ply in range(5)})
+        notes = parse_sgf(format_sgf(noted)).notes
+        assert notes == {ply: MoveNote(pytest.approx(ply / 10)) for ply in (0, 1, 3, 4)}
 
     def test_what_a_person_reads(self) -> None:
         text = format_sgf(self.game()).decode()

@@ -4,6 +4,7 @@ import json
 import queue
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -159,13 +160,22 @@ def test_terminate_echoes_and_ends_what_waits(net: NeuralNet) -> None:
     assert all(reply.get("noResults") or "rootInfo" in reply for reply in late)
 
 
-def test_priority(net: NeuralNet) -> None:
+def test_priority() -> None:
     """With one position at a time, the highest priority comes first, of equals the oldest."""
-    client = Client(net, threads=1)
-    client.send({**ENDLESS, "id": "first", "overrideSettings": {"maxTime": 0.3}})
-    waiting = [{**QUERY, "id": str(number), "priority": number // 2, "maxVisits": 2000} for number in range(4)]
-    client.send(*waiting)
-    assert {reply["id"] for reply in client.rest()} == {"first", "0", "1", "2", "3"}
+    entered, go_on = threading.Event(), threading.Event()
+
+    def network(position: Any) -> tuple[np.ndarray, float]:
+        """Holds the worker at the first position until all others wait."""
+        entered.set()
+        assert go_on.wait(60)
+        return np.where(position.legal_mask, 1.0, 0.0), 0.0
+
+    client = Client(network, threads=1, limits=Limits(slots=1))
+    client.send({**QUERY, "id": "first", "priority": -1, "maxVisits": 2})
+    assert entered.wait(60)
+    client.send(*({**QUERY, "id": str(number), "priority": number // 2, "maxVisits": 2} for number in range(4)))
+    go_on.set()
+    assert [reply["id"] for reply in client.rest()] == ["first", "2", "3", "0", "1"]
 
 
 def test_time_ends_a_search(net: NeuralNet) -> None:

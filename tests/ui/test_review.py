@@ -1,5 +1,12 @@
 """Reviews: what moves lose, the SGF that comes out, and a picture."""
 
+import base64
+import gzip
+import json
+import struct
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 from sgfmill import sgf
@@ -7,6 +14,7 @@ from sgfmill import sgf
 from alphago.cli import main
 from alphago.env.game import Position
 from alphago.env.go import GoEnv
+from alphago.nn.net import NeuralNet
 from alphago.records.sgf import SgfGame, parse_sgf, read_sgf, write_sgf
 from alphago.records.sgf.variations import Additions, with_additions
 from alphago.ui.review import grade_of, review_game
@@ -47,7 +55,7 @@ def test_the_sgf() -> None:
     text = review.sgf(plies=3)
     again = parse_sgf(text)
     assert (again.moves, again.players, again.result) == (GAME.moves, GAME.players, GAME.result)
-    assert [again.notes[ply].visits for ply in range(5)] == [41] * 5
+    assert [again.notes[ply].visits for ply in range(6)] == [41] * 6
     assert again.notes[3].value == pytest.approx(float(review.analysis.as_black().value[3]), abs=1e-3)
     assert again.comments[2].startswith("Black A1: mistake")
     tree = sgf.Sgf_game.from_bytes(text)
@@ -68,12 +76,70 @@ def test_the_sgf() -> None:
         node, positions = main_line, positions.play(action)
 
 
+def katrain_analyses(text: bytes) -> list[dict[str, Any]]:
+    """The analyses in the main line of a reviewed game, unpacked as KaTrain's load_analysis does it."""
+    found = []
+    for node in sgf.Sgf_game.from_bytes(text).get_main_sequence():
+        owners, policy, main = (gzip.decompress(base64.b64decode(raw)) for raw in node.get_raw_list("KT"))
+        numbers = {"owners": struct.unpack(f"<{len(owners) // 2}e", owners),
+                   "policy": struct.unpack(f"<{len(policy) // 2}e", policy)}  # fmt: skip
+        found.append({**json.loads(main), **numbers})
+    return found
+
+
+@pytest.mark.parametrize("readouts", [0, 40])
+def test_what_katrain_shows(readouts: int) -> None:
+    """All candidates with numbers of their own, the policy, and a place for the move that was played."""
+    review = review_game(GAME, corner_hater, readouts, threads=1)
+    text, black = review.sgf(), review.analysis.as_black()
+    assert sgf.Sgf_game.from_bytes(text).get_root().get_raw("KTV") == b"1.0"
+    analyses = katrain_analyses(text)
+    assert len(analyses) == 6  # the last position too
+    for ply, analysis in enumerate(analyses):
+        assert analysis["root"]["winrate"] == pytest.approx(black.root_win_rate[ply], abs=1e-5)
+        assert len(analysis["policy"]) == 26
+        assert [p < 0 for p in analysis["policy"]] == [p == 0 for p in black.prior[ply]]
+        best = [name for name, move in analysis["moves"].items() if move["order"] == 0]
+        assert best == [ENV.to_text(review.analysis.best(ply))]
+        for name, move in analysis["moves"].items():
+            action = ENV.from_text(name)
+            assert move["pv"][0] == move["move"] == name
+            if move["order"] < 999 and readouts:
+                assert move["visits"] == black.visits[ply, action] > 0
+                assert move["winrate"] == pytest.approx(black.win_rate[ply, action], abs=1e-5)
+        if ply < 5:
+            played = analysis["moves"][ENV.to_text(GAME.moves[ply])]
+            if played["order"] == 999:
+                assert played["winrate"] == pytest.approx(black.root_win_rate[ply + 1], abs=1e-5)
+    blunder = analyses[2]
+    lost = blunder["root"]["winrate"] - blunder["moves"]["A1"]["winrate"]
+    assert blunder["moves"]["A1"]["order"] > 0
+    assert lost == pytest.approx(0.2, abs=0.05)
+
+
+def test_the_ownership_for_katrain(tmp_path) -> None:
+    """Row by row from the top, Black's points positive, in all positions; none after the end of a game has moves."""
+    game = SgfGame.in_game(ENV, (12, 13, 25, 25))
+    review = review_game(game, NeuralNet(ENV, tower_height=0, channels=4), 4, threads=1, device="cpu")
+    analyses = katrain_analyses(review.sgf())
+    own = review.analysis.as_black().ownership
+    assert own is not None
+    for ply, analysis in enumerate(analyses):
+        assert analysis["owners"] == pytest.approx(own[ply].ravel(), abs=1e-3)
+    assert (analyses[-1]["moves"], analyses[-1]["policy"]) == ({}, ())
+    assert analyses[-1]["root"]["winrate"] == (1 + review.game.position().result) / 2
+
+
 def test_passes_that_the_file_does_not_have() -> None:
     """Marks and variations stand at the right nodes where one colour moved twice."""
     game = parse_sgf("(;GM[1]SZ[5];B[aa];B[bb];W[cc])")
     assert game.inserted == {1}
     text = with_additions(b"(;GM[1]SZ[5];B[aa];B[bb];W[cc])", game, Additions({2: [12]}, {2: ("BM", "1")}, {"TB": [3]}))
     assert text.replace(b"\n", b"") == b"(;GM[1]SZ[5];B[aa](;B[bb]BM[1];TB[da]W[cc])(;B[cc]))"
+    text = with_additions(
+        b"(;GM[1]SZ[5];B[aa];B[bb];W[cc])", game, Additions({}, {}, {}, {ply: {"X": [str(ply)]} for ply in range(5)})
+    )
+    assert text.replace(b"\n", b"") == b"(;GM[1]SZ[5]X[0];B[aa]X[1];B[bb]X[3];W[cc]X[4])"
 
 
 @pytest.mark.parametrize(
@@ -88,12 +154,67 @@ def test_grades(rate: float, points: float, grade: str) -> None:
     assert grade_of(rate, points) == grade
 
 
+def reviews(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*.reviewed.*"))
+
+
+def test_games_of_equal_names(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No review replaces another: subfolders are kept, and files of one name from several places get numbers."""
+    monkeypatch.chdir(tmp_path)
+    for number, name in enumerate(("a/game.sgf", "a/b/game.sgf", "c/game.SGF", "c/two.sgf")):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        write_sgf(name, SgfGame.in_game(GoEnv(7), (number, 40)))
+    Path("c/two.sgf").write_text("(;GM[1]SZ[7];B[aa])(;GM[1]SZ[7];B[bb])")
+    options = ["--readouts", "0", "--device", "cpu", "--no-graph", "--to"]
+    assert main(["review", ".", *options, "out"]) == 0
+    assert reviews(Path("out")) == [
+        "a/b/game.reviewed.sgf", "a/game.reviewed.sgf",
+        "c/game.reviewed.sgf", "c/two-1.reviewed.sgf", "c/two-2.reviewed.sgf",
+    ]  # fmt: skip
+    assert main(["review", "a/game.sgf", "c/game.SGF", "a", "a/b/../game.sgf", *options, "flat"]) == 0
+    assert reviews(Path("flat")) == ["b/game.reviewed.sgf", "game-2.reviewed.sgf", "game.reviewed.sgf"]
+    assert [read_sgf(f"flat/{name}").moves[0] for name in reviews(Path("flat"))] == [1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "moves", "fault"),
+    [
+        ("(;GM[1]SZ[7];B[aa];W[bb];B[c", 2, "the file ends within the game"),
+        ("(;GM[1]SZ[7];B[aa];W[bb];B[bb];W[cc])", 2, "node 3: move 3, Black B6, is illegal"),
+        ("(;GM[1]SZ[7];B[aa];W[zz])", 1, "node 2: a move must be on a point of a board of 7 x 7, got 'zz'"),
+    ],
+)
+def test_the_legal_beginning_is_reviewed(tmp_path, capsys: pytest.CaptureFixture, text, moves, fault) -> None:
+    """A file that is cut off or has an illegal move: the fault is named, in the review too."""
+    (tmp_path / "game.sgf").write_text(text)
+    assert main(["review", str(tmp_path), "--readouts", "0", "--device", "cpu", "--no-graph"]) == 0
+    shown = capsys.readouterr()
+    assert f"; {moves} moves are reviewed" in shown.err
+    reviewed = read_sgf(tmp_path / "game.reviewed.sgf")
+    assert len(reviewed.moves) == moves
+    for told in (shown.out, shown.err, reviewed.comment):
+        assert fault in told
+
+
+def test_what_cannot_be_reviewed_stops_no_other(tmp_path, capsys: pytest.CaptureFixture) -> None:
+    """Files without a game, and boards without a network, are named, and the others are reviewed."""
+    for name, text in (("a", "nothing"), ("b", "(;GM[2]SZ[7])"), ("c", "(;GM[1]SZ[9];B[aa])")):
+        (tmp_path / f"{name}.sgf").write_text(text)
+    write_sgf(tmp_path / "d.sgf", SgfGame.in_game(GoEnv(7), (24,)))
+    NeuralNet(GoEnv(7), size_free=False, tower_height=0, channels=4).save(tmp_path / "net.safetensors")
+    options = ["--readouts", "0", "--device", "cpu", "--no-graph", "--model", str(tmp_path / "net.safetensors")]
+    assert main(["review", str(tmp_path), *options]) == 1
+    shown = capsys.readouterr()
+    assert [line.split(":")[1].split("/")[-1] for line in shown.err.splitlines()] == ["a.sgf", "b.sgf", "c.sgf"]
+    assert reviews(tmp_path) == ["d.reviewed.sgf"]
+
+
 def test_the_command(tmp_path, capsys: pytest.CaptureFixture) -> None:
     """A folder of games: reviews and pictures beside them, a bad file is named, reviews are not reviewed again."""
     folder = tmp_path / "games"
     folder.mkdir()
     write_sgf(folder / "one.sgf", SgfGame.in_game(GoEnv(7), (24, 25, 17)))
-    (folder / "bad.sgf").write_text("(;GM[1]SZ[7];B[aa];W[aa])")
+    (folder / "bad.sgf").write_text("(;GM[1]SZ[7];B[zz];W[aa])")
     for _ in range(2):
         assert main(["review", str(folder), "--readouts", "2", "--device", "cpu"]) == 1
     told = capsys.readouterr()

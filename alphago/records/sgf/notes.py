@@ -1,13 +1,16 @@
 """Search results as SGF properties that Sabaki and KaTrain read.
 
 Sabaki draws its graphs from SBKV, Black's win rate in percent, and SBKS, Black's lead in points (Sabaki 0.60,
-src/modules/sabaki.js).  KaTrain reads KT: the ownership, the policy and an analysis in JSON, each gzipped and in
-base64 (KaTrain 1.20, katrain/core/game_node.py).  The properties belong to the node of the searched position, which
-precedes the node of the move.
+src/modules/sabaki.js).  KaTrain reads KT, a complete analysis: the ownership, the policy and the candidate moves in
+JSON, each gzipped and in base64 (KaTrain 1.20, katrain/core/game_node.py).  KaTrain calls a position with KT analysed
+and shows its candidates, so KT is written only with all of them (`katrain_values`); the few numbers of a `MoveNote`
+that have no other property are in AGO.  The properties belong to the node of the searched position, which precedes the
+node of the move.
 """
 
 import base64
 import binascii
+import contextlib
 import gzip
 import json
 import math
@@ -15,10 +18,13 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from alphago.env.go import GoEnv
+import numpy as np
+
 from alphago.records.sgf.grammar import Node
 
 KATRAIN_VERSION = "1.0"  # of the format of KT
+KATRAIN_ADDED = 999  # the order of a move that was played but is not a candidate
+COUNTS = {"visits": "visits", "prior": "prior", "played": "move_visits"}  # fields of MoveNote, by their names in AGO
 GENERATED = "alphago: "  # prefix of a comment line that was generated from a note
 LARGEST_ANALYSIS = 2**20  # bytes of one position's analysis, uncompressed
 
@@ -64,37 +70,45 @@ class MoveNote(NamedTuple):
         return ", ".join(parts)
 
 
-def note_properties(note: MoveNote, env: GoEnv, action: int) -> dict[str, list[str]]:
-    """Return a note as SGF properties, values by name, for the node before the move.
-
-    action: the move that was played.
-    """
+def note_properties(note: MoveNote) -> dict[str, list[str]]:
+    """Return a note as SGF properties, values by name, for the node before the move."""
     found: dict[str, list[str]] = {}
     if note.win_rate is not None:
         found["SBKV"] = [f"{100 * note.win_rate:.2f}"]
     if note.score is not None:
         found["SBKS"] = [f"{note.score:.2f}"]
-    if note.visits is not None or note.prior is not None or note.move_visits is not None:
-        found["KT"] = [packed(b""), packed(b""), packed(json.dumps(katrain_analysis(note, env, action)).encode())]
+    known = {name: getattr(note, field) for name, field in COUNTS.items()}
+    if counts := [f"{name}:{round(value, 6)}" for name, value in known.items() if value is not None]:
+        found["AGO"] = counts
     return found
 
 
-def katrain_analysis(note: MoveNote, env: GoEnv, action: int) -> dict[str, Any]:
-    """Return a note as an analysis in KaTrain's format: of the position, and of `action`, the move that was played."""
-    root = round_known(winrate=note.win_rate, scoreLead=note.score, visits=note.visits)
-    root.setdefault("visits", 0)
-    move = env.to_text(action)
-    name = "pass" if action == env.pass_action else move
-    info = round_known(visits=note.move_visits, prior=note.prior, winrate=note.win_rate, scoreLead=note.score)
-    moves = {}
-    if note.prior is not None or note.move_visits is not None:
-        moves[name] = {"move": name, "order": 0, "pv": [name], "visits": 0, "winrate": 0.5, "scoreLead": 0.0, **info}
-    return {"moves": moves, "root": {"winrate": 0.5, "scoreLead": 0.0, **root}, "completed": True}
+def katrain_values(
+    root: Mapping[str, Any],
+    moves: Sequence[Mapping[str, Any]],
+    policy: np.ndarray | None,
+    ownership: np.ndarray | None,
+) -> list[str]:
+    """Return the values of KT for an analysed position, all from Black's view.
+
+    root: fields of KataGo's `rootInfo`, at least visits, winrate (0 .. 1) and scoreLead.
+    moves: fields of KataGo's `moveInfos`, at least move, order, visits, winrate, scoreLead and pv; order 0 is the best,
+        KATRAIN_ADDED a move that was played without being a candidate.
+    policy: [N * N + 1], probabilities row by row from the top, then the pass; -1 for illegal moves. None if unknown.
+    ownership: [N * N], 1 Black's, -1 White's. None if unknown.
+    """
+    analysis = {"moves": {move["move"]: rounded(move) for move in moves}, "root": rounded(root), "completed": True}
+    return [half_floats(ownership), half_floats(policy), packed(json.dumps(analysis).encode())]
 
 
-def round_known(**numbers: float | None) -> dict[str, Any]:
-    """Return the numbers that are not None, rounded to six places."""
-    return {name: round(value, 6) for name, value in numbers.items() if value is not None}
+def half_floats(array: np.ndarray | None) -> str:
+    """Return numbers as a value of KT, in 16-bit floats; no data for None."""
+    return packed(b"" if array is None else np.asarray(array, "<f2").tobytes())
+
+
+def rounded(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields with floats rounded to six places."""
+    return {name: round(value, 6) if isinstance(value, float) else value for name, value in fields.items()}
 
 
 def packed(data: bytes) -> str:
@@ -119,7 +133,7 @@ def read_notes(nodes: Sequence[Node]) -> dict[int, MoveNote]:
     """Return the notes in the nodes of a game, by ply; node i belongs to the position before ply i."""
     notes = {}
     for ply, node in enumerate(nodes):
-        if "SBKV" in node or "KT" in node or "SBKS" in node:
+        if "SBKV" in node or "KT" in node or "SBKS" in node or "AGO" in node:
             note = read_note(node)
             if note != MoveNote():
                 notes[ply] = note
@@ -128,21 +142,28 @@ def read_notes(nodes: Sequence[Node]) -> dict[int, MoveNote]:
 
 def read_note(node: Node) -> MoveNote:
     """Return the note in a node; fields that cannot be read are None."""
-    rate, score = number(node, "SBKV"), number(node, "SBKS")
+    rate, score, counts = number(node, "SBKV"), number(node, "SBKS"), read_counts(node)
     value = None if rate is None else max(-1.0, min(1.0, rate / 50 - 1))
-    analysis = read_analysis(node)
-    root, moves = analysis.get("root"), analysis.get("moves")
-    visits = prior = move_visits = None
-    if isinstance(root, Mapping):
-        visits = whole(root.get("visits")) or None
-        if value is None and (won := finite(root.get("winrate"))) is not None:
-            value = max(-1.0, min(1.0, 2 * won - 1))
-        score = finite(root.get("scoreLead")) if score is None else score
-    if isinstance(moves, Mapping) and len(moves) == 1:
-        own = next(iter(moves.values()))
-        if isinstance(own, Mapping):
-            prior, move_visits = finite(own.get("prior")), whole(own.get("visits")) or None
-    return MoveNote(value, visits, prior, score, move_visits)
+    if value is None or score is None or "visits" not in counts:
+        root = read_analysis(node).get("root")
+        if isinstance(root, Mapping):
+            counts.setdefault("visits", whole(root.get("visits")))
+            if value is None and (won := finite(root.get("winrate"))) is not None:
+                value = max(-1.0, min(1.0, 2 * won - 1))
+            score = finite(root.get("scoreLead")) if score is None else score
+    return MoveNote(value, counts.get("visits") or None, counts.get("prior"), score, counts.get("played"))
+
+
+def read_counts(node: Node) -> dict[str, Any]:
+    """Return the numbers in the property AGO, by name, without those that cannot be read."""
+    found: dict[str, Any] = {}
+    for text in node.get("AGO", []):
+        name, _, value = text.partition(":")
+        with contextlib.suppress(ValueError):
+            read = finite(float(value)) if name == "prior" else whole(int(value)) if len(value) < 20 else None
+            if name in COUNTS and read is not None:
+                found[name] = read
+    return found
 
 
 def read_analysis(node: Node) -> Mapping[str, Any]:

@@ -15,11 +15,14 @@ class Additions(NamedTuple):
     lines: by ply, the actions of a variation: a line of play that could replace the move at this ply.
     marks: by ply, a property and its value for the node of the move.
     territory: the points for each of the properties TB and TW, for the last node.
+    properties: by ply, properties for the node of the position before the move at this ply; the number of moves for
+        the last position.  A position that follows an inserted pass has no node.
     """
 
     lines: Mapping[int, Sequence[int]]
     marks: Mapping[int, tuple[str, str]]
     territory: Mapping[str, Sequence[int]]
+    properties: Mapping[int, Mapping[str, Sequence[str]]] = {}
 
 
 def with_additions(text: bytes, game: SgfGame, additions: Additions) -> bytes:
@@ -33,6 +36,10 @@ def with_additions(text: bytes, game: SgfGame, additions: Additions) -> bytes:
     for ply, (name, value) in additions.marks.items():
         if ply in node_of:
             nodes[node_of[ply]][name] = [value.encode()]
+    for ply, properties in additions.properties.items():
+        if ply == 0 or ply - 1 in node_of:
+            for name, values in properties.items():
+                nodes[node_of[ply - 1] if ply else 0][name] = [text.encode() for text in values]
     for name, points in additions.territory.items():
         if points:
             nodes[-1][name] = [point_text(env, point) for point in points]

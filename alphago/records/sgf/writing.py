@@ -13,7 +13,7 @@ import numpy as np
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.go import GoEnv
 from alphago.records.sgf.game import SgfGame
-from alphago.records.sgf.notes import GENERATED, KATRAIN_VERSION, note_properties
+from alphago.records.sgf.notes import GENERATED, note_properties
 from alphago.records.sgf.values import LARGEST_KOMI
 
 
@@ -44,7 +44,6 @@ def format_sgf(game: SgfGame) -> bytes:
         "KM": "" if game.komi is None else komi_text(game.komi), "PB": game.players[0], "PW": game.players[1],
         "BR": game.ranks[0], "WR": game.ranks[1], "RE": game.result, "DT": game.date, "EV": game.event,
         "C": game.comment, "PL": game.setup.get("to_play", "black")[0].upper() if game.setup else "",
-        "KTV": KATRAIN_VERSION if game.notes else "",
     }  # fmt: skip
     head = {name: value(text) for name, text in texts.items() if text != ""}
     stones = env.place(game.setup.get("black", ()), game.setup.get("white", ())).ravel()
@@ -55,12 +54,12 @@ def format_sgf(game: SgfGame) -> bytes:
     tree.sequence = [head]
     colour = -1 if game.setup.get("to_play") == "white" else 1
     for ply, action in enumerate(game.moves):
-        if ply in game.notes:
-            add_note(tree.sequence[-1], game, ply, value)
+        add_note(tree.sequence[-1], game, ply, value)
         if ply not in game.inserted:
             comment = {"C": value(game.comments[ply])} if ply in game.comments else {}
             tree.sequence.append({PLAYER_NAMES[colour][0]: [point_text(env, action)], **comment})
         colour = -colour
+    add_note(tree.sequence[-1], game, len(game.moves), value)
     text: bytes = grammar.serialise_game_tree(tree)
     return text
 
@@ -68,12 +67,17 @@ def format_sgf(game: SgfGame) -> bytes:
 def add_note(node: dict[str, list[bytes]], game: SgfGame, ply: int, value: Any) -> None:
     """Add the results of a search to the node of the searched position: as properties, and as a line of its comment.
 
+    Nothing is added if there are none, or if the position follows an inserted pass, which has no node.
+
     node: changed in place.  ply: the move after the searched position.  value: function that encodes a text.
     """
-    env, note = GoEnv(game.board_size), game.notes[ply]
-    for name, texts in note_properties(note, env, game.moves[ply]).items():
+    note = game.notes.get(ply)
+    if note is None or ply - 1 in game.inserted:
+        return
+    for name, texts in note_properties(note).items():
         node[name] = [one for text in texts for one in value(text)]
-    if sentence := note.sentence(env.to_text(game.moves[ply])):
+    move = GoEnv(game.board_size).to_text(game.moves[ply]) if ply < len(game.moves) else "the next move"
+    if sentence := note.sentence(move):
         written = node["C"][0] + b"\n" if "C" in node else b""
         node["C"] = [written + value(GENERATED + sentence)[0]]
 

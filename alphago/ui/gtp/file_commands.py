@@ -6,7 +6,8 @@ import numpy as np
 
 from alphago.env.game import IllegalMove
 from alphago.env.go_rules import read_rules
-from alphago.records.sgf import SgfGame, format_sgf, read_sgf
+from alphago.records.sgf import SgfGame, format_sgf, salvage_sgf
+from alphago.records.sgf.faults import FATAL, HANDICAP, SET_UP
 from alphago.system.files import write_atomic
 from alphago.ui.gtp.gtp_engine import Engine, print_message
 from alphago.ui.gtp.gtp_game import GtpGame
@@ -21,22 +22,22 @@ class FileCommands:
         self.commands: dict[str, Command] = {"loadsgf": self.load, "printsgf": self.print}
 
     def load(self, arguments: list[str]) -> str:
-        """Load the game in a file, with its board, komi and rules.
+        """Load the first game in a file, with its board, komi and rules.
 
         arguments: the file's name and, optionally, a number N, to load only the moves before move N.
-        Fails, and changes nothing, if the file cannot be used.
+        Fails, and changes nothing, if a move to load is missing or illegal, as do programs of GTP 2; a file that ends
+        too early is loaded up to its end, and one with an illegal move N by `loadsgf FILE N`.
         """
         name, engine = argument(arguments, 0), self.engine
+        last = max(0, integer(arguments[1]) - 1) if len(arguments) > 1 else None
         try:
-            game = read_sgf(name)
+            game = first_game(name, last)
         except (ValueError, OSError, ImportError) as error:
             print_message(str(error))
             raise GtpFailure("cannot load file") from None
         if game.board_size != engine.env.N and not engine.any_size:
             raise GtpFailure("cannot load file: unacceptable size")
-        moves = game.moves
-        if len(arguments) > 1:
-            moves = moves[: max(0, integer(arguments[1]) - 1)]
+        moves = game.moves[:last]
         engine.take_game(self.loaded(game, moves))
         if game.komi is not None:
             engine.komi = game.komi
@@ -75,3 +76,22 @@ class FileCommands:
             print_message(str(error))
             raise GtpFailure("cannot save file") from None
         return ""
+
+
+def first_game(name: str, last: int | None) -> SgfGame:
+    """Return the first game in a file; print the faults that do not change its position after move `last`.
+
+    last: the number of moves that are needed, None for all.
+    Raises ValueError for a fault that does, OSError if the file cannot be read.
+    """
+    games = salvage_sgf(name)
+    game = next(games)
+    for fault in game.faults:
+        # A fault of a move leaves the moves before it; the others leave a whole game, such as a missing end.
+        reached = fault.move is None or (last is not None and last <= len(game.moves))
+        if fault.kind in (*FATAL, SET_UP, HANDICAP) or not reached:
+            raise ValueError(fault.of(name))
+        print_message(fault.of(name))
+    if next(games, None) is not None:
+        print_message(f"{name} holds several games; the first one is loaded")
+    return game

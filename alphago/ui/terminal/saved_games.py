@@ -7,8 +7,7 @@ from typing import Any
 from alphago.env.game import GameEnv, Position
 from alphago.env.games import require_go
 from alphago.records.record import GameRecord, load_records, save_records
-from alphago.records.sgf import format_sgf, read_sgf
-from alphago.records.sgf.game import SgfGame
+from alphago.records.sgf import SgfGame, format_sgf, salvage_sgf
 from alphago.system.files import explain_os_error, write_atomic
 from alphago.ui.terminal.screen import Screen
 
@@ -47,10 +46,16 @@ class GameFiles:
             raise FileExistsError(f"{path} stays as it is")
 
     def load(self, name: str) -> list[Position]:
-        """Return the positions of a file as `load_game` does, and count only this file as the game's own."""
+        """Return the positions of a file as `load_game` does, and count only this file as the game's own.
+
+        Tells of what is wrong with the file; a faulty file is not replaced without a question.
+        """
         path = file_path(name, "load")
-        positions = load_game(path, self.env)
-        self.own = {path.resolve()}
+        faults: list[str] = []
+        positions = load_game(path, self.env, faults)
+        for fault in faults:
+            self.screen.say(f"{fault}.")
+        self.own = set() if faults else {path.resolve()}
         return positions
 
 
@@ -75,14 +80,15 @@ def save_game(path: Path, env: GameEnv, record: GameRecord, over: bool, players:
         write_atomic(path, data)
 
 
-def load_game(path: Path, env: GameEnv) -> list[Position]:
-    """Return all positions of a saved game, from the start.
+def load_game(path: Path, env: GameEnv, faults: list[str] | None = None) -> list[Position]:
+    """Return all positions of a saved game, from the start; those of an SGF file up to its first illegal move.
 
+    faults: gets a message for each thing that is wrong with an SGF file. None: a fault raises ValueError.
     Raises ValueError for a file without a game of `env`, OSError for one that cannot be read.
     """
     check_kind(path, env)
     with explain_os_error(f"{path} cannot be read"):
-        game: Any = read_sgf(path, require_go(env, "SGF files")) if env.has_sgf else only_record(path)
+        game: Any = first_game(path, env, faults) if env.has_sgf else only_record(path)
     try:
         positions: list[Position] = [game.position(env, 0)]
         for action in game.moves:
@@ -90,6 +96,20 @@ def load_game(path: Path, env: GameEnv) -> list[Position]:
     except (TypeError, ValueError, IndexError) as error:  # set-up or moves of another game
         raise ValueError(f"{path} must hold a game of {env}: {error}") from None
     return positions
+
+
+def first_game(path: Path, env: GameEnv, faults: list[str] | None) -> SgfGame:
+    """Return the first game in an SGF file up to its first illegal move; the arguments are those of `load_game`."""
+    games = salvage_sgf(path, env=require_go(env, "SGF files"))
+    game = next(games)
+    messages = [fault.of(str(path)) for fault in game.faults]
+    if next(games, None) is not None:
+        messages.append(f"{path} holds several games; this is the first")
+    if messages and (faults is None or (game.faults and not game.moves)):
+        raise ValueError(messages[0])
+    if faults is not None:
+        faults += messages
+    return game
 
 
 def check_kind(path: Path, env: GameEnv) -> None:

@@ -43,6 +43,7 @@ from tests.training.small_runs import (
 QUICK = Gate(0.55, games=4, every=4, readouts=2)
 FOUR = GoEnv(4, komi=0.5)
 BLACK_WINS = GoEnv(3, komi=-50)  # every game: a candidate, which has either colour equally often, wins half
+WHITE_WINS = GoEnv(3, komi=50)
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +124,15 @@ class TestMatch:
         assert match.is_over
         assert len(match.outcomes) == 40
         assert match.counts()["distinct"] > 20
+
+    @pytest.mark.parametrize("env", [BLACK_WINS, WHITE_WINS], ids=["black wins", "white wins"])
+    def test_the_candidate_plays_both_colours(self, env: GoEnv) -> None:
+        """Seed defect 5: AlphaGOZero-TF's candidate was always Black; where a colour decides, it wins half."""
+        match = match_of(Gate(games=20, readouts=0), ((env, 1.0),))
+        while not match.is_over:
+            match.play(0, threading.Event())
+        counts = match.counts()
+        assert (counts["wins"], counts["draws"], counts["losses"]) == (10, 0, 10)
 
     def test_boards_share_the_games(self) -> None:
         """Each part has games of its own."""

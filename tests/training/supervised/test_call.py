@@ -18,7 +18,7 @@ from alphago.records.dataset_writer import Split
 from alphago.records.importing import import_games
 from alphago.records.record import GameRecord, save_records
 from alphago.records.sgf import SgfGame, format_sgf
-from alphago.training.history import read_history
+from alphago.training.history import read_history, read_rows
 from alphago.training.judges.prediction import Counts, add_to
 from alphago.training.selfplay import selfplay
 from alphago.training.session import train
@@ -26,6 +26,7 @@ from alphago.training.supervised.call import predict_games, train_supervised
 from alphago.training.supervised.given_games import DatasetGames, RecordGames, given_games, left_out_sentence
 from alphago.training.supervised.source import GivenMemory, GivenSource
 from alphago.training.watch.report import Report
+from tests.training.small_runs import RandomGames, run
 
 ENV = GoEnv(5, komi=0.5)
 SMALL = {"tower_height": 1, "channels": 8, "batch_size": 32, "device": "cpu", "reports": (), "groups": 1}
@@ -46,7 +47,7 @@ def spiral(seed: int, passes: bool = False) -> SgfGame:
         moves += [25, 25]
     white = seed % 2 == 1
     setup = {"to_play": "white"} if white else {}
-    komi = 0.5 + seed // 2  # else all games are one
+    komi = 0.5 + seed // 2
     return SgfGame(5, tuple(moves), komi, setup, result="W+R" if white else "B+R", rules="Chinese")
 
 
@@ -348,6 +349,30 @@ class TestTraining:
         records: list[GameRecord] = selfplay(ENV, HashEvaluator(), 4, 60, seed=1, groups=1)
         net = train_supervised(ENV, records, epochs=1, folder=tmp_path / "run", checks=1, **SMALL)
         assert predict_games(net, records, split="validation")["positions_judged"] > 10
+
+
+class TestWatchedByADataset:
+    """`watch=["records:FOLDER"]` with the folder that `alphago sgf` writes."""
+
+    def check(self, folder: Path, name: str) -> None:
+        rows = [row for row in read_rows(folder / "evaluations.jsonl", "opponent") if row["opponent"] == name]
+        assert rows
+        for row in rows:
+            assert row["positions_judged"] > 100
+            assert 0 <= row["accuracy"] <= 1
+            assert row["cross_entropy"] > 0
+
+    def test_self_play(self, dataset: Path, tmp_path: Path) -> None:
+        name = f"records:{dataset}"
+        run(tmp_path / "run", 8, env=ENV, watch=[name], watch_share=0.9, source=RandomGames)
+        self.check(tmp_path / "run", name)
+
+    def test_supervised(self, dataset: Path, tmp_path: Path) -> None:
+        name = f"records:{dataset}"
+        train_supervised(
+            ENV, dataset, epochs=0.5, folder=tmp_path / "run", checks=1, watch=[name], watch_share=0.9, **SMALL
+        )
+        self.check(tmp_path / "run", name)
 
 
 def test_counts() -> None:

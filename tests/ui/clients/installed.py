@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,25 @@ def node() -> str:
     if found is None:
         pytest.skip("Node.js is not installed, which runs the modules of Sabaki and Ogatak (CONTRIBUTING.md)")
     return found
+
+
+def compiled(folder: Path, *sources: Path, roots: Sequence[Path] = ()) -> list[Any]:
+    """The beginning of a command that runs a class of these Java files; they are compiled into the folder.
+
+    roots: folders where further classes, which these use, are searched.
+    """
+    compiler, java = shutil.which("javac"), shutil.which("java")
+    if compiler is None or java is None:
+        pytest.skip("a JDK is not installed, which compiles the classes of Lizzie and GoGui (CONTRIBUTING.md)")
+    names = folder / "sources"
+    names.write_text("\n".join(f'"{path}"' for path in sources))
+    done = subprocess.run(
+        [compiler, "-nowarn", "-encoding", "UTF-8", "-d", folder, "-sourcepath", os.pathsep.join(map(str, roots)),
+         f"@{names}"],
+        capture_output=True, text=True, timeout=PATIENCE,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return [java, "-Djava.awt.headless=true", "-cp", folder]
 
 
 def our_command(folder: Path, *before: str, drop_arguments: bool = False) -> Path:

@@ -7,6 +7,10 @@ from typing import Any
 
 import pytest
 
+from alphago.env.go import GoEnv
+from alphago.nn.net import load_model
+from alphago.records.sgf import SgfGame
+from alphago.ui.review import review_game
 from alphago.ui.web.engines import Choice, Engines
 from tests.ui.clients.installed import HERE, client, driven, our_command
 from tests.ui.web.served import serving
@@ -56,3 +60,35 @@ def test_over_pipes(tmp_path: Path) -> None:
     client("KaTrain", "katrain", "bin", "python")
     command = our_command(tmp_path, "analysis", "7x7")
     check(drive("custom", f"exec {shlex.quote(str(command))}", tmp_path))
+
+
+def test_a_reviewed_game(tmp_path: Path) -> None:
+    """KaTrain's loader takes `alphago review`'s file: no position needs an engine, and the mistakes are mistakes."""
+    python = client("KaTrain", "katrain", "bin", "python")
+    env = GoEnv(7)
+    game = SgfGame.in_game(env, tuple(map(env.from_text, ("D4", "C5", "A1", "E5", "pass"))))
+    review = review_game(game, load_model("7x7"), 60, device="cpu", threads=1)
+    (tmp_path / "game.sgf").write_bytes(review.sgf())
+    seen = json.loads(driven([python, HERE / "load_in_katrain.py", tmp_path / "game.sgf"], tmp_path, **QUIET))
+    black = review.analysis.as_black()
+    assert len(seen["nodes"]) == 6
+    for ply, node in enumerate(seen["nodes"]):
+        assert node["loaded"]
+        assert node["complete"]
+        assert node["visits"] == black.root_visits[ply]
+        assert node["score"] == pytest.approx(black.root_score[ply], abs=1e-4)
+        assert node["winrate"] == pytest.approx(black.root_win_rate[ply], abs=1e-4)
+        assert node["ownership"] == pytest.approx(black.ownership[ply].ravel(), abs=1e-3)
+        policy = dict(node["policy"])
+        assert len(policy) == 50
+        for action in range(50):
+            expected = black.prior[ply, action] or -1
+            assert policy[env.to_text(action)] == pytest.approx(expected, abs=1e-3)
+        for order, (theirs, ours) in enumerate(zip(node["candidates"], black.moves(ply), strict=False)):
+            assert (theirs["move"], theirs["order"], theirs["visits"]) == (env.to_text(ours.action), order, ours.visits)
+            lost = black.to_play[ply] * (black.root_score[ply] - ours.score)
+            assert theirs["pointsLost"] == pytest.approx(lost, abs=1e-4)
+    corner = seen["nodes"][3]
+    assert corner["lost"] > 3
+    assert next(move for move in seen["nodes"][2]["candidates"] if move["move"] == "A1")["pointsLost"] > 3
+    assert "A1" in corner["comment"]

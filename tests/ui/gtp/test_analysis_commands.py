@@ -354,6 +354,25 @@ class TestFiles:
         assert draw(gtp.game.position) == before
         assert ask(gtp, f"printsgf {tmp_path / 'no' / 'folder.sgf'}") == ["? cannot save file"]
 
+    def test_damaged_files(self, tmp_path: Path) -> None:
+        """A file that is cut off is loaded; one with an illegal move only before it; a doubtful position never."""
+        names = {
+            "cut": "(;GM[1]SZ[5];B[aa];W[bb];B[c", "illegal": "(;GM[1]SZ[5];B[aa];W[bb];B[bb];W[cc])",
+            "set": "(;GM[1]SZ[5];B[aa];AW[cc];W[bb])", "two": "(;GM[1]SZ[5];B[aa])(;GM[1]SZ[5];B[bb])",
+        }  # fmt: skip
+        for name, text in names.items():
+            (tmp_path / name).write_text(text)
+        gtp = engine(5)
+
+        def loaded(request: str) -> str:
+            reply = ask(gtp, "clear_board", f"loadsgf {tmp_path}/{request}")[-1]
+            return reply or gtp.game.position.moves_text()
+
+        assert loaded("cut") == "B A5, W B4"
+        assert loaded("illegal") == loaded("illegal 4") == loaded("set") == loaded("set 2") == "? cannot load file"
+        assert loaded("illegal 3") == "B A5, W B4"
+        assert loaded("two") == "B A5"
+
 
 class TestEnding:
     def test_dead_stones(self) -> None:

@@ -138,10 +138,13 @@ class TestPlay:
 class TestRules:
     def test_they_are_told(self) -> None:
         assert json.loads(ask(engine(), "kata-get-rules")[0]) == {
-            "ko": "POSITIONAL", "scoring": "AREA", "suicide": False, "tax": "NONE",
+            "hasButton": False, "ko": "POSITIONAL", "scoring": "AREA", "suicide": False, "tax": "NONE",
+            "whiteHandicapBonus": "0",
         }  # fmt: skip
         game = GoEngine(GoEnv(5, ko="simple", suicide=True), UniformEvaluator(), 0)
-        assert json.loads(ask(game, "kata-get-rules")[0])["ko"] == "SIMPLE"
+        told = ask(game, "kata-get-rules")[0]
+        assert json.loads(told)["ko"] == "SIMPLE"
+        assert ask(game, f"kata-set-rules {told}", "kata-get-rules") == ["", told]
 
     def test_they_are_taken_and_stay(self) -> None:
         """Sending two and returning one is legal under simple and situational ko."""

@@ -92,17 +92,38 @@ def test_another_game(tmp_path):
         ("game.npz", "Not loaded: games of go are saved as .sgf, not .npz: use game.sgf."),
         ("nine.sgf", "Not loaded: nine.sgf: the board must be 5x5, got 9x9."),
         ("bad.sgf", "Not loaded: bad.sgf: "),
-        ("long.sgf", "long.sgf: move 4, White D5, is illegal: the game ends after move 3."),
+        ("first.sgf", "Not loaded: first.sgf, node 1: "),
     ],
 )
 def test_files_that_cannot_be_loaded(tmp_path, monkeypatch, name, sentence):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "nine.sgf").write_text("(;SZ[9];B[aa])")
     (tmp_path / "bad.sgf").write_text("nothing")
-    (tmp_path / "long.sgf").write_text("(;SZ[5];B[aa];W[ba];B[ca];W[da];B[ea])")
+    (tmp_path / "first.sgf").write_text("(;SZ[5];B[zz];W[ba])")
     position, text = talk(GoEnv(5, max_moves=3), f"load {name}", "quit")
     assert sentence in text
     assert position.moves == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "moves", "sentence"),
+    [
+        ("(;SZ[5];B[aa];W[ba];B[ca];W[da];B[ea])", 3, ", node 4: move 4, White D5, is illegal: the game ends after"),
+        ("(;SZ[5];B[aa];W[aa])", 1, ", node 2: move 2, White A5, is illegal: "),
+        ("(;SZ[5];B[aa];W[b", 1, ": the file ends within the game."),
+        ("(;SZ[5];B[aa])(;SZ[5])", 1, " holds several games; this is the first."),
+    ],
+)
+def test_the_legal_beginning_is_loaded(tmp_path, text, moves, sentence):
+    """What is wrong is said, and the damaged file is not replaced without a question."""
+    path = tmp_path / "game.sgf"
+    path.write_text(text)
+    position, shown = talk(GoEnv(5, max_moves=3), "e1", f"load {path}", f"save {path}", "quit", mode=1)
+    assert f"{path}{sentence}" in shown
+    assert "Not loaded" not in shown
+    assert position.moves[:moves] == tuple(range(moves))
+    assert f"Not saved: {path} exists" in shown
+    assert path.read_text() == text
 
 
 def test_files_that_cannot_be_saved(tmp_path):

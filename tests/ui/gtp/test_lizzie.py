@@ -1,0 +1,135 @@
+"""Commands as Lizzie and LizzieYzy send them, and reports as they read them.
+
+The rules are those of analysis/Leelaz.java and analysis/MoveData.java in Lizzie 0.7.4 (featurecat/lizzie, ebeb446) and
+LizzieYzy 2.5.3 (yzyray/lizzieyzy, 741c301).
+"""
+
+import json
+
+from alphago.env.go import GoEnv
+from alphago.nn.net import NeuralNet
+from alphago.ui.gtp.commands import GoEngine
+from tests.ui.gtp.engine import Controller
+
+LZ, KATA = int, float  # the numbers of `lz-analyze` are whole, those of `kata-analyze` are not
+
+
+def forecasting(size: int, **options: str) -> GoEngine:
+    """An engine whose network forecasts ownership."""
+    return GoEngine(GoEnv(size), NeuralNet(GoEnv(size), tower_height=0, channels=4), 8, **options)
+
+
+def read_report(line: str, kind: type) -> tuple[list[dict[str, object]], list[float]]:
+    """Return the candidates and the ownership in a report, by the rules of both programs.
+
+    A report is one line that begins with "info".  Candidates are divided by " info "; each has pairs of a key and a
+    value, and after the key "pv" its line up to the end, or to "pvVisits" with as many numbers, or to "movesOwnership"
+    with a number for each point.  The ownership follows the last candidate, at the end.
+    """
+    assert line.startswith("info ")
+    moves, _, owners = line[5:].partition("ownership")
+    found = []
+    for text in moves.split(" info "):
+        words, own = text.split(), dict[str, object]()
+        at = words.index("pv")
+        assert at % 2 == 0
+        for key, value in zip(words[:at:2], words[1:at:2], strict=True):
+            read = {"move": str, "visits": int, "order": int, "winrate": kind, "lcb": kind, "prior": kind}
+            own[key] = read.get(key, float)(value)
+        for key in ("movesOwnership", "pvVisits"):
+            if key in words:
+                own[key] = list(map(float, words[words.index(key) + 1 :]))
+                del words[words.index(key) :]
+        own["pv"] = words[at + 1 :]
+        found.append(own)
+    return found, list(map(float, owners.split()))
+
+
+class Client:
+    """Sends commands, Lizzie's with numbers and LizzieYzy's without, and reads replies as these programs do."""
+
+    def __init__(self, engine: GoEngine, numbered: bool = True) -> None:
+        self.controller = Controller(engine)
+        self.numbered = numbered
+        self.number = 0
+
+    def ask(self, command: str) -> list[str]:
+        """Return the words of the reply; a report of an analysis that this command ends comes before it."""
+        self.number += 1
+        self.controller.send(f"{self.number} {command}" if self.numbered else command)
+        while not (line := self.controller.line()).startswith(("=", "?")):
+            assert line == "" or line.startswith(("info ", "play "))
+        words = line.split()
+        assert words[0][1:] == (str(self.number) if self.numbered else "")
+        assert line[0] == "=", line
+        return words[1:]
+
+    def analyse(self, command: str, kind: type) -> tuple[list[dict[str, object]], list[float]]:
+        assert self.ask(command) == []
+        return read_report(self.controller.line(), kind)
+
+
+def test_lizzies_start_as_katago() -> None:
+    """The name begins with KataGo, and every command is answered under its number."""
+    lizzie = Client(forecasting(7, name="KataGo"))
+    assert lizzie.ask("name")[0].startswith("KataGo")
+    assert len(lizzie.ask("version")) == 1
+    for command in ("boardsize 7", "komi 7.5"):
+        assert lizzie.ask(command) == []
+    moves, owners = lizzie.analyse("kata-analyze 10 ownership true", KATA)
+    assert len(owners) == 49
+    assert {"move", "visits", "winrate", "scoreMean", "scoreStdev", "prior", "lcb", "pv"} <= moves[0].keys()
+    assert moves[0]["pv"][0] == moves[0]["move"]
+    for command in ("play B D4", "play W pass", "undo", "komi 0"):
+        assert lizzie.ask(command) == []
+        assert lizzie.analyse("kata-analyze 10", KATA)[1] == []
+    assert len(lizzie.ask("name")) == 1  # ends pondering
+    assert lizzie.ask("time_settings 0 2 1") == []
+    assert len(lizzie.ask("genmove W")) == 1
+    assert lizzie.ask("clear_board") == []
+    assert len(lizzie.ask("fixed_handicap 2")) == 2
+    assert lizzie.ask("quit") == []
+
+
+def test_lizzies_start_as_leela_zero() -> None:
+    """Without KataGo's name the version's second number must be 15 or more, and numbers must be whole."""
+    lizzie = Client(forecasting(5, name="Leela Zero", version="0.17"))
+    assert lizzie.ask("name") == ["Leela", "Zero"]
+    assert int(lizzie.ask("version")[0].split(".")[1]) >= 15
+    moves, _ = lizzie.analyse("lz-analyze 10", LZ)
+    assert all(0 <= move["winrate"] <= 10_000 and 0 <= move["prior"] <= 10_000 for move in moves)
+    moves, _ = lizzie.analyse("lz-analyze 10 allow b A1,B1,C1 1", LZ)
+    assert {move["move"] for move in moves} <= {"A1", "B1", "C1"}
+    moves, _ = lizzie.analyse("lz-analyze 10 avoid b A1,B1 30 avoid w A1,B1 30", LZ)
+    assert not {move["move"] for move in moves} & {"A1", "B1"}
+    assert lizzie.ask("lz-genmove_analyze B 10") == []
+    while not (line := lizzie.controller.line()).startswith("play "):
+        read_report(line, LZ)
+    assert GoEnv(5).from_text(line.split()[1]) < 26
+    assert lizzie.ask("quit") == []
+
+
+def test_lizzieyzys_start() -> None:
+    """A version from 1.11 on makes it ask for the ownership of each move; its rules are KataGo's JSON in one line."""
+    yzy = Client(forecasting(7, name="KataGo", version="1.16.4"), numbered=False)
+    assert yzy.ask("name") == ["KataGo"]
+    major, minor, *_ = map(int, yzy.ask("version")[0].split("."))
+    assert (major, minor) >= (1, 11)
+    assert "kata-analyze" in "\n".join([*yzy.ask("list_commands"), *yzy.controller.rest()])
+    assert yzy.ask("komi 7.5") == yzy.ask("boardsize 7") == []
+    assert float(yzy.ask("kata-get-param playoutDoublingAdvantage")[0]) == 0
+    assert float(yzy.ask("kata-get-param analysisWideRootNoise")[0]) == 0
+    rules = json.loads(" ".join(yzy.ask("kata-get-rules")))
+    assert {"scoring", "ko", "suicide", "tax", "whiteHandicapBonus", "hasButton"} <= rules.keys()
+    assert rules["scoring"] == "AREA"
+    assert yzy.ask("clear_board") == yzy.ask("play B D4") == []
+    moves, owners = yzy.analyse("kata-analyze W 10 ownership true pvVisits true movesOwnership true", KATA)
+    assert len(owners) == 49
+    for move in moves:
+        assert len(move["movesOwnership"]) == 49
+        assert len(move["pvVisits"]) == len(move["pv"])
+    assert yzy.ask("stop") == yzy.ask("undo") == []
+    assert yzy.ask("kata-genmove_analyze B 10 ownership true") == []
+    while not (line := yzy.controller.line()).startswith("play "):
+        assert len(read_report(line, KATA)[1]) == 49
+    assert yzy.ask("quit") == []
