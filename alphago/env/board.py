@@ -121,6 +121,11 @@ class StonesEnv(GameEnv):
         fitting = [names for names in ([*points, *passes], list(COLUMNS[:width])) if len(names) == self.action_space]
         return fitting[0] if fitting else [str(action) for action in range(self.action_space)]
 
+    @cached_property
+    def named_actions(self) -> dict[str, int]:
+        """The actions by name."""
+        return {name: action for action, name in enumerate(self.action_names)}
+
     def to_text(self, action: int) -> str:
         """Return an action's name, 'D4', 'D' or 'pass'; columns are letters without I, rows count from the bottom.
 
@@ -132,9 +137,11 @@ class StonesEnv(GameEnv):
 
     def from_text(self, text: str) -> int:
         """Return the action that a text names, such as 'D4', 'd4' or 'pass'; raise ValueError for any other text."""
+        if (action := self.named_actions.get(text)) is not None:
+            return action
         names, word = self.action_names, re.sub(r"(?<=[A-Z])0(?=[1-9]$)", "", text.strip().upper())  # D04 is D4
-        if word in names:
-            return names.index(word)
+        if word in self.named_actions:
+            return self.named_actions[word]
         if names[-1].upper() == word == "PASS":
             return self.action_space - 1
         if names[0].isdecimal():

@@ -78,7 +78,7 @@ class AnalysisSearch(Search):
         forbidden: the moves that the search must not try.  Raises ValueError if no legal move is left.
         """
         own = usable(forbidden)
-        legal = [int(action) for action in np.flatnonzero(position.legal_mask)]
+        legal = np.flatnonzero(position.legal_mask).tolist() if own else []
         if own and not any(self._may_play(own, position.to_play, action, 0) for action in legal):
             raise ValueError(f"a legal move must be left to search, got all of them forbidden in {shown(position)}")
         self.batch.copy(_FIRST, np.array([game]), of=position.batch)

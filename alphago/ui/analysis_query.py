@@ -200,6 +200,7 @@ def alternating(
     """
     batch, mover, found = start.batch.extract(0), start.to_play, {}
     slot, mask = np.zeros(1, np.int64), np.empty((1, start.env.action_space), np.bool_)
+    played = np.zeros(1, np.int32)
     actions = tuple(action for _, action in moves)
     for number in range(len(moves) + 1):
         batch.legal_mask(slot, mask)
@@ -211,7 +212,8 @@ def alternating(
             player, action = moves[number]
             if player != mover or not mask[0, action]:
                 return None
-            batch.play(slot, np.array([action], np.int32))
+            played[0] = action
+            batch.play(slot, played)
             mover = -mover
     return found
 
@@ -277,13 +279,12 @@ def colour(name: str, given: Any) -> int:
 def location(name: str, given: Any, env: GoEnv) -> int:
     """Return the action of a location: "D4", "(3,15)" (column and row from the top left), or "pass"."""
     if isinstance(given, str):
-        match = re.fullmatch(r"\((\d{1,3}),(\d{1,3})\)", given.replace(" ", ""))
-        if match and int(match[1]) < env.N and int(match[2]) < env.N:
-            return int(match[2]) * env.N + int(match[1])
         try:
             return env.from_text(given)
         except ValueError:
-            pass
+            match = re.fullmatch(r"\((\d{1,3}),(\d{1,3})\)", given.replace(" ", ""))
+            if match and int(match[1]) < env.N and int(match[2]) < env.N:
+                return int(match[2]) * env.N + int(match[1])
     raise QueryError(name, f"a location must be such as D4, (3,15) or pass, got {shown(given)}")
 
 
