@@ -22,13 +22,12 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 from figures import Figures, add_option, stamp
+from solved_games import bits_of, judge_values, share
 
 from alphago import MCTSPlayer, ReversiEnv
 from alphago.arena.alphabeta import AlphaBetaSearch
-from alphago.arena.match import wilson
 from alphago.cli.models import load
 from alphago.env.game import Position
-from alphago.mcts.analysis import analyze
 
 MOST_SIZE = 6  # of the boards of which a side's stones, bit 8 row + column, can be shifted within 63 bits
 ENTRIES = 1 << 22  # of the solver's table
@@ -47,15 +46,6 @@ class Table(NamedTuple):
     moves: np.ndarray  # int64 [depth, 36]
     scores: np.ndarray  # int64 [depth, 36]
     nodes: np.ndarray  # int64 [1]
-
-
-@numba.njit(cache=True, inline="always")
-def bits_of(x: int) -> int:
-    count = 0
-    while x:
-        x &= x - 1
-        count += 1
-    return count
 
 
 @numba.njit(cache=True)
@@ -171,11 +161,6 @@ def empty_points(position: Any) -> int:
     return int(np.sum(position.board == 0))
 
 
-def share(right: int, count: int) -> str:
-    low, high = wilson(right / max(count, 1), max(count, 1))
-    return f"{right} of {count}, {right / max(count, 1):.1%} ({low:.1%} to {high:.1%})"
-
-
 def random_positions(env: ReversiEnv, count: int, least: int, most: int, seed: int) -> list[Position]:
     """Distinct positions of random games that are not over, with `least` to `most` empty points."""
     generator = np.random.default_rng(seed)
@@ -189,21 +174,15 @@ def random_positions(env: ReversiEnv, count: int, least: int, most: int, seed: i
     return list(found.values())
 
 
-def judge_values(env: ReversiEnv, net: Any, solver: Solver, options: argparse.Namespace, figures: Figures) -> None:
-    """Print how often the signs of values are right."""
+def solved_positions(env: ReversiEnv, solver: Solver, options: argparse.Namespace) -> tuple[list[Position], np.ndarray]:
+    """Positions of random games, and their outcomes for the player to move; prints how they were solved."""
     positions = random_positions(env, options.positions, *options.empty, seed=options.seed)
     began = time.perf_counter()
     outcomes = np.sign([solver.solve(position, -1, 1) for position in positions])
     least, most = options.empty
     print(f"{len(positions)} positions of random games with {least} to {most} empty points, solved in", end=" ")
-    print(f"{time.perf_counter() - began:.0f} s: won {np.mean(outcomes == 1):.0%},", end=" ")
-    print(f"drawn {np.mean(outcomes == 0):.0%}, lost {np.mean(outcomes == -1):.0%}")
-    decided = np.flatnonzero(outcomes)
-    found = analyze([positions[i] for i in decided], net, readouts=options.readouts)
-    for name, values in (("the network's value", found.raw_value), (f"{options.readouts} readouts", found.value)):
-        right = int(np.sum(np.sign(values) == outcomes[decided]))
-        print(f"sign of {name}: {share(right, len(decided))} of the decided positions")
-        figures.add(f"reversi-sign-{'raw' if name.startswith('the') else 'search'}", right / len(decided))
+    print(f"{time.perf_counter() - began:.0f} s:", end=" ")
+    return positions, outcomes
 
 
 class Rival:
@@ -285,7 +264,7 @@ def main() -> None:
     if not isinstance(env, ReversiEnv) or env.N > MOST_SIZE:
         parser.error(f"the network must play ReversiEnv(6), or (4), which can be solved, got {env}")
     figures, solver = Figures(options.json), Solver(env)
-    judge_values(env, net, solver, options, figures)
+    judge_values("reversi", net, solved_positions(env, solver, options), options, figures)
     play_games(env, net, solver, options, figures)
     figures.save()
 

@@ -173,6 +173,7 @@ ELSEWHERE = {
     "memory.py",
     "training_share.py",
     "figures.py",
+    "solved_games.py",
     "measure.py",
 }  # tested below
 

@@ -11,6 +11,7 @@ import pickle
 import secrets
 import sys
 import warnings
+from operator import attrgetter
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -20,6 +21,9 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from alphago.system.kernels.turns import Turn
+
+# Whether compiled code has addresses of this process in it, which mean nothing to another one.
+uses_addresses = attrgetter("library.has_dynamic_globals")
 
 
 class KernelCache:
@@ -83,7 +87,7 @@ class KernelCache:
         """Write a compiled function atomically; warn once if it cannot be written."""
         path = self.path(signature, result.codegen)
         try:
-            if not result.library.has_dynamic_globals:
+            if not uses_addresses(result):
                 self.write(path, dumps((signature, result._reduce())))
         finally:
             if (turn := self.turns.pop(path, None)) is not None:
