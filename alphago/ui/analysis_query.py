@@ -5,7 +5,7 @@ Source: KataGo's docs/Analysis_Engine.md, version 1.17.
 
 import json
 import re
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -16,12 +16,14 @@ from alphago.env.game import IllegalMove
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import MAX_SIZE, MIN_SIZE, Rules, check_komi, read_rules
+from alphago.env.kernels import go_lines
 from alphago.mcts.analysis_search import Forbidden
 from alphago.system.validation import is_finite, is_int, shown
 from alphago.ui.gtp.gtp_game import GtpGame
 from alphago.ui.katago import SIDES
 
 MOST_VISITS = 10_000_000
+FIRST = np.zeros(1, np.int64)
 FLAGS = (
     "includeOwnership", "includeOwnershipStdev", "includeMovesOwnership", "includeMovesOwnershipStdev",
     "includePolicy", "includePVVisits",
@@ -180,9 +182,8 @@ def turns_of(fields: Mapping[str, Any], env: GoEnv, bonus: str, most: int) -> li
     first = first_player(fields, moves)
     handicap = len(black) if not white and len(black) > 1 and first == -1 else 0
     komi = komi_of(fields, env) + {"0": 0, "N": handicap, "N-1": max(0, handicap - 1)}[bonus]
-    game = GtpGame(env, komi)
     try:
-        game.set_up(black, white, first)
+        game = GtpGame(env, komi, black, white, first)
     except ValueError as error:
         raise QueryError("initialStones", str(error)) from None
     wanted = dict(zip(chosen, priorities, strict=True))
@@ -191,34 +192,31 @@ def turns_of(fields: Mapping[str, Any], env: GoEnv, bonus: str, most: int) -> li
 
 
 def alternating(
-    start: GoPosition, moves: Sequence[tuple[int, int]], wanted: Container[int]
+    start: GoPosition, moves: Sequence[tuple[int, int]], wanted: Collection[int]
 ) -> dict[int, GoPosition] | None:
-    """Return the wanted positions by number; None if the colours do not alternate, or a move is illegal.
+    """Return the wanted positions by number; None if the colours do not alternate, a move is illegal or the game ends.
 
     moves: (colour, action) pairs. wanted: numbers of positions; position n is the one after n moves.
-    This takes a tenth of the time of `any_order`, which matters when queries come by the thousand.
+    This takes a small part of the time of `any_order`, which matters when queries come by the thousand.
     """
-    batch, mover, found = start.batch.extract(0), start.to_play, {}
-    slot, mask = np.zeros(1, np.int64), np.empty((1, start.env.action_space), np.bool_)
-    played = np.zeros(1, np.int32)
-    actions = tuple(action for _, action in moves)
-    for number in range(len(moves) + 1):
-        batch.legal_mask(slot, mask)
-        if not mask.any():
+    batch, found, done = start.batch.extract(0), {}, 0
+    row = GoPosition(start.env, batch, start.setup).row
+    colours, actions = np.array(moves, np.int32).reshape(-1, 2).T.copy()
+    plies, over = np.empty(1 + 2 * len(moves), np.int32), np.empty(1, np.bool_)
+    for number in sorted({*wanted, len(moves)}):
+        go_lines.follow(row, colours[done:number], actions[done:number], plies)
+        if plies[0] != number - done or (plies[1 : plies[0] + 1] == go_lines.INSERTED).any():
+            return None
+        if batch.is_over(FIRST, over)[0]:
             return None
         if number in wanted:
-            found[number] = GoPosition(start.env, batch.extract(0), start.setup, actions[:number])
-        if number < len(moves):
-            player, action = moves[number]
-            if player != mover or not mask[0, action]:
-                return None
-            played[0] = action
-            batch.play(slot, played)
-            mover = -mover
+            played = tuple(action for _, action in moves[:number])
+            found[number] = GoPosition(start.env, batch.extract(0), start.setup, played)
+        done = number
     return found
 
 
-def any_order(game: GtpGame, moves: Sequence[tuple[int, int]], wanted: Container[int]) -> dict[int, GoPosition]:
+def any_order(game: GtpGame, moves: Sequence[tuple[int, int]], wanted: Collection[int]) -> dict[int, GoPosition]:
     """Return the wanted positions as `alternating` does, but insert a pass where a colour moves twice in a row.
 
     Raises QueryError for an illegal move.
@@ -270,6 +268,8 @@ def pairs(fields: Mapping[str, Any], name: str, env: GoEnv, required: bool = Fal
 
 def colour(name: str, given: Any) -> int:
     """Return the player `given` as +1 (Black) or -1 (White); `name` is the field, for the error."""
+    if given in ("B", "W"):  # nearly always, and queries come by the thousand
+        return 1 if given == "B" else -1
     try:
         return check_player(given if isinstance(given, str) else "")
     except ValueError:

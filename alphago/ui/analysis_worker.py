@@ -30,7 +30,10 @@ class Worker:
     def run(self) -> None:
         """Search until the engine ends."""
         while True:
-            jobs = self.engine.take(self.engine.limits.slots - self.busy, idle=self.busy == 0)
+            # At most half of the slots at once: searches then end at different times, and no thread ends long after
+            # the others.
+            most = self.engine.limits.slots
+            jobs = self.engine.take(min(most - self.busy, max(1, most // 2)), idle=self.busy == 0)
             if jobs is None or self.engine.ending:
                 return
             for job in jobs:
@@ -77,8 +80,7 @@ class Worker:
             for job in slots.jobs.values():
                 self.engine.send(error(f"{type(problem).__name__}: {problem}", None, job.query.id))
                 self.engine.finish(job, no_results(job))
-            slots.jobs.clear()
-            slots.budget[:] = 0
+            slots.release(list(slots.jobs))
         if not slots.jobs:
             self.searches.remove(slots)
 
@@ -90,16 +92,18 @@ class Slots:
         self.engine = engine
         self.search = AnalysisSearch(env, engine.evaluator(env), count, SearchSettings(leaves=LEAVES))
         self.jobs: dict[int, Job] = {}
+        self.free = list(range(count))
         self.budget = np.zeros(count, np.int32)
-        self.due: dict[int, float] = {}  # when to report, in seconds of `time.monotonic`
-        self.end: dict[int, float] = {}  # when to end
+        self.due = np.full(count, np.inf)  # when to report, in seconds of `time.monotonic`
+        self.end = np.full(count, np.inf)  # when to end
         # What nodes take grows with the board: a prior for each action, and a byte for each point's owner.
         self.bytes_of_a_node = count * (4 * env.action_space + env.plane_shape[0] * env.plane_shape[1])
 
     def begin(self, job: Job) -> None:
         """Put a job's position into a free slot; the root's evaluation counts as its first visit."""
-        slot = next(slot for slot in range(len(self.budget)) if slot not in self.jobs)
+        slot = self.free[-1]
         self.search.start(slot, job.turn.position, job.query.forbidden)
+        self.free.pop()
         self.jobs[slot], self.budget[slot] = job, job.query.visits
         now, query = time.monotonic(), job.query
         self.end[slot] = now + query.seconds
@@ -113,19 +117,22 @@ class Slots:
         fewest = min(job.query.visits for job in self.jobs.values())
         self.search.wave(self.budget, leaves_for(len(self.jobs), fewest))
         now, full = time.monotonic(), self.search.tree.used >= tree_bytes // self.bytes_of_a_node
-        done = [
-            slot
-            for slot, job in self.jobs.items()
-            if self.budget[slot] <= 0 or job.stopped or now >= self.end[slot] or full[slot]
-        ]
-        reports = [slot for slot in self.jobs if now >= self.due[slot] and slot not in done]
+        ended = (self.budget <= 0) | (now >= self.end) | full
+        done = [slot for slot, job in self.jobs.items() if job.stopped or ended[slot]]
+        due = now >= self.due
+        reports = [slot for slot in np.flatnonzero(due).tolist() if slot not in done] if due.any() else []
         for slot in reports:
-            self.due[slot] = now + float(self.jobs[slot].query.every or float("inf"))
+            self.due[slot] = now + float(self.jobs[slot].query.every or "inf")
         self.reply(reports, during=True)
         self.reply(done, during=False)
-        for slot in done:
+        self.release(done)
+
+    def release(self, slots: Sequence[int]) -> None:
+        """End the searches of `slots`, which may then be used for other jobs."""
+        for slot in slots:
             del self.jobs[slot]
-            self.budget[slot] = 0
+            self.free.append(slot)
+            self.budget[slot], self.due[slot] = 0, np.inf
 
     def reply(self, slots: Sequence[int], during: bool) -> None:
         """Send the analyses of `slots` as replies; `during`: whether the searches of these slots continue."""

@@ -17,12 +17,16 @@ class GtpGame:
     game has to be replayed, the colour of the first stone begins, and the controller's own passes are left out.
 
     A game longer than the environment's limit continues from a new position with the stones on its board.
+
+    The other arguments are those of `set_up`.
     """
 
-    def __init__(self, env: GoEnv, komi: float) -> None:
+    def __init__(
+        self, env: GoEnv, komi: float, black: Sequence[int] = (), white: Sequence[int] = (), first: int = 1
+    ) -> None:
         self.env = env
         self.komi = komi
-        self.clear()
+        self.set_up(black, white, first)
 
     def clear(self) -> None:
         """Empty the board."""
