@@ -101,6 +101,7 @@ class GoEnv(StonesEnv):
         self.ko, self.suicide = check_ko(ko), check_bool("suicide", suicide)
         self.turns = None if turns is None else check_int("turns", turns, 1)
         self.fixed_length = self.turns is not None
+        self.cuts_games = not self.fixed_length
         if self.turns is not None:
             self.max_moves = 2 * self.turns
         elif max_moves is None:

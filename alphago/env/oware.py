@@ -66,6 +66,7 @@ class OwareEnv(GameEnv):
 
     name = "oware"
     N = action_space = SIDE
+    cuts_games = True
 
     def __init__(
         self,

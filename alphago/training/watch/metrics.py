@@ -87,7 +87,7 @@ def game_metrics(records: Sequence[GameRecord], env: GameEnv) -> dict[str, float
         "black_wins": float(np.mean([record.outcome > 0 for record in records])),
         "draws": float(np.mean([record.outcome == 0 for record in records])),
         "resignations": float(np.mean([record.resigned for record in records])),
-        "capped": float(np.mean([length >= env.max_moves and not env.fixed_length for length in lengths])),
+        "capped": float(np.mean([env.cuts_games and length >= env.max_moves for length in lengths])),
     }
 
 

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from alphago import GoEnv, OwareEnv
+from alphago.env.game import GameEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.training.selfplay import selfplay
@@ -31,6 +33,19 @@ def test_games() -> None:
     assert metrics["black_wins"] + metrics["draws"] <= 1  # type: ignore[operator]
     env = TicTacToeEnv()
     assert game_metrics(selfplay(env, HashEvaluator(), 4, 2, device="cpu", seed=0), env)["pass_rate"] is None
+
+
+def test_only_games_that_the_limit_ends_are_cut_off() -> None:
+    def capped(env: GameEnv) -> float | None:
+        return game_metrics(selfplay(env, HashEvaluator(), 4, 20, device="cpu", seed=0), env)["capped"]
+
+    assert capped(GoEnv(5, max_moves=7)) == 1
+    assert capped(GoEnv(5, turns=3)) == 0  # all its games have this length
+    assert capped(OwareEnv(max_moves=9)) == 1
+    records = selfplay(TicTacToeEnv(), HashEvaluator(), 4, 60, device="cpu", seed=0)
+    full = [record for record in records if len(record) == TicTacToeEnv.max_moves]
+    assert full, "a game must fill the board, or the next line tests nothing"
+    assert game_metrics(full, TicTacToeEnv())["capped"] == 0
 
 
 def test_means_over_boards() -> None:
