@@ -129,26 +129,18 @@ TRAINING = {  # the same, of those that train
         "--minutes 0.001 --seeds 0 --games 2 --readouts 0 --only PUCT",
         [r"seed 0, 0\.001 minutes, PUCT: \d+\.\d%, Elo .* with 0 readouts\n"],
     ),
-    "pool_and_champions.py": (
+    "recipe_changes.py": (
         "--game oware --games-each 12 --seeds 0 --generation 100 --pit 2 --games 2 --readouts 0 --readouts-each 2 "
-        "--variants champions pool",
+        "--change champions falling",
         [
-            r"oware, seed 0, recipe: [\d,]+ positions, \d+ steps, \d+ s of the processor\n",
-            r"oware, seed 0, champions: .* of \d+ candidates accepted\n",
-            r"oware, seed 0, champions, 0 readouts: \d+\.\d% of 2 games \(\d distinct\), Elo ",
-            r"oware, seed 0, pool: .*, [\d,]+ merged samples in the end\n",
+            r"oware, seed 0, pool, falling rates: .*, [\d,]+ merged samples in the end\n",
+            r"oware, seed 0, champions: .* steps, [\d.]+ of the .*, \d+ of \d+ candidates accepted\n",
+            r"oware, seed 0, 12 games, pool and champions, 0 readouts: [\d.]+ of 2 \(\d distinct\), Elo [+-]\d+ \(",
         ],
     ),
     "strength.py": (
         "--minutes 0.001 --games 2 --anchor rave:1",
         [r"\| 0\.001 min, \d+ cores, seed 0 \| \d+% \(\d+% to \d+%\) \| \d+% \(\d+% to \d+%\) \|\n"],
-    ),
-    "value_targets.py": (
-        "--games-each 1 --seeds 0 --games 2 --readouts 0 --only played",
-        [
-            r"go, seed 0, 1 games, policies end as the move played: [\d.]+ of 2, Elo [+-]\d+ \(.* with 0 readouts, \d",
-            r"oware, seed 0, 1 games, k 0\.9 to 1 by legal moves, policies end as the move played: [\d.]+ of 2, Elo ",
-        ],
     ),
 }
 PLAYERS = {"connect_four.py": ConnectFourEnv(), "reversi.py": ReversiEnv(6)}  # which take a network of the game

@@ -1,0 +1,173 @@
+"""What changes of a recipe are worth: trainings of equally many games, then matches against the unchanged recipe.
+
+    python benchmarks/recipe_changes.py --game oware --change "k 0.9" pool champions --folder runs/changes
+
+For each game and seed the game's recipe is trained from random weights for `--games-each` games of self-play, and so is
+every change; then each plays the recipe's network of the same seed: pairs of games from the same random first moves
+with sides exchanged, Gumbel search without noise on both sides.  Elo is from the changed network's side, with its 95 %
+interval, and how many of the games differ is told.
+
+Games are counted, not minutes, so other programs on the machine change nothing.  What each training took is told
+beside it: a pool takes more gradient steps, and champions spend games on matches.  `--folder` keeps the trainings and
+the results; the same call goes on from there.
+
+In k Z + (1 - k) Q, Z is a game's result, Q the search's value, and k grows along the game: by plies, or by the legal
+moves seen (github.com/marchete/CGZero).  "falling rates" are CGZero's factors of the learning rate by generation.
+"""
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from figures import stamp
+
+from alphago import ConnectFourEnv, NeuralNet, OwareEnv, ReversiEnv, evaluate, train
+from alphago.arena.elo import elo_ratings
+from alphago.arena.openings import opening_length
+from alphago.env.game import GameEnv
+from alphago.training.history import read_rows
+from alphago.training.recipes import RECIPES, recipe_for
+
+GAMES: dict[str, GameEnv] = {
+    "go": RECIPES["7x7"].make_env(),
+    "oware": OwareEnv(),
+    "connect-four": ConnectFourEnv(),
+    "reversi": ReversiEnv(6),
+}
+SHARPENED = {"visits_until": 0.2, "played_from": 0.95}
+MIXED = {"value_targets": "legal-moves", "result_share": 0.9, "result_growth": 0.1}
+FALLING = ((0, 1.0), (1, 0.75), (5, 0.25), (10, 0.125))  # CGZero's 8, 6, 2 and 1, of which the first is the rate
+CANDIDATES = 20  # of a training with champions and without a pool
+
+
+def changes_of(games: int, generation: int, pit: int) -> dict[str, dict[str, Any]]:
+    """The settings of each change.
+
+    games: of each training.  generation: the new positions of a pool's generation.  pit: games of a candidate.
+    """
+    pool = {"positions": generation, "subset": 3 * generation, "epochs": 2, "rates": ((0, 1.0),)}
+    champions = {"games": pit, "every": max(1, games // CANDIDATES)}
+    return {
+        "results alone": {"search_share": 0.0},
+        "k 0.7 to 1 by plies": {"value_targets": "plies", "result_share": 0.7, "result_growth": 0.3},
+        "k 0.7 to 1 by legal moves": {**MIXED, "result_share": 0.7, "result_growth": 0.3},
+        "k 0.9 to 1 by legal moves": MIXED,
+        "policies end as the move played": SHARPENED,
+        "k 0.9 and policies that end as the move played": {**MIXED, **SHARPENED},
+        "pool": {"pool": pool},
+        "pool, falling rates": {"pool": {**pool, "rates": FALLING}},
+        "champions": {"champions": champions},
+        "pool and champions": {"pool": pool, "champions": {**champions, "every": None}},
+        "no opening by the policy": {"opening_plies": 0.0},
+        "opening of 2 plies": {"opening_plies": 2.0},
+        "opening of 5 plies": {"opening_plies": 5.0},
+        "random moves, 10 % of 12 plies": {"random_move_share": 0.1, "random_move_plies": 12},
+        "random moves, 10 % of 30 plies": {"random_move_share": 0.1, "random_move_plies": 30},
+        "smaller steps of dense layers": {"dense_rate": 0.1},
+    }
+
+
+class Trained(NamedTuple):
+    """A network, and what its training took."""
+
+    net: NeuralNet
+    positions: int
+    steps: int
+    seconds: float  # of the processor
+    notes: str
+
+
+def trained(env: GameEnv, seed: int, changes: dict[str, Any], folder: Path, options: argparse.Namespace) -> Trained:
+    """Return the network after `--games-each` games; a training that began in the folder goes on."""
+    recipe = recipe_for(env)
+    # One board, games counted: else as the recipe of timed runs has it.
+    settings = {**recipe.settings, "curriculum": (), "max_minutes": None, "seed": seed, **changes}
+    if options.readouts_each is not None:
+        settings["readouts"] = options.readouts_each
+    sizes = {name: size for name, size in recipe.network.items() if name in ("tower_height", "channels")}
+    net = train(env, options.games_each, folder=folder, reports=[], **sizes, **settings)
+    rows = read_rows(folder / "metrics.jsonl", "seconds")
+    last = rows[-1]
+    notes = f", {last['merged_samples']:,} merged samples in the end" if "merged_samples" in last else ""
+    file = folder / "evaluations.jsonl"
+    verdicts = [row["accepted"] for row in read_rows(file, "opponent") if "accepted" in row] if file.is_file() else []
+    if verdicts:
+        notes += f", {sum(verdicts)} of {len(verdicts)} candidates accepted"
+    return Trained(net, last["positions"], last["steps"], last["processor_seconds"], notes)
+
+
+def compared(nets: tuple[NeuralNet, NeuralNet], env: GameEnv, match: dict[str, int]) -> dict[str, Any]:
+    """Return the results of a match: the first network's points, of so many games, and its Elo over the second's."""
+    opening = opening_length(env)
+    result = evaluate(
+        env, *nets, match["games"], match["readouts"], search="gumbel", random_opening=opening, seed=match["seed"]
+    )
+    count = len(result.outcomes)
+    points = result.win_rate * count
+    elo, low, high = elo_ratings(np.array([[0, points], [count - points, 0]]), anchor=1)[0]
+    return {"points": points, "distinct": result.distinct, "elo": round(elo), "low": round(low), "high": round(high)}
+
+
+def told(row: dict[str, Any]) -> str:
+    return (
+        f"{row['readouts']} readouts: {row['points']:g} of {row['games']} ({row['distinct']} distinct), "
+        f"Elo {row['elo']:+d} ({row['low']:+d} to {row['high']:+d})"
+    )
+
+
+def compare(folder: Path, options: argparse.Namespace) -> None:
+    results = folder / "results.jsonl"
+    rows = [json.loads(line) for line in results.read_text().splitlines()] if results.is_file() else []
+    known = {(row["game"], row["seed"], row["change"], row["readouts"]) for row in rows}
+    changes = changes_of(options.games_each, options.generation, options.pit)
+    chosen = [name for name in changes if not options.change or any(word in name for word in options.change)]
+    for game, seed in ((game, seed) for game in options.game for seed in options.seeds):
+        env = GAMES[game]
+        usual = trained(env, seed, {}, folder / f"{game}-{seed}-recipe", options)
+        for name in chosen:
+            made = trained(env, seed, changes[name], folder / f"{game}-{seed}-{name.replace(' ', '-')}", options)
+            print(
+                f"{game}, seed {seed}, {name}: {made.positions:,} positions, {made.steps:,} steps, "
+                f"{made.seconds / max(usual.seconds, 1e-9):.2f} of the recipe's {usual.seconds:.0f} s of the "
+                f"processor{made.notes}",
+                flush=True,
+            )
+            for readouts in options.readouts:
+                if (game, seed, name, readouts) in known:
+                    continue
+                match = {"games": options.games, "readouts": readouts, "seed": seed}
+                row = {"game": game, "trained": options.games_each, "change": name, **match, **stamp()}
+                row |= compared((made.net, usual.net), env, match)
+                rows.append(row)
+                with results.open("a") as file:
+                    file.write(json.dumps(row) + "\n")
+    for row in rows:
+        print(f"{row['game']}, seed {row['seed']}, {row['trained']} games, {row['change']}, {told(row)}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--game", nargs="+", choices=list(GAMES), default=["go", "oware"], help="go (7x7) and oware")
+    parser.add_argument("--change", nargs="+", metavar="WORDS", help="changes whose name contains one of these (all)")
+    parser.add_argument("--games-each", type=int, default=3000, help="games of self-play of each training (3000)")
+    parser.add_argument("--readouts-each", type=int, help="readouts of self-play (the recipe's)")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1], help="each trains every change (0 1)")
+    parser.add_argument("--generation", type=int, default=16_000, help="new positions of a pool's generation (16000)")
+    parser.add_argument("--pit", type=int, default=60, help="games of a candidate's match (60)")
+    parser.add_argument("--games", type=int, default=200, help="games of a match (200)")
+    parser.add_argument("--readouts", type=int, nargs="+", default=[0, 32], help="in matches; 0 policy alone (0 32)")
+    parser.add_argument("--folder", type=Path, help="for trainings and results; without it they are not kept")
+    options = parser.parse_args()
+    if options.folder is not None:
+        options.folder.mkdir(parents=True, exist_ok=True)
+        compare(options.folder, options)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        compare(Path(folder), options)
+
+
+if __name__ == "__main__":
+    main()
