@@ -10,7 +10,7 @@ are from the view of the player about to move; values of a `Position` are from t
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Self
 
@@ -226,6 +226,11 @@ class GameBatch(ABC):
 
         of: the batch with the sources, of the same game; None for this batch.
         """
+
+    def gather(self, batches: Sequence["GameBatch"]) -> None:
+        """Copy the only position of each of these batches, of the same game, to the slots 0, 1, 2, …"""
+        for slot, batch in enumerate(batches):
+            self.copy(_FIRST, np.array([slot]), of=batch)
 
     def extract(self, slot: int) -> "GameBatch":
         """Return a new batch whose only slot is a copy of this slot."""

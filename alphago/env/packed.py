@@ -38,6 +38,10 @@ class PackedBatch(GameBatch):
         rows = self.rows if of is None else of.rows.astype(self.rows.dtype, copy=False)  # type: ignore[attr-defined]
         self._common.copy_batch(rows, sources, self.rows, targets)
 
+    def gather(self, batches: Sequence[GameBatch]) -> None:
+        rows = [batch.rows for batch in batches]  # type: ignore[attr-defined]
+        np.concatenate(rows, out=self.rows[: len(rows)])
+
     def play(self, slots: np.ndarray, actions: np.ndarray) -> None:
         self._rules.play_batch(self.rows, slots, actions)
 

@@ -207,12 +207,13 @@ def game_of(positions: Sequence[Any]) -> GameEnv:
     """
     if not positions:
         raise ValueError("positions must be one or more, got none")
-    for position in positions:
+    for position in {type(position): position for position in positions}.values():
         if not isinstance(position, Position):
             raise TypeError(f"positions must be Positions, such as env.position(), got {shown(position)}")
-        if position.env is not positions[0].env and not positions[0].env.accepts(position.env):
-            raise ValueError(f"positions must be of one game, {positions[0].env}, got one of {position.env}")
     env: GameEnv = positions[0].env
+    for other in {id(position.env): position.env for position in positions}.values():
+        if other is not env and not env.accepts(other):
+            raise ValueError(f"positions must be of one game, {env}, got one of {other}")
     return env
 
 

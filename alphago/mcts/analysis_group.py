@@ -41,8 +41,7 @@ def evaluate_alone(
     def work(begin: int) -> None:
         part = slice(begin, min(begin + CHUNK, count))
         batch, slots = env.new_batch(part.stop - begin), np.arange(part.stop - begin)
-        for i in range(len(slots)):
-            batch.copy(FIRST, slots[i : i + 1], of=positions[begin + i].batch)
+        batch.gather([position.batch for position in positions[part]])
         batch.to_play(slots, movers[part])
         over = batch.is_over(slots, np.empty(len(slots), np.bool_))
         live = slots[~over] if over.any() else slots

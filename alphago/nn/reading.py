@@ -106,9 +106,9 @@ def planes_for(net: nn.Module, batch: GameBatch, slots: np.ndarray) -> torch.Ten
 
 def stack(positions: Sequence[Position], env: GameEnv) -> GameBatch:
     """Return a batch with the given positions in its slots, in order; raise ValueError if one is of another game."""
+    for other in {id(position.env): position.env for position in positions}.values():
+        if not env.accepts(other):
+            raise ValueError(f"positions must be of {env}, got one of {other}")
     batch = env.new_batch(len(positions))
-    for slot, position in enumerate(positions):
-        if not env.accepts(position.env):
-            raise ValueError(f"positions must be of {env}, got one of {position.env}")
-        batch.copy(np.zeros(1, np.int64), np.array([slot]), of=position.batch)
+    batch.gather([position.batch for position in positions])
     return batch
