@@ -79,6 +79,17 @@ class ForecastEvaluator(Evaluator, Protocol):
         """
 
 
+class AveragedEvaluator(Evaluator):
+    """An evaluator that averages those of `inner` over all symmetries of the board, for games of `env`."""
+
+    def __init__(self, inner: ForecastEvaluator, env: GameEnv) -> None:
+        self.inner, self.device = inner, inner.device
+        self.symmetries = range(len(env.symmetries.points))
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        self.inner.evaluate_forecasts(batch, slots, priors, values, None, self.symmetries)
+
+
 class UniformEvaluator(Evaluator):
     """An evaluator with equal priors for all legal actions, and value 0."""
 

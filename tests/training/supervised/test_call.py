@@ -317,7 +317,9 @@ class TestTraining:
         measured = predict_games(net, dataset, split="validation")
         assert measured["accuracy"] == pytest.approx(best, abs=0.02)
         assert load_model(tmp_path / "run").config == net.config
-        assert predict_games(net, dataset)["positions_judged"] > 50
+        plain, averaged = predict_games(net, dataset), predict_games(net, dataset, symmetries=True)
+        assert plain["positions_judged"] == averaged["positions_judged"] > 50
+        assert 0 < abs(plain["cross_entropy"] - averaged["cross_entropy"]) < 0.5
         again = train(ENV, 2, model=net, device="cpu", reports=(), readouts=2, groups=1, folder=tmp_path / "next")
         assert again.env == ENV
 
