@@ -19,7 +19,10 @@ from alphago.arena.match import wilson
 
 Row = dict[str, Any]
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("results", "web", "analysis", "datasets")))
+PAGES = (
+    ROOT / "README.md",
+    *(ROOT / "docs" / f"{name}.md" for name in ("results", "web", "analysis", "datasets", "games/index")),
+)
 STRENGTH, SPEED = (ROOT / "docs" / "results" / f"{name}.json" for name in ("strength", "speed"))
 TABLE = re.compile(r"(<!-- table: ([\w-]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 README = ("7x7-6500-games-64", "7x7-packaged-64", "9x9-packaged-64", "13x13-packaged-64")  # four rows, by id
@@ -133,7 +136,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "recipe": lambda: matches("recipe", "cody2007", "sample"),
     "anchors": anchors,
     "speed": speed,
-    **{f"speed-{page}": partial(speed_of, page) for page in ("web", "analysis", "datasets")},
+    **{f"speed-{page}": partial(speed_of, page) for page in ("web", "analysis", "datasets", "games")},
 }
 
 

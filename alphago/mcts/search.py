@@ -51,7 +51,8 @@ class SearchSettings:
         1 is AlphaGo.jl's, 0 gives untried actions the value 0 as in AlphaGo Zero.
     first_play_reduction: difference between a node's own value and the value of an untried action once nearly all
         actions are tried; it grows with the square root of the sum of the tried actions' priors (Leela Zero, KataGo).
-        0 is AlphaGo.jl's and AlphaGo Zero's; 0.2, KataGo's, won 65 % of its games against 0 on 9x9 (docs/results.md).
+        0 is AlphaGo.jl's and AlphaGo Zero's; 0.2, KataGo's, won 65 % of its games against 0 on 9x9
+        (docs/experiments/20-search-options.md).
     virtual_loss: losses that a simulation adds to the nodes on its path until its leaf is evaluated.
     leaves: new leaves that a wave (a set of simulations evaluated together) chooses in one game; more than 1 fills
         the network's batch when there are few games, at some cost in quality.
