@@ -1,6 +1,6 @@
 """Oware Abapa: `OwareEnv()`; its rules are in kernels/oware.py."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from alphago.env.kernels import oware as kernels
 from alphago.env.kernels.rows import HEADER, MARGIN, PLY
 from alphago.env.packed import RowBatch
 from alphago.env.pictured import PLAIN, Look
-from alphago.system.validation import check_bool, check_int, checks_keywords, shown
+from alphago.system.validation import check_bool, check_choice, check_int, checks_keywords
 
 SEEDS, HOUSES, SIDE = kernels.SEEDS, kernels.HOUSES, kernels.SIDE
 LETTERS = "ABCDEF"
@@ -255,10 +255,3 @@ class OwarePosition(Position):
             f"   move {self.move_number}: {state}",
         ]
         return "\n".join(lines)
-
-
-def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
-    """Return `value` if it is one of the choices; raise ValueError, with all choices, if not."""
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be {' or '.join(map(repr, choices))}, got {shown(value)}")
-    return value

@@ -23,7 +23,7 @@ from alphago.nn.policy import FlatPolicy, default_policy
 from alphago.nn.reading import PositionForecast, forecast_position, read_positions
 from alphago.nn.threads import one_torch_thread
 from alphago.nn.value import FlatValue, Forecast, ForecastHead, default_value
-from alphago.system.validation import check_float, check_int, checks_keywords, shortened
+from alphago.system.validation import check_choice, check_float, check_int, checks_keywords, shortened
 
 # (tower_height, channels, size_free).  "default" learns small boards on one machine in minutes; "paper" is the smaller
 # of the two networks of Silver et al. 2017.
@@ -77,9 +77,8 @@ class NeuralNet(nn.Module):
         for slot, module in slots.items():
             if module is not None and not isinstance(module, nn.Module):
                 raise TypeError(f"{slot} must be a torch.nn.Module, got {module!r}")
-        presets = (*PRESETS, *DENSE_PRESETS)
-        if preset is not None and preset not in presets:
-            raise ValueError(f"preset must be {' or '.join(map(repr, presets))}, got {preset!r}")
+        if preset is not None:
+            check_choice("preset", preset, (*PRESETS, *DENSE_PRESETS))
         if base_net is not None and not tower_height is channels is preset is None:
             raise ValueError("tower_height, channels and preset must be left out with a base_net: they size the tower")
         if size_free and not env.actions_are_points:
