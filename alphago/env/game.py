@@ -10,7 +10,7 @@ are from the view of the player about to move; values of a `Position` are from t
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Self
 
@@ -439,6 +439,13 @@ class Position(Pictured):
         batch = self.batch.extract(0)
         batch.play(_FIRST, np.array([action], np.int32))
         return type(self)(self.env, batch, self.setup, (*self.moves, action))
+
+    def after(self, moves: Iterable[int | str]) -> Self:
+        """Return the position after legal moves, each as for `play`; raise IllegalMove if one is not legal."""
+        position = self
+        for move in moves:
+            position = position.play(move)
+        return position
 
     def replay(self) -> Iterator[Self]:
         """Yield all positions of the game so far, from the start or set-up to this one."""

@@ -81,10 +81,7 @@ class GameRecord:
 
     def position(self, env: GameEnv, ply: int | None = None) -> Position:
         """Return the position before move `ply` (counted from 0); None for the position after the last move."""
-        position = env.position(**self.setup)
-        for action in self.moves[:ply]:
-            position = position.play(int(action))
-        return position
+        return env.position(**self.setup).after(self.moves[:ply])
 
     def svg(self, ply: int | None = None, *, env: GameEnv | None = None, **look: Any) -> Svg:
         """Return a picture of the position before move `ply` (None: after the last move), with the moves' numbers on

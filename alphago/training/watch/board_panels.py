@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from alphago.arena.match_pictures import final_picture, result_for
 from alphago.drawing.shapes import Circle, Drawing, Polygon, Rect, Shape, Text, sheet
-from alphago.env.game import Position
 from alphago.training.history import History, Row, opponent_name
 from alphago.training.runs.config import read_config
 from alphago.training.watch.panels import Panel
@@ -26,7 +25,7 @@ def board_panels(history: History) -> Iterator[Panel]:
     env, longest = game_of(history), game_of(history, variant=False).max_moves
     for name, row in newest.items():
         games = row["moves"][: COLUMNS * ROWS]
-        ends = [end_of_text(env, game["moves"]) for game in games]
+        ends = [env.position().after(game["moves"].split()) for game in games]
         captions = [
             f"{i + 1}: {result_for(end, game['outcome'], i, end.is_over or len(end.moves) >= longest)}"
             for i, (end, game) in enumerate(zip(ends, games, strict=True))
@@ -42,14 +41,6 @@ def game_of(history: History, variant: bool = True) -> Any:
     config = read_config(history.folder)
     env = make_game(config["game"]).replace(**config["env"])
     return env.match_variant() if variant else env
-
-
-def end_of_text(env: Any, moves: str) -> Position:
-    """Return the position after `moves`, a text of moves separated by spaces."""
-    position = env.position()
-    for move in moves.split():
-        position = position.play(env.from_text(move))
-    return position
 
 
 def draw_drawing(axes: "Axes", drawing: Drawing) -> None:
