@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from alphago.env.games import GAMES, is_packaged, make_game
+from alphago.env.games import GAMES, is_packaged
 from alphago.nn.model_files import LATEST, ModelError, read_description, read_weights
 from alphago.nn.net import load_model
 from alphago.training.history import EVALUATIONS, METRICS, Row, number, opponent_name, read_rows
-from alphago.training.runs.config import read_config
+from alphago.training.runs.config import game_of, read_config
 
 PROVED = "proved to be stronger"
 LOSSES = ("policy_loss", "value_loss", "ownership_loss", "score_loss")
@@ -49,7 +49,7 @@ def run_summary(folder: Path) -> dict[str, Any]:
 def game_text(config: Mapping[str, Any]) -> str:
     """Return the game in a run's config as text; if it cannot be made here, its name and options."""
     with contextlib.suppress(ValueError, TypeError):
-        return str(make_game(config["game"]).replace(**config["env"]))
+        return str(game_of(config))
     return f"{config['game']} {config['env']}"
 
 
