@@ -13,8 +13,9 @@ from alphago.env.game import GameEnv, Position, check_env
 from alphago.nn import model_checks, model_files, parts
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.inference.cpu import NetEvaluator
-from alphago.nn.inference.forecasts import ForecastEvaluator, make_forecast_evaluator
+from alphago.nn.inference.forecasts import ForecastEvaluator
 from alphago.nn.inference.gpu import DeviceEvaluator, make_evaluator
+from alphago.nn.inference.hardware import find_device
 from alphago.nn.inference.kept import kept
 from alphago.nn.model_files import ModelError
 from alphago.nn.net_picture import NetParts, net_svg
@@ -204,8 +205,10 @@ class NeuralNet(nn.Module):
         device: the device that computes the network, as in `evaluator`; the positions are on the CPU.
         """
         modules = (self.base_net, self.value, self.policy)
-        make = partial(make_forecast_evaluator, self.env, modules, device)
-        return kept(modules, (self.env, device, "forecasts"), make)
+        return kept(
+            modules, (self.env, device, "forecasts"),
+            lambda: ForecastEvaluator(self.env, *modules, where=find_device(self.env, device)),
+        )  # fmt: skip
 
     @property
     def num_parameters(self) -> int:
