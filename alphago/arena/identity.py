@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from alphago.system.files import write_atomic
+from alphago.system.files import explain_os_error, is_new_or_empty, write_atomic
 
 
 def as_saved(identity: Mapping[str, Any]) -> dict[str, Any]:
@@ -15,7 +15,7 @@ def as_saved(identity: Mapping[str, Any]) -> dict[str, Any]:
     return saved
 
 
-def default_folder(prefix: str, identity: Mapping[str, Any]) -> Path:
+def hashed_folder(prefix: str, identity: Mapping[str, Any]) -> Path:
     """Return the path `runs/PREFIX-HASH` with a hash of an identity."""
     digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
     return Path("runs") / f"{prefix}-{digest[:10]}"
@@ -33,12 +33,10 @@ def open_folder(file: Path, identity: Mapping[str, Any], owner: str) -> None:
         if difference := find_difference(file, identity):
             raise ValueError(f"{folder} holds another {file.stem} ({difference}): choose another folder")
         return
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if not is_new_or_empty(folder):
         raise ValueError(f"{folder} must be a new or empty folder or {owner}'s: choose another one")
-    try:
+    with explain_os_error(f"the folder {folder} cannot be made"):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise type(error)(f"the folder {folder} cannot be made: {error.strerror}") from error
     write_atomic(file, (json.dumps(identity, indent=2) + "\n").encode())
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from alphago.arena.entrant import Entrant
-from alphago.arena.identity import as_saved, default_folder, open_folder
+from alphago.arena.identity import as_saved, hashed_folder, open_folder
 from alphago.arena.match import MatchResult
 from alphago.arena.players import PlayerSource, resolve_player
 from alphago.arena.sprt import Verdict
@@ -92,7 +92,7 @@ class PitFolder:
         self.weights = fingerprint(network.state_dict()) if hasattr(network, "state_dict") else ""
         identity = plan.identity(self.weights)
         if folder is None:
-            folder = default_folder(f"tune-{plan.name}", identity)
+            folder = hashed_folder(f"tune-{plan.name}", identity)
         self.path = Path(folder)
         open_folder(self.path / "tuning.json", identity, "a tuning")
         self.rows = self._earlier_rows()

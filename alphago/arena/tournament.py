@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from alphago.arena.adjudicator import Adjudicator, find_adjudicator
 from alphago.arena.entrant import Entrant
-from alphago.arena.identity import as_saved, default_folder
+from alphago.arena.identity import as_saved, hashed_folder
 from alphago.arena.match import MatchResult, play_match
 from alphago.arena.match_games import MatchGame, MatchPlan
 from alphago.arena.openings import opening_length
@@ -107,7 +107,7 @@ class Tournament:
         self.matches: list[Match] = list(itertools.combinations(range(len(entrants)), 2))
         identity = self.identity()
         if folder is None:
-            folder = default_folder("evaluate", identity)
+            folder = hashed_folder("evaluate", identity)
         self.folder = ResultFolder(folder, self.env, self.names, identity)
 
     def identity(self) -> dict[str, Any]:

@@ -151,6 +151,13 @@ def save_records(file: BinaryIO, records: list[GameRecord]) -> None:
     np.savez_compressed(file, **to_arrays(records))  # type: ignore[arg-type]
 
 
+def records_to_bytes(records: list[GameRecord]) -> bytes:
+    """Return the contents of the file that `save_records` writes."""
+    file = io.BytesIO()
+    save_records(file, records)
+    return file.getvalue()
+
+
 def load_records(path: str | Path) -> list[GameRecord]:
     """Return the records in a file that `save_records` wrote; raise ValueError if the file is not such a file."""
     data = Path(path).read_bytes()  # numpy leaves a file open if it cannot read it
