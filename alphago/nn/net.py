@@ -335,7 +335,7 @@ def load_model(
     try:
         for slot, part in config["parts"].items():
             if modules[slot] is None:
-                modules[slot] = parts.build_part_for(part, parts.slot_tensors(tensors, slot))
+                modules[slot] = parts.build_part_for(part, parts.strip_prefix(tensors, f"{slot}."))
         net = build_net(config, env, **modules)
     except (TypeError, ValueError, LookupError, ArithmeticError, RuntimeError) as error:  # a crafted description's
         raise ModelError(f"{path} cannot be rebuilt: {shortened(error)}") from error

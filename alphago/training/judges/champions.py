@@ -14,6 +14,7 @@ import torch
 from alphago.arena.match import MatchStopped
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
+from alphago.nn.parts import strip_prefix
 from alphago.training.judges.candidate import log_match, play_candidate
 from alphago.training.judges.criteria import Champions, Gate
 from alphago.training.lineup import Lineup, Shares
@@ -143,9 +144,9 @@ class ChampionKeeper:
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return the networks' weights by name, not copied."""
         return {
-            f"{PREFIX}{number}.{name}": tensor
+            name: tensor
             for number, net in self.nets.items()
-            for name, tensor in net.state_dict().items()
+            for name, tensor in net.state_dict(prefix=f"{PREFIX}{number}.").items()
         }
 
     def state(self) -> dict[str, Any]:
@@ -162,10 +163,7 @@ class ChampionKeeper:
             return
         self.nets = {number: frozen_copy(self.nets[0]) for number in state["networks"]}
         for number, net in self.nets.items():
-            prefix = f"{PREFIX}{number}."
-            net.load_state_dict(
-                {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
-            )
+            net.load_state_dict(strip_prefix(tensors, f"{PREFIX}{number}."))
         for name in FIELDS:
             setattr(self, name, state[name])
         self._lineup = None

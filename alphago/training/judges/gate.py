@@ -13,6 +13,7 @@ import torch
 from alphago.arena.match import MatchStopped
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
+from alphago.nn.parts import strip_prefix
 from alphago.training.judges.candidate import log_match, play_candidate
 from alphago.training.judges.criteria import Gate
 from alphago.training.run import Run
@@ -74,7 +75,7 @@ class Gatekeeper:
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return the best network's weights by name, not copied."""
-        return {PREFIX + name: tensor for name, tensor in self.best.state_dict().items()}
+        return self.best.state_dict(prefix=PREFIX)
 
     def state(self) -> dict[str, Any]:
         """Return the gate's counters, which `restore` needs, as plain data."""
@@ -88,8 +89,6 @@ class Gatekeeper:
         if state is None:
             self.begin(run.learner.net, run.games, run.learner.steps)
             return
-        self.best.load_state_dict(
-            {name.removeprefix(PREFIX): tensor for name, tensor in tensors.items() if name.startswith(PREFIX)}
-        )
+        self.best.load_state_dict(strip_prefix(tensors, PREFIX))
         for name, value in state.items():
             setattr(self, name, value)
