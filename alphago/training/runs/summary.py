@@ -23,9 +23,9 @@ def run_summary(folder: Path) -> dict[str, Any]:
     """
     config = read_config(folder)
     settings = config["settings"]
-    rows = rows_of(folder / METRICS, "seconds")
+    rows = read_rows(folder / METRICS, "seconds")
     last = rows[-1] if rows else {}
-    matches = rows_of(folder / EVALUATIONS, "opponent")
+    matches = read_rows(folder / EVALUATIONS, "opponent")
     notes = read_notes(folder / LATEST)
     seconds = max(float(notes.get("seconds", 0)), number(last, "seconds") or 0)
     over = why_over(settings, number(last, "games") or 0, seconds, matches)
@@ -75,11 +75,6 @@ def parts_text(net: Mapping[str, Any]) -> str:
     custom = [f"{slot}={kind}" for slot, kind in net["custom"].items()]
     sizes = [f"{name}={net[name]}" for name in ("tower_height", "channels") if net[name] is not None]
     return ", ".join([*sizes, *parts, *custom])
-
-
-def rows_of(path: Path, key: str) -> list[Row]:
-    """Return the rows of a log that have `key`; [] if there is no such file yet."""
-    return read_rows(path, key) if path.is_file() else []
 
 
 def of_total(done: str, total: float | None) -> str:

@@ -89,8 +89,7 @@ class Runs:
             try:
                 folder.history = read_history(folder.path)
             except (ValueError, FileNotFoundError):
-                rows = folder.path / EVALUATIONS
-                folder.history = History(folder.path, [], read_rows(rows, "opponent") if rows.is_file() else [])
+                folder.history = History(folder.path, [], read_rows(folder.path / EVALUATIONS, "opponent"))
             folder.stamp = stamp
         return folder.history
 
