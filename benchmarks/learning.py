@@ -14,10 +14,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from alphago import NeuralNet, SearchSettings, evaluate, train
-from alphago.arena.elo import elo_ratings
+from alphago.arena.elo import elo_difference
 from alphago.arena.match import MatchResult
 from alphago.nn.base import ResidualTower
 from alphago.training.recipes import RECIPES
@@ -77,9 +75,7 @@ def trained(length: dict[str, Any], seed: int, env: dict, network: dict, setting
 
 
 def rates(match: MatchResult) -> str:
-    games = len(match.outcomes)
-    points = match.win_rate * games
-    elo, low, high = elo_ratings(np.array([[0, points], [games - points, 0]]), anchor=1)[0]
+    elo, low, high = elo_difference(match.win_rate, len(match.outcomes))
     return f"{match.win_rate:.1%}, Elo {elo:+.0f} ({low:+.0f} to {high:+.0f})"
 
 

@@ -17,52 +17,33 @@ changes what both reach.
 """
 
 import argparse
-import os
-import platform
 import random
-import sys
 from collections.abc import Callable
-from importlib.metadata import version
-from statistics import fmean, median
+from statistics import fmean
 
 import numpy as np
-from figures import Figures, add_option, rate
+from figures import Figures
+from openspiel import add_figure, add_options, in_turns, openspiel_rollouts, pyspiel, take_one_core
 
 from alphago import GoEnv
 from alphago.env.kernels.playouts import playout_batch
-from alphago.nn.inference.hardware import processor
-
-try:
-    import pyspiel
-except ImportError as error:
-    sys.exit(f"{error.name} is not installed: pip install -r benchmarks/requirements.txt")
 
 KOMI = 7.5
+
+
+def go_of(size: int) -> pyspiel.Game:
+    return pyspiel.load_game("go", {"board_size": size, "komi": KOMI})
 
 
 def mean_length(size: int, games: int) -> float:
     """Moves in a random game of OpenSpiel."""
     chance, lengths = random.Random(1), []
     for _ in range(games):
-        state = pyspiel.load_game("go", {"board_size": size, "komi": KOMI}).new_initial_state()
+        state = go_of(size).new_initial_state()
         while not state.is_terminal():
             state.apply_action(chance.choice(state.legal_actions()))
         lengths.append(state.move_number())
     return fmean(lengths)
-
-
-def openspiel_rollouts(size: int, rollouts: int) -> Callable[[], int]:
-    """What plays so many games in C++ and returns their number."""
-    game = pyspiel.load_game("go", {"board_size": size, "komi": KOMI})
-    evaluator = pyspiel.RandomRolloutEvaluator(rollouts, 1)
-    options = {"max_simulations": 1, "max_memory_mb": 0, "solve": False, "seed": 1, "verbose": False}
-    bot, start = pyspiel.MCTSBot(game, evaluator, uct_c=1.0, **options), game.new_initial_state()
-
-    def work() -> int:
-        bot.mcts_search(start)
-        return rollouts
-
-    return work
 
 
 def our_playouts(size: int, length: int) -> Callable[[], int]:
@@ -83,31 +64,18 @@ def our_playouts(size: int, length: int) -> Callable[[], int]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[9, 19], help="board sides")
-    parser.add_argument("--rollouts", type=int, default=20, help="OpenSpiel's games in one call")
-    parser.add_argument("--seconds", type=float, default=1.0, help="length of one measurement")
-    parser.add_argument("--turns", type=int, default=7, help="how often each side runs")
+    add_options(parser, 20)
     parser.add_argument("--games", type=int, default=300, help="games whose moves are counted")
-    add_option(parser)
     arguments = parser.parse_args()
     figures = Figures(arguments.json)
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
-    print(f"{platform.platform()}, {processor()}, one core; OpenSpiel {version('open_spiel')}, komi {KOMI}")
+    print(f"{take_one_core()}, komi {KOMI}")
     print("                 moves a game   alphago, games/s   OpenSpiel, games/s   ratio", flush=True)
     for size in arguments.sizes:
         length = round(mean_length(size, arguments.games))
-        ours, theirs = our_playouts(size, length), openspiel_rollouts(size, arguments.rollouts)
-        ours()  # compiles
-        theirs()
-        turns = [(rate(ours, arguments.seconds), rate(theirs, arguments.seconds)) for _ in range(arguments.turns)]
-        ratios = [mine / other for mine, other in turns]
-        mine, other = (median(side) for side in zip(*turns, strict=True))
-        figures.add(f"openspiel-{size}", median(ratios), min(ratios), max(ratios))
-        print(
-            f"  {f'{size}x{size}':<14} {length:12} {mine:18,.0f} {other:20,.0f} {median(ratios):7.1f}"
-            f" (from {min(ratios):.1f} to {max(ratios):.1f})",
-            flush=True,
-        )
+        theirs = openspiel_rollouts(go_of(size), arguments.rollouts)
+        mine, other, ratios = in_turns(our_playouts(size, length), theirs, arguments)
+        ratio = add_figure(figures, f"{size}", ratios)
+        print(f"  {f'{size}x{size}':<14} {length:12} {mine:18,.0f} {other:20,.0f}     {ratio}", flush=True)
     figures.save()
 
 

@@ -16,44 +16,21 @@ Both sides run in turns in one process on one core; a ratio is the median of the
 """
 
 import argparse
-import os
-import platform
 import sys
 from collections.abc import Callable
-from importlib.metadata import version
-from statistics import median
 
 import numpy as np
-from figures import Figures, add_option, rate
+from figures import Figures
+from openspiel import add_figure, add_options, in_turns, openspiel_rollouts, pyspiel, take_one_core
 
 from alphago import GameEnv, OwareEnv, ReversiEnv
 from alphago.env.kernels.row_playouts import PLAYOUTS
-from alphago.nn.inference.hardware import processor
-
-try:
-    import pyspiel
-except ImportError as error:
-    sys.exit(f"{error.name} is not installed: pip install -r benchmarks/requirements.txt")
 
 GAMES: dict[str, tuple[str, GameEnv]] = {"oware": ("oware", OwareEnv(1000)), "reversi": ("othello", ReversiEnv())}
 LIKE: dict[str, tuple[GameEnv, str]] = {  # the same counts are expected of these, which OpenSpiel does not have
     "oware": (OwareEnv(rules="cgzero"), "CGZero's rules, which OpenSpiel does not have, give the same numbers")
 }
 BATCH = 64  # our games in one call
-
-
-def openspiel_rollouts(name: str, rollouts: int) -> Callable[[], int]:
-    """Return what plays so many games in C++ and returns their number."""
-    game = pyspiel.load_game(name)
-    evaluator = pyspiel.RandomRolloutEvaluator(rollouts, 1)
-    options = {"max_simulations": 1, "max_memory_mb": 0, "solve": False, "seed": 1, "verbose": False}
-    bot, start = pyspiel.MCTSBot(game, evaluator, uct_c=1.0, **options), game.new_initial_state()
-
-    def work() -> int:
-        bot.mcts_search(start)
-        return rollouts
-
-    return work
 
 
 def our_playouts(env: GameEnv) -> tuple[Callable[[], int], list[int]]:
@@ -99,15 +76,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--games", nargs="+", choices=tuple(GAMES), default=list(GAMES), help="which to measure")
     parser.add_argument("--plies", type=int, default=7, help="up to which games are counted (7)")
-    parser.add_argument("--rollouts", type=int, default=50, help="OpenSpiel's games in one call")
-    parser.add_argument("--seconds", type=float, default=1.0, help="length of one measurement")
-    parser.add_argument("--turns", type=int, default=7, help="how often each side runs")
-    add_option(parser)
+    add_options(parser, 50)
     options = parser.parse_args()
     figures = Figures(options.json)
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
-    print(f"{platform.platform()}, {processor()}, one core; OpenSpiel {version('open_spiel')}")
+    print(take_one_core())
     for name in options.games:
         theirs_name, env = GAMES[name]
         counts = count_ours(env, options.plies), count_theirs(theirs_name, options.plies)
@@ -119,16 +91,11 @@ def main() -> None:
             if (others := count_ours(like, options.plies)) != counts[0]:
                 sys.exit(f"{name}: games by plies differ, {like} has {others}, OpenSpiel's Oware {counts[1]}")
             print(f"  {name}: {text}")
-        (ours, moves), theirs = our_playouts(env), openspiel_rollouts(theirs_name, options.rollouts)
-        ours()  # compiles
-        theirs()
-        turns = [(rate(ours, options.seconds), rate(theirs, options.seconds)) for _ in range(options.turns)]
-        ratios = [mine / other for mine, other in turns]
-        mine, other = (median(side) for side in zip(*turns, strict=True))
-        figures.add(f"openspiel-{name}", median(ratios), min(ratios), max(ratios))
+        (ours, moves), theirs = our_playouts(env), openspiel_rollouts(pyspiel.load_game(theirs_name), options.rollouts)
+        mine, other, ratios = in_turns(ours, theirs, options)
         print(
             f"  {name}: {sum(moves) / len(moves) / BATCH:.0f} moves a game; {mine:,.0f} games/s,"
-            f" OpenSpiel {other:,.0f}: {median(ratios):.1f} (from {min(ratios):.1f} to {max(ratios):.1f})",
+            f" OpenSpiel {other:,.0f}: {add_figure(figures, name, ratios)}",
             flush=True,
         )
     figures.save()

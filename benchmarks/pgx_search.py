@@ -23,12 +23,11 @@ import argparse
 import os
 import platform
 import sys
-import time
 from functools import partial
 from statistics import median
 
 import numpy as np
-from figures import Figures, add_option
+from figures import Figures, add_option, rate
 
 from alphago import GoEnv, SearchSettings
 from alphago.cli.rates import random_starts
@@ -122,14 +121,6 @@ def search(env: pgx.Env, readouts: int, key: jax.Array, state: pgx.State) -> jax
     return output.action_weights
 
 
-def rate(side: OurSearch | PgxSearch, seconds: float) -> float:
-    """Simulations per second, measured for about so long."""
-    done, start = 0, time.perf_counter()
-    while done == 0 or time.perf_counter() < start + seconds:
-        done += side.simulate()
-    return done / (time.perf_counter() - start)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--games", type=int, default=64, help="searched at once, a multiple of the cores (64)")
@@ -147,7 +138,8 @@ def main() -> None:
         ours, theirs = OurSearch(options.games, options.readouts, workers), PgxSearch(options.games, options.readouts)
         ours.simulate()  # compiles
         theirs.simulate()
-        turns = [(rate(ours, options.seconds), rate(theirs, options.seconds)) for _ in range(options.turns)]
+        sides = (ours.simulate, theirs.simulate)
+        turns = [tuple(rate(side, options.seconds) for side in sides) for _ in range(options.turns)]
     ratios = [mine / other for mine, other in turns]
     print(f"\n9x9, {options.games} games x {options.readouts} readouts, median of {len(turns)}      simulations/s")
     print(f"  alphago, {cores} threads                        {median(mine for mine, _ in turns):16,.0f}")

@@ -21,11 +21,10 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 from figures import stamp
 
 from alphago import ConnectFourEnv, NeuralNet, OwareEnv, ReversiEnv, evaluate, train
-from alphago.arena.elo import elo_ratings
+from alphago.arena.elo import elo_difference
 from alphago.arena.openings import opening_length
 from alphago.env.game import GameEnv
 from alphago.training.history import read_rows
@@ -92,8 +91,8 @@ def trained(env: GameEnv, seed: int, changes: dict[str, Any], folder: Path, opti
     rows = read_rows(folder / "metrics.jsonl", "seconds")
     last = rows[-1]
     notes = f", {last['merged_samples']:,} merged samples in the end" if "merged_samples" in last else ""
-    file = folder / "evaluations.jsonl"
-    verdicts = [row["accepted"] for row in read_rows(file, "opponent") if "accepted" in row] if file.is_file() else []
+    matches = read_rows(folder / "evaluations.jsonl", "opponent")
+    verdicts = [row["accepted"] for row in matches if "accepted" in row]
     if verdicts:
         notes += f", {sum(verdicts)} of {len(verdicts)} candidates accepted"
     return Trained(net, last["positions"], last["steps"], last["processor_seconds"], notes)
@@ -107,7 +106,7 @@ def compared(nets: tuple[NeuralNet, NeuralNet], env: GameEnv, match: dict[str, i
     )
     count = len(result.outcomes)
     points = result.win_rate * count
-    elo, low, high = elo_ratings(np.array([[0, points], [count - points, 0]]), anchor=1)[0]
+    elo, low, high = elo_difference(result.win_rate, count)
     return {"points": points, "distinct": result.distinct, "elo": round(elo), "low": round(low), "high": round(high)}
 
 

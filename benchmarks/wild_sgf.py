@@ -99,7 +99,8 @@ def with_accidents(data: bytes, generator: random.Random) -> bytes:
         elif accident == 4:
             text[at:at] = text[at : at + 200]
         else:
-            text = bytearray(bytes(text).decode("latin-1").encode(generator.choice(["utf-16", "utf-8"])))
+            encoding = generator.choice(["utf-16", "utf-8", "cp932"])
+            text = bytearray(bytes(text).decode("latin-1").encode(encoding, "replace"))
     return bytes(text)
 
 

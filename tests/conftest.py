@@ -6,6 +6,8 @@ from collections.abc import Iterator
 import hypothesis
 import pytest
 
+from tests.devices import DEVICES
+
 hypothesis.settings.register_profile("gate", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("gate")
 
@@ -37,6 +39,12 @@ def weights_of_a_module_are_the_same() -> None:
 def weights_are_the_same(weights_of_a_module_are_the_same: None) -> None:
     if "torch" in sys.modules:
         sys.modules["torch"].manual_seed(1)
+
+
+@pytest.fixture(params=DEVICES, scope="module")
+def device(request: pytest.FixtureRequest) -> str:
+    """The name of each device in turn."""
+    return str(request.param)
 
 
 @pytest.fixture

@@ -26,6 +26,12 @@ def expected_score(difference: float) -> float:
     return 1 / (1 + 10 ** (-difference / 400))
 
 
+def elo_difference(win_rate: float, games: int) -> Rating:
+    """Return the rating, relative to its opponent's, of a player with this win rate in a match of `games` games."""
+    points = win_rate * games
+    return elo_ratings(np.array([[0, points], [games - points, 0]]), anchor=1)[0]
+
+
 def elo_ratings(points: np.ndarray, *, anchor: int = 0, anchor_elo: float = 0.0) -> list[Rating]:
     """Return each player's rating, by maximum likelihood in the model of Bradley and Terry (1952).
 

@@ -122,10 +122,7 @@ class EnginePlayer:
         return action
 
     def _position(self, game: int) -> GoPosition:
-        position = self.env.position()
-        for action in self.moves[game]:
-            position = position.play(action)
-        return position
+        return self.env.position().after(self.moves[game])
 
     def _ask_score(self, game: int) -> None:
         """Ask the engine for its score of a finished game and keep it, unless it does not know `final_score`."""

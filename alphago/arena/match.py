@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from alphago.arena.adjudicator import Adjudicator, find_adjudicator
+from alphago.arena.elo import Z
 from alphago.arena.engine import Engine
 from alphago.arena.engine_player import EnginePlayer
 from alphago.arena.entrant import Entrant
@@ -137,10 +138,9 @@ class MatchStopped(Exception):
 
 def wilson(rate: float, games: int) -> tuple[float, float]:
     """Return Wilson's 95 % interval of a success rate, 0 to 1, observed in `games` games."""
-    z = 1.959964
-    centre = rate + z * z / (2 * games)
-    spread = z * math.sqrt(rate * (1 - rate) / games + z * z / (4 * games * games))
-    scale = 1 + z * z / games
+    centre = rate + Z * Z / (2 * games)
+    spread = Z * math.sqrt(rate * (1 - rate) / games + Z * Z / (4 * games * games))
+    scale = 1 + Z * Z / games
     return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
 
 

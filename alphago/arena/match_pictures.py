@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from alphago.drawing.shapes import Drawing, sheet
+from alphago.drawing.shapes import sheet
 from alphago.drawing.svg import Svg, to_svg
 from alphago.env.game import GameEnv, Position
-from alphago.env.pictured import Look
+from alphago.records.game_pictures import small_drawing
 from alphago.system.validation import check_int
 
 
@@ -31,22 +31,9 @@ def match_sheet(
     if env is None or not len(games):
         raise ValueError(f"a sheet must have a game's final positions, got {len(games)} games of {env}")
     chosen = range(min(len(games), check_int("most", most, 1)))
-    ends = [end_of(env, games[i]) for i in chosen]
+    ends = [env.position().after(games[i]) for i in chosen]
     captions = [f"{i + 1}: {result_for(ends[i], float(outcomes[i]), i, ends[i].is_over)}" for i in chosen]
-    return to_svg(sheet([final_picture(end) for end in ends], captions, columns, title=title))
-
-
-def end_of(env: GameEnv, moves: Sequence[int]) -> Position:
-    """Return the position after these moves."""
-    position = env.position()
-    for action in moves:
-        position = position.play(int(action))
-    return position
-
-
-def final_picture(position: Position) -> Drawing:
-    """Return a small drawing of a final position."""
-    return position.drawing(Look(coordinates=False, caption=""))
+    return to_svg(sheet([small_drawing(end) for end in ends], captions, columns, title=title))
 
 
 def result_for(position: Position, outcome: float, number: int, is_over: bool) -> str:

@@ -1,14 +1,14 @@
 """Pits: matches between two values of a search setting, saved in a folder from which they can be resumed."""
 
 import contextlib
-import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from alphago.arena.entrant import Entrant
+from alphago.arena.identity import as_saved, hashed_folder, open_folder
 from alphago.arena.match import MatchResult
 from alphago.arena.players import PlayerSource, resolve_player
 from alphago.arena.sprt import Verdict
@@ -63,8 +63,7 @@ class PitPlan:
         others = {key: value for key, value in asdict(self.search).items() if key != self.name}
         game = {"game": self.env.name, **self.env.rule_options}
         found = {"tuned": self.name, "weights": weights, "readouts": self.readouts, **game, **others}
-        as_saved: dict[str, Any] = json.loads(json.dumps({**found, **asdict(self.settings)}))
-        return as_saved
+        return as_saved({**found, **asdict(self.settings)})
 
 
 class PitFolder:
@@ -93,33 +92,10 @@ class PitFolder:
         self.weights = fingerprint(network.state_dict()) if hasattr(network, "state_dict") else ""
         identity = plan.identity(self.weights)
         if folder is None:
-            digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
-            folder = Path("runs") / f"tune-{plan.name}-{digest[:10]}"
+            folder = hashed_folder(f"tune-{plan.name}", identity)
         self.path = Path(folder)
-        self._open(identity)
+        open_folder(self.path / "tuning.json", identity, "a tuning")
         self.rows = self._earlier_rows()
-
-    def _open(self, identity: Mapping[str, Any]) -> None:
-        path = self.path / "tuning.json"
-        if path.exists():
-            try:
-                saved = dict(json.loads(path.read_text(encoding="utf-8")))
-            except (ValueError, TypeError) as error:
-                raise ValueError(f"{path} is damaged: {error!r}") from error
-            for key in identity:
-                if saved.get(key) != identity[key]:
-                    raise ValueError(
-                        f"{self.path} holds another tuning (its {key} is {saved.get(key)!r}, got {identity[key]!r}): "
-                        "choose another folder"
-                    )
-            return
-        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
-            raise ValueError(f"{self.path} must be a new or empty folder or a tuning's: choose another one")
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise type(error)(f"the folder {self.path} cannot be made: {error.strerror}") from error
-        write_atomic(path, (json.dumps(identity, indent=2) + "\n").encode())
 
     def play(self, candidate: Any, champion: Any, listener: ProgressListener) -> Pit:
         """Play the missing games of the pit between two values, and return the pit.

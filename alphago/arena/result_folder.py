@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from alphago.arena.identity import open_folder
 from alphago.arena.match_games import MatchGame
 from alphago.env.game import GameEnv
 from alphago.records.sgf import format_sgf
@@ -36,18 +37,8 @@ class ResultFolder:
         self.names = names
         self.without_sgf = ""  # the reason if SGF files cannot be written
         self.games: dict[Match, dict[int, MatchGame]] = {}
-        path = self.path / "evaluation.json"
-        if path.exists():
-            self._compare(path, settings)
-            self._read_games()
-        elif self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
-            raise ValueError(f"{self.path} must be a new or empty folder or an evaluation's: choose another one")
-        else:
-            try:
-                self.path.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise type(error)(f"the folder {self.path} cannot be made: {error.strerror}") from error
-            write_atomic(path, (json.dumps(settings, indent=2) + "\n").encode())
+        open_folder(self.path / "evaluation.json", settings, "an evaluation")
+        self._read_games()
 
     def add(self, match: Match, game: MatchGame) -> None:
         """Save a finished game at once; match: the indices of its two players."""
@@ -73,19 +64,6 @@ class ResultFolder:
     @property
     def _lines(self) -> Path:
         return self.path / "games.jsonl"
-
-    def _compare(self, path: Path, settings: Mapping[str, Any]) -> None:
-        """Raise ValueError, which names the first difference, unless `settings` equal those in the file `path`."""
-        try:
-            saved = json.loads(path.read_text(encoding="utf-8"))
-            different = [key for key in settings if saved[key] != settings[key]]
-        except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(f"{path} is damaged: {error!r}") from error
-        for key in different[:1]:
-            why = f"its {key} is {saved[key]!r}, got {settings[key]!r}"
-            if key == "weights":
-                why = "the networks' files have changed"
-            raise ValueError(f"{self.path} holds another evaluation ({why}): choose another folder")
 
     def _read_games(self) -> None:
         """Read the games of earlier calls; an incomplete last line, left by a crash, is removed from the file."""

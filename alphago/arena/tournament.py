@@ -1,8 +1,6 @@
 """A match or round robin that is saved in a folder and can be stopped and resumed."""
 
-import hashlib
 import itertools
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -10,6 +8,7 @@ from typing import Any, Protocol
 
 from alphago.arena.adjudicator import Adjudicator, find_adjudicator
 from alphago.arena.entrant import Entrant
+from alphago.arena.identity import as_saved, hashed_folder
 from alphago.arena.match import MatchResult, play_match
 from alphago.arena.match_games import MatchGame, MatchPlan
 from alphago.arena.openings import opening_length
@@ -108,13 +107,12 @@ class Tournament:
         self.matches: list[Match] = list(itertools.combinations(range(len(entrants)), 2))
         identity = self.identity()
         if folder is None:
-            digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
-            folder = Path("runs") / f"evaluate-{digest[:10]}"
+            folder = hashed_folder("evaluate", identity)
         self.folder = ResultFolder(folder, self.env, self.names, identity)
 
     def identity(self) -> dict[str, Any]:
         """Return everything that determines the games, as JSON data."""
-        identity = {
+        return as_saved({
             "players": self.names,
             "readouts": [entrant.readouts for entrant in self.entrants],
             "search": [str(entrant.search or "") for entrant in self.entrants],
@@ -122,9 +120,7 @@ class Tournament:
             "game": self.env.name,
             **self.env.rule_options,
             **asdict(self.settings),
-        }
-        as_saved: dict[str, Any] = json.loads(json.dumps(identity))
-        return as_saved
+        })  # fmt: skip
 
     def plan(self) -> MatchPlan:
         opening = self.settings.opening_plies

@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import io
 import sys
 import threading
 from pathlib import Path
@@ -23,9 +22,9 @@ from alphago.env.games import with_settings
 from alphago.mcts.evaluator import as_evaluator
 from alphago.mcts.search import SearchSettings
 from alphago.records import sgf
-from alphago.records.record import GameRecord, save_records
+from alphago.records.record import GameRecord, records_to_bytes
 from alphago.records.sgf.game import SgfGame
-from alphago.system.files import LOCK, lock, write_atomic
+from alphago.system.files import LOCK, is_new_or_empty, lock, write_atomic
 from alphago.system.live_bar import LiveBar
 from alphago.system.validation import check_int, make_settings
 from alphago.training.runs.folder import default_folder, new_folder
@@ -95,7 +94,7 @@ class GameFolder:
         self.one_at_a_time = threading.Lock()
 
     def expect_empty(self) -> None:
-        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+        if not is_new_or_empty(self.path):
             raise FileExistsError(f"{self.path} must be a new or empty folder: choose another one")
 
     def __enter__(self) -> "GameFolder":
@@ -128,9 +127,7 @@ class GameFolder:
         (self.path / LOCK).unlink(missing_ok=True)
         records = [self.records[number] for number in sorted(self.records)]
         if records and self.as_records:
-            data = io.BytesIO()
-            save_records(data, records)
-            write_atomic(self.path / "games.npz", data.getvalue())
+            write_atomic(self.path / "games.npz", records_to_bytes(records))
         elif self.made and not self.records:
             with contextlib.suppress(OSError):  # the folder has other files
                 self.path.rmdir()

@@ -21,6 +21,7 @@ from alphago.drawing.shapes import (
     ink_on,
     mix,
 )
+from alphago.system.validation import check_choice
 
 MOST_DISCS = 20  # most actions that get a disc, the best first
 LEAST_PRIOR = 0.01  # least prior of an action that gets a disc where there are no visits
@@ -88,8 +89,7 @@ def make_overlay(actions: int, shape: tuple[int, int], **given: Any) -> Overlay 
         if array is not None and array.shape != expected:
             raise ValueError(f"{name} must be an array of shape {list(expected)}, got {list(array.shape)}")
     if show is not None:
-        if show not in SHOWN:
-            raise ValueError(f"show must be one of {', '.join(map(repr, SHOWN))}, got {show!r}")
+        check_choice("show", show, SHOWN)
         needed = {"difference": ("q", "visits"), "q+priors": ("q", "priors")}.get(show, (show,))
         if missing := [name for name in needed if arrays.get(name) is None]:
             raise ValueError(f"show={show!r} needs {' and '.join(missing)}, got none")

@@ -2,15 +2,14 @@
 
 from alphago.cuda.contract import BackendMissing
 from alphago.env.game import GameEnv
+from alphago.system.validation import check_choice
 
 DEVICES = ("cpu", "cuda", "auto", "host")
 
 
 def check_device(device: str) -> str:
     """Return a device's name unchanged; raise ValueError for an unknown one."""
-    if device not in DEVICES:
-        raise ValueError(f"device must be one of {', '.join(map(repr, DEVICES))}, got {device!r}")
-    return device
+    return check_choice("device", device, DEVICES)
 
 
 def choose_device(env: GameEnv, device: str = "auto") -> str:

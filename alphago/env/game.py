@@ -10,8 +10,9 @@ are from the view of the player about to move; values of a `Position` are from t
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, reduce
+from itertools import accumulate
 from typing import Any, Self
 
 import numpy as np
@@ -440,13 +441,14 @@ class Position(Pictured):
         batch.play(_FIRST, np.array([action], np.int32))
         return type(self)(self.env, batch, self.setup, (*self.moves, action))
 
+    def after(self, moves: Iterable[int | str]) -> Self:
+        """Return the position after legal moves, each as for `play`; raise IllegalMove if one is not legal."""
+        return reduce(lambda position, move: position.play(move), moves, self)
+
     def replay(self) -> Iterator[Self]:
-        """Yield all positions of the game so far, from the start or set-up to this one."""
-        position = type(self)(self.env, self.env.position(**self.setup).batch, self.setup)
-        yield position
-        for action in self.moves:
-            position = position.play(action)
-            yield position
+        """Return all positions of the game so far, one after the other, from the start or set-up to this one."""
+        start = type(self)(self.env, self.env.position(**self.setup).batch, self.setup)
+        return accumulate(self.moves, lambda position, action: position.play(action), initial=start)
 
     def check_action(self, action: int | str) -> int:
         """Return the action of a move, which is given as an action or as text.

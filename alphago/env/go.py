@@ -24,7 +24,6 @@ from alphago.env.go_rules import (
     MIN_SIZE,
     Rules,
     Stones,
-    check_ko,
     check_komi,
     check_planes,
     handicap_points,
@@ -36,7 +35,7 @@ from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_planes
 from alphago.env.kernels import go_row as layout
 from alphago.env.symmetry import Symmetries
-from alphago.system.validation import check_bool, check_float, check_int, checks_keywords, is_int, shown
+from alphago.system.validation import check_bool, check_choice, check_float, check_int, checks_keywords, is_int, shown
 
 
 @checks_keywords()
@@ -98,7 +97,7 @@ class GoEnv(StonesEnv):
         self.komi = check_komi((9.0 if self.N == 7 else 7.5) if komi is None else komi)
         self.plane_set, self.planes = check_planes("rules" if planes is None else planes)
         self.history = 1 if self.plane_set else (self.planes - 1) // 2
-        self.ko, self.suicide = check_ko(ko), check_bool("suicide", suicide)
+        self.ko, self.suicide = check_choice("ko", ko, KO_RULES), check_bool("suicide", suicide)
         self.turns = None if turns is None else check_int("turns", turns, 1)
         self.fixed_length = self.turns is not None
         self.cuts_games = not self.fixed_length

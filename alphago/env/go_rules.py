@@ -95,13 +95,6 @@ def rules_json(rules: Rules) -> str:
     })  # fmt: skip
 
 
-def check_ko(ko: str) -> str:
-    """Return a ko rule's name unchanged; raise ValueError for an unknown one."""
-    if not isinstance(ko, str) or ko not in KO_RULES:
-        raise ValueError(f"ko must be one of {', '.join(map(repr, KO_RULES))}, got {shown(ko)}")
-    return ko
-
-
 def check_komi(komi: float) -> float:
     """Return komi as a float; raise ValueError unless it is a multiple of 0.5 from -1000 to 1000."""
     try:

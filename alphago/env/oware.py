@@ -1,6 +1,6 @@
 """Oware Abapa: `OwareEnv()`; its rules are in kernels/oware.py."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -8,12 +8,12 @@ import numpy as np
 from alphago.drawing.houses import Houses, houses_picture
 from alphago.drawing.shapes import Drawing
 from alphago.env.board import check_player, result_text
-from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv, Position
+from alphago.env.game import GameBatch, GameEnv, Position
 from alphago.env.kernels import oware as kernels
 from alphago.env.kernels.rows import HEADER, MARGIN, PLY
 from alphago.env.packed import RowBatch
 from alphago.env.pictured import PLAIN, Look
-from alphago.system.validation import check_bool, check_int, checks_keywords, shown
+from alphago.system.validation import check_bool, check_choice, check_int, checks_keywords
 
 SEEDS, HOUSES, SIDE = kernels.SEEDS, kernels.HOUSES, kernels.SIDE
 LETTERS = "ABCDEF"
@@ -244,21 +244,11 @@ class OwarePosition(Position):
     def __str__(self) -> str:
         """Return the board as Black sees it: White's houses from right to left above Black's, stores beside them."""
         black, white = self.houses[:SIDE], self.houses[SIDE:]
-        state = f"{PLAYER_NAMES[self.to_play]} to play"
-        if self.is_over:
-            state = f"game over, {result_text(self.score())}"
         lines = [
             "   " + "".join(f"{letter:>4}" for letter in reversed(LETTERS)),
             "   " + "".join(f"{seeds:>4}" for seeds in reversed(white)) + f"    White {self.stores[1]}",
             "   " + "".join(f"{seeds:>4}" for seeds in black) + f"    Black {self.stores[0]}",
             "   " + "".join(f"{letter:>4}" for letter in LETTERS),
-            f"   move {self.move_number}: {state}",
+            f"   {self.caption}",
         ]
         return "\n".join(lines)
-
-
-def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
-    """Return `value` if it is one of the choices; raise ValueError, with all choices, if not."""
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be {' or '.join(map(repr, choices))}, got {shown(value)}")
-    return value

@@ -11,7 +11,7 @@ from typing import Any
 from alphago.env.game import GameEnv, Position
 from alphago.mcts.analysis_group import PositionGroup, evaluate_alone
 from alphago.mcts.analysis_result import PLIES, Analysis, join_analyses
-from alphago.mcts.analysis_search import Forbidden
+from alphago.mcts.analysis_search import Forbidden, node_bytes
 from alphago.mcts.evaluator import as_forecast_evaluator
 from alphago.mcts.search import SearchSettings, leaves_for
 from alphago.system.cores import available_cores
@@ -179,8 +179,7 @@ class GroupMaker:
 
         The number is at least 1 and at most MOST_GAMES.
         """
-        node = self.env.action_space * 4 + self.env.plane_shape[0] * self.env.plane_shape[1]
-        return max(1, min(MOST_GAMES, TREE_BYTES // ((self.readouts + 2) * node)))
+        return max(1, min(MOST_GAMES, TREE_BYTES // ((self.readouts + 2) * node_bytes(self.env))))
 
     def parts(self, threads: int, most: int | None = None) -> list[range]:
         """Divide the positions into ranges, one for each thread; return the ranges.

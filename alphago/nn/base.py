@@ -1,6 +1,6 @@
 """Bases of a NeuralNet: a tower of blocks, which is the default, and dense layers."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from math import prod
 
@@ -9,7 +9,7 @@ from torch import nn
 
 from alphago.nn.blocks import ACTIVATIONS, BLOCKS, conv_bn
 from alphago.nn.parts import register_part
-from alphago.system.validation import check_bool, check_int
+from alphago.system.validation import check_bool, check_choice, check_int
 
 
 @register_part
@@ -87,9 +87,3 @@ class DenseBase(nn.Module):
         for layer in self.layers:
             features = self.activate(layer(features))
         return features
-
-
-def check_choice(name: str, value: object, choices: Collection[str]) -> None:
-    """Raise ValueError, which lists the choices, unless `value` is one of `choices`; name: the argument's name."""
-    if value not in choices:
-        raise ValueError(f"{name} must be {' or '.join(map(repr, choices))}, got {value!r}")

@@ -23,6 +23,7 @@ from alphago.env.game import GameEnv
 from alphago.nn.graph import NetworkGraph, network_graph
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
+from alphago.nn.random_positions import random_planes
 from alphago.nn.threads import one_torch_thread
 from alphago.system.files import write_atomic
 from alphago.system.validation import check_int, checks_keywords
@@ -138,23 +139,6 @@ def compare(net: NeuralNet, env: GameEnv, run: Any, count: int) -> dict[str, flo
         expected |= {"score": forecast.score, "ownership": forecast.ownership}
     outputs = run(planes)
     return {name: float(np.abs(outputs[name] - tensor.numpy()).max()) for name, tensor in expected.items()}
-
-
-def random_planes(env: GameEnv, count: int, seed: int = 1) -> np.ndarray:
-    """Return planes of `count` positions of random games, float32 [count, planes, height, width].
-
-    The same seed gives the same positions.
-    """
-    random, batch = np.random.default_rng(seed), env.new_batch(count)
-    slots = np.arange(count)
-    lengths = random.integers(0, max(1, min(env.max_moves, 2 * env.N * env.N)), count)
-    for ply in range(int(lengths.max(initial=0))):
-        going = slots[lengths > ply]
-        legal = batch.legal_mask(going, np.empty((len(going), env.action_space), np.bool_))
-        going, legal = going[legal.any(axis=1)], legal[legal.any(axis=1)]
-        chance = random.random(legal.shape) * legal
-        batch.play(going, chance.argmax(axis=1).astype(np.int32))
-    return batch.planes(slots, np.empty((count, env.planes, *env.plane_shape), np.float32))
 
 
 def onnx_run(data: bytes) -> Any:

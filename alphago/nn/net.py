@@ -13,8 +13,9 @@ from alphago.env.game import GameEnv, Position, check_env
 from alphago.nn import model_checks, model_files, parts
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.inference.cpu import NetEvaluator
-from alphago.nn.inference.forecasts import ForecastEvaluator, make_forecast_evaluator
+from alphago.nn.inference.forecasts import ForecastEvaluator
 from alphago.nn.inference.gpu import DeviceEvaluator, make_evaluator
+from alphago.nn.inference.hardware import find_device
 from alphago.nn.inference.kept import kept
 from alphago.nn.model_files import ModelError
 from alphago.nn.net_picture import NetParts, net_svg
@@ -23,7 +24,7 @@ from alphago.nn.policy import FlatPolicy, default_policy
 from alphago.nn.reading import PositionForecast, forecast_position, read_positions
 from alphago.nn.threads import one_torch_thread
 from alphago.nn.value import FlatValue, Forecast, ForecastHead, default_value
-from alphago.system.validation import check_float, check_int, checks_keywords, shortened
+from alphago.system.validation import check_choice, check_float, check_int, checks_keywords, shortened
 
 # (tower_height, channels, size_free).  "default" learns small boards on one machine in minutes; "paper" is the smaller
 # of the two networks of Silver et al. 2017.
@@ -77,9 +78,8 @@ class NeuralNet(nn.Module):
         for slot, module in slots.items():
             if module is not None and not isinstance(module, nn.Module):
                 raise TypeError(f"{slot} must be a torch.nn.Module, got {module!r}")
-        presets = (*PRESETS, *DENSE_PRESETS)
-        if preset is not None and preset not in presets:
-            raise ValueError(f"preset must be {' or '.join(map(repr, presets))}, got {preset!r}")
+        if preset is not None:
+            check_choice("preset", preset, (*PRESETS, *DENSE_PRESETS))
         if base_net is not None and not tower_height is channels is preset is None:
             raise ValueError("tower_height, channels and preset must be left out with a base_net: they size the tower")
         if size_free and not env.actions_are_points:
@@ -205,8 +205,10 @@ class NeuralNet(nn.Module):
         device: the device that computes the network, as in `evaluator`; the positions are on the CPU.
         """
         modules = (self.base_net, self.value, self.policy)
-        make = partial(make_forecast_evaluator, self.env, modules, device)
-        return kept(modules, (self.env, device, "forecasts"), make)
+        return kept(
+            modules, (self.env, device, "forecasts"),
+            lambda: ForecastEvaluator(self.env, *modules, where=find_device(self.env, device)),
+        )  # fmt: skip
 
     @property
     def num_parameters(self) -> int:
@@ -333,7 +335,7 @@ def load_model(
     try:
         for slot, part in config["parts"].items():
             if modules[slot] is None:
-                modules[slot] = parts.build_part_for(part, parts.slot_tensors(tensors, slot))
+                modules[slot] = parts.build_part_for(part, parts.strip_prefix(tensors, f"{slot}."))
         net = build_net(config, env, **modules)
     except (TypeError, ValueError, LookupError, ArithmeticError, RuntimeError) as error:  # a crafted description's
         raise ModelError(f"{path} cannot be rebuilt: {shortened(error)}") from error

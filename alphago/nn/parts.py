@@ -137,9 +137,9 @@ def few_weights(most: int) -> Iterator[None]:
         handle.remove()
 
 
-def slot_tensors(tensors: Mapping[str, torch.Tensor], slot: str) -> dict[str, torch.Tensor]:
-    """Return the tensors of one slot, by their names without the slot's prefix."""
-    return {name.removeprefix(f"{slot}."): tensor for name, tensor in tensors.items() if name.startswith(f"{slot}.")}
+def strip_prefix(tensors: Mapping[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:
+    """Return the tensors whose names begin with `prefix`, such as "value.", by their names without it."""
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 
 # --- what fits a game ------------------------------------------------------------------------------

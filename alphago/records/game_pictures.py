@@ -63,7 +63,7 @@ def record_sheet(record: Game, env: GameEnv | None, columns: int, most: int) -> 
     positions = list(record.position(game_of(record, env)).replay())
     plies = spaced(len(record), check_int("most", most, 1))
     captions = [end_text(record) if ply == len(record) else f"move {ply}" for ply in plies]
-    return to_svg(sheet([small(positions[ply]) for ply in plies], captions, columns))
+    return to_svg(sheet([small_drawing(positions[ply]) for ply in plies], captions, columns))
 
 
 def spaced(last: int, most: int) -> list[int]:
@@ -72,7 +72,7 @@ def spaced(last: int, most: int) -> list[int]:
     return [last] if count == 1 else [round(last * i / (count - 1)) for i in range(count)]
 
 
-def small(position: Position) -> Drawing:
+def small_drawing(position: Position) -> Drawing:
     """Return a drawing of a position without coordinates and caption, for a sheet."""
     return position.drawing(Look(coordinates=False, caption=""))
 

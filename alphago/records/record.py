@@ -81,10 +81,7 @@ class GameRecord:
 
     def position(self, env: GameEnv, ply: int | None = None) -> Position:
         """Return the position before move `ply` (counted from 0); None for the position after the last move."""
-        position = env.position(**self.setup)
-        for action in self.moves[:ply]:
-            position = position.play(int(action))
-        return position
+        return env.position(**self.setup).after(self.moves[:ply])
 
     def svg(self, ply: int | None = None, *, env: GameEnv | None = None, **look: Any) -> Svg:
         """Return a picture of the position before move `ply` (None: after the last move), with the moves' numbers on
@@ -152,6 +149,13 @@ def to_arrays(records: list[GameRecord]) -> dict[str, np.ndarray]:
 def save_records(file: BinaryIO, records: list[GameRecord]) -> None:
     """Write records to an open file as .npz, plain arrays only."""
     np.savez_compressed(file, **to_arrays(records))  # type: ignore[arg-type]
+
+
+def records_to_bytes(records: list[GameRecord]) -> bytes:
+    """Return the contents of the file that `save_records` writes."""
+    file = io.BytesIO()
+    save_records(file, records)
+    return file.getvalue()
 
 
 def load_records(path: str | Path) -> list[GameRecord]:

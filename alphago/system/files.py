@@ -37,6 +37,11 @@ def write_atomic(path: Path, data: bytes | memoryview) -> None:
     flush_folder(path.parent)
 
 
+def is_new_or_empty(folder: Path) -> bool:
+    """Return whether a path is free for a folder: nothing is there, or an empty folder."""
+    return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+
+
 def flush_folder(folder: Path) -> None:
     """Flush a folder to disk, so that a rename in it is durable, on systems that support this."""
     with contextlib.suppress(OSError):

@@ -6,7 +6,7 @@ import inspect
 import math
 import numbers
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from types import NoneType
@@ -236,6 +236,18 @@ def check_positive(name: str, value: Any, most: float = math.inf) -> float:
         return float(value)
     bound = "" if most == math.inf else f" and <= {most:g}"
     raise ValueError(f"{name} must be a number > 0{bound}, got {shown(value)}")
+
+
+def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
+    """Return `value` if it is one of the choices; raise ValueError, which lists them, if not.
+
+    name: the value's name for the message.
+    """
+    if isinstance(value, str) and value in choices:
+        return value
+    listed = [repr(choice) for choice in choices]
+    expected = " or ".join(listed) if len(listed) <= 2 else f"one of {', '.join(listed)}"
+    raise ValueError(f"{name} must be {expected}, got {shown(value)}")
 
 
 def qualified_name(named: Any) -> str:

@@ -41,17 +41,16 @@ def read_history(folder: str | Path) -> History:
     metrics = read_rows(folder / METRICS, "seconds")
     if not metrics:
         raise ValueError(f"{folder / METRICS} has no complete line: no iteration of training is over yet")
-    evaluations = folder / EVALUATIONS
-    return History(folder, metrics, read_rows(evaluations, "opponent") if evaluations.is_file() else [])
+    return History(folder, metrics, read_rows(folder / EVALUATIONS, "opponent"))
 
 
 def read_rows(path: Path, key: str) -> list[Row]:
-    """Return those rows of a file of JSON lines that have `key`.
+    """Return those rows of a file of JSON lines that have `key`; [] if there is no such file.
 
     Invalid lines are left out: a killed run may leave an incomplete line, and the next line is appended to it.
     Raises ValueError if the file has complete lines but none with `key`.
     """
-    lines = path.read_bytes().split(b"\n")
+    lines = path.read_bytes().split(b"\n") if path.is_file() else []
     rows: list[Row] = [row for row in map(parse_object, lines) if key in row]
     if not rows and any(line.strip() for line in lines[:-1]):  # the last line may be incomplete
         raise ValueError(f"{path} is not what a run writes: no line of it is a JSON object with {key!r}")

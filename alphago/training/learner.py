@@ -10,6 +10,7 @@ from alphago.env.game import GameEnv
 from alphago.nn.inference.hardware import has_native_bfloat16
 from alphago.nn.loss import add_l2_gradient, alphazero_loss, forecast_loss
 from alphago.nn.net import NeuralNet
+from alphago.nn.parts import strip_prefix
 from alphago.nn.threads import Workers
 from alphago.training.batches import Part, split_for_thread, to_device, weight_sum
 from alphago.training.memory import Sample
@@ -116,7 +117,7 @@ class Learner:
 
         Raises ValueError if the optimizer's state of a parameter has anything but tensors and numbers.
         """
-        found = {f"net.{name}": tensor for name, tensor in self.net.state_dict().items()}
+        found = self.net.state_dict(prefix="net.")
         for name, parameter in self.net.named_parameters():
             kept = self.optimizer.state.get(parameter, {})
             for field, value in kept.items():
@@ -137,7 +138,7 @@ class Learner:
         tensors: from the method `tensors`.  steps, skipped: the saved counts.
         Raises RuntimeError if the weights do not fit the network.
         """
-        weights = {name.removeprefix("net."): tensor for name, tensor in tensors.items() if name.startswith("net.")}
+        weights = strip_prefix(tensors, "net.")
         for net in self.replicas:
             net.load_state_dict(weights)
         parameters = dict(self.net.named_parameters())

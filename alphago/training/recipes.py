@@ -12,6 +12,7 @@ from typing import Any
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game
 from alphago.mcts.search import SearchSettings
+from alphago.system.validation import check_choice
 
 
 @dataclass(frozen=True)
@@ -217,6 +218,4 @@ def recipe_for(env: GameEnv) -> Recipe:
 
 def named_recipe(name: str) -> Recipe:
     """Return the recipe called `name`; raise ValueError, with a list of all names, if there is no such recipe."""
-    if name not in RECIPES:
-        raise ValueError(f"preset must be one of {', '.join(map(repr, RECIPES))}, got {name!r}")
-    return RECIPES[name]
+    return RECIPES[check_choice("preset", name, RECIPES)]

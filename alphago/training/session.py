@@ -254,7 +254,7 @@ def run_for(
     with one_torch_thread(), Workers(groups) as workers, GpuMeter() as meter, usual_report(parts.command) as console:
         run = Run(env, plan.model, plan.settings, folder, workers, device=device, make_source=source,
                   make_memory=memory)  # fmt: skip
-        rows = read_rows(folder.path / METRICS, "seconds") if (folder.path / METRICS).is_file() else []
+        rows = read_rows(folder.path / METRICS, "seconds")
         run.reporter = Reporter(
             [console] if reports is None else reports,
             plan.settings.plain(), rows, meter, partial(estimate, plan) if plan.positions_to_beat else None,

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from alphago.records.record import POLICY_SCALE, GameRecord
-from alphago.system.validation import check_float, checks_keywords
+from alphago.system.validation import check_choice, check_float, checks_keywords
 
 ValueTargets = Literal["lambda", "plies", "legal-moves"]
 ROUNDING = 1e-6  # by which a sum of shares may exceed 1
@@ -38,9 +38,7 @@ class Targets:
     played_from: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.value not in get_args(ValueTargets):
-            names = ", ".join(map(repr, get_args(ValueTargets)))
-            raise ValueError(f"value_targets must be one of {names}, got {self.value!r}")
+        check_choice("value_targets", self.value, get_args(ValueTargets))
         for name in ("search_share", "result_share", "result_growth", "visits_until", "played_from"):
             check_float(name, getattr(self, name), 0, 1)
         if self.result_share + self.result_growth > 1 + ROUNDING:

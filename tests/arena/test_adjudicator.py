@@ -30,10 +30,8 @@ def judge_of(folder: Path, score: str) -> Engine:
 
 def game(env: GoEnv, moves: str, number: int = 0) -> MatchGame:
     """A game by the board as it stands."""
-    position, actions = env.position(), tuple(map(env.from_text, moves.split()))
-    for action in actions:
-        position = position.play(action)
-    margin = position.score()
+    actions = tuple(map(env.from_text, moves.split()))
+    margin = env.position().after(actions).score()
     return MatchGame(number, (1 if margin > 0 else -1) * (1 if number % 2 == 0 else -1), actions, margin)
 
 

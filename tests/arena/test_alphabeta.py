@@ -33,10 +33,7 @@ def random_position(env: GameEnv, plies: int, seed: int) -> Position:
 
 
 def played(env: GameEnv, moves: str) -> Position:
-    position = env.position()
-    for move in moves.split():
-        position = position.play(move)
-    return position
+    return env.position().after(moves.split())
 
 
 class TestAgainstMinimax:

@@ -198,12 +198,11 @@ class TestGnuGo:
     def test_it_knows_the_rules_of_the_match(self, moves: str, ko: str, suicide: bool) -> None:
         """Of moves that some rules forbid it takes those that are legal here, and no others."""
         env = GoEnv(5, ko=ko, suicide=suicide)
-        position, last = env.position(), moves.split()[-1]
-        for move in moves.split()[:-1]:
-            position = position.play(env.from_text(move))
+        *before, last = moves.split()
+        position = env.position().after(before)
         with installed_gnugo().start(1, env.rules) as engine:
             engine.ask("boardsize 5")
-            for i, move in enumerate(moves.split()[:-1]):
+            for i, move in enumerate(before):
                 engine.ask(f"play {'bw'[i % 2]} {move}")
             if position.legal_mask[env.from_text(last)]:
                 engine.ask(f"play b {last}")

@@ -25,13 +25,6 @@ from tests.arena.playing import match_on, scripted
 GO, TIC_TAC_TOE = GoEnv(3, komi=0.5), TicTacToeEnv()
 
 
-def replayed(env: GoEnv, moves: tuple[int, ...]) -> Position:
-    position = env.position()
-    for action in moves:
-        position = position.play(action)
-    return position
-
-
 def result(*outcomes: float) -> MatchResult:
     return MatchResult(np.array(outcomes, np.float32), tuple((i,) for i in range(len(outcomes))))
 
@@ -49,7 +42,7 @@ class TestColours:
     def test_outcomes_are_the_first_players(self) -> None:
         match = evaluate(TIC_TAC_TOE, HashEvaluator(), "random", num_games=40, readouts=30)
         for number, (outcome, moves) in enumerate(zip(match.outcomes, match.games, strict=True)):
-            end = replayed(TIC_TAC_TOE, moves)
+            end = TIC_TAC_TOE.position().after(moves)
             assert end.is_over
             assert outcome == end.result * (1 if number % 2 == 0 else -1)
 
@@ -241,7 +234,7 @@ class TestArguments:
     def test_odd_numbers_of_games(self) -> None:
         match = evaluate(GO, "random", "random", 7)
         assert len(match.outcomes) == len(match.games) == 7
-        assert all(replayed(GO, moves).is_over for moves in match.games)
+        assert all(GO.position().after(moves).is_over for moves in match.games)
 
     def test_progress_hears_of_each_game(self) -> None:
         heard: list[int] = []

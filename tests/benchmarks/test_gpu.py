@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 
 from alphago import GoEnv
-from alphago.cuda.host import find_compiler
 from tests.benchmarks.bench import Bench
+from tests.devices import needs_compiler
 
 HOST = ("--device", "host", "--quick")
-needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
 
 
 def table_of(output: str) -> dict[str, list[str]]:

@@ -11,13 +11,12 @@ from typing import Any
 
 import pytest
 
-from alphago.cuda.host import find_compiler
 from alphago.env.game import GameEnv
 from alphago.training.history import METRICS
 from alphago.training.watch.report import Report
 from tests.benchmarks.bench import Bench
+from tests.devices import needs_compiler
 
-needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
 HANGS = "import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']); "
 HANGS += "print('begun', flush=True); time.sleep(600)"
 

@@ -165,6 +165,7 @@ ELSEWHERE = {
     "memory.py",
     "training_share.py",
     "figures.py",
+    "openspiel.py",
     "solved_games.py",
     "measure.py",
 }  # tested below

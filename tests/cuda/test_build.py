@@ -18,10 +18,10 @@ from alphago.env.kernels import go_planes, go_row
 from alphago.system.kernels import hashing
 from alphago.system.kernels.jit import CACHE_FOLDER
 from tests.cuda.boards import PROGRAMS, Twins
+from tests.devices import needs_compiler
 
 ROOT = Path(__file__).parents[2]
 FILES = {path.name for folder in (source.FOLDER, PROGRAM.path.parent) for path in folder.glob("*.cu*")}
-needs_compiler = pytest.mark.skipif(host.find_compiler() is None, reason="there is no C++ compiler")
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is no nvcc")
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from alphago.cuda.contract import Backend
-from alphago.cuda.host import Host, find_compiler
+from alphago.cuda.host import Host
 from alphago.env.device_rows import DeviceRowBatch
 from alphago.env.devices import choose_device
 from alphago.env.game import GameEnv
@@ -16,8 +16,8 @@ from alphago.env.reversi import ReversiBatch, ReversiEnv
 from alphago.nn.net import NeuralNet
 from alphago.training.selfplay import selfplay
 from tests.cuda.boards import Twins, batch_on
+from tests.devices import needs_compiler
 
-needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
 SMALL = [
     *(ReversiEnv(size) for size in (4, 6, 8, 10, 12, 16)),
     *(GomokuEnv(*options) for options in ((2, 1, 3), (3, 3, 3), (5, 4, 5), (6, 3, 17), (9, 5, 17), (15, 5, 5))),
@@ -130,11 +130,8 @@ def test_the_device_is_the_callers_choice() -> None:
 
 
 @pytest.mark.parametrize("env", [ReversiEnv(4), GomokuEnv(4, 3, 5)], ids=repr)
-@pytest.mark.parametrize("device", ["host", pytest.param("cuda", marks=pytest.mark.gpu)])
 def test_self_play_is_the_cpus(device: str, env: GameEnv) -> None:
     """In float32, of the same seeds; on a GPU sums may decide between moves that are as good as equal."""
-    if device == "host" and find_compiler() is None:
-        pytest.skip("there is no C++ compiler")
     net = NeuralNet(env, tower_height=1, channels=8)
     played = [
         selfplay(env, net.evaluator("float32", where), 6, 8, seed=1, games_in_flight=4) for where in ("cpu", device)

@@ -10,10 +10,7 @@ from tests.env.counting import count_games
 
 
 def play(moves: str):
-    position = ConnectFourEnv().position()
-    for move in moves:
-        position = position.play(position.env.from_text(move))
-    return position
+    return ConnectFourEnv().position().after(moves)
 
 
 def test_agrees_with_the_plain_game() -> None:

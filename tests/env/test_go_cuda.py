@@ -4,16 +4,15 @@ import numpy as np
 import pytest
 
 from alphago.cuda.contract import Backend
-from alphago.cuda.host import Host, find_compiler
+from alphago.cuda.host import Host
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.devices import choose_device
 from alphago.env.go import GoEnv
 from alphago.env.go_batch import GoBatch
 from alphago.env.go_cuda import CudaGoBatch
 from tests.cuda.boards import Twins
+from tests.devices import needs_compiler
 from tests.diagrams import draw, stones
-
-needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
 
 
 def played(backend: Backend, size: int = 5, **options: object) -> Twins:

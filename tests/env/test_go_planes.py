@@ -309,13 +309,8 @@ def test_planes_before_a_set_up_are_empty() -> None:
 
 @pytest.mark.parametrize("count", [3, 5, 17, 33])
 def test_any_odd_number_of_planes(count: int) -> None:
-    env = GoEnv(5, planes=count)
-    now = env.position()
-    for point in ("A1", "B1", "C1", "D1", "E1"):
-        now = now.play(env.from_text(point))
-    long = HISTORY.position()
-    for point in ("A1", "B1", "C1", "D1", "E1"):
-        long = long.play(env.from_text(point))
+    moves = ("A1", "B1", "C1", "D1", "E1")
+    now, long = GoEnv(5, planes=count).position().after(moves), HISTORY.position().after(moves)
     same = min(count, 17) - 1
     assert now.planes().shape == (count, 5, 5)
     assert np.array_equal(now.planes()[:same], long.planes()[:same])

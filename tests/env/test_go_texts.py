@@ -148,9 +148,7 @@ def test_a_position_from_any_board() -> None:
 
 def test_a_game_is_gone_through_again() -> None:
     start = GoEnv(5).position(black="C3", to_play="white", komi=0.5)
-    last = start
-    for point in ("A1", "B2", "pass", "E5"):
-        last = last.play(start.env.from_text(point))
+    last = start.after(["A1", "B2", "pass", "E5"])
     replayed = list(last.replay())
     assert [position.moves for position in replayed] == [last.moves[:ply] for ply in range(5)]
     assert draw(replayed[0]) == draw(start)

@@ -12,10 +12,7 @@ from tests.naive.gomoku import NaiveGomokuEnv
 
 
 def play(env: GomokuEnv, moves: str):
-    position = env.position()
-    for move in moves.split():
-        position = position.play(env.from_text(move))
-    return position
+    return env.position().after(moves.split())
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,7 @@ def position(black: str, white: str, *, margin: int = 0, to_play: int = 1, max_m
 
 
 def play(start: OwarePosition, moves: str) -> OwarePosition:
-    for move in moves:
-        start = start.play(start.env.from_text(move))
-    return start
+    return start.after(moves)
 
 
 def sides(position: OwarePosition) -> tuple[str, str]:

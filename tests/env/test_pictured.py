@@ -133,9 +133,7 @@ def test_stones_fall_and_are_marked_where_they_land() -> None:
 
 
 def test_a_full_column_has_no_point() -> None:
-    now = ConnectFourEnv().position()
-    for _ in range(6):
-        now = now.play("A")
+    now = ConnectFourEnv().position().after("AAAAAA")
     assert now.points_of_actions[0] == -1
 
 
@@ -161,9 +159,7 @@ def test_oware_has_its_seeds_and_stores() -> None:
 
 @pytest.mark.parametrize("first", ["B", "BC"])
 def test_oware_marks_the_house_that_was_emptied(first: str) -> None:
-    now = OwareEnv().position()
-    for letter in first:
-        now = now.play(letter)
+    now = OwareEnv().position().after(first)
     rings = shapes(now.svg(), "circle", fill="none")
     assert len(rings) == 1
     houses = shapes(now.svg(), "circle", fill="#d3b377")

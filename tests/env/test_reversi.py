@@ -25,10 +25,7 @@ def best_line() -> list[Position]:
 
 
 def play(moves: str, size: int = 8):
-    position = ReversiEnv(size).position()
-    for move in moves.split():
-        position = position.play(position.env.from_text(move))
-    return position
+    return ReversiEnv(size).position().after(moves.split())
 
 
 @pytest.mark.parametrize(("size", "games"), [(4, 12), (6, 3), (8, 1), (10, 1), (12, 1)])

@@ -120,9 +120,7 @@ def test_lines_are_the_most_visited_moves() -> None:
     best = found.moves()[0]
     assert (best.action, best.line[0], best.line_visits[0]) == (found.visits[0].argmax(), best.action, best.visits)
     assert list(best.line_visits) == sorted(best.line_visits, reverse=True)
-    position = OPEN
-    for action in best.line:
-        position = position.play(action)
+    OPEN.after(best.line)  # raises for an illegal one
     search.advance(np.zeros(1, np.int64), np.array([best.action], np.int32))
     below = read_analysis(search, plies=4)
     assert best.line[1] in np.flatnonzero(below.visits[0] == below.visits[0].max())

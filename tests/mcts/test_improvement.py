@@ -47,10 +47,7 @@ def solved(position: Position) -> Puzzle:
 
 
 def tic_tac_toe(moves: str) -> Position:
-    position = TicTacToeEnv().position()
-    for move in moves.split():
-        position = position.play(position.env.from_text(move))
-    return position
+    return TicTacToeEnv().position().after(moves.split())
 
 
 PUZZLES = [

@@ -201,9 +201,7 @@ class TestVirtualLoss:
 
     def test_more_leaves_than_the_tree_has(self) -> None:
         """Two squares are empty: at most four positions, and eight leaves are asked for."""
-        position = TIC_TAC_TOE.position()
-        for square in (0, 1, 2, 4, 3, 5, 7):
-            position = position.play(square)
+        position = TIC_TAC_TOE.position().after((0, 1, 2, 4, 3, 5, 7))
         search = search_from([position], UniformEvaluator(), SearchSettings(leaves=8))
         visits = run(search, 50)[0]
         assert visits.sum() == 50
@@ -226,9 +224,7 @@ class TestVirtualLoss:
         assert not search.tree.virtual.any()
 
     def test_one_legal_move(self) -> None:
-        position = TIC_TAC_TOE.position()
-        for square in (0, 1, 2, 4, 3, 5, 7, 6):
-            position = position.play(square)
+        position = TIC_TAC_TOE.position().after((0, 1, 2, 4, 3, 5, 7, 6))
         for leaves in (1, 8):
             visits = run(search_from([position], HashEvaluator(), SearchSettings(leaves=leaves)), 20)[0]
             assert visits.tolist() == [0] * 8 + [20]

@@ -39,10 +39,7 @@ def misled(puzzle: Position, good: list[int]) -> FunctionEvaluator:
 
 
 def tic_tac_toe(moves: str) -> Position:
-    position = TIC_TAC_TOE.position()
-    for move in moves.split():
-        position = position.play(TIC_TAC_TOE.from_text(move))
-    return position
+    return TIC_TAC_TOE.position().after(moves.split())
 
 
 @pytest.mark.parametrize(

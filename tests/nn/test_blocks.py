@@ -100,7 +100,7 @@ def test_dense_base_by_its_formula():
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: ResidualTower(3, 4, 1, block="bottleneck"), "block must be 'residual' or 'preactivation' or 'plain'"),
+        (lambda: ResidualTower(3, 4, 1, block="bottleneck"), "block must be one of 'residual', 'preact"),
         (lambda: ResidualTower(3, 4, 1, activation="gelu"), "activation must be 'relu' or 'elu', got 'gelu'"),
         (lambda: DenseBase(3, (5, 5), activation="tanh"), "activation must be 'relu' or 'elu', got 'tanh'"),
         (lambda: DenseBase(3, (5, 5), ()), "hidden must be .* one dense layer or more, got none"),

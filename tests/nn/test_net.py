@@ -201,7 +201,7 @@ def test_sizes_and_presets():
         ({"tower_height": 2.5}, "tower_height must be an integer >= 0, got 2.5"),
         ({"channels": 0}, "channels must be an integer >= 1, got 0"),
         ({"channels": True}, "channels must be an integer >= 1, got True"),
-        ({"preset": "huge"}, "preset must be 'default' or 'paper' or 'cgzero', got 'huge'"),
+        ({"preset": "huge"}, "preset must be one of 'default', 'paper', 'cgzero', got 'huge'"),
         ({"base_net": nn.Identity(), "channels": 3}, "must be left out with a base_net"),
         ({"base_net": nn.Flatten(), "size_free": True}, r"size_free needs features for each point, got \[2, 400\]"),
         ({"base_net": nn.Identity(), "preset": "paper"}, "must be left out with a base_net"),

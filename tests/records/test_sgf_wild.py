@@ -32,6 +32,7 @@ from alphago.records.sgf.encoding import decode
 from alphago.records.sgf.grammar import trees
 from alphago.records.sgf.notes import katrain_values, packed, read_notes
 from alphago.records.sgf.values import read_rank
+from benchmarks.wild_sgf import with_accidents
 
 DATA = sorted((Path(__file__).parents[1] / "data").glob("**/*.sgf"))
 
@@ -397,39 +398,14 @@ class TestNotes:
         assert notes == {0: MoveNote(0.5), 1: MoveNote(-0.5)}
 
 
-# --- mutated files ---
-
-
-def mutated(data: bytes, generator: random.Random) -> bytes:
-    """A file with some accidents: bytes changed, cut out, doubled, in another encoding."""
-    text = bytearray(data)
-    for _ in range(generator.randint(1, 6)):
-        at = generator.randrange(max(1, len(text)))
-        kind = generator.randrange(6)
-        if kind == 0:
-            text[at : at + 1] = bytes([generator.randrange(256)])
-        elif kind == 1:
-            del text[at : at + generator.randint(1, 40)]
-        elif kind == 2:
-            text[at:at] = generator.choice(
-                [b"(", b")", b"[", b"]", b";", b"\\", b"(;", b"B[aa]", b"\xff\xfe", b"AB[aa:zz]"]
-            )
-        elif kind == 3:
-            text = text[:at]
-        elif kind == 4:
-            text[at:at] = text[at : at + 200]
-        else:
-            text = bytearray(
-                bytes(text).decode("latin-1").encode(generator.choice(["utf-16", "utf-8", "cp932"]), "replace")
-            )
-    return bytes(text)
+# --- files with accidents ---
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**32), st.sampled_from(DATA))
-def test_mutated_games(seed: int, path: Path) -> None:
+def test_accidents(seed: int, path: Path) -> None:
     """Never an exception; what is kept is legal, and is written and read again."""
-    for game in salvage_sgf(mutated(path.read_bytes(), random.Random(seed)), name=path.name):
+    for game in salvage_sgf(with_accidents(path.read_bytes(), random.Random(seed)), name=path.name):
         assert game.position().moves == game.moves
         assert all(str(fault) for fault in game.faults)
         again = parse_sgf(format_sgf(game))

@@ -1,31 +1,16 @@
 """One torch thread per test, float32 that is float32, and small runs that many tests look at."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from shutil import copytree
 
 import pytest
-import torch
 
+from tests.nn.conftest import float32_is_float32, one_torch_thread
 from tests.training.small_runs import GO, Small, run, run_killed
 
+__all__ = ["float32_is_float32", "one_torch_thread"]
+
 STAGES = {"curriculum": ((2, 0.3),)}
-
-
-@pytest.fixture(autouse=True)
-def one_torch_thread() -> Iterator[None]:
-    """Small networks are slower on several, and much slower on a busy machine."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
-@pytest.fixture(autouse=True)
-def float32_is_float32() -> Iterator[None]:
-    """Not TF32, a GPU's convolutions of 10 bits, which would decide between moves that are nearly as good."""
-    with torch.backends.cudnn.flags(allow_tf32=False):
-        yield
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from alphago.cuda.host import find_compiler
 from alphago.env.game import GameBatch, GameEnv
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
@@ -390,13 +389,6 @@ class TestErrors:
             moves = games.moves
             assert not games.go_on(stop)
             assert 0 < games.moves == moves < 200
-
-
-@pytest.fixture(params=["host", pytest.param("cuda", marks=pytest.mark.gpu)])
-def device(request: pytest.FixtureRequest) -> str:
-    if request.param == "host" and find_compiler() is None:
-        pytest.skip("there is no C++ compiler")
-    return request.param
 
 
 def tiny(seed: int = 0) -> NeuralNet:

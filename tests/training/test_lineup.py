@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago.cuda.host import find_compiler
 from alphago.env.game import GameBatch, GameEnv
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
@@ -87,13 +86,6 @@ class TestRoles:
         assert again.roles.tolist() == seats.roles.tolist()
         seats.use((HashEvaluator(),), BEST_ALONE)  # champions were taken off: the best goes on alone
         assert not seats.roles.any()
-
-
-@pytest.fixture(params=["host", pytest.param("cuda", marks=pytest.mark.gpu)])
-def device(request: pytest.FixtureRequest) -> str:
-    if request.param == "host" and find_compiler() is None:
-        pytest.skip("there is no C++ compiler")
-    return request.param
 
 
 def test_on_a_device(device: str) -> None:

@@ -18,7 +18,6 @@ import pytest
 import torch
 
 from alphago.cuda.contract import BackendMissing
-from alphago.cuda.host import find_compiler
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.net import NeuralNet, load_model
@@ -29,6 +28,7 @@ from alphago.training.runs.folder import new_folder
 from alphago.training.runs.resume import TrainCall, new_run
 from alphago.training.selfplay import selfplay
 from alphago.training.session import estimate, train
+from tests.devices import needs_compiler
 from tests.training.small_runs import (
     GO,
     SETTINGS,
@@ -330,13 +330,6 @@ class TestWhenToExpectAProof:
         assert text == sentence if not sentence else sentence in str(text)
 
 
-@pytest.fixture(params=["host", pytest.param("cuda", marks=pytest.mark.gpu)], scope="module")
-def device(request: pytest.FixtureRequest) -> str:
-    if request.param == "host" and find_compiler() is None:
-        pytest.skip("there is no C++ compiler")
-    return request.param
-
-
 def factored(parameters: Any, learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
     """An optimizer whose memory of a matrix is its rows and columns."""
     return torch.optim.Adafactor(parameters, lr=learning_rate, weight_decay=weight_decay)
@@ -373,7 +366,7 @@ class TestDevice:
             run(tmp_path / "run", device="gpu")
         assert not (tmp_path / "run").exists()
 
-    @pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
+    @needs_compiler
     def test_a_gpu_that_becomes_full(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """ "auto" goes on on the CPU from where it was saved, others are told in one sentence."""
 

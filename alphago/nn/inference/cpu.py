@@ -14,7 +14,7 @@ from alphago.nn.inference import openvino
 from alphago.nn.inference.frozen import TRACING, Frozen, Outputs, example_planes, frozen_parts, outputs_agree
 from alphago.nn.inference.fusion import fold_batch_norms, fuse_convolutions, to_torchscript
 from alphago.nn.inference.hardware import choose_dtype, dtype_name, fastest_float, has_int8_products
-from alphago.nn.inference.int8 import input_ranges, random_planes
+from alphago.nn.inference.int8 import calibration_planes, input_ranges
 from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
 from alphago.nn.parts import game_structure
 from alphago.nn.threads import one_torch_thread
@@ -202,7 +202,7 @@ def choose_form(
     """
     if dtype is torch.int8:
         if only in (None, "openvino") and has_int8_products() and openvino.is_installed():
-            planes = random_planes(env)
+            planes = calibration_planes(env)
             run = try_form(forms["openvino"], frozen, planes, frozen(planes), dtype)
             if run is not None:
                 return run, dtype, "openvino"

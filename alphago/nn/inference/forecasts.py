@@ -11,7 +11,7 @@ from alphago.env.game import GameBatch, GameEnv
 from alphago.nn.inference.cpu import NOT_FINITE, Run, check_batch, check_outputs, choose_form, threads_for
 from alphago.nn.inference.frozen import TRACING, example_planes, frozen_copy, frozen_parts
 from alphago.nn.inference.gpu import choose_gpu_form, translate_out_of_memory
-from alphago.nn.inference.hardware import choose_dtype, dtype_name, find_device, torch_device
+from alphago.nn.inference.hardware import choose_dtype, dtype_name, torch_device
 from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
 from alphago.nn.value import POINTS, ForecastHead
 from alphago.system.stopwatch import BOARDS, NET
@@ -198,15 +198,3 @@ def device_run(net: nn.Module, dtype: torch.dtype, device: torch.device) -> Run:
             out[:] = output.cpu().numpy()
 
     return run
-
-
-def make_forecast_evaluator(
-    env: GameEnv, parts: tuple[nn.Module, nn.Module, nn.Module], device: str, dtype: str | None = None
-) -> ForecastEvaluator:
-    """Return the forecast evaluator of a network.
-
-    parts: the network's base, value and policy.
-    device: the device that computes the network, see `alphago.nn.inference.hardware.find_device`.
-    dtype: as in ForecastEvaluator.
-    """
-    return ForecastEvaluator(env, *parts, dtype=dtype, where=find_device(env, device))

@@ -17,6 +17,7 @@ import torch
 from torch import fx, nn
 
 from alphago.env.game import GameEnv
+from alphago.nn.random_positions import random_planes
 
 POINTS = 1600  # board points of all calibration positions together, about
 LEAST = 12  # smallest number of calibration positions
@@ -31,25 +32,10 @@ class Range(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def random_planes(env: GameEnv) -> torch.Tensor:
-    """Return the planes of positions of random games, float32 [n, planes, height, width], the same on every call.
-
-    Each position is reached after a random number of plies, at most twice the number of points.  If the game ends
-    earlier, the position is the one before its last move.
-    """
-    generator = np.random.default_rng(1)
+def calibration_planes(env: GameEnv) -> torch.Tensor:
+    """Return the planes of positions of random games for calibration, float32 [n, planes, height, width]; cached."""
     points = int(np.prod(env.plane_shape))
-    count = max(LEAST, POINTS // points)
-    games, batch = np.arange(count), env.new_batch(count)
-    planes = np.zeros((count, env.planes, *env.plane_shape), np.float32)
-    ends = generator.integers(0, 2 * points, count)
-    for ply in range(int(ends.max()) + 1):
-        going = games[ends >= ply]
-        going = going[~batch.is_over(going, np.empty(len(going), np.bool_))]
-        planes[going] = batch.planes(going, np.empty((len(going), *planes.shape[1:]), np.float32))
-        legal = batch.legal_mask(going, np.empty((len(going), env.action_space), np.bool_))
-        batch.play(going, (generator.random(legal.shape) * legal).argmax(axis=1).astype(np.int32))
-    return torch.from_numpy(planes)
+    return torch.from_numpy(random_planes(env, max(LEAST, POINTS // points)))
 
 
 class RangeRecorder(fx.Interpreter):

@@ -111,9 +111,7 @@ class SgfGame:
         """Return the position before move `ply` (None: after the last one), in the game `env` (None: `self.env()`)."""
         env = env or self.env()
         position = env.position(**self.setup, komi=None if self.komi == env.komi else self.komi)
-        for action in self.moves[:ply]:
-            position = position.play(action)
-        return position
+        return position.after(self.moves[:ply])
 
     def to_record(self, env: GoEnv | None = None) -> GameRecord:
         """Return a record to train on: one-hot policies for the moves played, values 0, weight 0 for inserted passes.

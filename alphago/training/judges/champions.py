@@ -5,19 +5,18 @@ the defaults of `Champions`.
 """
 
 import threading
-import time
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 
-from alphago.arena.match import MatchStopped, wilson
+from alphago.arena.match import MatchStopped
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
-from alphago.training.history import Row
+from alphago.nn.parts import strip_prefix
+from alphago.training.judges.candidate import log_match, play_candidate
 from alphago.training.judges.criteria import Champions, Gate
-from alphago.training.judges.gate import Match, match_search
 from alphago.training.lineup import Lineup, Shares
 from alphago.training.run import Run
 from alphago.training.watch.metrics import MATCHES
@@ -106,20 +105,22 @@ class ChampionKeeper:
 
         Returns False, with nothing changed, if `stop` was set before the matches were over.
         """
+        champions, seed = self.champions, 2 * self.candidates
+        gate = Gate(champions.win_rate, games=champions.games, readouts=champions.readouts)
         try:
-            first = self._play(run, self.best, 0, stop)
-            second = first if self.second is self.best else self._play(run, self.second, 1, stop)
+            first = play_candidate(run, self.best, gate, seed, stop)
+            second = first if self.second is self.best else play_candidate(run, self.second, gate, seed + 1, stop)
         except MatchStopped:
             return False
-        accepted = first.win_rate >= self.champions.win_rate
-        self._log(run, first, "champions", "best so far", accepted=accepted)
+        row = {**run.standing, "judge": self.name}
+        log_match(run, first, {**row, "opponent": "best so far", "accepted": first.accepted}, "champions")
         if second is not first:
-            self._log(run, second, "second", "second best")
+            log_match(run, second, {**row, "opponent": "second best"}, "second")
         self.candidates += 1
         self.nets[self.candidates] = frozen_copy(run.learner.net)
         self.rates = [first.win_rate, second.win_rate]
-        if accepted:
-            if second.win_rate >= self.champions.second_rate:
+        if first.accepted:
+            if second.win_rate >= champions.second_rate:
                 self.second_number = self.best_number
             self.best_number = self.candidates
         recent = self._drop_networks()
@@ -128,41 +129,6 @@ class ChampionKeeper:
         self._lineup = None
         self.judged_games, self.judged_steps = run.games, run.learner.steps
         return True
-
-    def _play(self, run: Run, opponent: NeuralNet, which: int, stop: threading.Event) -> "Pit":
-        """Play a match of the latest network against `opponent`; raise MatchStopped if `stop` is set before the end.
-
-        which: 0 for the best network, 1 for the second best; the match's seed depends on it.
-        """
-        began = time.monotonic()
-        readouts = run.settings.readouts if self.champions.readouts is None else self.champions.readouts
-        boards = [(board.env, board.share) for board in run.boards]
-        criteria = Gate(self.champions.win_rate, games=self.champions.games)
-        match = Match((run.learner.net, opponent), boards, readouts, criteria, run.device, match_search(run.settings))
-        while not match.is_over:
-            match.play(2 * self.candidates + which, stop)
-        return Pit(match, match.win_rate, time.monotonic() - began)
-
-    def _log(self, run: Run, pit: "Pit", name: str, opponent: str, **verdict: bool) -> None:
-        """Save a match's games in the run's folder, and report the match.
-
-        name: the name under which the games are saved.  opponent: the opponent's name in the report.
-        verdict: `accepted`, whether the candidate becomes the best; empty for the match against the second best.
-        """
-        match = pit.match
-        low, high = wilson(match.win_rate, len(match.outcomes))
-        row: Row = {
-            **run.standing, "judge": self.name, "opponent": opponent, "readouts": match.readouts,
-            "played": len(match.outcomes), **match.counts(), "win_rate": match.win_rate, "low": low, "high": high,
-            **verdict, **match.by_board(), "match_seconds": pit.seconds,
-        }  # fmt: skip
-        run.folder.keep_match(name, run.games, match.results)
-        run.add_match(row)
-        result = f"; {'it is the best now' if verdict['accepted'] else 'the best stays'}" if verdict else ""
-        run.note(
-            f"candidate after {run.games} games: {match.win_rate:.1%} of {len(match.outcomes)} games against the "
-            f"{opponent} (95 % interval {low:.1%} to {high:.1%}){result}"
-        )
 
     def _drop_networks(self) -> list[int]:
         """Drop all networks but the champions and the latest candidates; return the latest candidates' numbers."""
@@ -178,9 +144,9 @@ class ChampionKeeper:
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return the networks' weights by name, not copied."""
         return {
-            f"{PREFIX}{number}.{name}": tensor
+            name: tensor
             for number, net in self.nets.items()
-            for name, tensor in net.state_dict().items()
+            for name, tensor in net.state_dict(prefix=f"{PREFIX}{number}.").items()
         }
 
     def state(self) -> dict[str, Any]:
@@ -197,18 +163,7 @@ class ChampionKeeper:
             return
         self.nets = {number: frozen_copy(self.nets[0]) for number in state["networks"]}
         for number, net in self.nets.items():
-            prefix = f"{PREFIX}{number}."
-            net.load_state_dict(
-                {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
-            )
+            net.load_state_dict(strip_prefix(tensors, f"{PREFIX}{number}."))
         for name in FIELDS:
             setattr(self, name, state[name])
         self._lineup = None
-
-
-class Pit(NamedTuple):
-    """A finished match of a candidate against a champion, and its duration in seconds."""
-
-    match: Match
-    win_rate: float  # the candidate's win rate, 0 .. 1
-    seconds: float

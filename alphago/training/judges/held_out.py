@@ -9,6 +9,7 @@ import torch
 from alphago.env.game import GameEnv
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
+from alphago.nn.parts import strip_prefix
 from alphago.records.record import GameRecord
 from alphago.training.history import HELD_OUT
 from alphago.training.judges.prediction import AT_ONCE, Counts, predict
@@ -81,9 +82,7 @@ class HeldOut:
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return the best network's weights by name, not copied."""
-        if self.best is None:
-            return {}
-        return {PREFIX + name: tensor for name, tensor in self.best.state_dict().items()}
+        return {} if self.best is None else self.best.state_dict(prefix=PREFIX)
 
     def state(self) -> dict[str, Any]:
         """Return as plain data what `restore` needs: the best accuracy, and when networks were tested."""
@@ -94,8 +93,7 @@ class HeldOut:
         """Continue from the saved `tensors` and `state`; do nothing if `state` is None."""
         if state is None:
             return
-        weights = {name.removeprefix(PREFIX): tensor for name, tensor in tensors.items() if name.startswith(PREFIX)}
-        if weights:
+        if weights := strip_prefix(tensors, PREFIX):
             self.best = frozen_copy(run.learner.net)
             self.best.load_state_dict(weights)
         for name, value in state.items():

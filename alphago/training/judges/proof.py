@@ -156,8 +156,7 @@ class Examiner:
 
     def matches(self) -> str:
         """Return the results of the latest matches against the opponent as a clause; "" if there were no matches."""
-        path = self.folder / EVALUATIONS
-        rows = read_rows(path, "opponent") if path.is_file() else []
+        rows = read_rows(self.folder / EVALUATIONS, "opponent")
         rows = [row for row in rows if (row.get("judge"), row["opponent"]) == (self.name, self.opponent.name)]
         if not rows:
             return ""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from alphago.arena.elo import elo_ratings
+from alphago.arena.elo import elo_difference
 from alphago.arena.match import MatchResult
 from alphago.arena.match_games import final_boards
 from alphago.env.game import GameEnv
@@ -26,8 +26,7 @@ def match_row(env: GameEnv, result: MatchResult) -> dict[str, Any]:
 
 def rating(env: GameEnv, result: MatchResult) -> dict[str, float]:
     """Return the network's Elo minus the opponent's, with its 95 % interval; in Go also mean score and captures."""
-    points = result.win_rate * len(result.games)
-    ours, _ = elo_ratings(np.array([[0, points], [len(result.games) - points, 0]]), anchor=1)
+    ours = elo_difference(result.win_rate, len(result.games))
     elo = {"elo": ours.elo, "elo_low": ours.low, "elo_high": ours.high}
     return elo | final_boards(env.match_variant(), result.games)._asdict() if env.has_captures else elo
 

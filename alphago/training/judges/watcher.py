@@ -19,6 +19,7 @@ from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
+from alphago.nn.parts import strip_prefix
 from alphago.training.judges.budget import Budget, Clock, Limit
 from alphago.training.judges.watched import Examination, Watched
 from alphago.training.run import Run
@@ -269,9 +270,9 @@ class Watcher:
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return the weights of the networks under examination, by name, not copied."""
         return {
-            f"{PREFIX}{number}.{name}": tensor
+            name: tensor
             for number, net in self.networks.items()
-            for name, tensor in net.state_dict().items()
+            for name, tensor in net.state_dict(prefix=f"{PREFIX}{number}.").items()
         }
 
     def state(self) -> dict[str, Any]:
@@ -310,8 +311,7 @@ class Watcher:
                 self.ending = None  # the new opponent has not examined the last network
 
     def _restore_network(self, number: int, run: Run, tensors: Mapping[str, torch.Tensor]) -> None:
-        prefix = f"{PREFIX}{number}."
         if number not in self.networks:
             net = frozen_copy(run.learner.net.resized(self.env))
-            net.load_state_dict({n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)})
+            net.load_state_dict(strip_prefix(tensors, f"{PREFIX}{number}."))
             self.networks[number] = net

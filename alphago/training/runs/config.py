@@ -2,12 +2,15 @@
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import NoneType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from alphago.system.files import read_file, set_aside, write_atomic
+
+if TYPE_CHECKING:
+    from alphago.env.game import GameEnv
 
 CONFIG = "config.json"
 COPY = "config.copy.json"
@@ -52,6 +55,13 @@ def parse_config(path: Path) -> dict[str, Any]:
     if wrong := [name for name, types in FIELDS.items() if not isinstance(config.get(name, ...), types)]:
         raise ValueError(f"is of another version, or incomplete ({', '.join(wrong)})")
     return config
+
+
+def game_of(config: Mapping[str, Any]) -> "GameEnv":
+    """Return the game of a run with this config; raise ValueError for an own game that `--game` has not named."""
+    from alphago.env.games import make_game  # only now: it loads numba
+
+    return make_game(config["game"]).replace(**config["env"])
 
 
 def write_config(path: Path, config: dict[str, Any]) -> None:

@@ -14,10 +14,11 @@ from alphago.arena.match_games import records_of
 from alphago.env.game import GameEnv
 from alphago.nn.model_files import LATEST, ModelError, read_weights
 from alphago.nn.net import NeuralNet
+from alphago.records.record import records_to_bytes
 from alphago.system.files import LOCK, explain_os_error, lock, set_aside, write_atomic
 from alphago.training.history import EVALUATIONS, METRICS, append_row, truncate
 from alphago.training.runs.config import holds_run, how_to_go_on, read_config, repair_config, write_config
-from alphago.training.runs.shards import Shards, records_to_bytes
+from alphago.training.runs.shards import Shards
 from alphago.training.runs.state import State, StateFiles
 
 STATE, GAMES, WEIGHTS, MATCHES = "state", "games", "weights", "matches"

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from alphago.records.record import GameRecord, read_arrays, save_records
+from alphago.records.record import GameRecord, read_arrays, records_to_bytes
 from alphago.system.files import read_file, set_aside, write_atomic
 
 
@@ -104,10 +104,3 @@ def read_shard(path: Path, digest: str) -> list[GameRecord]:
 
 def digest_of(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
-
-
-def records_to_bytes(records: list[GameRecord]) -> bytes:
-    """Return the contents of an .npz file with the games `records`."""
-    file = io.BytesIO()
-    save_records(file, records)
-    return file.getvalue()

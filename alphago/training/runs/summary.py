@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from alphago.env.games import GAMES, is_packaged, make_game
+from alphago.env.games import GAMES, is_packaged
 from alphago.nn.model_files import LATEST, ModelError, read_description, read_weights
 from alphago.nn.net import load_model
 from alphago.training.history import EVALUATIONS, METRICS, Row, number, opponent_name, read_rows
-from alphago.training.runs.config import read_config
+from alphago.training.runs.config import game_of, read_config
 
 PROVED = "proved to be stronger"
 LOSSES = ("policy_loss", "value_loss", "ownership_loss", "score_loss")
@@ -23,9 +23,9 @@ def run_summary(folder: Path) -> dict[str, Any]:
     """
     config = read_config(folder)
     settings = config["settings"]
-    rows = rows_of(folder / METRICS, "seconds")
+    rows = read_rows(folder / METRICS, "seconds")
     last = rows[-1] if rows else {}
-    matches = rows_of(folder / EVALUATIONS, "opponent")
+    matches = read_rows(folder / EVALUATIONS, "opponent")
     notes = read_notes(folder / LATEST)
     seconds = max(float(notes.get("seconds", 0)), number(last, "seconds") or 0)
     over = why_over(settings, number(last, "games") or 0, seconds, matches)
@@ -49,7 +49,7 @@ def run_summary(folder: Path) -> dict[str, Any]:
 def game_text(config: Mapping[str, Any]) -> str:
     """Return the game in a run's config as text; if it cannot be made here, its name and options."""
     with contextlib.suppress(ValueError, TypeError):
-        return str(make_game(config["game"]).replace(**config["env"]))
+        return str(game_of(config))
     return f"{config['game']} {config['env']}"
 
 
@@ -75,11 +75,6 @@ def parts_text(net: Mapping[str, Any]) -> str:
     custom = [f"{slot}={kind}" for slot, kind in net["custom"].items()]
     sizes = [f"{name}={net[name]}" for name in ("tower_height", "channels") if net[name] is not None]
     return ", ".join([*sizes, *parts, *custom])
-
-
-def rows_of(path: Path, key: str) -> list[Row]:
-    """Return the rows of a log that have `key`; [] if there is no such file yet."""
-    return read_rows(path, key) if path.is_file() else []
 
 
 def of_total(done: str, total: float | None) -> str:

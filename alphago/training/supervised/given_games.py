@@ -198,18 +198,11 @@ class RecordGames:
     The records' policies are the policy's targets.  Every twentieth game is held out, even if other games begin with
     the same moves.
 
-    search_share: weight of the search's values in the value's targets; see ReplayMemory.
     left_out: how many games the caller has left out, by reason.
     Raises ValueError if the records are of another game, or fewer than 20 of them have moves to learn.
     """
 
-    def __init__(
-        self,
-        env: GameEnv,
-        records: Sequence[GameRecord],
-        search_share: float = 0.0,
-        left_out: Mapping[str, int] | None = None,
-    ) -> None:
+    def __init__(self, env: GameEnv, records: Sequence[GameRecord], left_out: Mapping[str, int] | None = None) -> None:
         kept = [record for record in records if (record.weights > 0).any()]
         every = round(1 / HELD_OUT_SHARE)
         held = [record for place, record in enumerate(kept) if place % every == every - 1]
@@ -223,7 +216,7 @@ class RecordGames:
         self.env = env
         for record in kept[:1]:
             record.position(env)  # raises for another game
-        self.memory, self.validation = (ReplayMemory(env, 2**31, search_share) for _ in range(2))
+        self.memory, self.validation = (ReplayMemory(env, 2**31) for _ in range(2))
         self.memory.add(self.records)
         self.validation.add(held)
         self.held = held

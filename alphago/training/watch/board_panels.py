@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from alphago.arena.match_pictures import final_picture, result_for
+from alphago.arena.match_pictures import result_for
 from alphago.drawing.shapes import Circle, Drawing, Polygon, Rect, Shape, Text, sheet
-from alphago.env.game import Position
+from alphago.records.game_pictures import small_drawing
 from alphago.training.history import History, Row, opponent_name
-from alphago.training.runs.config import read_config
+from alphago.training.runs.config import game_of, read_config
 from alphago.training.watch.panels import Panel
 
 if TYPE_CHECKING:
@@ -23,33 +23,17 @@ def board_panels(history: History) -> Iterator[Panel]:
     newest: dict[str, Row] = {opponent_name(row): row for row in history.evaluations if row.get("moves")}
     if not newest:
         return
-    env, longest = game_of(history), game_of(history, variant=False).max_moves
+    game = game_of(read_config(history.folder))
+    env, longest = game.match_variant(), game.max_moves
     for name, row in newest.items():
         games = row["moves"][: COLUMNS * ROWS]
-        ends = [end_of_text(env, game["moves"]) for game in games]
+        ends = [env.position().after(one["moves"].split()) for one in games]
         captions = [
-            f"{i + 1}: {result_for(end, game['outcome'], i, end.is_over or len(end.moves) >= longest)}"
-            for i, (end, game) in enumerate(zip(ends, games, strict=True))
+            f"{i + 1}: {result_for(end, one['outcome'], i, end.is_over or len(end.moves) >= longest)}"
+            for i, (end, one) in enumerate(zip(ends, games, strict=True))
         ]
-        picture = sheet([final_picture(end) for end in ends], captions, COLUMNS)
+        picture = sheet([small_drawing(end) for end in ends], captions, COLUMNS)
         yield Panel(f"Final boards, {name}, {row['games']:,} games", draw=partial(draw_drawing, drawing=picture))
-
-
-def game_of(history: History, variant: bool = True) -> Any:
-    """Return the game of a run; with `variant`, its `match_variant()`, in which games may be longer."""
-    from alphago.env.games import make_game
-
-    config = read_config(history.folder)
-    env = make_game(config["game"]).replace(**config["env"])
-    return env.match_variant() if variant else env
-
-
-def end_of_text(env: Any, moves: str) -> Position:
-    """Return the position after `moves`, a text of moves separated by spaces."""
-    position = env.position()
-    for move in moves.split():
-        position = position.play(env.from_text(move))
-    return position
 
 
 def draw_drawing(axes: "Axes", drawing: Drawing) -> None:

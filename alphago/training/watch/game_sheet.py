@@ -5,18 +5,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from alphago.arena.match_pictures import final_picture
 from alphago.drawing.shapes import Drawing, sheet
 from alphago.drawing.svg import Svg, to_svg
 from alphago.env.game import GameEnv
-from alphago.env.games import make_game
-from alphago.records.game_pictures import end_text, spaced
+from alphago.records.game_pictures import end_text, small_drawing, spaced
 from alphago.records.record import GameRecord, load_records
 from alphago.system.validation import check_int, checks_keywords
-from alphago.training.runs.config import read_config
+from alphago.training.runs.config import game_of, read_config
 
 FILE = re.compile(r"games-(\d+)-(\d+)\.npz")
-LARGEST = 26  # exclusive bound of the board sizes tried to find the board of a game
 
 
 class Shard(NamedTuple):
@@ -57,8 +54,7 @@ def game_of_run(folder: Path) -> GameEnv:
     """Return the `match_variant()` of a run's game, without the limits that only self-play has."""
     if not folder.is_dir():
         raise FileNotFoundError(f"a run must be a folder that alphago train wrote, got {folder}")
-    config = read_config(folder)
-    return make_game(config["game"]).replace(**config["env"]).match_variant()
+    return game_of(read_config(folder)).match_variant()
 
 
 def shards_of(folder: Path) -> list[Shard]:
@@ -68,14 +64,14 @@ def shards_of(folder: Path) -> list[Shard]:
 
 
 def board_of(env: GameEnv, record: GameRecord) -> GameEnv:
-    """Return the game on a record's board, which differs from the board of `env` early in a curriculum.
+    """Return the game on a record's board, which is smaller than the board of `env` early in a curriculum.
 
     Raises ValueError if there is no board on which the game has as many actions as the record.
     """
     actions = record.policies.shape[1]
     if actions == env.action_space:
         return env
-    for size in range(2, LARGEST):
+    for size in range(2, env.N):
         try:
             game = env.resized(size)
         except ValueError:
@@ -90,4 +86,4 @@ def row_of(env: GameEnv, record: GameRecord, number: int, columns: int) -> tuple
     positions = list(record.position(env).replay())
     plies: Sequence[int] = [round(len(record) * (i + 1) / columns) for i in range(columns)]
     captions = [f"move {ply}" for ply in plies[:-1]] + [f"game {number}, {end_text(record)}"]
-    return [final_picture(positions[ply]) for ply in plies], captions
+    return [small_drawing(positions[ply]) for ply in plies], captions

@@ -73,7 +73,7 @@ class LiveReport(Report):
         self.folder, self.progress = folder, progress
         games = settings["num_games"]
         self.of = "" if games is None else f" of {games:,}"
-        self.rows = read_rows(folder / METRICS, "seconds") if (folder / METRICS).is_file() else []
+        self.rows = read_rows(folder / METRICS, "seconds")
         if self.thread is None:
             self.show = self.show or notebook_display()
             self.thread = threading.Thread(target=self._keep_showing, name="live curves", daemon=True)

@@ -6,6 +6,7 @@ import time
 import traceback
 from collections.abc import Callable
 
+from alphago.mcts.analysis_search import node_bytes
 from alphago.mcts.player import MCTSPlayer
 
 TREE_BYTES = 2**30  # size of the tree at which a search ends
@@ -47,7 +48,7 @@ class BackgroundSearch:
 
 def search_on(player: MCTSPlayer, stop: threading.Event, report: Callable[[], None] | None, interval: float) -> None:
     """Search in waves until `stop` is set; once the tree has its greatest size, only report."""
-    most = most_nodes(player)
+    most = TREE_BYTES // node_bytes(player.env)
     due = time.monotonic() + interval
     try:
         while not stop.is_set():
@@ -61,9 +62,3 @@ def search_on(player: MCTSPlayer, stop: threading.Event, report: Callable[[], No
                 report()
     except Exception:
         traceback.print_exc(file=sys.stderr)
-
-
-def most_nodes(player: MCTSPlayer) -> int:
-    """Return the number of nodes that fit into TREE_BYTES."""
-    env = player.env
-    return TREE_BYTES // (4 * env.action_space + env.plane_shape[0] * env.plane_shape[1])

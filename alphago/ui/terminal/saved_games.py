@@ -1,12 +1,11 @@
 """Save and load games at the terminal: SGF for Go, records (.npz) for other games."""
 
-import io
 from pathlib import Path
 from typing import Any
 
 from alphago.env.game import GameEnv, Position
 from alphago.env.games import require_go
-from alphago.records.record import GameRecord, load_records, save_records
+from alphago.records.record import GameRecord, load_records, records_to_bytes
 from alphago.records.sgf import SgfGame, format_sgf, salvage_sgf
 from alphago.system.files import explain_os_error, write_atomic
 from alphago.ui.terminal.screen import Screen
@@ -73,9 +72,7 @@ def save_game(path: Path, env: GameEnv, record: GameRecord, over: bool, players:
         result: dict[str, Any] = {} if over else {"result": ""}
         data = format_sgf(SgfGame.from_record(record, env, players=players, **result))
     else:
-        buffer = io.BytesIO()
-        save_records(buffer, [record])
-        data = buffer.getvalue()
+        data = records_to_bytes([record])
     with explain_os_error(f"{path} cannot be written"):
         write_atomic(path, data)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, USUAL_GAME, make_game, with_settings
 from alphago.env.packaged import board_of, packaged_nets
-from alphago.training.runs.config import holds_run, read_config
+from alphago.training.runs.config import game_of, holds_run, read_config
 from alphago.ui.web.engines import PLAYOUTS, Choice
 
 
@@ -55,7 +55,7 @@ def add_word(offer: Offer, word: str, game: str | None) -> None:
         offer.runs.append(path)
         config = read_config(path)
         if config["game"] in GAMES:
-            env = make_game(config["game"]).replace(**config["env"])
+            env = game_of(config)
             offer.bases.setdefault(env.name, env)
             offer.choices.append(Choice(path.name or word, path, env.name))
         return

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from alphago.env.game import GameEnv, IllegalMove
-from alphago.env.games import make_game
 from alphago.records.record import GameRecord, load_records
 from alphago.system.validation import check_int, shown
 from alphago.training.history import EVALUATIONS, METRICS, History, Row, number, opponent_name, read_history, read_rows
-from alphago.training.runs.config import read_config
+from alphago.training.runs.config import game_of, read_config
 from alphago.training.runs.summary import game_text, latest_losses, match_facts, of_total, why_over
 from alphago.training.watch.diagnosis import diagnose
+from alphago.training.watch.game_sheet import board_of
 from alphago.training.watch.match_panels import match_panels
 from alphago.training.watch.panels import AXES, Panel
 from alphago.training.watch.plots import names_of, training_panels
@@ -89,8 +89,7 @@ class Runs:
             try:
                 folder.history = read_history(folder.path)
             except (ValueError, FileNotFoundError):
-                rows = folder.path / EVALUATIONS
-                folder.history = History(folder.path, [], read_rows(rows, "opponent") if rows.is_file() else [])
+                folder.history = History(folder.path, [], read_rows(folder.path / EVALUATIONS, "opponent"))
             folder.stamp = stamp
         return folder.history
 
@@ -272,25 +271,10 @@ def run_game_env(path: Path) -> GameEnv:
     """Return the game that a run trains; raise ValueError for a user's own game that `--game` has not named."""
     config = read_config(path)
     try:
-        env = make_game(config["game"])
+        return game_of(config).match_variant()
     except ValueError:
         text = f"{config['game']} does not come with the package: alphago web --game MODULE:CLASS shows its games"
         raise ValueError(text) from None
-    return env.replace(**config["env"]).match_variant()
-
-
-def with_actions(env: GameEnv, actions: int) -> GameEnv:
-    """Return `env` on the board size at which its number of actions is `actions`; raise ValueError if no size has it.
-
-    A run that trains on several board sizes saves only the largest, so `env` may be larger than a record's board.
-    """
-    if env.action_space == actions:
-        return env
-    for size in range(2, env.N):
-        with contextlib.suppress(ValueError):
-            if (smaller := env.resized(size)).action_space == actions:
-                return smaller.match_variant()
-    raise ValueError(f"the game has {actions} actions, which no board of {env} has")
 
 
 def game_tree(env: GameEnv, game: RunGame) -> GameTree:
@@ -300,7 +284,7 @@ def game_tree(env: GameEnv, game: RunGame) -> GameTree:
         tree = GameTree(env, env.position())
         moves = [env.from_text(word) for word in game.moves.split()]
     else:
-        env = with_actions(env, record.policies.shape[1])
+        env = board_of(env, record)
         setup = dict(record.setup)
         if "komi" in setup:
             env = env.replace(komi=setup.pop("komi"))

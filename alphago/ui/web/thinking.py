@@ -54,9 +54,7 @@ class Thinker:
         """Return the position of a node, in a game with the planes of the engine's network."""
         position, env = tree.position_at(number), engine.env
         if not env.accepts(position.env):  # it sees other planes
-            moves, position = position.moves, env.position(**position.setup_in(env))
-            for action in moves:
-                position = position.play(action)
+            position = env.position(**position.setup_in(env)).after(position.moves)
         return position
 
     def think(self, left: int) -> int:

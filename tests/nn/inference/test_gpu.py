@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as functional
 
 from alphago.cuda.device import KEPT
-from alphago.cuda.host import Host, find_compiler
+from alphago.cuda.host import Host
 from alphago.env.game import GameBatch
 from alphago.env.go import GoEnv
 from alphago.env.leaves import Leaves
@@ -21,19 +21,12 @@ from alphago.nn.inference.gpu import DeviceEvaluator, Unsuited, build_gpu_form, 
 from alphago.nn.inference.gpu_stream import padded_size
 from alphago.nn.inference.hardware import dtype_name, fastest_float, torch_device
 from alphago.nn.net import NeuralNet
+from tests.devices import needs_compiler
 from tests.nn.boards import evaluate, lived_in
 
 ENV = GoEnv(5, margin_weight=0.3)
 COUNT = 40
 NEAR = {"host": 1e-5, "cuda": 1e-2}  # sums on a GPU are in another order
-needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
-
-
-@pytest.fixture(params=["host", pytest.param("cuda", marks=pytest.mark.gpu)], scope="module")
-def device(request: pytest.FixtureRequest) -> str:
-    if request.param == "host" and find_compiler() is None:
-        pytest.skip("there is no C++ compiler")
-    return request.param
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from alphago.nn.base import DenseBase
 from alphago.nn.inference import openvino
 from alphago.nn.inference.fusion import fold_batch_norms
 from alphago.nn.inference.hardware import dtype_name, fastest_float, has_int8_products
-from alphago.nn.inference.int8 import HEADROOM, LEAST, Range, input_ranges, random_planes
+from alphago.nn.inference.int8 import HEADROOM, LEAST, Range, calibration_planes, input_ranges
 from alphago.nn.net import NeuralNet, load_model
 from tests.nn.boards import ClaimingEnv, evaluate, lived_in, module_results, needs_openvino, random_batch, snapshot
 
@@ -41,22 +41,22 @@ def tower() -> Tower:
     return Tower().eval().requires_grad_(False)
 
 
-class TestRandomPlanes:
+class TestCalibrationPlanes:
     @pytest.mark.parametrize("env", [ENV, GoEnv(9, planes=17), ConnectFourEnv(), ClaimingEnv(4, 6, True)], ids=str)
     def test_they_are_of_different_positions_of_the_game(self, env) -> None:
-        planes = random_planes(env)
+        planes = calibration_planes(env)
         assert planes.shape[0] >= LEAST
         assert planes.shape[1:] == (env.planes, *env.plane_shape)
         different = {position.tobytes() for position in planes.numpy()}
         assert len(different) > 0.6 * len(planes)
 
     def test_always_the_same(self) -> None:
-        first = random_planes(GoEnv(7)).clone()
-        random_planes.cache_clear()
-        assert random_planes(GoEnv(7)).equal(first)
+        first = calibration_planes(GoEnv(7)).clone()
+        calibration_planes.cache_clear()
+        assert calibration_planes(GoEnv(7)).equal(first)
 
     def test_large_boards_take_few(self) -> None:
-        assert len(random_planes(GoEnv(19))) == LEAST < len(random_planes(GoEnv(7)))
+        assert len(calibration_planes(GoEnv(19))) == LEAST < len(calibration_planes(GoEnv(7)))
 
 
 class TestRanges:
@@ -85,7 +85,7 @@ class TestRanges:
 
     def test_norms_are_in_the_convolutions_by_then(self) -> None:
         net = lived_in(NeuralNet(ENV, tower_height=3, channels=8)).eval().requires_grad_(False)
-        ranges = input_ranges(fold_batch_norms(net.base_net), random_planes(ENV))
+        ranges = input_ranges(fold_batch_norms(net.base_net), calibration_planes(ENV))
         assert list(ranges) == [f"blocks.{block}.{conv}.0" for block in range(3) for conv in ("first", "second")]
         negative = [span.negative for span in ranges.values()]
         assert negative == [False, False, False, True, False, False]  # a pooled block adds a bias

@@ -144,9 +144,7 @@ class TestWithProof:
         assert (proof["opponent"], proof["sprt"]) == ("gnugo:1", "accept")
         assert proof["wins"] == proof["played"] == len(proof["moves"]) == 60
         for game in proof["moves"]:  # each can be played again
-            position = self.ENV.match_variant().position()
-            for move in game["moves"].split():
-                position = position.play(self.ENV.from_text(move))
+            self.ENV.match_variant().position().after(game["moves"].split())
         (row,) = rows_of(tmp_path)
         assert row["seconds"] == proof["seconds"]
         assert 20 <= row["games"] == listener.last["games"] == proof["games"] < 400

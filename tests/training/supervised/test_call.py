@@ -82,9 +82,7 @@ class TestSamples:
         symmetries = generator.integers(8, size=40)
         sample = games.rebuild(stored, plies, symmetries)
         for i, (game, ply, symmetry) in enumerate(zip(stored, plies, symmetries, strict=True)):
-            position = ENV.position(**game.setup(ENV))
-            for action in game.moves[:ply]:
-                position = position.play(int(action))
+            position = ENV.position(**game.setup(ENV)).after(game.moves[:ply])
             points, actions = ENV.symmetries.points[symmetry], ENV.symmetries.actions[symmetry]
             planes = position.planes().reshape(ENV.planes, -1)[:, points]
             assert np.array_equal(sample.planes[i].reshape(ENV.planes, -1), planes)

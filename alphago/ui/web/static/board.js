@@ -50,11 +50,11 @@ export default {
 
 // --- elements ----------------------------------------------------------------------------------------
 
-function h(tag, attributes = {}, ...children) {
+export function h(tag, attributes = {}, ...children) {
   return filled(document.createElement(tag), attributes, children);
 }
 
-function s(tag, attributes = {}, ...children) {
+export function s(tag, attributes = {}, ...children) {
   return filled(document.createElementNS(SVG, tag), attributes, children);
 }
 

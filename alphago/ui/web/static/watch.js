@@ -1,6 +1,7 @@
 // Runs that are training: facts, diagnosis, curves, and the latest games, which open on the board.
 
-const SVG = "http://www.w3.org/2000/svg";
+import { h, s } from "./board.js";
+
 const EVERY = 4000; // milliseconds
 // Okabe and Ito's colours, which the colour-blind tell apart; one for each run.
 const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#666666", "#000000"];
@@ -12,23 +13,6 @@ export function watch(element, open) {
   page.update();
   setInterval(() => !element.hidden && !document.hidden && page.update(), EVERY);
   element.addEventListener("shown", () => page.update());
-}
-
-function h(tag, attributes = {}, ...children) {
-  return filled(document.createElement(tag), attributes, children);
-}
-
-function s(tag, attributes = {}, ...children) {
-  return filled(document.createElementNS(SVG, tag), attributes, children);
-}
-
-function filled(node, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (value !== null && value !== undefined && value !== false) node.setAttribute(name, value);
-  }
-  node.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
-  return node;
 }
 
 class Watch {

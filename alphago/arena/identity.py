@@ -1,0 +1,55 @@
+"""The identity of an evaluation or a tuning: the data that determine its games, and by which it is resumed."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from alphago.system.files import explain_os_error, is_new_or_empty, write_atomic
+
+
+def as_saved(identity: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an identity as it is read from a file: with lists for tuples."""
+    saved: dict[str, Any] = json.loads(json.dumps(identity))
+    return saved
+
+
+def hashed_folder(prefix: str, identity: Mapping[str, Any]) -> Path:
+    """Return the path `runs/PREFIX-HASH` with a hash of an identity."""
+    digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+    return Path("runs") / f"{prefix}-{digest[:10]}"
+
+
+def open_folder(file: Path, identity: Mapping[str, Any], owner: str) -> None:
+    """Create the folder of `file` with an identity in the file, or check that it has this identity.
+
+    file: `evaluation.json` or `tuning.json` in the folder.  owner: "an evaluation" or "a tuning", for messages.
+    Raises ValueError, which names the first difference, if the folder has another identity or other contents, OSError
+    if it cannot be created.
+    """
+    folder = file.parent
+    if file.exists():
+        if difference := find_difference(file, identity):
+            raise ValueError(f"{folder} holds another {file.stem} ({difference}): choose another folder")
+        return
+    if not is_new_or_empty(folder):
+        raise ValueError(f"{folder} must be a new or empty folder or {owner}'s: choose another one")
+    with explain_os_error(f"the folder {folder} cannot be made"):
+        folder.mkdir(parents=True, exist_ok=True)
+    write_atomic(file, (json.dumps(identity, indent=2) + "\n").encode())
+
+
+def find_difference(file: Path, identity: Mapping[str, Any]) -> str:
+    """Return the first difference of an identity from the one in a file as text, "" if there is none.
+
+    Raises ValueError if the file is damaged.
+    """
+    try:
+        saved = dict(json.loads(file.read_text(encoding="utf-8")))
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{file} is damaged: {error!r}") from error
+    key = next((key for key in identity if saved.get(key) != identity[key]), None)
+    if key == "weights":
+        return "the networks' files have changed"
+    return "" if key is None else f"its {key} is {saved.get(key)!r}, got {identity[key]!r}"

@@ -1,0 +1,24 @@
+"""Positions of random games, on which networks are calibrated and compared."""
+
+import numpy as np
+
+from alphago.env.game import GameEnv
+
+
+def random_planes(env: GameEnv, count: int) -> np.ndarray:
+    """Return the planes of positions of random games, float32 [count, planes, height, width], the same on every call.
+
+    Each position is reached after a random number of plies, at most twice the number of points.  If the game ends
+    earlier, the position is the one before its last move.
+    """
+    generator = np.random.default_rng(1)
+    games, batch = np.arange(count), env.new_batch(count)
+    planes = np.zeros((count, env.planes, *env.plane_shape), np.float32)
+    ends = generator.integers(0, 2 * int(np.prod(env.plane_shape)), count)
+    for ply in range(int(ends.max()) + 1):
+        going = games[ends >= ply]
+        going = going[~batch.is_over(going, np.empty(len(going), np.bool_))]
+        planes[going] = batch.planes(going, np.empty((len(going), *planes.shape[1:]), np.float32))
+        legal = batch.legal_mask(going, np.empty((len(going), env.action_space), np.bool_))
+        batch.play(going, (generator.random(legal.shape) * legal).argmax(axis=1).astype(np.int32))
+    return planes
