@@ -13,7 +13,7 @@ from alphago.arena.match import MatchResult
 from alphago.arena.players import PlayerSource, resolve_player
 from alphago.arena.sprt import Verdict
 from alphago.arena.tournament import ProgressListener, Tournament, TournamentSettings
-from alphago.arena.tuned_values import shown
+from alphago.arena.tuned_values import text_of
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import as_network
 from alphago.mcts.search import SearchSettings
@@ -105,12 +105,12 @@ class PitFolder:
         plan = self.plan
         entrants = [
             Entrant(
-                self.player, plan.readouts, replace(plan.search, **{plan.name: value}), f"{plan.name} {shown(value)}",
+                self.player, plan.readouts, replace(plan.search, **{plan.name: value}), f"{plan.name} {text_of(value)}",
                 self.weights,
             )
             for value in (candidate, champion)
         ]  # fmt: skip
-        folder = self.path / "pits" / f"{shown(candidate)}-{shown(champion)}"
+        folder = self.path / "pits" / f"{text_of(candidate)}-{text_of(champion)}"
         tournament = Tournament(plan.env, entrants, plan.settings, folder)
         tournament.play(listener)
         verdict = tournament.verdict((0, 1))

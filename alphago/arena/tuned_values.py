@@ -51,7 +51,9 @@ def spread(search: SearchSettings, name: str, between: tuple[float, float], step
     low, high = (check_float("between", end) for end in between)
     first = getattr(search, name)
     if isinstance(first, bool) or not isinstance(first, (int, float)):
-        raise ValueError(f"between must be left out for {name}, which is {shown(first)} and no number: name its values")
+        raise ValueError(
+            f"between must be left out for {name}, which is {text_of(first)} and no number: name its values"
+        )
     if not low < high:
         raise ValueError(f"between must be two numbers, the smaller first, got {low:g} and {high:g}")
     ends = np.geomspace(low, high, steps) if low > 0 else np.linspace(low, high, steps)
@@ -83,5 +85,5 @@ def rounded(value: float, like: float) -> float:
     return round(value) if isinstance(like, int) else float(f"{value:.{DIGITS}g}")
 
 
-def shown(value: Any) -> str:
+def text_of(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -18,7 +18,7 @@ from alphago.arena.pits import Pit, PitFolder, PitPlan
 from alphago.arena.players import search_settings
 from alphago.arena.standings import table
 from alphago.arena.tournament import ProgressListener, TournamentSettings
-from alphago.arena.tuned_values import between_neighbours, check_effect, checked_value, shown, spread
+from alphago.arena.tuned_values import between_neighbours, check_effect, checked_value, spread, text_of
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.search import SearchSettings
 from alphago.system.files import lock
@@ -61,20 +61,22 @@ class Tuning:
 
     def __repr__(self) -> str:
         if not self.pits:
-            return f"{self.name} {shown(self.winner)}: no pit has been played"
+            return f"{self.name} {text_of(self.winner)}: no pit has been played"
         level = self.level
-        others = f"; not told apart from it: {', '.join(map(shown, level))}" if level else "; all others are weaker"
-        return "\n\n".join([self._ratings_table(), self._pits_table(), f"{self.name} {shown(self.winner)} won{others}"])
+        others = f"; not told apart from it: {', '.join(map(text_of, level))}" if level else "; all others are weaker"
+        return "\n\n".join(
+            [self._ratings_table(), self._pits_table(), f"{self.name} {text_of(self.winner)} won{others}"]
+        )
 
     def _ratings_table(self) -> str:
         rows = [[self.name, "Elo", "95 %", "games", ""]]
         for value, rating in sorted(self.ratings.items(), key=lambda item: (item[0] != self.winner, -item[1].elo)):
             games = sum(len(pit.result.games) for pit in self.pits if value in (pit.candidate, pit.champion))
             if value == self.winner:
-                rows.append([shown(value), "0", "", str(games), "winner"])
+                rows.append([text_of(value), "0", "", str(games), "winner"])
                 continue
             span = f"{rating.low:+.0f} to {rating.high:+.0f}"
-            rows.append([shown(value), f"{rating.elo:+.0f}", span, str(games), in_words(rating)])
+            rows.append([text_of(value), f"{rating.elo:+.0f}", span, str(games), in_words(rating)])
         return table(rows)
 
     def _pits_table(self) -> str:
@@ -83,7 +85,7 @@ class Tuning:
         for candidate, champion, result, verdict in self.pits:
             low, high = result.interval
             rows.append([
-                f"{shown(candidate)} - {shown(champion)}", *map(str, (result.wins, result.draws, result.losses)),
+                f"{text_of(candidate)} - {text_of(champion)}", *map(str, (result.wins, result.draws, result.losses)),
                 f"{result.win_rate:.1%}", f"{low:.1%} to {high:.1%}", words[verdict.state],
             ])  # fmt: skip
         return table(rows)
@@ -156,7 +158,7 @@ def tune(
     else:
         values = spread(chosen, name, between, check_int("steps", steps, 2, 100))
     if len(values) < 2:
-        raise ValueError(f"values must be at least two, got {', '.join(map(shown, values)) or 'none'}")
+        raise ValueError(f"values must be at least two, got {', '.join(map(text_of, values)) or 'none'}")
     rounds = check_int("rounds", rounds, 0, 100) if between is not None else 0
     matches = make_settings(TournamentSettings, **{"games": GAMES, "sprt": SPRT, **settings})
     readouts = check_int("readouts", readouts, 1, MOST_READOUTS)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from alphago.env.go import GoEnv
-from alphago.mcts.analysis_search import AnalysisSearch
+from alphago.mcts.analysis_search import AnalysisSearch, node_bytes
 from alphago.mcts.search import SearchSettings, leaves_for
 from alphago.mcts.tree_reading import read_analysis
 from alphago.ui.analysis_jobs import Job, JobSource, no_results
@@ -96,8 +96,7 @@ class Slots:
         self.budget = np.zeros(count, np.int32)
         self.due = np.full(count, np.inf)  # when to report, in seconds of `time.monotonic`
         self.end = np.full(count, np.inf)  # when to end
-        # What nodes take grows with the board: a prior for each action, and a byte for each point's owner.
-        self.bytes_of_a_node = count * (4 * env.action_space + env.plane_shape[0] * env.plane_shape[1])
+        self.bytes_of_a_node = count * node_bytes(env)
 
     def begin(self, job: Job) -> None:
         """Put a job's position into a free slot; the root's evaluation counts as its first visit."""
