@@ -122,7 +122,8 @@ def compare(folder: Path, options: argparse.Namespace) -> None:
     rows = [json.loads(line) for line in results.read_text().splitlines()] if results.is_file() else []
     known = {(row["game"], row["seed"], row["change"], row["readouts"]) for row in rows}
     changes = changes_of(options.games_each, options.generation, options.pit)
-    chosen = [name for name in changes if not options.change or any(word in name for word in options.change)]
+    words = options.change or [""]
+    chosen = [name for name in changes if name in words or any(word in name for word in words if word not in changes)]
     for game, seed in ((game, seed) for game in options.game for seed in options.seeds):
         env = GAMES[game]
         usual = trained(env, seed, {}, folder / f"{game}-{seed}-recipe", options)
@@ -150,7 +151,7 @@ def compare(folder: Path, options: argparse.Namespace) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", nargs="+", choices=list(GAMES), default=["go", "oware"], help="go (7x7) and oware")
-    parser.add_argument("--change", nargs="+", metavar="WORDS", help="changes whose name contains one of these (all)")
+    parser.add_argument("--change", nargs="+", metavar="WORDS", help="changes by name, or by a part of it (all)")
     parser.add_argument("--games-each", type=int, default=3000, help="games of self-play of each training (3000)")
     parser.add_argument("--readouts-each", type=int, help="readouts of self-play (the recipe's)")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1], help="each trains every change (0 1)")

@@ -135,7 +135,7 @@ TRAINING = {  # the same, of those that train
         [
             r"oware, seed 0, pool, falling rates: .*, [\d,]+ merged samples in the end\n",
             r"oware, seed 0, champions: .* steps, [\d.]+ of the .*, \d+ of \d+ candidates accepted\n",
-            r"oware, seed 0, 12 games, pool and champions, 0 readouts: [\d.]+ of 2 \(\d distinct\), Elo [+-]\d+ \(",
+            r"oware, seed 0, 12 games, champions, 0 readouts: [\d.]+ of 2 \(\d distinct\), Elo [+-]\d+ \(",
         ],
     ),
     "strength.py": (
