@@ -141,9 +141,7 @@ def predict(evaluator: Evaluator, env: GameEnv, records: list[GameRecord]) -> Co
     if not records:
         return counts
     batch = env.new_batch(len(records))
-    for slot, record in enumerate(records):
-        start = env.position(**record.setup).batch
-        batch.copy(np.zeros(1, np.int64), np.array([slot]), of=start)
+    batch.gather([env.position(**record.setup).batch for record in records])
     lengths = np.array([len(record) for record in records])
     for ply in range(lengths.max()):
         slots = np.flatnonzero(lengths > ply)
