@@ -40,7 +40,8 @@ class PackedBatch(GameBatch):
 
     def gather(self, batches: Sequence[GameBatch]) -> None:
         rows = [batch.rows for batch in batches]  # type: ignore[attr-defined]
-        np.concatenate(rows, out=self.rows[: len(rows)])
+        if rows:
+            np.concatenate(rows, out=self.rows[: len(rows)])
 
     def play(self, slots: np.ndarray, actions: np.ndarray) -> None:
         self._rules.play_batch(self.rows, slots, actions)

@@ -23,6 +23,7 @@ def test_gathered_positions(env: GameEnv) -> None:
 def test_only_as_many_slots_change() -> None:
     env = GAMES[1]
     batch, last = env.new_batch(3), played(env, 5)
+    batch.gather([])
     batch.gather([last.batch] * 2)
     mask = batch.legal_mask(np.arange(3), np.empty((3, env.action_space), np.bool_))
     np.testing.assert_array_equal(mask, [last.legal_mask, last.legal_mask, env.position().legal_mask])
