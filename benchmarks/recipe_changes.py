@@ -61,6 +61,7 @@ def changes_of(games: int, generation: int, pit: int) -> dict[str, dict[str, Any
         "champions": {"champions": champions},
         "pool and champions": {"pool": pool, "champions": {**champions, "every": None}},
         "no opening by the policy": {"opening_plies": 0.0},
+        "opening of the usual length": {"opening_plies": None},
         "opening of 2 plies": {"opening_plies": 2.0},
         "opening of 5 plies": {"opening_plies": 5.0},
         "random moves, 10 % of 12 plies": {"random_move_share": 0.1, "random_move_plies": 12},

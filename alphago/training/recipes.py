@@ -91,6 +91,9 @@ ON_GPU: dict[str, Any] = {
     "first_games_in_flight": None,
 }
 
+# For all games, of any size, that have no recipe of their own; not measured.
+OTHER_GAMES = Recipe({}, {"tower_height": 4, "channels": 64}, {**FAST, "max_minutes": 10.0, "readouts": 32}, game="")
+
 RECIPES: dict[str, Recipe] = {
     "7x7": Recipe(
         {"board_size": 7, "komi": 9},
@@ -160,6 +163,10 @@ RECIPES: dict[str, Recipe] = {
             "gate": {"win_rate": 0.55, "games": 400, "every": 25_000},
         },
     ),
+    # Longer openings than in other games, without which most games of self-play begin alike (docs/experiments/28).
+    "connect-four": replace(
+        OTHER_GAMES, settings={**OTHER_GAMES.settings, "opening_plies": 5.0}, game="connect-four"
+    ),
     # Oware by the rules of CodinGame's contest, with the network, search, targets and losses of marchete/CGZero (2020).
     # The constants are from CGZero's training notebook, or the middle of its ranges.  CGZero differs in four things: it
     # uses 2 000 readouts, plays 800 games per generation, learns up to 20 epochs per generation in batches of 32 (here
@@ -189,18 +196,15 @@ RECIPES: dict[str, Recipe] = {
 
 BOARDS = {"go": (7, 9, 13, 19)}  # boards that have a recipe of their own, by game
 
-# For all other games, of any size; not measured.
-OTHER_GAMES = Recipe({}, {"tower_height": 4, "channels": 64}, {**FAST, "max_minutes": 10.0, "readouts": 32}, game="")
-
 
 def recipe_for(env: GameEnv) -> Recipe:
-    """Return the recipe of a game: for Go the recipe of its board, for all other games OTHER_GAMES.
+    """Return the recipe of a game: for Go its board's, for other games their own one, else OTHER_GAMES.
 
     A Go board without a recipe gets the recipe of the next larger board that has one (else of the largest).  Its
     curriculum keeps only boards smaller than `env`, and its `note` names the board it was made for.
     """
     if env.name not in BOARDS:
-        return OTHER_GAMES
+        return RECIPES.get(env.name, OTHER_GAMES)
     sizes = BOARDS[env.name]
     near = min((size for size in sizes if size >= env.N), default=sizes[-1])
     recipe = RECIPES[f"{near}x{near}"]

@@ -8,7 +8,7 @@ import pytest
 from alphago.arena.match import evaluate
 from alphago.cli import main
 from alphago.env.go import GoEnv
-from alphago.env.packaged import packaged_nets
+from alphago.env.packaged import board_of, packaged_nets
 from alphago.nn.net import load_model
 from alphago.records.record import load_records
 
@@ -158,11 +158,12 @@ def test_play_without_a_model(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 class TestPackaged:
     @pytest.mark.parametrize("name", packaged_nets())
     def test_each_plays(self, name: str) -> None:
-        """Without any search it beats random moves.
+        """It beats random moves: in Go without search, in other games (a drawn opening may lose) with 32 readouts.
 
         It lost none of 2000 games (each colour 1000) on its own board, so that less than one in 600 is lost: of 20 more
         than 4 then in one run of 10^10.
         """
         net = load_model(name)
-        result = evaluate(net.env, net.evaluator("float32"), "random", 20, readouts=0, random_opening=2)
+        readouts = 32 if board_of(name) is None else 0
+        result = evaluate(net.env, net.evaluator("float32"), "random", 20, readouts=readouts, random_opening=2)
         assert result.win_rate >= 0.8, result

@@ -64,7 +64,8 @@ class TestBoards:
         assert borrowed.note.startswith(f"{size}x{size} has no recipe of its own: it takes that of {lender}")
 
     def test_other_games(self) -> None:
-        assert recipe_for(ConnectFourEnv()) is OTHER_GAMES
+        assert recipe_for(OwareEnv()) is OTHER_GAMES
+        assert recipe_for(ConnectFourEnv()) is RECIPES["connect-four"]
 
     def test_a_run_by_the_clock_takes_it(self) -> None:
         """It said nothing, and played by the settings of runs that count games: 800 readouts."""
