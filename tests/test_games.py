@@ -120,7 +120,6 @@ class TestCommandLineErrors:
             ("train --game connect-four --board-size 8", "connect-four has no board_size, got 8"),
             ("train --game gomoku --komi 7", "gomoku has no komi, got 7.0"),
             ("train --game gomoku --board-size 4", "--connect-row must be an integer from 1 to 4, got 5"),
-            ("play --game gomoku", "no network for gomoku comes with the package: name one (alphago train"),
             ("play 7x7 --game gomoku", "{packaged} must hold a network for gomoku, got one for GoEnv(7"),
             ("evaluate 7x7@0 random --game gomoku", "every network must be for gomoku, got 7x7 for go"),
             ("evaluate random gnugo --game gomoku --games 2", "env must be Go for gnugo:10, got GomokuEnv("),
@@ -139,6 +138,14 @@ class TestCommandLineErrors:
         error = capsys.readouterr().err
         assert error.startswith(f"alphago {verb}: {sentence.format(packaged=packaged)}")
         assert error.count("\n") == 1
+
+    def test_no_network_in_the_package(
+        self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.setattr("alphago.env.packaged.NETWORKS", tmp_path)
+        assert main(["play", "--game", "gomoku"]) == 2
+        sentence = "no network for gomoku comes with the package: name one (alphago train --game gomoku)"
+        assert capsys.readouterr().err == f"alphago play: {sentence}\n"
 
     def test_an_unknown_game(self, capsys: pytest.CaptureFixture[str]) -> None:
         with pytest.raises(SystemExit):

@@ -22,6 +22,9 @@ class LossWeights:
     score: weight of the Huber loss of the margin, in tens of points, if the network predicts it.
     l2: weight of the sum of the squares of all parameters.  Unlike the optimizer's weight decay in AdamW and Muon, its
         gradient passes through the optimizer's moments.
+    log_sum: weight of the square of the logarithm of the sum of exp(logits), which keeps logits near 0 (the "z-loss" of
+        Chowdhery et al. 2022, "PaLM", section 5).  The softmax does not depend on what all logits have in common, so
+        without it, in games without a pass, this part drifts away until bfloat16 is too coarse for the differences.
     kl: whether the policy's loss is the Kullback-Leibler divergence of the network's policy from the target instead of
         the cross-entropy.  The divergence is the cross-entropy minus the target's entropy, so it is 0 for equal
         policies, and its gradient is the cross-entropy's gradient.
@@ -34,6 +37,7 @@ class LossWeights:
     ownership: float = 0.5
     score: float = 0.3
     l2: float = 0.0
+    log_sum: float = 1e-4
     kl: bool = False
     masked: bool = False
 
@@ -51,10 +55,10 @@ class LossWeights:
 # moves plus squared error, with equal weights and without L2.
 LOSSES = {
     "default": LossWeights(),
-    "alphago-zero": LossWeights(ownership=0.0, score=0.0, l2=1e-4),  # Silver et al. 2017, Methods, "Optimization"
-    "alphago.jl": LossWeights(policy=0.01, value=0.01, ownership=0.0, score=0.0, l2=1e-4),
-    "cody2007": LossWeights(policy=1 / 49, value=0.025, ownership=0.0, score=0.0, l2=5e-4),
-    "cgzero": LossWeights(ownership=0.0, score=0.0, kl=True, masked=True),
+    "alphago-zero": LossWeights(ownership=0.0, score=0.0, l2=1e-4, log_sum=0.0),  # Silver et al. 2017, Methods
+    "alphago.jl": LossWeights(policy=0.01, value=0.01, ownership=0.0, score=0.0, l2=1e-4, log_sum=0.0),
+    "cody2007": LossWeights(policy=1 / 49, value=0.025, ownership=0.0, score=0.0, l2=5e-4, log_sum=0.0),
+    "cgzero": LossWeights(ownership=0.0, score=0.0, log_sum=0.0, kl=True, masked=True),
 }
 
 # Entry of a target policy for an action to leave out of the softmax; an entry of 0 is a probability.
@@ -65,7 +69,7 @@ LEFT_OUT = -1e9  # logit of an action to leave out: its exponential is 0; it is 
 class Losses(NamedTuple):
     """Scalar losses, averaged over the batch."""
 
-    total: torch.Tensor  # the weighted sum of `policy` and `value`, to call `backward` on
+    total: torch.Tensor  # the weighted sum of `policy`, `value` and the `log_sum` term, to call `backward` on
     policy: torch.Tensor  # cross-entropy in nats, or Kullback-Leibler divergence with `LossWeights.kl`
     value: torch.Tensor  # squared error, 0 .. 4
 
@@ -90,7 +94,7 @@ def alphazero_loss(
         ILLEGAL.  A row of zeros gives no policy loss.
     target_value: [B] or [B, 1], -1 .. 1, from the view of the player about to move, usually the game's result.
     weight: [B], the weight of each sample in the means over the batch; None for equal weights.
-    weights: the weights of policy and value in `total`, and the form of the policy's loss.
+    weights: the weights of policy, value and log_sum in `total`, and the form of the policy's loss.
     Raises ValueError for tensors of other shapes.
     """
     value, target_value = value.flatten(), target_value.flatten()
@@ -109,11 +113,13 @@ def alphazero_loss(
         policy_each = policy_each + torch.xlogy(target_policy, target_policy).sum(dim=1)
     value_each = (value.float() - target_value).square()
     if weight is None:
-        policy_loss, value_loss = policy_each.mean(), value_each.mean()
-    else:
-        share = weight / weight.sum().clamp_min(1e-12)  # all zero: no loss, no gradient
-        policy_loss, value_loss = (share * policy_each).sum(), (share * value_each).sum()
-    return Losses(weights.policy * policy_loss + weights.value * value_loss, policy_loss, value_loss)
+        weight = torch.ones_like(value_each)
+    share = weight / weight.sum().clamp_min(1e-12)  # all zero: no loss, no gradient
+    policy_loss, value_loss = (share * policy_each).sum(), (share * value_each).sum()
+    total = weights.policy * policy_loss + weights.value * value_loss
+    if weights.log_sum:
+        total = total + weights.log_sum * (share * torch.logsumexp(logits, dim=1).square()).sum()
+    return Losses(total, policy_loss, value_loss)
 
 
 def legal_alone(logits: torch.Tensor, target_policy: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

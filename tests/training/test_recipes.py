@@ -128,7 +128,7 @@ class TestCGZero:
         assert plan.model.num_parameters == 19_831
         settings = plan.settings
         assert (settings.max_minutes, settings.num_games) == (45, None)
-        assert settings.losses == LossWeights(ownership=0, score=0, kl=True, masked=True)
+        assert settings.losses == LossWeights(ownership=0, score=0, log_sum=0, kl=True, masked=True)
         wanted = {"result_share": 0.9, "result_growth": 0.1, "visits_until": 0.2, "played_from": 0.95}
         assert settings.targets == Targets("legal-moves", search_share=0.03, **wanted)
         search = settings.selfplay().search
