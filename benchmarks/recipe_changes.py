@@ -23,16 +23,18 @@ from typing import Any, NamedTuple
 
 from figures import stamp
 
-from alphago import ConnectFourEnv, NeuralNet, OwareEnv, ReversiEnv, evaluate, train
+from alphago import ConnectFourEnv, GomokuEnv, NeuralNet, OwareEnv, ReversiEnv, evaluate, train
 from alphago.arena.elo import elo_difference
 from alphago.arena.openings import opening_length
 from alphago.env.game import GameEnv
+from alphago.nn.loss import LossWeights
 from alphago.training.history import read_rows
 from alphago.training.recipes import RECIPES, recipe_for
 
 GAMES: dict[str, GameEnv] = {
     "go": RECIPES["7x7"].make_env(),
     "oware": OwareEnv(),
+    "gomoku": GomokuEnv(9),
     "connect-four": ConnectFourEnv(),
     "reversi": ReversiEnv(6),
 }
@@ -67,6 +69,7 @@ def changes_of(games: int, generation: int, pit: int) -> dict[str, dict[str, Any
         "random moves, 10 % of 12 plies": {"random_move_share": 0.1, "random_move_plies": 12},
         "random moves, 10 % of 30 plies": {"random_move_share": 0.1, "random_move_plies": 30},
         "smaller steps of dense layers": {"dense_rate": 0.1},
+        "logits free to drift": {"losses": LossWeights(log_sum=0)},
     }
 
 

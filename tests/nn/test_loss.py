@@ -40,7 +40,7 @@ def test_what_all_logits_have_in_common_goes_to_zero():
     logits.requires_grad_()
     losses = alphazero_loss(logits, torch.zeros(2), torch.softmax(logits.detach(), 1), torch.zeros(2))
     losses.total.backward()
-    assert float(losses.total - losses.policy) == pytest.approx(1e-4 * (9 + 25) / 2, rel=1e-4)
+    assert float((losses.total - losses.policy).detach()) == pytest.approx(1e-4 * (9 + 25) / 2, rel=1e-2)
     common = logits.grad.sum(dim=1)  # the cross-entropy's gradient has sum 0
     assert common.tolist() == pytest.approx([1e-4 * 3, -1e-4 * 5], rel=1e-3)
 
