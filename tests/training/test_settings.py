@@ -198,7 +198,7 @@ def test_they_are_plain_data() -> None:
     plain = json.loads(json.dumps(settings.plain()))
     assert plain["optimizer"].endswith("test_settings.nadam")
     assert plain["losses"] == {
-        "policy": 1 / 49, "value": 0.025, "ownership": 0.0, "score": 0.0, "l2": 5e-4, "kl": False,
+        "policy": 1 / 49, "value": 0.025, "ownership": 0.0, "score": 0.0, "l2": 5e-4, "log_sum": 0.0, "kl": False,
         "masked": False,
     }  # fmt: skip
     assert plain["schedule"] == [[0.5, 0.1]]
