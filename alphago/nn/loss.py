@@ -24,7 +24,8 @@ class LossWeights:
         gradient passes through the optimizer's moments.
     log_sum: weight of the square of the logarithm of the sum of exp(logits), which keeps logits near 0 (the "z-loss" of
         Chowdhery et al. 2022, "PaLM", section 5).  The softmax does not depend on what all logits have in common, so
-        without it, in games without a pass, this part drifts away until bfloat16 is too coarse for the differences.
+        without it this part may drift away until bfloat16 is too coarse for the differences.  Training leaves it out
+        for policy heads in which nothing drifts (`alphago.nn.policy.may_drift`).
     kl: whether the policy's loss is the Kullback-Leibler divergence of the network's policy from the target instead of
         the cross-entropy.  The divergence is the cross-entropy minus the target's entropy, so it is 0 for equal
         policies, and its gradient is the cross-entropy's gradient.

@@ -43,6 +43,15 @@ class PointPolicy(nn.Module):
         return logits if self.last is None else torch.cat([logits, self.last(whole)], dim=1)
 
 
+def may_drift(policy: nn.Module) -> bool:
+    """Return whether a policy head is a PointPolicy without a pass.
+
+    A constant added to all its logits changes no probability, and all its biases may add one.  A pass has weights of
+    its own, and the weights of a dense layer decay.
+    """
+    return isinstance(policy, PointPolicy) and policy.last is None
+
+
 @register_part
 class DensePolicy(nn.Module):
     """AlphaGo Zero's policy head, for one board size: [B, channels, H, W] -> logits [B, action_space].

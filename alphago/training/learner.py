@@ -3,6 +3,7 @@
 import copy
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import torch
 
@@ -11,6 +12,7 @@ from alphago.nn.inference.hardware import has_native_bfloat16
 from alphago.nn.loss import add_l2_gradient, alphazero_loss, forecast_loss
 from alphago.nn.net import NeuralNet
 from alphago.nn.parts import strip_prefix
+from alphago.nn.policy import may_drift
 from alphago.nn.threads import Workers
 from alphago.training.batches import Part, split_for_thread, to_device, weight_sum
 from alphago.training.memory import Sample
@@ -44,6 +46,7 @@ class Learner:
     ) -> None:
         self.net = net
         self.settings = settings
+        self.losses = settings.losses if may_drift(net.policy) else replace(settings.losses, log_sum=0.0)
         self.workers = workers
         self.device = device
         self.steps = 0
@@ -91,7 +94,7 @@ class Learner:
                 if other.grad is not None:
                     same[0].grad += other.grad
         parameters = list(self.net.parameters())
-        add_l2_gradient(parameters, self.settings.losses.l2)
+        add_l2_gradient(parameters, self.losses.l2)
         scalars["gradient_norm"] = torch.nn.utils.clip_grad_norm_(parameters, self.settings.gradient_norm or math.inf)
         metrics = to_numbers(scalars)
         if not all(map(math.isfinite, metrics.values())):
@@ -185,12 +188,12 @@ class Learner:
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.autocast):
             logits, value, forecast = net.forecast(planes)
         logits, value = logits.float(), value.float()
-        losses = alphazero_loss(logits, value, policy, result, weight, weights=self.settings.losses)
+        losses = alphazero_loss(logits, value, policy, result, weight, weights=self.losses)
         total = losses.total
         parts = {"policy_loss": losses.policy, "value_loss": losses.value}
         if forecast is not None:
             ownership, score, ended = (torch.as_tensor(array) for array in (part.ownership, part.score, part.ended))
-            more = forecast_loss(forecast, ownership, score, weight, ended, weights=self.settings.losses)
+            more = forecast_loss(forecast, ownership, score, weight, ended, weights=self.losses)
             total = total + more.total
             parts |= more.metrics()
         share = weight_sum(part) / batch_weight
@@ -207,7 +210,7 @@ class Learner:
         part = to_device(sample, self.device)
         logits, value = self.net.eval()(torch.as_tensor(part.planes).contiguous(memory_format=torch.channels_last))
         targets = (torch.as_tensor(array) for array in (part.policy, part.value, part.weight))
-        losses = alphazero_loss(logits, value, *targets, weights=self.settings.losses)
+        losses = alphazero_loss(logits, value, *targets, weights=self.losses)
         return {"fresh_policy_loss": float(losses.policy), "fresh_value_loss": float(losses.value)}
 
 

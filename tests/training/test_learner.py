@@ -10,6 +10,7 @@ from torch import nn
 
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.env.gomoku import GomokuEnv
 from alphago.env.oware import OwareEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
@@ -50,6 +51,20 @@ def workers(request: pytest.FixtureRequest) -> Iterator[Workers]:
 def network(seed: int = 0) -> NeuralNet:
     torch.manual_seed(seed)
     return NeuralNet(ENV, tower_height=1, channels=8)
+
+
+@pytest.mark.parametrize(
+    ("net", "weight"),
+    [
+        (NeuralNet(GomokuEnv(5), tower_height=0, channels=4), 1e-4),
+        (NeuralNet(ENV, tower_height=0, channels=4), 0),
+        (NeuralNet(GoEnv(3), tower_height=0, channels=4), 0),
+    ],
+    ids=["points alone", "dense", "a pass too"],
+)
+def test_logits_are_kept_near_0_where_they_may_drift(net: NeuralNet, weight: float) -> None:
+    with Workers(1) as workers:
+        assert Learner(net, TrainingSettings(), workers).losses == LossWeights(log_sum=weight)
 
 
 def network_without_batch_norm(seed: int = 0) -> NeuralNet:
