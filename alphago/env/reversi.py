@@ -28,12 +28,13 @@ class ReversiEnv(StonesEnv):
     do so passes (and may pass only then); the game is over when neither can.  The margin is the number of Black's
     stones minus the number of White's stones; the outcome is its sign.
 
-    An action is row * N + column with row 0 at the top; the last one, N * N, is the pass.  A network receives two
-    planes: the mover's stones and the other side's.  Raises ValueError for invalid options.
+    An action is row * N + column with row 0 at the top; the last one, N * N, is the pass.  A network receives four
+    planes: the stones of the mover and of the other side, and the points on which each could place a stone now.
+    Raises ValueError for invalid options.
     """
 
     name = "reversi"
-    planes = 2
+    planes = 4
     actions_are_points = True
     has_ownership = has_device_kernels = True
     pass_action: int

@@ -58,7 +58,11 @@ class NaiveReversi:
 
     def planes(self) -> np.ndarray:
         own = self.ownership().reshape(self.size, self.size)
-        return np.stack([own == 1, own == -1]).astype(np.float32)
+        planes = np.zeros((4, self.size, self.size), np.float32)
+        planes[:2] = own == 1, own == -1
+        for plane, mover in zip(planes[2:], (self.to_play, -self.to_play), strict=True):
+            plane.ravel()[self.moves(mover)] = 1
+        return planes
 
     def copy(self) -> "NaiveReversi":
         twin = NaiveReversi(self.size)
@@ -68,7 +72,7 @@ class NaiveReversi:
 
 class NaiveReversiEnv(GameEnv):
     name = "reversi"
-    planes = 2
+    planes = 4
     has_ownership = True
 
     def __init__(self, board_size: int = 8) -> None:

@@ -98,6 +98,8 @@ BOTH void write_point(const int* row, int point, Planes<T> planes) {
     int owner = row[HEADER + point] * row[TO_PLAY];
     planes.set(0, point, owner == 1);
     planes.set(1, point, owner == -1);
+    planes.set(2, point, allowed(row, point, row[TO_PLAY]));
+    planes.set(3, point, allowed(row, point, -row[TO_PLAY]));
 }
 
 // The legal point with so many legal points before it, on a board of up to MOST_BITS points along a side.

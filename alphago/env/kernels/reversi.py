@@ -4,6 +4,8 @@ On boards of up to 8 x 8, where a side's stones fit into a word of 64 bits (bit 
 legal points at once.  Larger boards are searched point by point.
 """
 
+import numpy as np
+
 from alphago.env.kernels.rows import (
     BLACK,
     EMPTY,
@@ -179,7 +181,23 @@ def legal_mask(row, out):
 
 @part
 def planes(row, out):
+    """Write four planes: the stones of the mover and of the other side, and the points where each may place a stone."""
     stone_planes(row, out, 0)
+    mover = load(row, TO_PLAY)
+    count = points(row)
+    size = load(row, WIDTH)
+    if size <= MOST_BITS:
+        own, enemy = stones_of(row, mover), stones_of(row, -mover)
+        bits, other_bits = legal_bits(own, enemy, size), legal_bits(enemy, own, size)
+        for r in range(size):
+            for c in range(size):
+                point = r * size + c
+                store(out, 2 * count + point, np.float32((bits >> (MOST_BITS * r + c)) & 1))
+                store(out, 3 * count + point, np.float32((other_bits >> (MOST_BITS * r + c)) & 1))
+        return
+    for point in range(count):
+        store(out, 2 * count + point, np.float32(allowed(row, point, mover)))
+        store(out, 3 * count + point, np.float32(allowed(row, point, -mover)))
 
 
 @kernel
