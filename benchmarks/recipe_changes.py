@@ -17,6 +17,7 @@ moves seen (github.com/marchete/CGZero).  "falling rates" are CGZero's factors o
 
 import argparse
 import json
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -68,6 +69,7 @@ def changes_of(games: int, generation: int, pit: int) -> dict[str, dict[str, Any
         "opening of 5 plies": {"opening_plies": 5.0},
         "random moves, 10 % of 12 plies": {"random_move_share": 0.1, "random_move_plies": 12},
         "random moves, 10 % of 30 plies": {"random_move_share": 0.1, "random_move_plies": 30},
+        "5 samples of each position": {"samples_per_position": 5.0},
         "smaller steps of dense layers": {"dense_rate": 0.1},
         "logits free to drift": {"losses": LossWeights(log_sum=0)},
     }
@@ -94,6 +96,8 @@ def trained(env: GameEnv, seed: int, changes: dict[str, Any], folder: Path, opti
     net = train(env, options.games_each, folder=folder, reports=[], **sizes, **settings)
     rows = read_rows(folder / "metrics.jsonl", "seconds")
     last = rows[-1]
+    if last["games"] < options.games_each:  # Ctrl-C: `train` has saved and returned
+        sys.exit(f"stopped after {last['games']} games of {folder.name}; the same command resumes")
     notes = f", {last['merged_samples']:,} merged samples in the end" if "merged_samples" in last else ""
     matches = read_rows(folder / "evaluations.jsonl", "opponent")
     verdicts = [row["accepted"] for row in matches if "accepted" in row]
