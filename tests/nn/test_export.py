@@ -40,7 +40,7 @@ def nets() -> dict[str, NeuralNet]:
         "cgzero": NeuralNet(OwareEnv(rules="cgzero", planes="one-hot"), preset="cgzero"),
         "no square": NeuralNet(ConnectFourEnv(), **SMALL),
         "passes": NeuralNet(ReversiEnv(6), **SMALL),
-        "preactivation": NeuralNet(ReversiEnv(4), ResidualTower(2, 8, 2, block="preactivation", activation="elu")),
+        "preactivation": NeuralNet(ReversiEnv(4), ResidualTower(4, 8, 2, block="preactivation", activation="elu")),
         "added": NeuralNet(
             GoEnv(4), ResidualTower(16, 8, 1), AddedForecast(DenseValue(8, (4, 4)), 8), size_free=False
         ),
