@@ -290,10 +290,10 @@ def open_games(
     seeds = [plan.engine_seed(number) for number in numbers]
     with contextlib.ExitStack() as stack:
         players: list[Player] = []
-        for entrant in entrants:
+        for place, entrant in enumerate(entrants):
             player = make_player(
                 own_view(env, entrant.player), entrant.player, len(numbers), entrant.readouts, plan.leaves,
-                search=entrant.search, seeds=seeds,
+                search=entrant.search, seeds=seeds, black=np.array([number % 2 == place for number in numbers]),
             )  # fmt: skip
             if isinstance(player, EnginePlayer):
                 stack.callback(player.close)

@@ -167,6 +167,8 @@ RECIPES: dict[str, Recipe] = {
     "connect-four": replace(
         OTHER_GAMES, settings={**OTHER_GAMES.settings, "opening_plies": 5.0}, game="connect-four"
     ),
+    # The present board, the side to move, and what a draw is worth (docs/experiments/31).
+    "gomoku": replace(OTHER_GAMES, env={"planes": 4}, game="gomoku"),
     # Oware by the rules of CodinGame's contest, with the network, search, targets and losses of marchete/CGZero (2020).
     # The constants are from CGZero's training notebook, or the middle of its ranges.  CGZero differs in four things: it
     # uses 2 000 readouts, plays 800 games per generation, learns up to 20 epochs per generation in batches of 32 (here
