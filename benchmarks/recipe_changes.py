@@ -70,6 +70,7 @@ def changes_of(games: int, generation: int, pit: int) -> dict[str, dict[str, Any
         "random moves, 10 % of 12 plies": {"random_move_share": 0.1, "random_move_plies": 12},
         "random moves, 10 % of 30 plies": {"random_move_share": 0.1, "random_move_plies": 30},
         "samples drawn uniformly": {"surprise_share": 0.0},
+        "samples drawn by surprise": {"surprise_share": 1.0},
         "5 samples of each position": {"samples_per_position": 5.0},
         "smaller steps of dense layers": {"dense_rate": 0.1},
         "logits free to drift": {"losses": LossWeights(log_sum=0)},

@@ -7,8 +7,7 @@ import numpy as np
 
 from alphago.cuda.backend import find_backend
 from alphago.env import symmetry
-from alphago.env.board import StonesEnv
-from alphago.env.board import check_player
+from alphago.env.board import StonesEnv, check_player
 from alphago.env.device_rows import DeviceRowBatch, row_program
 from alphago.env.game import GameEnv
 from alphago.env.kernels import gomoku as kernels

@@ -167,6 +167,8 @@ RECIPES: dict[str, Recipe] = {
     "connect-four": replace(
         OTHER_GAMES, settings={**OTHER_GAMES.settings, "opening_plies": 5.0}, game="connect-four"
     ),
+    # Samples drawn uniformly: by surprise, as in the other recipes, Oware is learned more slowly (docs/experiments/30).
+    "oware": replace(OTHER_GAMES, settings={**OTHER_GAMES.settings, "surprise_share": 0.0}, game="oware"),
     # The present board, the side to move, and what a draw is worth (docs/experiments/31).
     "gomoku": replace(OTHER_GAMES, env={"planes": 4}, game="gomoku"),
     # Oware by the rules of CodinGame's contest, with the network, search, targets and losses of marchete/CGZero (2020).

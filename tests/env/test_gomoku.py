@@ -108,9 +108,8 @@ class TestLines:
         env = GomokuEnv(3, 3, 4)
         start = env.position(draw=side)
         assert [np.unique(start.after(moves).planes()[3]).tolist() for moves in ([], ["B2"])] == [[result], [-result]]
-        assert start.after("B2 A1 A2 C2 B1 B3 A3 C1 C3".split()).result == result
-        assert start.after("A1 A2 B1 B2 C1".split()).result == 1
-        assert start.after("A1 A2 B1 B2 C3 C2".split()).result == -1
+        games = {"B2 A1 A2 C2 B1 B3 A3 C1 C3": result, "A1 A2 B1 B2 C1": 1, "A1 A2 B1 B2 C3 C2": -1}
+        assert [start.after(moves.split()).result for moves in games] == list(games.values())
 
     def test_a_side_for_draws_that_does_not_exist(self) -> None:
         with pytest.raises(ValueError, match=r"draw must be 'black' or 'white' \(or \+1, -1\), got 'both'"):
