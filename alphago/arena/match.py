@@ -290,10 +290,10 @@ def open_games(
     seeds = [plan.engine_seed(number) for number in numbers]
     with contextlib.ExitStack() as stack:
         players: list[Player] = []
-        for place, entrant in enumerate(entrants):
+        for entrant in entrants:
             player = make_player(
                 own_view(env, entrant.player), entrant.player, len(numbers), entrant.readouts, plan.leaves,
-                search=entrant.search, seeds=seeds, black=np.array([number % 2 == place for number in numbers]),
+                search=entrant.search, seeds=seeds,
             )  # fmt: skip
             if isinstance(player, EnginePlayer):
                 stack.callback(player.close)

@@ -68,7 +68,6 @@ class SearchPlayer:
 
     def __init__(self, env: GameEnv, evaluator: Evaluator, games: int, readouts: int, settings: SearchSettings) -> None:
         self.search = Search(env, evaluator, games, settings)
-        self.batch: GameBatch = self.search.batch
         self.readouts = readouts
         self.plies = np.zeros(games, np.int32)
 
@@ -171,7 +170,6 @@ def make_player(
     *,
     search: SearchSettings | str | None = None,
     seeds: Sequence[int] | None = None,
-    black: np.ndarray | None = None,
 ) -> Player:
     """Return a player for `games` games at once; if it is an EnginePlayer, close it after use.
 
@@ -179,8 +177,6 @@ def make_player(
     leaves: `SearchSettings.leaves` of an evaluator's search if `search` is a name or None.
     search: as in `Entrant`.
     seeds: an engine's seed for each game; None for 1, 2, 3, …
-    black: bool [games], whether the player has Black in each game, for `GameEnv.player_setup`; None for all games as
-        they are.
     """
     if source == "random":
         return RandomPlayer(env, games)
@@ -191,13 +187,6 @@ def make_player(
     if isinstance(source, Engine):
         return EnginePlayer(require_go(env, source.name), source, seeds or range(1, games + 1))
     evaluator = as_evaluator(source)
-    player: PolicyPlayer | SearchPlayer = (
-        PolicyPlayer(env, evaluator, games)
-        if readouts == 0
-        else SearchPlayer(env, evaluator, games, readouts, search_settings(search, readouts, leaves))
-    )
-    for side in (1, -1) if black is not None else ():
-        setup = env.player_setup(side)
-        if setup:
-            player.batch.reset(np.flatnonzero(black == (side == 1)), **setup)
-    return player
+    if readouts == 0:
+        return PolicyPlayer(env, evaluator, games)
+    return SearchPlayer(env, evaluator, games, readouts, search_settings(search, readouts, leaves))

@@ -18,15 +18,14 @@ SYMBOLS = {1: "X", -1: "O"}
 SIDES = {"black": 1, "b": 1, "white": -1, "w": -1}
 
 
-def check_player(player: int | str, name: str = "to_play") -> int:
+def check_player(player: int | str) -> int:
     """Return a player as +1 (Black) or -1 (White); raise ValueError for anything else.
 
     player: "black", "white", "b" or "w", in upper or lower case; or +1 or -1.
-    name: of the argument, for the error.
     """
     value = SIDES.get(player.lower()) if isinstance(player, str) else player
     if isinstance(value, bool) or value not in (1, -1):
-        raise ValueError(f"{name} must be 'black' or 'white' (or +1, -1), got {shown(player)}")
+        raise ValueError(f"to_play must be 'black' or 'white' (or +1, -1), got {shown(player)}")
     return int(value)
 
 

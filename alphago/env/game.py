@@ -136,16 +136,6 @@ class GameEnv:
         """
         return self
 
-    def player_setup(self, side: int) -> dict[str, Any]:
-        """Return the set-up, as keywords of `GameBatch.reset`, with which a player's search plays a match's games.
-
-        It changes what a player aims at; the match is played and scored without it.  By default it is empty.  A network
-        for Gomoku that knows what a draw is worth sees one as lost for itself.
-
-        side: the player's, +1 Black or -1 White.
-        """
-        return {}
-
     def replace(self, **options: Any) -> Self:
         """Return the same game with other values of some options of its `config`."""
         return type(self)(**{**self.config, **options})

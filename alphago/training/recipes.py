@@ -169,8 +169,6 @@ RECIPES: dict[str, Recipe] = {
     ),
     # Samples drawn uniformly: by surprise, as in the other recipes, Oware is learned more slowly (docs/experiments/30).
     "oware": replace(OTHER_GAMES, settings={**OTHER_GAMES.settings, "surprise_share": 0.0}, game="oware"),
-    # The present board, the side to move, and what a draw is worth (docs/experiments/31).
-    "gomoku": replace(OTHER_GAMES, env={"planes": 4}, game="gomoku"),
     # Oware by the rules of CodinGame's contest, with the network, search, targets and losses of marchete/CGZero (2020).
     # The constants are from CGZero's training notebook, or the middle of its ranges.  CGZero differs in four things: it
     # uses 2 000 readouts, plays 800 games per generation, learns up to 20 epochs per generation in batches of 32 (here

@@ -15,7 +15,6 @@ from alphago.arena.match_games import MatchGame
 from alphago.arena.players import PolicyPlayer, RandomPlayer, SearchPlayer, make_player, search_settings
 from alphago.env.game import Position
 from alphago.env.go import GoEnv
-from alphago.env.gomoku import GomokuEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator
 from alphago.mcts.rule import choose_actions
@@ -325,34 +324,6 @@ class TestInputPlanes:
         evaluate(GoEnv(3, komi=0.5, max_moves=9), new, old, 2, readouts=(0, 4))
         planes = new.env.planes
         assert seen == {(planes, planes, 0.5, 9), (5, 5, 0.5, 9)}
-
-
-class TestDraws:
-    """A network for Gomoku that knows what a draw is worth plays its own games as if draws were lost."""
-
-    @pytest.mark.parametrize("readouts", [0, 4])
-    def test_the_player_sees_a_draw_as_lost(self, readouts: int) -> None:
-        worth = set()
-
-        class Sees(UniformEvaluator):
-            env = GomokuEnv(3, 3, 4)
-
-            def evaluate(self, batch, slots, priors, values) -> None:
-                planes = batch.planes(slots, np.empty((len(slots), 4, 3, 3), np.float32))
-                stones = planes[:, :2].sum(axis=(1, 2, 3)).astype(int) % 2  # 0: Black is to move
-                worth.update(zip(stones.tolist(), planes[:, 3, 0, 0].tolist(), strict=True))
-                super().evaluate(batch, slots, priors, values)
-
-        result = evaluate(GomokuEnv(3, 3, 4), Sees(), "random", 2, readouts, opening_plies=9)
-        assert worth == {(0, -1.0), (0, 1.0), (1, -1.0), (1, 1.0)} if readouts else {(0, -1.0), (1, -1.0)}
-        assert len(result.games) == 2
-
-    def test_the_match_counts_draws_as_draws(self) -> None:
-        env = GomokuEnv(3, 3, 4)
-        match = evaluate(env, UniformEvaluator(), "random", 40, 0, opening_plies=9)
-        results = [env.position().after(moves).result for moves in match.games]
-        assert 0 in results
-        assert [result * (-1) ** number for number, result in enumerate(results)] == list(match.outcomes)
 
 
 class TestErrors:

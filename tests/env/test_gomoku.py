@@ -23,14 +23,6 @@ def test_agrees_with_its_twin(options: tuple[int, int, int], games: int) -> None
     check_game(GomokuEnv(*options), NaiveGomokuEnv(*options), games=games)
 
 
-DRAWS = ({}, {"draw": "black"}, {"draw": "white"})
-
-
-@pytest.mark.parametrize("options", [(3, 3, 4), (4, 4, 6), (5, 4, 18)])
-def test_draws_that_count_for_a_side_agree_with_the_twin(options: tuple[int, int, int]) -> None:
-    check_game(GomokuEnv(*options), NaiveGomokuEnv(*options), games=9, setups=DRAWS)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [15, 19, 25])
 def test_agrees_with_its_twin_on_large_boards(size: int) -> None:
@@ -102,30 +94,6 @@ class TestLines:
         end = play(GomokuEnv(3, 3), "B2 A1 A2 C2 B1 B3 A3 C1 C3")
         assert (end.is_over, end.result, end.score()) == (True, 0, 0)
 
-    @pytest.mark.parametrize(("side", "result"), [("black", 1), ("white", -1), (None, 0)])
-    def test_a_draw_may_count_for_a_side(self, side: str | None, result: int) -> None:
-        """The last plane tells the mover what a full board is worth to it; a line still wins."""
-        env = GomokuEnv(3, 3, 4)
-        start = env.position(draw=side)
-        assert [np.unique(start.after(moves).planes()[3]).tolist() for moves in ([], ["B2"])] == [[result], [-result]]
-        games = {"B2 A1 A2 C2 B1 B3 A3 C1 C3": result, "A1 A2 B1 B2 C1": 1, "A1 A2 B1 B2 C3 C2": -1}
-        assert [start.after(moves.split()).result for moves in games] == list(games.values())
-
-    def test_a_side_for_draws_that_does_not_exist(self) -> None:
-        with pytest.raises(ValueError, match=r"draw must be 'black' or 'white' \(or \+1, -1\), got 'both'"):
-            GomokuEnv(3, 3, 4).position(draw="both")
-
-    def test_selfplay_draws_the_side(self) -> None:
-        env, generator = GomokuEnv(9, planes=4), np.random.default_rng(0)
-        variant = env.training_variant()
-        assert (variant.random_draws, variant.match_variant() == env, env.accepts(variant)) == (True, True, True)
-        setups = [variant.random_setup(generator) for _ in range(600)]
-        counts = [setups.count(setup) for setup in DRAWS]
-        assert sum(counts) == 600
-        assert min(counts) > 120  # 200 each; below 120 with a probability of 1e-12
-        assert env.random_setup(generator) == {}
-        assert GomokuEnv(9).training_variant() == GomokuEnv(9)
-
     def test_a_line_on_the_last_point_is_no_draw(self) -> None:
         end = play(GomokuEnv(3, 3), "A1 A2 B2 B1 C1 A3 B3 C2 C3")
         assert (end.is_over, end.result) == (True, 1)
@@ -174,7 +142,7 @@ class TestDescription:
         [
             ({"board_size": 1}, "board_size must be an integer from 2 to 25, got 1"),
             ({"board_size": 26}, "board_size must be an integer from 2 to 25, got 26"),
-            ({"planes": 5, "random_draws": True}, "planes must be even with random_draws, .* who has a draw, got 5"),
+            ({"planes": 4}, r"planes must be odd \(2 per remembered board, 1 for the mover\), got 4"),
             ({"planes": 1}, "planes must be an integer >= 3, got 1"),
         ],
     )

@@ -7,9 +7,8 @@ from alphago.env.game import GameEnv
 
 
 class NaiveGomoku:
-    def __init__(self, size: int, connect: int, planes: int, draw: int = 0) -> None:
+    def __init__(self, size: int, connect: int, planes: int) -> None:
         self.size, self.connect, self.plane_count = size, connect, planes
-        self.draw = draw  # the side for which a full board counts, 1 or -1; 0 for a draw
         self.boards = [np.zeros((size, size), np.int8)]  # oldest first: 1 Black, -1 White
         self.to_play = 1
         self.winner = 0  # 1 or -1
@@ -37,24 +36,21 @@ class NaiveGomoku:
         return np.zeros(self.size**2, bool) if self.is_over() else self.boards[-1].ravel() == 0
 
     def outcome(self) -> float:
-        return (self.winner or self.draw) * self.to_play
+        return self.winner * self.to_play
 
     def score(self) -> float:
         return self.outcome()
 
     def planes(self) -> np.ndarray:
         planes = np.zeros((self.plane_count, self.size, self.size), np.float32)
-        remembered = (self.plane_count - 1) // 2
-        for age, board in enumerate(self.boards[::-1][:remembered]):
+        for age, board in enumerate(self.boards[::-1][: self.plane_count // 2]):
             planes[2 * age] = board == self.to_play
             planes[2 * age + 1] = board == -self.to_play
-        planes[2 * remembered] = self.to_play == 1
-        if self.plane_count % 2 == 0:
-            planes[-1] = self.outcome()
+        planes[-1] = self.to_play == 1
         return planes
 
     def copy(self) -> "NaiveGomoku":
-        twin = NaiveGomoku(self.size, self.connect, self.plane_count, self.draw)
+        twin = NaiveGomoku(self.size, self.connect, self.plane_count)
         twin.boards, twin.to_play, twin.winner = list(self.boards), self.to_play, self.winner
         return twin
 
@@ -72,5 +68,5 @@ class NaiveGomokuEnv(GameEnv):
     def config(self) -> dict:
         return {"board_size": self.N, "connect_row": self.connect_row, "planes": self.planes}
 
-    def new(self, draw: str = "") -> NaiveGomoku:
-        return NaiveGomoku(self.N, self.connect_row, self.planes, {"": 0, "black": 1, "white": -1}[draw])
+    def new(self) -> NaiveGomoku:
+        return NaiveGomoku(self.N, self.connect_row, self.planes)

@@ -11,7 +11,6 @@ import pytest
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
-from alphago.env.gomoku import GomokuEnv
 from alphago.env.oware import OwareEnv
 from alphago.env.reversi import ReversiEnv
 from alphago.mcts.search import SearchSettings
@@ -67,12 +66,8 @@ class TestBoards:
 
     def test_other_games(self) -> None:
         assert recipe_for(ReversiEnv()) is OTHER_GAMES
-        for env in (ConnectFourEnv(), GomokuEnv(9), OwareEnv()):
+        for env in (ConnectFourEnv(), OwareEnv()):
             assert recipe_for(env) is RECIPES[env.name]
-
-    def test_options_that_a_recipe_adds(self) -> None:
-        assert RECIPES["gomoku"].make_env(9) == GomokuEnv(9, planes=4)
-        assert RECIPES["oware"].settings["surprise_share"] == 0
 
     def test_a_run_by_the_clock_takes_it(self) -> None:
         """It said nothing, and played by the settings of runs that count games: 800 readouts."""

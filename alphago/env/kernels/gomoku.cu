@@ -2,13 +2,10 @@
 
 #include "rows.cuh"
 
-// The number of boards in the planes, the present one included.
-BOTH int remembered(const int* row) { return (row[PLANES] - 1) / 2; }
-
 BOTH void play(int* row, int action) {
     int ply = row[PLY], mover = row[TO_PLAY], size = points(row);
     row[HEADER + action] = mover;
-    row[HEADER + size + ply % remembered(row)] = action;
+    row[HEADER + size + ply % row[DEPTH]] = action;
     end_turn(row);
     if (longest_line(row, action) >= row[CONNECT]) {
         row[MARGIN] = mover;
@@ -23,7 +20,7 @@ BOTH bool is_legal(const int* row, int action) { return !is_over(row) && row[HEA
 // How many of the newest boards have the stone that is on this point, or would be: all, or those after it was played
 // or after a set-up.
 BOTH int boards_since(const int* row, int point) {
-    int depth = remembered(row), ply = row[PLY], at = HEADER + points(row);
+    int depth = row[DEPTH], ply = row[PLY], at = HEADER + points(row);
     for (int back = 0; back < depth - 1 && back < ply; back++) {
         int action = row[at + (ply - 1 - back) % depth];
         if (action == point || action == UNKNOWN) return back + 1;
@@ -33,14 +30,13 @@ BOTH int boards_since(const int* row, int point) {
 
 template <typename T>
 BOTH void write_point(const int* row, int point, Planes<T> planes) {
-    int depth = remembered(row), owner = row[HEADER + point] * row[TO_PLAY];
+    int depth = row[DEPTH], owner = row[HEADER + point] * row[TO_PLAY];
     int boards = owner == 0 ? 0 : boards_since(row, point);
     for (int age = 0; age < depth; age++) {
         planes.set(2 * age, point, age < boards && owner == 1);
         planes.set(2 * age + 1, point, age < boards && owner == -1);
     }
     planes.set(2 * depth, point, row[TO_PLAY] == BLACK);
-    if (row[PLANES] % 2 == 0) planes.set(2 * depth + 1, point, row[MARGIN] * row[TO_PLAY]);
 }
 
 BOTH int random_action(const int* row, Long* state) {

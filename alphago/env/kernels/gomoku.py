@@ -1,9 +1,8 @@
 """Gomoku on packed rows (see `rows`): `connect` stones or more in a line win.
 
-MARGIN is 0, or the side for which a full board counts as won, until a line is made.  After the cells, a row has the
-latest `depth` actions; the action of ply i is at index i % depth.  The planes need these actions: since stones never
-leave the board, an older board is the newest board without the stones played since then.  In a set-up position the
-actions before it are UNKNOWN.
+After the cells, a row has the latest `depth` actions; the action of ply i is at index i % depth.  The planes need these
+actions: since stones never leave the board, an older board is the newest board without the stones played since then.
+In a set-up position the actions before it are UNKNOWN.
 """
 
 import numpy as np
@@ -25,26 +24,20 @@ from alphago.env.kernels.rows import (
 )
 from alphago.system.kernels.jit import kernel, load, part, store
 
-CONNECT, PLANES = 6, 7  # header words of this game
+CONNECT, DEPTH = 6, 7  # header words of this game
 UNKNOWN = -1
 
 
-def row_words(size, planes):
-    """Return the number of int64 words of a row, for a board of this size and this number of planes."""
-    return HEADER + size * size + (planes - 1) // 2
+def row_words(size, depth):
+    """Return the number of int64 words of a row, for a board of this size and `depth` remembered actions."""
+    return HEADER + size * size + depth
 
 
 @part
-def remembered(row):
-    """Return the number of boards in the planes, the present one included, which is that of remembered actions."""
-    return (load(row, PLANES) - 1) // 2
-
-
-@part
-def reset(row, size, connect, planes):
+def reset(row, size, connect, depth):
     clear(row, size, size)
     store(row, CONNECT, connect)
-    store(row, PLANES, planes)
+    store(row, DEPTH, depth)
 
 
 @part
@@ -53,7 +46,7 @@ def play(row, action):
     mover = load(row, TO_PLAY)
     count = points(row)
     store(row, HEADER + action, mover)
-    store(row, HEADER + count + ply % remembered(row), action)
+    store(row, HEADER + count + ply % load(row, DEPTH), action)
     end_turn(row)
     if longest_line(row, action) >= load(row, CONNECT):
         store(row, MARGIN, mover)
@@ -74,11 +67,10 @@ def planes(row, out):
     """Write 2 * depth + 1 planes: own and enemy stones of the newest board, then of the board before it, and so on.
 
     The last plane is 1 if Black is to move.  Boards before the start or a set-up are empty (AlphaGo Zero's planes:
-    Silver et al. 2017, "Neural network architecture").  An even number of planes has one more, the mover's margin on a
-    full board.
+    Silver et al. 2017, "Neural network architecture").
     """
     count = points(row)
-    depth = remembered(row)
+    depth = load(row, DEPTH)
     ply = load(row, PLY)
     for age in range(depth):
         stone_planes(row, out, 2 * age * count)
@@ -93,15 +85,12 @@ def planes(row, out):
             store(out, (2 * age + side) * count + action, np.float32(0))
     for i in range(count):
         store(out, 2 * depth * count + i, np.float32(load(row, TO_PLAY) == BLACK))
-    if load(row, PLANES) % 2 == 0:
-        for i in range((2 * depth + 1) * count, (2 * depth + 2) * count):
-            store(out, i, np.float32(load(row, MARGIN) * load(row, TO_PLAY)))
 
 
 @kernel
-def reset_batch(rows, slots, size, connect, planes):
+def reset_batch(rows, slots, size, connect, depth):
     for i in range(slots.shape[0]):
-        reset(rows[slots[i]], size, connect, planes)
+        reset(rows[slots[i]], size, connect, depth)
 
 
 play_batch, replay_batch, legal_mask_batch, planes_batch = loops_over(play, legal_mask, planes)
