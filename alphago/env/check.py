@@ -21,6 +21,7 @@ DTYPES: dict[str, type[np.generic]] = {
     "outcome": np.float32,
     "score": np.float32,
     "ownership": np.int8,
+    "decisive_moves": np.int32,
 }
 GAME, START, COPY, TURNED, FULL, HALF = range(6)  # slots of the batch in which a game is played
 
@@ -234,6 +235,8 @@ def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.
             _check_against_twin(game, batch, view, twin)
         if turn:
             _check_turned(game, batch, view, turn)
+        if env.has_decisive_moves:
+            _check_decisive(game, batch, view)
         if not view.is_over:
             if len(game.moves) == env.max_moves:
                 game.fail("is_over", f"True after max_moves = {env.max_moves} plies", "False")
@@ -266,6 +269,23 @@ def _check_copy(game: _Game, batch: GameBatch, view: _View, other: int) -> _View
     copied = game.view(batch, COPY)
     game.moves.pop()
     return copied
+
+
+def _check_decisive(game: _Game, batch: GameBatch, view: _View) -> None:
+    """Check the move that is said to win at once against all legal moves, each played in a copy."""
+
+    def wins(action: int) -> bool:
+        batch.copy(np.array([GAME]), np.array([COPY]))
+        game.play(batch, COPY, action)
+        over = game.ask(batch, "is_over", [COPY])[0]
+        outcome = game.ask(batch, "to_play", [COPY])[0] * game.ask(batch, "outcome", [COPY])[0]
+        return bool(over and outcome == view.to_play)
+
+    found = int(game.ask(batch, "decisive_moves", [GAME])[0])
+    winning = [int(action) for action in np.flatnonzero(view.legal_mask) if wins(int(action))]
+    if found not in (winning or [-1]):
+        expected = " or ".join(map(game.env.to_text, winning)) if winning else "-1, since no move wins at once"
+        game.fail("decisive_moves", expected, found)
 
 
 def _check_against_twin(game: _Game, batch: GameBatch, view: _View, twin: GameBatch) -> None:
@@ -348,7 +368,7 @@ def _check_whole_game(game: _Game, batch: GameBatch, views: list[_View]) -> None
     alone = game.env.new_batch(1)
     game.run("copy", alone.copy, np.array([GAME]), np.array([0]), of=batch)
     game.same("copy", "as in the batch that it comes from", views[-1], game.view(alone, 0))
-    for verb in DTYPES:
+    for verb in _View._fields:
         together = game.ask(batch, verb, [HALF, GAME, START])
         expected = [getattr(views[ply], verb) for ply in (length // 2, length, 0)]
         if not all(np.array_equal(*pair) for pair in zip(together, expected, strict=True)):

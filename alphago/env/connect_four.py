@@ -28,6 +28,7 @@ class ConnectFourEnv(StonesEnv):
     name = "connect-four"
     N, planes, plane_shape = WIDTH, 2, (HEIGHT, WIDTH)
     action_space, max_moves = WIDTH, HEIGHT * WIDTH
+    has_decisive_moves = True
 
     def __init__(self) -> None:
         """Make the game; it has no options."""

@@ -52,6 +52,7 @@ class GameEnv:
     has_ownership = False  # whether points belong to a player at the end; if so, batches fill `ownership`
     has_captures = False  # whether stones are captured; if so, positions have a `board` [N, N] of 1, -1 and 0
     has_sgf = False  # whether games are saved as SGF files instead of records
+    has_decisive_moves = False  # whether batches find moves that win at once, which searches then try first
     has_device_kernels = False  # whether `new_batch` accepts devices other than "cpu"
 
     @cached_property  # so that a game may also define it as an attribute
@@ -270,6 +271,13 @@ class GameBatch(ABC):
     def legal_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write the legal actions, bool [n, action_space]; all False once the game is over."""
 
+    def decisive_moves(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Write for each slot a legal action after which the game is over and won by the mover, or -1, int32 [n].
+
+        Called only for games that set `GameEnv.has_decisive_moves`.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must have decisive_moves, since {self.env} sets it")
+
     @abstractmethod
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write the network's input, float32 [n, planes, height, width], C-contiguous, from the mover's view."""
@@ -330,6 +338,18 @@ class PlainBatch(GameBatch):
         for i, slot in enumerate(slots):
             out[i] = self.states[slot].legal_mask()
         return out
+
+    def decisive_moves(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        for i, slot in enumerate(slots):
+            legal = np.flatnonzero(self.states[slot].legal_mask()).tolist()
+            out[i] = next((action for action in legal if self._wins(slot, action)), -1)
+        return out
+
+    def _wins(self, slot: int, action: int) -> bool:
+        state = self.states[slot].copy()
+        mover = state.to_play
+        state.play(action)
+        return bool(state.is_over() and state.to_play * state.outcome() * mover == 1)
 
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         for i, slot in enumerate(slots):

@@ -35,7 +35,7 @@ class GomokuEnv(StonesEnv):
     name = "gomoku"
     stones_in = "points"
     actions_are_points = True
-    has_device_kernels = True
+    has_device_kernels = has_decisive_moves = True
 
     def __init__(self, board_size: int = 15, connect_row: int = 5, planes: int = 17) -> None:
         self.N = check_int("board_size", board_size, MIN_SIZE, MAX_SIZE)

@@ -92,6 +92,10 @@ class OwareEnv(GameEnv):
         return OwareRules(self.max_moves, self.repetition, self.remainder, self.graded)
 
     @property
+    def has_decisive_moves(self) -> bool:  # type: ignore[override]
+        return not self.graded  # else a later win may count more
+
+    @property
     def config(self) -> dict[str, Any]:
         return {**self.rules._asdict(), "planes": self.plane_set}
 

@@ -91,6 +91,11 @@ class RowBatch(PackedBatch):
         self._rules.planes_batch(self.rows, slots, out.reshape(len(out), math.prod(out.shape[1:])))
         return out
 
+    def decisive_moves(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        mask, row = np.empty(self.env.action_space, np.bool_), np.empty(self.rows.shape[1], np.int64)
+        self._rules.decisive_moves_batch(self.rows, slots, mask, row, out)
+        return out
+
     def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         row_kernels.outcome_batch(self.rows, slots, out)
         return out

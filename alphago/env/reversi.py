@@ -36,7 +36,7 @@ class ReversiEnv(StonesEnv):
     name = "reversi"
     planes = 4
     actions_are_points = True
-    has_ownership = has_device_kernels = True
+    has_ownership = has_device_kernels = has_decisive_moves = True
     pass_action: int
 
     def __init__(self, board_size: int = 8) -> None:

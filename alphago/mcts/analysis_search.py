@@ -177,6 +177,14 @@ class AnalysisSearch(Search):
         self._leave_out(wave, leaves, out, priors)
         return priors, values
 
+    def _decisive_moves(self, wave: Wave, leaves: Leaves, reached: Reached) -> np.ndarray:
+        found = super()._decisive_moves(wave, leaves, reached)
+        for row in np.flatnonzero(found != NONE).tolist() if self._forbidden else ():
+            own, depth = self.forbidden(int(wave.game[row])), int(leaves.lengths[row])
+            if not self._may_play(own, int(reached.movers[row]), int(found[row]), depth):
+                found[row] = NONE
+        return found
+
     def _keep(self, wave: Wave, rows: np.ndarray, scores: np.ndarray, ownership: np.ndarray) -> None:
         """Store the forecasts for some leaves of a wave in the leaves' nodes.
 

@@ -67,6 +67,9 @@ class SearchSettings:
         the root, sequential halving among the `considered` actions with the greatest logit plus Gumbel
         noise; below it, visits follow the improved policy, softmax(logits + (c_visit + max N) c_scale q).
     considered: number of actions with which a Gumbel search begins at the root.
+    decisive_moves: in games that find moves that win at once (`GameEnv.has_decisive_moves`), evaluate a position with
+        such a move as won, and try only this move there, whatever the network says (Teytaud and Teytaud 2010, "On the
+        huge benefit of decisive moves in Monte-Carlo tree search algorithms").
     c_visit, c_scale: weight of values against logits in a Gumbel search, see `gumbel`.
     """
 
@@ -86,6 +89,7 @@ class SearchSettings:
     dirichlet_decay: float = 0.0
     value_noise: float = 0.0
     near_best: float | None = None
+    decisive_moves: bool = True
 
     def __post_init__(self) -> None:
         for name in ("c_puct", "parent_value_weight", "first_play_reduction", "c_visit", "dirichlet_decay"):
@@ -105,6 +109,7 @@ class SearchSettings:
             check_positive("dirichlet_alpha", self.dirichlet_alpha)
         check_positive("c_scale", self.c_scale)
         check_bool("gumbel", self.gumbel)
+        check_bool("decisive_moves", self.decisive_moves)
         as_plain_numbers(self)
 
     def new_rule(self, games: int, actions: int) -> SearchRule:
@@ -191,6 +196,7 @@ class Search:
         self._priors = np.zeros((rows, env.action_space), np.float32)
         spread = float(settings.value_noise)
         self._value_noise = ValueNoise(np.zeros(games, np.int64), spread) if spread else None
+        self._decisive = np.zeros(rows, np.int32) if settings.decisive_moves and env.has_decisive_moves else None
         self._all_games = 0, games
         self._size = 0, 0
 
@@ -301,6 +307,8 @@ class Search:
                 reached, priors, values = cast(WaveEvaluator, self.evaluator).evaluate_leaves(self.batch, leaves)
             if self._value_noise is not None:
                 add_value_noise(wave, reached.over, self._value_noise, values)
+            if self._decisive is not None:
+                waves.decide(self._decisive_moves(wave, leaves, reached), reached.over, priors, values)
             broken = self._expand(self.tree, wave, reached, priors, values)
             if broken:
                 raise ValueError(
@@ -331,6 +339,15 @@ class Search:
             self.evaluator.evaluate(self.batch, going, priors, some)
             values[~over] = some
         return priors, values
+
+    def _decisive_moves(self, wave: Wave, leaves: Leaves, reached: Reached) -> np.ndarray:
+        """Return for each leaf an action that wins at once, or NONE, int32 [n].
+
+        wave, reached: games, nodes and movers of the leaves, for subclasses.
+        """
+        assert self._decisive is not None
+        with BOARDS:
+            return self.batch.decisive_moves(leaves.slots, self._decisive[: len(leaves.slots)])
 
     def visits(self, games: np.ndarray) -> np.ndarray:
         """Return the number of visits of each action at each root, int32 [n, A]."""

@@ -74,6 +74,7 @@ class Blank:
 
     device = "cpu"
     action_space, max_moves = 2, 8
+    has_decisive_moves = True
 
     def new_batch(self, count: int, device: str) -> "Blank":
         return self
@@ -87,6 +88,10 @@ class Blank:
 
     def legal_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         out[:] = True
+        return out
+
+    def decisive_moves(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        out[:] = -1
         return out
 
 

@@ -55,4 +55,4 @@ def reset_batch(rows, slots, height, width):
         clear(rows[slots[i]], height, width)
 
 
-play_batch, replay_batch, legal_mask_batch, planes_batch = loops_over(play, legal_mask, planes)
+play_batch, replay_batch, legal_mask_batch, planes_batch, decisive_moves_batch = loops_over(play, legal_mask, planes)

@@ -63,6 +63,14 @@ def legal_mask(row, out):
 
 
 @part
+def wins(row, action, scratch):
+    store(row, HEADER + action, load(row, TO_PLAY))  # much faster than on a copy
+    longest = longest_line(row, action)
+    store(row, HEADER + action, EMPTY)
+    return longest >= load(row, CONNECT)
+
+
+@part
 def planes(row, out):
     """Write 2 * depth + 1 planes: own and enemy stones of the newest board, then of the board before it, and so on.
 
@@ -93,4 +101,6 @@ def reset_batch(rows, slots, size, connect, depth):
         reset(rows[slots[i]], size, connect, depth)
 
 
-play_batch, replay_batch, legal_mask_batch, planes_batch = loops_over(play, legal_mask, planes)
+play_batch, replay_batch, legal_mask_batch, planes_batch, decisive_moves_batch = loops_over(
+    play, legal_mask, planes, wins
+)

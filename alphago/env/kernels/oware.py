@@ -287,4 +287,4 @@ def outcome_batch(rows, slots, out):
         out[i] = outcome(rows[slots[i]])
 
 
-play_batch, replay_batch, legal_mask_batch, planes_batch = loops_over(play, legal_mask, planes)
+play_batch, replay_batch, legal_mask_batch, planes_batch, decisive_moves_batch = loops_over(play, legal_mask, planes)

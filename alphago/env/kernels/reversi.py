@@ -206,4 +206,4 @@ def reset_batch(rows, slots, size):
         reset(rows[slots[i]], size)
 
 
-play_batch, replay_batch, legal_mask_batch, planes_batch = loops_over(play, legal_mask, planes)
+play_batch, replay_batch, legal_mask_batch, planes_batch, decisive_moves_batch = loops_over(play, legal_mask, planes)

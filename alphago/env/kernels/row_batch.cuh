@@ -14,6 +14,21 @@ KERNEL legal_mask_batch(int* rows, Long words, const Long* slots, Long n, bool* 
     EACH_POINT(i, action, n, actions) out[i * actions + action] = is_legal(ROW, (int)action);
 }
 
+// The first action that wins at once, or NO_ACTION. copies: [n, words], scratch memory.
+KERNEL decisive_moves_batch(int* rows, Long words, const Long* slots, Long n, int* out, int* copies, Long actions) {
+    EACH_SLOT {
+        const int* row = ROW;
+        int* played = copies + i * words;
+        out[i] = NO_ACTION;
+        for (int action = 0; action < actions && out[i] == NO_ACTION; action++) {
+            if (!is_legal(row, action)) continue;
+            for (int word = 0; word < words; word++) played[word] = row[word];
+            play(played, action);
+            if (is_over(played) && played[MARGIN] * row[TO_PLAY] > 0) out[i] = action;
+        }
+    }
+}
+
 // Plays every slot to its end with random moves; states: Long [n], a seed and then a stream per slot; moves: int [n].
 KERNEL playout_batch(int* rows, Long words, const Long* slots, Long n, Long* states, int* moves) {
     EACH_SLOT {

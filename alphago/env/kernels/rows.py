@@ -21,6 +21,7 @@ TO_PLAY, PLY, OVER, MARGIN, HEIGHT, WIDTH = 0, 1, 2, 3, 4, 5
 HEADER = 8  # words 6 and 7 are defined by each game
 
 BLACK, WHITE, EMPTY = 1, -1, 0
+NO_ACTION = -1
 
 
 @part
@@ -120,6 +121,18 @@ def planes(row, out):
     raise NotImplementedError
 
 
+def wins(row, action, scratch):
+    """Return whether a legal action wins the game at once; scratch: int64 [words], scratch memory."""
+    raise NotImplementedError
+
+
+def wins_on_a_copy(row, action, scratch):
+    """Return what `wins` does; the `wins` of games without a faster one of their own."""
+    copy(row, scratch)
+    play(scratch, action)
+    return load(scratch, OVER) != 0 and load(scratch, MARGIN) * load(row, TO_PLAY) > 0
+
+
 # The loops that call them.
 
 
@@ -147,15 +160,30 @@ def planes_batch(rows, slots, out):
         planes(rows[slots[i]], out[i])
 
 
-def loops_over(play: Any, legal_mask: Any, planes: Any) -> tuple[Any, ...]:
-    """Return the compiled `play_batch`, `replay_batch`, `legal_mask_batch` and `planes_batch` of a game.
+def decisive_moves_batch(rows, slots, mask, scratch, out):
+    """Write the first action that wins at once, and NO_ACTION where there is none.
 
-    play, legal_mask, planes: the game's own kernels, for one row.
+    mask: bool [A], scratch: int64 [words]; both are scratch memory.
     """
-    verbs = {"play": play, "legal_mask": legal_mask, "planes": planes}
-    return tuple(
-        kernel(specialise(loop, **verbs)) for loop in (play_batch, replay_batch, legal_mask_batch, planes_batch)
-    )
+    for i in range(slots.shape[0]):
+        row = rows[slots[i]]
+        legal_mask(row, mask)
+        out[i] = NO_ACTION
+        for action in range(mask.shape[0]):
+            if load(mask, action) and wins(row, wrap(action), scratch):
+                out[i] = action
+                break
+
+
+def loops_over(play: Any, legal_mask: Any, planes: Any, wins: Any = None) -> tuple[Any, ...]:
+    """Return a game's compiled loops, in the order play, replay, legal_mask, planes, decisive_moves.
+
+    play, legal_mask, planes, wins: the game's own kernels, for one row; None for `wins_on_a_copy`.
+    """
+    wins = part(specialise(wins_on_a_copy, play=play)) if wins is None else wins
+    verbs = {"play": play, "legal_mask": legal_mask, "planes": planes, "wins": wins}
+    loops = (play_batch, replay_batch, legal_mask_batch, planes_batch, decisive_moves_batch)
+    return tuple(kernel(specialise(loop, **verbs)) for loop in loops)
 
 
 @kernel

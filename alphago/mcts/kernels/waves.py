@@ -117,6 +117,24 @@ def select_by(choose: Any, spreads: bool = True) -> Any:
 
 
 @kernel
+def decide(decisive, over, priors, values):
+    """Give a leaf whose mover can win at once the value 1, and all of the prior to the move that wins.
+
+    decisive: int32 [n], the action that wins at each leaf, or NONE.  over: bool [n], whether the game is over there.
+    priors, values: as for `expand`, changed in place.
+    """
+    row = 0
+    for_all = priors.shape[0] == values.shape[0]
+    for i in range(values.shape[0]):
+        action = decisive[i]
+        if action != NONE:
+            values[i] = 1
+            for other in range(priors.shape[1]):
+                priors[row, other] = other == action
+        row += for_all or not over[i]
+
+
+@kernel
 def expand(tree, wave, reached, priors, values):
     """Write the evaluations of the wave's leaves (n rows) into the tree and back them up.
 
