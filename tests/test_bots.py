@@ -159,7 +159,7 @@ class BotEvaluator(Evaluator):
 
 def searched(env: GameEnv, evaluator: Evaluator, position: Position, readouts: int) -> np.ndarray:
     """The visits of a search of the package, int32 [A]."""
-    search = Search(env, evaluator, 1, SearchSettings(leaves=1))
+    search = Search(env, evaluator, 1, SearchSettings(leaves=1, decisive_moves=False))
     search.batch.copy(ONE, ONE, of=position.batch)
     search.run(np.array([readouts], np.int32))
     return search.visits(ONE)[0]

@@ -92,7 +92,7 @@ class OwareEnv(GameEnv):
         return OwareRules(self.max_moves, self.repetition, self.remainder, self.graded)
 
     @property
-    def has_decisive_moves(self) -> bool:  # type: ignore[override]
+    def has_decisive_moves(self) -> bool:
         return not self.graded  # else a later win may count more
 
     @property

@@ -63,6 +63,13 @@ SMALL = {
             r"; 2 distinct games\n",
         ],
     ),
+    "decisive_moves.py": (
+        "connect-four --opponents alphabeta:2 --games 2 --readouts 2 --seconds 0.001",
+        [
+            r"looking \d+\.\d\d us a position, the network \d+\.\d us: \d\.\d{3}; \d+% of \d+ random positions",
+            r"\nwith, against alphabeta:2: \d wins.*\nwithout, against alphabeta:2: \d wins",
+        ],
+    ),
     "kept_evaluations.py": (
         "--plies 1 --turns 1",
         [r"7x7, 16 readouts +\d+\.\d\d +\d+\.\d\d \(-\d+%\) +[\d,]+ +[\d,]+ +\d+\.\d\d\n", r"9x9, 24 readouts "],

@@ -33,6 +33,7 @@ class Twins:
         self.theirs: DeviceBatch = batch_on(backend, env, count)
         self.slots = np.arange(count)
         self.pass_alive = {"pass_alive"} if isinstance(env, GoEnv) else set()
+        self.decisive = {"decisive_moves"} if env.has_decisive_moves else set()
 
     def do(self, verb: str, *arguments: Any, **options: Any) -> None:
         for batch in (self.ours, self.theirs):
@@ -58,6 +59,8 @@ class Twins:
             self.ask(verb, (), np.float32, slots)
         for verb in ("ownership", *self.pass_alive):
             self.ask(verb, (env.N**2,), np.int8, slots)
+        for verb in self.decisive:
+            self.ask(verb, (), np.int32, slots)
         masks = self.ask("legal_mask", (env.action_space,), np.bool_, slots)
         assert np.array_equal(self.ours.rows, self.theirs.rows)
         return masks
@@ -110,6 +113,7 @@ class Twins:
             "legal_mask": ((env.action_space,), np.bool_), "is_over": ((), np.bool_), "to_play": ((), np.int8),
             "hash": ((), np.int64), "score": ((), np.float32), "outcome": ((), np.float32),
             **dict.fromkeys(("ownership", *self.pass_alive), ((env.N ** 2,), np.int8)),
+            **dict.fromkeys(self.decisive, ((), np.int32)),
         }  # fmt: skip
         for verb, (shape, dtype) in shapes.items():
             there = getattr(self.theirs, verb)(self.slots, backend.zeros((count, *shape), dtype))

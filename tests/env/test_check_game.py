@@ -17,8 +17,16 @@ from alphago.examples.tic_tac_toe import TicTacToe, TicTacToeEnv
 from tests.naive.go import NaiveGoEnv
 
 
+class DecisiveEnv(TicTacToeEnv):
+    """Tic-tac-toe in which searches look for moves that win at once."""
+
+    has_decisive_moves = True
+
+
 @pytest.mark.parametrize(
-    "env", [GoEnv(5), GoEnv(2, komi=0), GoEnv(3, margin_weight=0.3), TicTacToeEnv(), NaiveGoEnv(3)], ids=repr
+    "env",
+    [GoEnv(5), GoEnv(2, komi=0), GoEnv(3, margin_weight=0.3), TicTacToeEnv(), DecisiveEnv(), NaiveGoEnv(3)],
+    ids=repr,
 )
 def test_good_games_pass(env: GameEnv) -> None:
     check_game(env, games=10)
@@ -229,6 +237,32 @@ def test_other_rules_than_the_plain_games_are_caught(changes: dict, text: str) -
 def test_a_twin_of_another_size_is_refused() -> None:
     assert caught(GoEnv(5), NaiveGoEnv(5, planes=3)).startswith("planes: expected 3 as in NaiveGoEnv(")
     assert caught(GoEnv(5), NaiveGoEnv(3)).startswith("action_space: expected 10 as in NaiveGoEnv(")
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (lambda legal, wins: wins[:0], r"decisive_moves: expected [A-C1-3 or]+, got -1\n  in .* after \w\d "),
+        (lambda legal, wins: legal[:1], r"decisive_moves: expected -1, since no move wins at once, got 0\n"),
+        (lambda legal, wins: wins[:1], ""),
+        (lambda legal, wins: wins[-1:], ""),
+    ],
+)
+def test_a_wrong_decisive_move_is_caught(answer: Callable[[np.ndarray, np.ndarray], np.ndarray], text: str) -> None:
+    class Batch(PlainBatch):
+        def decisive_moves(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+            for i, slot in enumerate(slots.tolist()):
+                legal = np.flatnonzero(self.states[slot].legal_mask())
+                wins = np.array([action for action in legal if self._wins(slot, int(action))], int)
+                out[i] = [*answer(legal, wins), -1][0]
+            return out
+
+    env = DecisiveEnv()
+    env.new_batch = lambda count, device="cpu": Batch(env, count)  # type: ignore[method-assign]
+    if text:
+        assert re.match(text, caught(env))
+    else:
+        check_game(env)
 
 
 # --- bad games: Go with a fault --------------------------------------------------------------------

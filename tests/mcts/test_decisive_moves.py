@@ -1,0 +1,139 @@
+"""Moves that win at once: the search tries nothing else where there is one, as if the network had said so."""
+
+import numpy as np
+import pytest
+
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.game import GameBatch, GameEnv, Position
+from alphago.env.go import GoEnv
+from alphago.env.gomoku import GomokuEnv
+from alphago.env.oware import OwareEnv
+from alphago.env.reversi import ReversiEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
+from alphago.mcts.analysis_search import Forbidden
+from alphago.mcts.evaluator import Evaluator, HashEvaluator
+from alphago.mcts.kernels.nodes import NONE, ROOT
+from alphago.mcts.kernels.waves import decide
+from alphago.mcts.player import MCTSPlayer
+from alphago.mcts.search import SearchSettings
+from alphago.nn.net import NeuralNet
+from tests.mcts.trees import children, random_position, run, search_from
+
+TIC_TAC_TOE = GomokuEnv(3, 3)
+
+
+class PlainTicTacToe(TicTacToeEnv):
+    """The plain game, in which searches look for decisive moves."""
+
+    has_decisive_moves = True
+
+
+class Told(Evaluator):
+    """The evaluations of HashEvaluator, but those of a win where a legal move, tried on a copy, wins at once."""
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        HashEvaluator().evaluate(batch, slots, priors, values)
+        for i, slot in enumerate(slots.tolist()):
+            position = batch.env.position_of(batch, slot)
+            for action in np.flatnonzero(position.legal_mask).tolist():
+                after = position.play(action)
+                if after.is_over and after.result == position.to_play:
+                    priors[i], values[i] = np.arange(priors.shape[1]) == action, 1
+                    break
+
+
+GAMES = [ConnectFourEnv(), TIC_TAC_TOE, GomokuEnv(6, 4, 5), ReversiEnv(4), ReversiEnv(10), OwareEnv(), PlainTicTacToe()]
+
+
+@pytest.mark.parametrize("settings", [{}, {"leaves": 4}, {"gumbel": True}, {"gumbel": True, "leaves": 2}], ids=str)
+@pytest.mark.parametrize("env", GAMES, ids=repr)
+def test_as_if_the_network_had_said_so(env: GameEnv, settings: dict[str, object]) -> None:
+    """Every node has the same visits and value as in a search without this option that is told by its evaluator."""
+    random = np.random.default_rng(4)
+    positions = [random_position(env, plies, random) for plies in (0, env.max_moves // 2, env.max_moves)]
+    ours = search_from(positions, HashEvaluator(), SearchSettings(**settings))
+    theirs = search_from(positions, Told(), SearchSettings(decisive_moves=False, **settings))
+    assert np.array_equal(run(ours, 80), run(theirs, 80))
+    for name, one, two in zip(ours.tree._fields, ours.tree, theirs.tree, strict=True):
+        assert np.array_equal(one, two), name
+    without = search_from(positions, HashEvaluator(), SearchSettings(decisive_moves=False, **settings))
+    run(without, 80)
+    assert not np.array_equal(without.tree.value, ours.tree.value)
+
+
+def test_a_win_next_move_is_prevented_at_once() -> None:
+    """White must take C1; every other move has lost as soon as it is tried."""
+    position = TIC_TAC_TOE.position().after(["A1", "B2", "B1"])
+    search = search_from([position], HashEvaluator(), SearchSettings(first_play_reduction=0.0))
+    run(search, 12)
+    values = {
+        TIC_TAC_TOE.to_text(action): search.tree.value_sum[0, child] / search.tree.visits[0, child]
+        for action, child in children(search.tree, 0, ROOT).items()
+        if search.tree.visits[0, child]
+    }
+    assert values.pop("C1") > -1
+    assert values
+    assert set(values.values()) == {-1}
+
+
+def test_reversi_s_last_stones() -> None:
+    """One of Black's four moves takes White's last stones; an untrained network knows nothing of that."""
+    board = np.zeros((8, 8), int)
+    board[3:5, 3:5] = [[1, -1], [1, -1]]
+    board[2, 3] = 1
+    position = ReversiEnv(8).position(board=board, to_play="black")
+    wins = [action for action in np.flatnonzero(position.legal_mask).tolist() if position.play(action).is_over]
+    assert [ReversiEnv(8).to_text(action) for action in wins] == ["F4"]
+    for settings in ({}, {"gumbel": True}):
+        player = MCTSPlayer(
+            ReversiEnv(8), NeuralNet(ReversiEnv(8), tower_height=0), 2, two_player_mode=True, settings=settings
+        )
+        player.initialize_game(position)
+        assert [player.suggest_move()] == wins
+        assert player.root_value == 1
+
+
+def winning() -> Position:
+    """Black wins with C1, and so would White."""
+    return TIC_TAC_TOE.position().after(["A1", "A2", "B1", "B2"])
+
+
+def test_the_root_too_and_a_player_who_must_not() -> None:
+    player = MCTSPlayer(TIC_TAC_TOE, HashEvaluator(), 30, two_player_mode=True, forecasts=False)
+    player.initialize_game(winning())
+    assert TIC_TAC_TOE.to_text(player.suggest_move()) == "C1"
+    assert player.root_value == 1
+    assert player.policy_move() == TIC_TAC_TOE.from_text("C1")
+    player = MCTSPlayer(TIC_TAC_TOE, NeuralNet(TIC_TAC_TOE, tower_height=0), 30, two_player_mode=True, forecasts=True)
+    player.initialize_game(winning(), [Forbidden(1, frozenset([TIC_TAC_TOE.from_text("C1")]))])
+    assert TIC_TAC_TOE.to_text(player.suggest_move()) != "C1"
+    assert player.root_value < 1
+    assert player.visits()[TIC_TAC_TOE.from_text("C1")] == 0
+
+
+def test_only_values_of_decided_leaves_change() -> None:
+    """Rows for all leaves, or only for those at which the game is not over; noise does not change a win."""
+    decisive, over = np.array([NONE, 1, NONE, 0], np.int32), np.array([False, False, True, False])
+    values = np.array([0.25, -0.5, -1, 0], np.float32)
+    for rows in ([0, 1, 2, 3], [0, 1, 3]):
+        own, priors = values.copy(), np.full((len(rows), 2), 0.5, np.float32)
+        decide(decisive, over, priors, own)
+        assert own.tolist() == [0.25, 1, -1, 1]
+        expected = [[0.5, 0.5], [0, 1], [0.5, 0.5], [1, 0]]
+        assert priors.tolist() == [expected[row] for row in rows]
+
+
+def test_graded_games_and_go_do_not_look() -> None:
+    for env in (OwareEnv(rules="cgzero"), GoEnv(5), TicTacToeEnv()):
+        assert not env.has_decisive_moves
+        batch = env.new_batch(1)
+        search = search_from([env.position()], HashEvaluator(), SearchSettings())
+        assert run(search, 20).sum() == 20
+        if not isinstance(env, (OwareEnv, TicTacToeEnv)):
+            with pytest.raises(NotImplementedError, match="GoBatch must have decisive_moves, since GoEnv"):
+                batch.decisive_moves(np.zeros(1, np.int64), np.empty(1, np.int32))
+
+
+def test_the_option_is_yes_or_no() -> None:
+    with pytest.raises((TypeError, ValueError), match="decisive_moves must be"):
+        SearchSettings(decisive_moves=2)  # type: ignore[arg-type]
