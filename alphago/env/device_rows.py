@@ -51,8 +51,8 @@ class DeviceRowBatch(DeviceBatch):
         return self._answer("legal_mask_batch", slots, out, np.bool_, (actions,), actions, threads=actions)
 
     def decisive_moves(self, slots: Any, out: Any) -> Any:
-        copies = self.backend.zeros((len(slots), self._words), np.int32)
-        return self._answer("decisive_moves_batch", slots, out, np.int32, (), copies, self.env.action_space)
+        scratch = self.backend.zeros((len(slots), self._words), np.int32)
+        return self._answer("decisive_moves_batch", slots, out, np.int32, (), scratch, self.env.action_space)
 
     def write_planes(self, slots: Any, dtype: str, target: tuple[Any, int, int, int]) -> None:
         height, width = self.env.plane_shape

@@ -17,6 +17,13 @@ BOTH void play(int* row, int action) {
 
 BOTH bool is_legal(const int* row, int action) { return !is_over(row) && row[HEADER + action] == EMPTY; }
 
+BOTH bool wins(int* row, int action, int*) {
+    row[HEADER + action] = row[TO_PLAY];
+    int longest = longest_line(row, action);
+    row[HEADER + action] = EMPTY;
+    return longest >= row[CONNECT];
+}
+
 // How many of the newest boards have the stone that is on this point, or would be: all, or those after it was played
 // or after a set-up.
 BOTH int boards_since(const int* row, int point) {

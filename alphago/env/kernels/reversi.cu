@@ -93,6 +93,12 @@ BOTH bool is_legal(const int* row, int action) {
     return !is_over(row) && !can_move(row, row[TO_PLAY]);
 }
 
+BOTH bool wins(const int* row, int action, int* played) {
+    for (int i = 0; i < HEADER + points(row); i++) played[i] = row[i];
+    play(played, action);
+    return is_over(played) && played[MARGIN] * row[TO_PLAY] > 0;
+}
+
 template <typename T>
 BOTH void write_point(const int* row, int point, Planes<T> planes) {
     int owner = row[HEADER + point] * row[TO_PLAY];

@@ -1,5 +1,6 @@
 // What a small game adds to batch.cuh. Its file defines, after including rows.cuh, `play` and
 //   is_legal(row, action)          whether an action is legal, false once the game is over
+//   wins(row, action, scratch)     whether a legal action wins at once; scratch: as many words as a row
 //   write_point(row, point, out)   one point of all planes, to a Planes<T>
 //   random_action(row, state)      an action of a game that is not over, all legal ones with the same chance: with one
 //                                  random number r, the (r * count >> 32)th of `count` legal ones
@@ -14,18 +15,12 @@ KERNEL legal_mask_batch(int* rows, Long words, const Long* slots, Long n, bool* 
     EACH_POINT(i, action, n, actions) out[i * actions + action] = is_legal(ROW, (int)action);
 }
 
-// The first action that wins at once, or NO_ACTION. copies: [n, words], scratch memory.
-KERNEL decisive_moves_batch(int* rows, Long words, const Long* slots, Long n, int* out, int* copies, Long actions) {
+// The first action that wins at once, or NO_ACTION. scratch: [n, words].
+KERNEL decisive_moves_batch(int* rows, Long words, const Long* slots, Long n, int* out, int* scratch, Long actions) {
     EACH_SLOT {
-        const int* row = ROW;
-        int* played = copies + i * words;
-        out[i] = NO_ACTION;
-        for (int action = 0; action < actions && out[i] == NO_ACTION; action++) {
-            if (!is_legal(row, action)) continue;
-            for (int word = 0; word < words; word++) played[word] = row[word];
-            play(played, action);
-            if (is_over(played) && played[MARGIN] * row[TO_PLAY] > 0) out[i] = action;
-        }
+        int action = 0;
+        while (action < actions && !(is_legal(ROW, action) && wins(ROW, action, scratch + i * words))) action++;
+        out[i] = action < actions ? action : NO_ACTION;
     }
 }
 
