@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings
 from alphago.system.validation import check_float, near_misses
 
@@ -16,8 +17,8 @@ OF_GUMBEL = ("considered", "c_visit", "c_scale")
 DIGITS = 3  # significant digits of the values in a range
 
 
-def check_effect(name: str, search: SearchSettings) -> None:
-    """Raise ValueError unless `name` is a search setting that has an effect in a match with `search`."""
+def check_effect(name: str, search: SearchSettings, env: GameEnv) -> None:
+    """Raise ValueError unless `name` is a search setting that has an effect in matches of `env` with `search`."""
     known = [field.name for field in fields(search)]
     if name not in known:
         raise ValueError(f"name must be a search setting, got {name!r}: {near_misses(name, known)}")
@@ -29,6 +30,8 @@ def check_effect(name: str, search: SearchSettings) -> None:
         raise ValueError(f"name must be a setting of {rule} search, got {name}: it needs search {other!r}")
     if name == "c_puct_limit" and not search.c_puct_growth:
         raise ValueError("name must be a setting that has an effect, got c_puct_limit: c_puct_growth is 0")
+    if name == "decisive_moves" and not env.has_decisive_moves:
+        raise ValueError(f"name must be a setting that has an effect, got decisive_moves: {env} has none")
 
 
 def checked_value(search: SearchSettings, name: str, value: Any) -> Any:

@@ -148,7 +148,7 @@ def tune(
     """
     check_env(env)
     chosen = search_settings(search, readouts, 1)
-    check_effect(name, chosen)
+    check_effect(name, chosen, env)
     if (between is None) == (not values):
         raise ValueError("values must be given, or between: one of the two")
     first = checked_value(chosen, name, getattr(chosen, name))

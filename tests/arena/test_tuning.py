@@ -125,15 +125,16 @@ class TestValues:
             ("near_best", True, "name must be a setting of Gumbel search, got near_best: it needs search 'puct'"),
             ("value_noise", False, "name must be a setting that matters in matches, got value_noise"),
             ("c_puct_limit", False, "name must be a setting that has an effect, got c_puct_limit: c_puct_growth is 0"),
+            ("decisive_moves", False, "name must be a setting that has an effect, got decisive_moves: GoEnv("),
         ],
     )
     def test_settings_without_effect(self, name: str, gumbel: bool, sentence: str) -> None:
         with pytest.raises(ValueError, match="^" + re.escape(sentence)):
-            check_effect(name, SearchSettings(gumbel=gumbel))
+            check_effect(name, SearchSettings(gumbel=gumbel), GO)
 
     def test_every_setting_has_its_kind(self) -> None:
         """So that a new setting is not tuned where it has no effect."""
-        of_both = {"virtual_loss", "leaves", "gumbel"}
+        of_both = {"virtual_loss", "leaves", "gumbel", "decisive_moves"}
         assert {*NOISE, *OF_PUCT, *OF_GUMBEL, *of_both} == {field.name for field in fields(SearchSettings)}
 
     @pytest.mark.parametrize(
