@@ -52,7 +52,7 @@ class GameEnv:
     has_ownership = False  # whether points belong to a player at the end; if so, batches fill `ownership`
     has_captures = False  # whether stones are captured; if so, positions have a `board` [N, N] of 1, -1 and 0
     has_sgf = False  # whether games are saved as SGF files instead of records
-    has_decisive_moves = False  # whether batches find moves that win at once, which searches then try first
+    has_decisive_moves = False  # whether batches find moves that win at once, see SearchSettings.decisive_moves
     has_device_kernels = False  # whether `new_batch` accepts devices other than "cpu"
 
     @cached_property  # so that a game may also define it as an attribute

@@ -67,10 +67,10 @@ class SearchSettings:
         the root, sequential halving among the `considered` actions with the greatest logit plus Gumbel
         noise; below it, visits follow the improved policy, softmax(logits + (c_visit + max N) c_scale q).
     considered: number of actions with which a Gumbel search begins at the root.
+    c_visit, c_scale: weight of values against logits in a Gumbel search, see `gumbel`.
     decisive_moves: in games that find moves that win at once (`GameEnv.has_decisive_moves`), evaluate a position with
         such a move as won, and try only this move there, whatever the network says (Teytaud and Teytaud 2010, "On the
         huge benefit of decisive moves in Monte-Carlo tree search algorithms").
-    c_visit, c_scale: weight of values against logits in a Gumbel search, see `gumbel`.
     """
 
     c_puct: float = 0.96
