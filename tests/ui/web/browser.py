@@ -94,6 +94,18 @@ class Visitor:
         for point in points:
             self.page.locator(f'[data-point="{point}"]').click()
 
+    def middle(self, point: str) -> dict[str, float]:
+        """The middle of a point of the board on the screen, in one call: between two the board may be drawn anew."""
+        self.page.locator(".ag-svg").scroll_into_view_if_needed()
+        found = self.page.evaluate(
+            """point => {
+                const box = document.querySelector(`[data-point="${point}"]`).getBoundingClientRect();
+                return {x: box.x + box.width / 2, y: box.y + box.height / 2};
+            }""",
+            point,
+        )
+        return dict(found)
+
     def press(self, *keys: str) -> None:
         for key in keys:
             self.page.keyboard.press(key)

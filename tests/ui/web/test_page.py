@@ -184,11 +184,8 @@ def test_a_finger(chromium: Any) -> None:
         visitor.expect(visitor.page.locator(".ag-moves li")).to_have_count(6)
         visitor.part("stop").tap()
         visitor.expect(visitor.part("stop")).to_be_disabled()
-        action = visitor.page.locator(".ag-moves li").first.get_attribute("data-action")
-        target = visitor.page.locator(f'.ag-target[data-action="{action}"]')
-        target.scroll_into_view_if_needed()
-        box = target.bounding_box()
-        spot = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+        listed = visitor.page.locator(".ag-moves li").evaluate_all("rows => rows.map(row => +row.dataset.action)")
+        spot = visitor.middle(next(GO5.to_text(action) for action in listed if action < 25))
         fingers = visitor.context.new_cdp_session(visitor.page)
         fingers.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [spot]})
         visitor.expect(visitor.page.locator(".ag-ghost").first).to_be_visible()
