@@ -137,6 +137,11 @@ class TestRules:
                 assert np.float32(game.outcome() * position.to_play) == np.float32(position.outcome)
             else:
                 assert game.legal() == np.flatnonzero(position.legal_mask).tolist(), position.describe()
+                if env.has_decisive_moves:
+                    found = int(position.batch.decisive_moves(ONE, np.empty(1, np.int32))[0])
+                    assert game.winning() == (None if found < 0 else found), position.describe()
+                else:
+                    assert game.winning() is None
                 np.testing.assert_array_equal(game.planes()[0], position.planes())
 
 
@@ -159,7 +164,7 @@ class BotEvaluator(Evaluator):
 
 def searched(env: GameEnv, evaluator: Evaluator, position: Position, readouts: int) -> np.ndarray:
     """The visits of a search of the package, int32 [A]."""
-    search = Search(env, evaluator, 1, SearchSettings(leaves=1, decisive_moves=False))
+    search = Search(env, evaluator, 1, SearchSettings(leaves=1))
     search.batch.copy(ONE, ONE, of=position.batch)
     search.run(np.array([readouts], np.int32))
     return search.visits(ONE)[0]

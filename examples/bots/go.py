@@ -126,6 +126,9 @@ class Go:
         margin = self.margin()
         return float(self.mover * ((margin > 0) - (margin < 0)))
 
+    def winning(self) -> None:
+        """Return None: as in the package, the search of Go does not look for moves that win at once."""
+
     def planes(self) -> np.ndarray:
         """Return own stones, the other side's, and whether Black is to move: float32 [1, 3, N, N]."""
         size = self.rules.size

@@ -30,17 +30,22 @@ class Oware:
         starved = not any(houses[other : other + 6])
         return [i for i in range(6) if houses[own + i] and (not starved or houses[own + i] >= 6 - i)]
 
-    def after(self, action: int) -> "Oware":
-        """Return the position after sowing an own house and capturing."""
-        houses, stores = self.houses.copy(), self.stores.copy()
-        side = 0 if self.mover == 1 else 1
-        start = i = 6 * side + action
+    def sown(self, action: int) -> tuple[list[int], int]:
+        """Return the houses after sowing an own house, before captures, and where the last seed fell."""
+        houses = self.houses.copy()
+        start = i = action if self.mover == 1 else 6 + action
         seeds, houses[start] = houses[start], 0
         while seeds:
             i = (i + 1) % 12
             if i != start:
                 houses[i] += 1
                 seeds -= 1
+        return houses, i
+
+    def after(self, action: int) -> "Oware":
+        """Return the position after sowing an own house and capturing."""
+        houses, i = self.sown(action)
+        stores, side = self.stores.copy(), 0 if self.mover == 1 else 1
         left, first = 6 * (1 - side), i + 1
         taken = 0
         if left <= i < left + 6:
@@ -72,6 +77,27 @@ class Oware:
                 self.stores = [self.stores[0] + sum(self.houses[:6]), self.stores[1] + sum(self.houses[6:])]
                 self.houses = [0] * 12
         return self
+
+    def winning(self) -> int | None:
+        """Return the first action that wins at once, None without one; graded games, in which wins differ, have none.
+
+        Only a capture, a position met before and the limit can end a game with a win of the side that moved.
+        """
+        if self.options["graded"]:
+            return None
+        side = 0 if self.mover == 1 else 1
+        last_ply = self.ply + 1 >= self.options["max_moves"]
+        may_repeat = len(self.seen) > 1 and self.stores[side] + sum(self.houses[6 * side : 6 * side + 6]) > 24
+        if not last_ply and not may_repeat and self.stores[side] < 10:  # at most 15 are captured: three in five houses
+            return None
+        for action in self.legal():
+            houses, last = self.sown(action)
+            captures = last // 6 != side and 2 <= houses[last] <= 3
+            if last_ply or captures or (may_repeat and (-self.mover, *houses) in self.seen):
+                then = self.after(action)
+                if then.over and then.stores[side] > then.stores[1 - side]:
+                    return action
+        return None
 
     def outcome(self) -> float:
         """Return the mover's result of a finished game, graded where the options say so."""

@@ -171,6 +171,8 @@ class Search:
         node.mover = game.mover
         if game.over:
             node.value = game.outcome()
+        elif (winning := game.winning()) is not None:
+            node.value, node.waiting = 1.0, [(1.0, winning)]
         else:
             logits, node.value = self.network.run(game.planes())
             legal = game.legal()
