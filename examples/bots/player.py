@@ -105,12 +105,15 @@ def masked_softmax(logits: np.ndarray, legal: Sequence[int]) -> np.ndarray:
 
 
 class Node:
-    """A position of the tree; `total` is from the view of the player who moved to it."""
+    """A position of the tree; `total` is from the view of the player who moved to it.
 
-    __slots__ = ("action", "children", "game", "mover", "parent", "prior", "total", "value", "visits", "waiting")
+    No node knows its parent: without cycles Python frees a tree at once, and not by a collection within a later move.
+    """
 
-    def __init__(self, parent: "Node | None", action: int, prior: float) -> None:
-        self.parent, self.action, self.prior = parent, action, prior
+    __slots__ = ("action", "children", "game", "mover", "prior", "total", "value", "visits", "waiting")
+
+    def __init__(self, action: int, prior: float) -> None:
+        self.action, self.prior = action, prior
         self.game: Any = None
         self.children: list[Node] = []
         self.waiting: list[tuple[float, int]] = []  # untried actions with their priors, the best one last
@@ -126,9 +129,9 @@ class Search:
     def best(self, game: Any, readouts: int, milliseconds: float = math.inf) -> tuple[int, int]:
         """Return the most visited action, and how many simulations there were in the time, at most `readouts`."""
         end = time.perf_counter() + (milliseconds - MARGIN_MS) / 1000
-        self.root = root = Node(None, -1, 1.0)
+        self.root = root = Node(-1, 1.0)
         root.game = game
-        self.evaluate(root)
+        self.evaluate([root])
         done = 0
         while done < readouts and (len(root.waiting) + len(root.children) > 1 or milliseconds == math.inf):
             self.simulate(root)
@@ -139,13 +142,15 @@ class Search:
             return root.waiting[-1][1], done
         return min(root.children, key=lambda child: (-child.visits, child.action)).action, done
 
-    def simulate(self, node: Node) -> None:
+    def simulate(self, root: Node) -> None:
+        node, path = root, [root]
         while node.waiting or node.children:
-            node = self.choose(node)
+            parent, node = node, self.choose(node)
+            path.append(node)
             if node.game is None:
-                node.game = node.parent.game.after(node.action)  # type: ignore[union-attr]
-                return self.evaluate(node)
-        back_up(node)  # a finished game, met again
+                node.game = parent.game.after(node.action)
+                return self.evaluate(path)
+        back_up(path)  # a finished game, met again
 
     def choose(self, node: Node) -> Node:
         """Return the child to follow, a new one for an untried action (Silver et al. 2017, "Select")."""
@@ -161,12 +166,14 @@ class Search:
             score = seed - REDUCTION * math.sqrt(tried) + explore * prior
             if best is None or score > best_score or (score == best_score and action < best.action):
                 node.waiting.pop()
-                best = Node(node, action, prior)
+                best = Node(action, prior)
                 node.children.insert(0, best)
         assert best is not None
         return best
 
-    def evaluate(self, node: Node) -> None:
+    def evaluate(self, path: list[Node]) -> None:
+        """Evaluate the last node of a path from the root, and back its value up."""
+        node = path[-1]
         game = node.game
         node.mover = game.mover
         if game.over:
@@ -178,17 +185,12 @@ class Search:
             legal = game.legal()
             priors = masked_softmax(logits, legal).tolist()
             node.waiting = sorted(zip(priors, legal, strict=True), key=lambda pair: (pair[0], -pair[1]))
-        back_up(node)
+        back_up(path)
 
 
-def back_up(leaf: Node) -> None:
-    """Count a simulation that ended in `leaf` in all nodes on its way; sums are rounded to float32."""
-    value, node = leaf.value, leaf
-    while True:
-        parent = node.parent
-        player = node.mover if parent is None else parent.mover
+def back_up(path: list[Node]) -> None:
+    """Count a simulation that ended in the last node of a path in all of its nodes; sums are rounded to float32."""
+    leaf = path[-1]
+    for parent, node in zip([path[0], *path], path, strict=False):
         node.visits += 1
-        node.total = float(np.float32(node.total + (value if player == leaf.mover else -value)))
-        if parent is None:
-            return
-        node = parent
+        node.total = float(np.float32(node.total + (leaf.value if parent.mover == leaf.mover else -leaf.value)))
