@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from alphago import ConnectFourEnv, GoEnv, NeuralNet, OwareEnv, ReversiEnv
+from alphago import ConnectFourEnv, GoEnv, GomokuEnv, NeuralNet, OwareEnv, ReversiEnv
 from alphago.nn.base import DenseBase
 from tests.benchmarks.bench import BENCHMARKS, Bench
 from tests.ui.clients.installed import client, node
@@ -61,6 +61,13 @@ SMALL = {
             r"sign of 2 readouts: \d of \d",
             r"alphabeta:2, perfect with at most 8 empty points, whose first 3 moves are drawn: \d won",
             r"; 2 distinct games\n",
+        ],
+    ),
+    "gomoku.py": (
+        "--readouts 2 --depth 2",
+        [
+            r"as Black: \d+ won, \d+ drawn, \d+ lost\n",
+            r"as White: \d+ won.*\n(.*\n)*[\d.]+ of 32 points, [\d.]+%, with 2",
         ],
     ),
     "decisive_moves.py": (
@@ -150,7 +157,8 @@ TRAINING = {  # the same, of those that train
         [r"\| 0\.001 min, \d+ cores, seed 0 \| \d+% \(\d+% to \d+%\) \| \d+% \(\d+% to \d+%\) \|\n"],
     ),
 }
-PLAYERS = {"connect_four.py": ConnectFourEnv(), "reversi.py": ReversiEnv(6)}  # which take a network of the game
+# Scripts that take a network of the game.
+PLAYERS = {"connect_four.py": ConnectFourEnv(), "gomoku.py": GomokuEnv(4, 3), "reversi.py": ReversiEnv(6)}
 PEERS = {
     "against_mctx.py": "jax",
     "openspiel_playouts.py": "pyspiel",
