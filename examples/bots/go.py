@@ -217,7 +217,7 @@ COMMANDS: dict[str, Any] = {
 
 
 def main(packed: str) -> None:
-    gc.disable()  # it takes some 5 ms in the middle of a move, and there are no cycles to find
+    gc.disable()  # a collection takes milliseconds in the middle of a move, and there are no cycles to find
     controller = Controller(packed)
     for line in sys.stdin:
         words = line.split("#")[0].split()

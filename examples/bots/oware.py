@@ -165,7 +165,7 @@ class Turns:
 
 
 def main(packed: str) -> None:
-    gc.disable()  # it takes some 5 ms in the middle of a move, and there are no cycles to find
+    gc.disable()  # a collection takes milliseconds in the middle of a move, and there are no cycles to find
     network = Network(packed)
     search, turns = Search(network), Turns(network.facts["options"])
     later = float(sys.argv[1]) if len(sys.argv) > 1 else LATER_MS
