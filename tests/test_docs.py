@@ -17,7 +17,7 @@ PAGES = [ROOT / "README.md", *(page for folder in FOLDERS for page in sorted(fol
 HISTORY = sorted((ROOT / "docs" / "experiments").glob("*.md"))  # their commands are those of their commits
 SOURCES = [*(ROOT / "examples").glob("*.py"), *(ROOT / "alphago").rglob("*.py")]
 FENCED = re.compile(r"^```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-COMMAND = re.compile(r"(?:\S*/)?alphago (?P<arguments>[a-z].*)")
+COMMAND = re.compile(r"(?:taskset -c \d+ )?(?:\S*/)?alphago (?P<arguments>[a-z].*)")
 
 
 def name_of(page: Path) -> str:
@@ -49,8 +49,9 @@ def test_block(block: Block, sources: list[str], tmp_path: Path, monkeypatch: py
 
 
 def command_lines(text: str) -> list[str]:
-    """The arguments of all `alphago` commands that stand in blocks, one to a line, without comments."""
-    lines = [line.split(" #")[0].strip() for block in FENCED.findall(text) for line in block.splitlines()]
+    """The arguments of all `alphago` commands in blocks, without comments; a line that ends with \\ goes on."""
+    blocks = [re.sub(r"\\\n *", "", block) for block in FENCED.findall(text)]
+    lines = [line.split(" #")[0].strip() for block in blocks for line in block.splitlines()]
     return [match["arguments"] for match in map(COMMAND.fullmatch, lines) if match]
 
 
