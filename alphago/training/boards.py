@@ -16,14 +16,14 @@ from alphago.system.validation import qualified_name
 from alphago.training.batches import apportion
 from alphago.training.beginning import draw_beginning
 from alphago.training.curriculum import Stage
-from alphago.training.judges.resignation import AdaptiveThreshold, Resignation, calibrate
 from alphago.training.lineup import Lineup
 from alphago.training.memory import MakeMemory, ReplayMemory, Sample, window
 from alphago.training.pool import SamplePool
+from alphago.training.resignation import AdaptiveThreshold, Resignation, calibrate
 from alphago.training.runs.shards import Shards
-from alphago.training.runs.state import pack_arrays, unpack_arrays
-from alphago.training.selfplay import GameSource, MakeSource
+from alphago.training.runs.state import pack_arrays, tensor_name, unpack_arrays
 from alphago.training.settings import SelfPlaySettings, TrainingSettings
+from alphago.training.source import GameSource, MakeSource
 
 CALIBRATION_GAMES = 1000  # number of latest games on which the resignation threshold is calibrated
 
@@ -163,11 +163,6 @@ class BoardTraining:
         if self.adaptive is not None and data["adaptive"] is not None:
             self.adaptive.restore(data["adaptive"])
         self.source.restore(unpack_arrays(tensors[tensor_name(self.env.N)]), data["source"])
-
-
-def tensor_name(board: int) -> str:
-    """Return the name, in a run's state, of the tensor with the games in progress on boards of size `board`."""
-    return f"selfplay{board}.games"
 
 
 class Boards:

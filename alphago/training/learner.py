@@ -15,10 +15,10 @@ from alphago.nn.parts import strip_prefix
 from alphago.nn.policy import may_drift
 from alphago.nn.threads import Workers
 from alphago.training.batches import Part, split_for_thread, to_device, weight_sum
+from alphago.training.measures import Outputs, batch_metrics, to_numbers
 from alphago.training.memory import Sample
 from alphago.training.optimizer import OPTIMIZERS, rate_factor, slow_down_dense
 from alphago.training.settings import TrainingSettings
-from alphago.training.watch.measures import Outputs, batch_metrics, to_numbers
 
 WARM_UP_STEPS = 200
 LARGEST_WEIGHT = 1e6  # a larger weight means divergence; weights of sound networks are below 100

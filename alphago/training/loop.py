@@ -9,15 +9,15 @@ An iteration plays some moves in every game, trains on `samples_per_position` sa
 publishes the new network.  If `stop` is set, training stops between two moves or two gradient steps.  The next call
 continues from there, and a run limited by `num_games` ends with bit-identical weights.
 
-`train` in session.py calls `train_loop`.
+`train` in call/session.py calls `train_loop`.
 """
 
 import threading
 
 from alphago.records.record import GameRecord
-from alphago.system.stopwatch import NET, OPTIMIZER, SAMPLING
+from alphago.system.stopwatch import NET, OPTIMIZER, PLAYING, SAMPLING
+from alphago.training.metrics import board_metrics, weighted_means
 from alphago.training.run import Run, Stopped
-from alphago.training.watch.metrics import PLAYING, board_metrics, weighted_means
 
 Metrics = dict[str, float]
 FRESH_POSITIONS = 256  # positions of new games on which the network is tested before it is trained on them

@@ -21,18 +21,18 @@ from alphago.system.stopwatch import PUBLISHING, SAVING, Stopwatch
 from alphago.training.batches import Part, Prefetcher, to_device
 from alphago.training.boards import Boards, BoardTraining
 from alphago.training.curriculum import stages
-from alphago.training.group import SelfPlay
 from alphago.training.history import Row
 from alphago.training.learner import Learner
 from alphago.training.lineup import Lineup
+from alphago.training.measures import mean_metrics
 from alphago.training.memory import MakeMemory, ReplayMemory
+from alphago.training.metrics import Pace, board_metrics, time_shares
 from alphago.training.pool import SamplePool
 from alphago.training.runs.folder import RunFolder
 from alphago.training.runs.state import State
-from alphago.training.selfplay import MakeSource
+from alphago.training.selfplay import SelfPlay
 from alphago.training.settings import TrainingSettings
-from alphago.training.watch.measures import mean_metrics
-from alphago.training.watch.metrics import Pace, board_metrics, time_shares
+from alphago.training.source import MakeSource
 from alphago.training.watch.report import Reporter
 from alphago.training.watch.run_clock import RunClock, SavingTimes
 

@@ -25,8 +25,8 @@ from alphago.system.validation import (
     setting,
     settings,
 )
+from alphago.training.criteria import Champions, Gate, check_watch
 from alphago.training.curriculum import Curriculum, Sizes, check_curriculum, check_sizes
-from alphago.training.judges.criteria import Champions, Gate, check_watch
 from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer, Steps, check_schedule
 from alphago.training.pool import Pool
 from alphago.training.targets import Targets, ValueTargets

@@ -10,8 +10,8 @@ from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord, RecordBuilder
 from alphago.training.boards import Boards, BoardTraining
 from alphago.training.curriculum import stages
-from alphago.training.group import SelfPlay
 from alphago.training.memory import ReplayMemory
+from alphago.training.selfplay import SelfPlay
 from alphago.training.settings import SelfPlaySettings, TrainingSettings
 from tests.training.small_runs import GO, RandomGames
 

@@ -16,9 +16,9 @@ from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.model_files import read_weights
 from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import GameRecord, RecordBuilder, load_records
+from alphago.training.call.plan import saved_settings
 from alphago.training.loop import train_loop
 from alphago.training.run import Run, Stopped
-from alphago.training.runs.resume import saved_settings
 from tests.training.small_runs import (
     GO,
     Listener,

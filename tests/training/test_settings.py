@@ -14,9 +14,9 @@ from alphago.env.go import GoEnv
 from alphago.mcts.search import SearchSettings
 from alphago.system.cores import available_cores
 from alphago.system.validation import UNSET
-from alphago.training.judges.criteria import Champions, Gate, Opponent
+from alphago.training.call.plan import TrainCall, new_run
+from alphago.training.criteria import Champions, Gate, Opponent
 from alphago.training.pool import Pool
-from alphago.training.runs.resume import TrainCall, new_run
 from alphago.training.settings import SelfPlaySettings, TrainingSettings
 from tests.training.small_runs import RandomGames, run
 

@@ -14,7 +14,7 @@ from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings
 from alphago.nn.net import NeuralNet
 from alphago.training.batches import apportion
-from alphago.training.judges.criteria import Gate
+from alphago.training.criteria import Gate
 from alphago.training.run import Run
 from alphago.training.settings import TrainingSettings
 

@@ -15,11 +15,11 @@ from alphago.arena.match import MatchStopped
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.nn.parts import strip_prefix
+from alphago.system.stopwatch import MATCHES
+from alphago.training.criteria import Champions, Gate
 from alphago.training.judges.candidate import log_match, play_candidate
-from alphago.training.judges.criteria import Champions, Gate
 from alphago.training.lineup import Lineup, Shares
 from alphago.training.run import Run
-from alphago.training.watch.metrics import MATCHES
 
 PREFIX = "champion."  # prefix of the networks' tensors in a run's state, before the network's number
 STREAM = 4_000_000_009  # recent networks are drawn by generators seeded with (seed, STREAM, candidates)

@@ -20,11 +20,11 @@ from alphago.mcts.search import SearchSettings
 from alphago.nn.model_files import fingerprint
 from alphago.nn.net import NeuralNet
 from alphago.system.files import write_atomic
+from alphago.system.stopwatch import EXAMINATION
+from alphago.training.criteria import Opponent
 from alphago.training.history import EVALUATIONS, read_rows
-from alphago.training.judges.criteria import Opponent
 from alphago.training.judges.results import games_as_text, match_row, without_forfeits
 from alphago.training.run import Run
-from alphago.training.watch.metrics import EXAMINATION
 
 # Proving "better than even" against "40 Elo points better": about 60 games at a win rate of 75 %, 200 at 60 %.
 TEST = Sprt(0.0, 40.0)

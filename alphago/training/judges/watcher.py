@@ -20,10 +20,10 @@ from alphago.mcts.evaluator import Evaluator
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.nn.parts import strip_prefix
+from alphago.system.stopwatch import EXAMINATION
 from alphago.training.judges.budget import Budget, Clock, Limit
 from alphago.training.judges.watched import Examination, Watched
 from alphago.training.run import Run
-from alphago.training.watch.metrics import EXAMINATION
 
 POINTS = 20  # largest number of examinations per opponent in a run
 LONGEST = 1 / 8  # share of the run after which an examination ends with the units completed so far

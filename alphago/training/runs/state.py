@@ -153,3 +153,8 @@ def unpack_arrays(data: torch.Tensor) -> dict[str, np.ndarray]:
     """Return the named arrays in a tensor of `pack_arrays`."""
     with np.load(io.BytesIO(zlib.decompress(data.numpy().data)), allow_pickle=False) as arrays:
         return dict(arrays)
+
+
+def tensor_name(board: int) -> str:
+    """Return the name, in a run's state, of the tensor with the games in progress on boards of size `board`."""
+    return f"selfplay{board}.games"

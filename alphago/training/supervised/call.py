@@ -13,11 +13,11 @@ from alphago.nn.threads import one_torch_thread
 from alphago.records.record import GameRecord
 from alphago.system.cores import available_cores
 from alphago.system.validation import check_float, check_int, checks_keywords
+from alphago.training.call.session import RunParts, Slice, train_run
 from alphago.training.judges.held_out import HeldOut
 from alphago.training.judges.prediction import AT_ONCE, Counts, predict
 from alphago.training.memory import MakeMemory
 from alphago.training.runs.config import holds_run, read_config
-from alphago.training.session import RunParts, Slice, train_run
 from alphago.training.settings import TrainingSettings
 from alphago.training.supervised.given_games import GivenGames, given_games, left_out_sentence
 from alphago.training.supervised.source import GivenMemory, GivenSource

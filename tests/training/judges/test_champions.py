@@ -11,13 +11,13 @@ import pytest
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import load_records
-from alphago.training.group import SelfPlay
+from alphago.training.criteria import Champions
 from alphago.training.history import read_history, read_rows
 from alphago.training.judges.champions import ChampionKeeper
-from alphago.training.judges.criteria import Champions
 from alphago.training.lineup import Lineup
 from alphago.training.loop import train_loop
 from alphago.training.run import Run
+from alphago.training.selfplay import SelfPlay
 from alphago.training.settings import TrainingSettings
 from tests.training.small_runs import (
     GO,

@@ -18,14 +18,14 @@ from alphago.arena.match import MatchResult
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import load_records
-from alphago.training.group import SelfPlay
+from alphago.training.criteria import Gate
 from alphago.training.history import read_history, read_rows
 from alphago.training.judges.candidate import Match
-from alphago.training.judges.criteria import Gate
 from alphago.training.judges.gate import Gatekeeper
 from alphago.training.lineup import Lineup
 from alphago.training.loop import train_loop
 from alphago.training.run import Run
+from alphago.training.selfplay import SelfPlay
 from tests.training.small_runs import (
     GO,
     Listener,

@@ -7,8 +7,7 @@ from alphago import GoEnv, OwareEnv
 from alphago.env.game import GameEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.training.selfplay import selfplay
-from alphago.training.watch.metrics import (
+from alphago.training.metrics import (
     WORK,
     bottleneck,
     game_metrics,
@@ -17,6 +16,7 @@ from alphago.training.watch.metrics import (
     time_shares,
     weighted_means,
 )  # fmt: skip
+from alphago.training.selfplay import selfplay
 from tests.training.small_runs import GO, Small
 
 

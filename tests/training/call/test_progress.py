@@ -9,8 +9,8 @@ import pytest
 
 from alphago import GoEnv, train
 from alphago.system.stopwatch import Stopwatch
+from alphago.training.call.progress import RunProgress
 from alphago.training.settings import TrainingSettings
-from alphago.training.watch.progress import RunProgress
 from tests.training.small_runs import TINY, Listener
 
 LENGTH = GoEnv(9).usual_length

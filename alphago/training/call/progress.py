@@ -2,10 +2,9 @@
 
 from typing import NamedTuple
 
-from alphago.system.stopwatch import OPTIMIZER, PUBLISHING, SAMPLING, SAVING
+from alphago.system.stopwatch import EXAMINATION, MATCHES, OPTIMIZER, PLAYING, PUBLISHING, SAMPLING, SAVING
 from alphago.training.history import Row
 from alphago.training.run import Run
-from alphago.training.watch.metrics import EXAMINATION, MATCHES, PLAYING
 from alphago.training.watch.report import Progress, Report
 
 LATEST = 6  # number of latest iterations over which the speed is averaged

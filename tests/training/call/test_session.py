@@ -21,13 +21,12 @@ from alphago.cuda.contract import BackendMissing
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.net import NeuralNet, load_model
-from alphago.training.group import SelfPlay
-from alphago.training.judges.criteria import Gate, Opponent
+from alphago.training.call.plan import TrainCall, new_run
+from alphago.training.call.session import estimate, train
+from alphago.training.criteria import Gate, Opponent
 from alphago.training.runs.config import holds_run, read_config
 from alphago.training.runs.folder import new_folder
-from alphago.training.runs.resume import TrainCall, new_run
-from alphago.training.selfplay import selfplay
-from alphago.training.session import estimate, train
+from alphago.training.selfplay import SelfPlay, selfplay
 from tests.devices import needs_compiler
 from tests.training.small_runs import (
     GO,
@@ -379,7 +378,7 @@ class TestDevice:
                     raise torch.OutOfMemoryError(FULL)
                 return super().go_on(stop, until)
 
-        for module in ("alphago.training.session", "alphago.nn.inference.gpu"):
+        for module in ("alphago.training.call.session", "alphago.nn.inference.gpu"):
             monkeypatch.setattr(f"{module}.find_device", lambda env, name: "host" if name == "auto" else name)
         sentence = "20.00 MiB does not fit into the memory that is left on the GPU"
         settings = {"source": Fills, "plies_per_iteration": 2}

@@ -13,10 +13,9 @@ import torch
 from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord, records_to_bytes
 from alphago.system.files import DAMAGED, explain_os_error, write_atomic
-from alphago.training.boards import tensor_name
 from alphago.training.runs.folder import GAMES, LOGS, MATCHES, STATE, WEIGHTS, RunFolder, file_size
 from alphago.training.runs.shards import Shard, Shards, digest_of, read_shard
-from alphago.training.runs.state import PIECE, State, pack_arrays, to_bytes, unpack_arrays
+from alphago.training.runs.state import PIECE, State, pack_arrays, tensor_name, to_bytes, unpack_arrays
 
 FOLDER_LIMIT = 60 * 2**20  # bytes of all files
 FILE_LIMIT = PIECE  # bytes of one file

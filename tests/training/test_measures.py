@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from alphago.nn.loss import ILLEGAL
-from alphago.training.watch.measures import METRICS, mean_metrics, measure, pearson
+from alphago.training.measures import METRICS, mean_metrics, measure, pearson
 
 
 def test_pearson() -> None:

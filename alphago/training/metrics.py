@@ -9,20 +9,29 @@ import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.records.record import GameRecord
-from alphago.system.stopwatch import BOARDS, NET, OPTIMIZER, PUBLISHING, SAMPLING, SAVING, TRANSFER, TREE, Work
+from alphago.system.stopwatch import (
+    BOARDS,
+    GAMES,
+    MATCHES,
+    NET,
+    OPTIMIZER,
+    PLAYING,
+    PUBLISHING,
+    SAMPLING,
+    SAVING,
+    TRANSFER,
+    TREE,
+)
 from alphago.training.boards import Boards
-from alphago.training.group import GAMES
 from alphago.training.history import Row, number
 
-PLAYING = Work("playing")  # the run's main thread waits for the threads of self-play
-MATCHES = Work("matches")  # matches of the gate
-EXAMINATION = Work("examination")  # judges other than the gate; not part of the training time
 WAITING = "waiting"  # threads of self-play that wait for the last of them to finish an iteration
 OTHER = "other"
 WORK = (
-    *(work.name for work in (NET, TREE, BOARDS, TRANSFER, OPTIMIZER, SAMPLING, PUBLISHING, SAVING, MATCHES)),
-    GAMES, WAITING, OTHER,
-)  # fmt: skip
+    *(work.name for work in (NET, TREE, BOARDS, TRANSFER, OPTIMIZER, SAMPLING, PUBLISHING, SAVING, MATCHES, GAMES)),
+    WAITING,
+    OTHER,
+)
 NECESSARY = (NET.name, OPTIMIZER.name)  # all other kinds of work are overhead
 
 

@@ -19,8 +19,8 @@ from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.nn.net import NeuralNet, build_net
 from alphago.system.validation import UNSET, Unset, is_int, make_settings, qualified_name
+from alphago.training.criteria import Champions, Gate, Opponent
 from alphago.training.curriculum import stages
-from alphago.training.judges.criteria import Champions, Gate, Opponent
 from alphago.training.judges.watched import Watched, make_watched
 from alphago.training.optimizer import OPTIMIZERS
 from alphago.training.pool import Pool
