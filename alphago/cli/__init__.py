@@ -54,7 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser = parser_of(verb, words[1:])
         options = parser.parse_args(words[1:])
     try:
-        return int(options.run(options))
+        code = int(options.run(options))
+        sys.stdout.flush()  # a full disk is an error of the command, not a line that Python prints at its end
+        return code
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:

@@ -96,17 +96,9 @@ def export_model(
     if chosen != "w16" and max(differences.values()) > ROUNDING:
         raise ValueError(f"the exported network must compute what torch does, got differences of {differences}")
     for file, data in files.items():
-        write_file(file, data)
+        write_atomic(file, data)
     total = sum(len(data) for data in files.values())
     return Export(tuple(files), total, positions * len(boards), differences)
-
-
-def write_file(path: Path, data: bytes) -> None:
-    """Write a file atomically; raise OSError, with the file's name, if that fails."""
-    try:
-        write_atomic(path, data)
-    except OSError as error:
-        raise type(error)(error.errno, error.strerror, str(path)) from error
 
 
 # --- comparison with torch -------------------------------------------------------------------------

@@ -144,6 +144,8 @@ class Dataset:
         arrays = []
         for name in ("games", "moves"):
             path = self.path / part[name]["file"]
+            if path.exists() and not path.is_file():  # opening a pipe may never end
+                raise ValueError(f"{path} is no file: {REPAIR}")
             try:
                 arrays.append(np.load(path, mmap_mode="r", allow_pickle=False))
             except (ValueError, EOFError) as error:

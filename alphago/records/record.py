@@ -14,6 +14,7 @@ from alphago.drawing.image import Gif
 from alphago.drawing.svg import Svg
 from alphago.env.game import GameEnv, Position
 from alphago.records import game_pictures
+from alphago.system.files import read_named, user_path
 
 SEED_END = 2**63  # above all seeds: files keep them as int64
 POLICY_SCALE = 65535  # policies are kept as uint16: 0 .. 1 in steps of 1 / 65535
@@ -160,7 +161,7 @@ def records_to_bytes(records: list[GameRecord]) -> bytes:
 
 def load_records(path: str | Path) -> list[GameRecord]:
     """Return the records in a file that `save_records` wrote; raise ValueError if the file is not such a file."""
-    data = Path(path).read_bytes()  # numpy leaves a file open if it cannot read it
+    data = read_named(user_path(path))  # numpy leaves a file open if it cannot read it
     if not data.startswith(b"PK"):
         raise ValueError(f"{path} holds no game records (not an .npz archive)")
     try:

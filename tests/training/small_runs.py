@@ -278,7 +278,19 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def spoil(path: Path, how: str) -> None:
-    """Make a file "cut" off, "empty" or "gone", or change a bit of it ("flipped")."""
+    """Make a file "cut" off, "empty" or "gone", change a bit of it ("flipped"), or put in its place a "pipe", a "link"
+    to itself, or a file that claims to be "huge".
+    """
+    if how in ("pipe", "link", "huge"):
+        path.unlink(missing_ok=True)
+        if how == "pipe":
+            os.mkfifo(path)
+        elif how == "link":
+            path.symlink_to(path)
+        else:
+            with open(path, "wb") as file:
+                file.truncate(20 * 10**9)
+        return
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     if how == "gone":

@@ -15,6 +15,7 @@ from alphago.env.go import GoEnv
 from alphago.records.sgf.game import SgfGame
 from alphago.records.sgf.notes import GENERATED, note_properties
 from alphago.records.sgf.values import LARGEST_KOMI
+from alphago.system.files import user_path, write_atomic
 
 
 def load_grammar() -> Any:
@@ -27,8 +28,8 @@ def load_grammar() -> Any:
 
 
 def write_sgf(path: str | Path, game: SgfGame) -> None:
-    """Write one game to a file."""
-    Path(path).write_bytes(format_sgf(game))
+    """Write one game to a file, atomically."""
+    write_atomic(user_path(path), format_sgf(game))
 
 
 def format_sgf(game: SgfGame) -> bytes:

@@ -148,9 +148,10 @@ def match_facts(matches: Sequence[Row]) -> dict[str, str]:
     """
     facts = {}
     for row in matches:
-        rate, low, high = (number(row, name) for name in ("win_rate", "low", "high"))
-        if None not in (rate, low, high):
-            share = f"{rate:.1%} of {row['played']} games ({low:.1%} to {high:.1%}), after {row['games']} games"
+        rate, low, high, played = (number(row, name) for name in ("win_rate", "low", "high", "played"))
+        if None not in (rate, low, high, played):
+            after = f"after {number(row, 'games') or 0:.0f} games"
+            share = f"{rate:.1%} of {played:.0f} games ({low:.1%} to {high:.1%}), {after}"
             facts[f"against {opponent_name(row)}"] = share
     for judge in ("gate", "champions"):
         candidates = [row["accepted"] for row in matches if row.get("judge") == judge and "accepted" in row]

@@ -22,7 +22,7 @@ from alphago.nn.net import NeuralNet
 from alphago.system.files import write_atomic
 from alphago.system.stopwatch import EXAMINATION
 from alphago.training.criteria import Opponent
-from alphago.training.history import EVALUATIONS, read_rows
+from alphago.training.history import EVALUATIONS, number, read_rows
 from alphago.training.judges.results import games_as_text, match_row, without_forfeits
 from alphago.training.run import Run
 
@@ -157,7 +157,11 @@ class Examiner:
     def matches(self) -> str:
         """Return the results of the latest matches against the opponent as a clause; "" if there were no matches."""
         rows = read_rows(self.folder / EVALUATIONS, "opponent")
-        rows = [row for row in rows if (row.get("judge"), row["opponent"]) == (self.name, self.opponent.name)]
+        rows = [
+            row for row in rows
+            if (row.get("judge"), row["opponent"]) == (self.name, self.opponent.name)
+            and None not in (number(row, key) for key in ("win_rate", "low", "high", "played"))
+        ]  # fmt: skip
         if not rows:
             return ""
         rates, last = ", ".join(f"{row['win_rate']:.1%}" for row in rows[-LATEST_MATCHES:]), rows[-1]

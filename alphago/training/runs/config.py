@@ -2,18 +2,20 @@
 
 import contextlib
 import json
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
-from alphago.system.files import read_file, set_aside, write_atomic
+from alphago.system.files import parse_json, read_file, set_aside, write_atomic
 
 if TYPE_CHECKING:
     from alphago.env.game import GameEnv
 
 CONFIG = "config.json"
 COPY = "config.copy.json"
+MOST_BYTES = 2**26  # of a config
 FIELDS: dict[str, tuple[type, ...]] = {
     "game": (str,), "env": (dict,), "network": (dict,), "settings": (dict,), "until": (dict, NoneType),
     "changes": (list,), "compacted": (list,),
@@ -22,7 +24,7 @@ FIELDS: dict[str, tuple[type, ...]] = {
 
 def holds_run(path: Path) -> bool:
     """Return whether a folder holds a run."""
-    return (path / CONFIG).is_file() or (path / COPY).is_file()
+    return any(os.path.lexists(path / name) for name in (CONFIG, COPY))
 
 
 def read_config(path: Path) -> dict[str, Any]:
@@ -45,11 +47,9 @@ def parse_config(path: Path) -> dict[str, Any]:
     sentence that begins with the file's name.
     """
     try:
-        config = json.loads(read_file(path))
+        config = parse_json(read_file(path, MOST_BYTES))
     except FileNotFoundError:
         raise ValueError("is gone") from None
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(f"is damaged ({type(error).__name__})") from error
     if not isinstance(config, dict):
         raise ValueError("is damaged (it is not a JSON object)")
     if wrong := [name for name, types in FIELDS.items() if not isinstance(config.get(name, ...), types)]:
@@ -84,9 +84,11 @@ def repair_config(path: Path, config: dict[str, Any]) -> list[str]:
     try:
         parse_config(path / CONFIG)
     except ValueError as error:
-        exists = (path / CONFIG).exists()
+        exists = os.path.lexists(path / CONFIG)
         damage = set_aside(path / CONFIG, str(error)) if exists else f"{path / CONFIG} {error}"
         notes.append(f"{damage}; it was restored from its copy")
+    if os.path.lexists(path / COPY) and not (path / COPY).is_file():
+        notes.append(set_aside(path / COPY, "is no file"))
     write_config(path, config)
     return notes
 

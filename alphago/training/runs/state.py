@@ -19,6 +19,7 @@ from alphago.system.files import read_file, set_aside, write_atomic
 FORMAT = "alphago-state"
 FORMAT_VERSION = "4"
 STATES = 2  # number of states kept on disk, since the newest may be damaged
+MOST_BYTES = 2**30  # of a file of a state that is read
 PIECE = 16 * 2**20  # bytes; a larger state is split into files of at most this size, its pieces
 
 
@@ -83,7 +84,7 @@ class StateFiles:
         for number in reversed(self.numbers()):
             path = self.path(number)
             try:
-                state = from_bytes(b"".join(map(read_file, pieces(path))))
+                state = from_bytes(b"".join(read_file(piece, MOST_BYTES) for piece in pieces(path)))
             except VersionError as error:
                 raise VersionError(f"{path} {error}") from error
             except ValueError as error:

@@ -1,13 +1,15 @@
 """Panels with the final boards of the newest match against each opponent."""
 
+import contextlib
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from alphago.arena.match_pictures import result_for
 from alphago.drawing.shapes import Circle, Drawing, Polygon, Rect, Shape, Text, sheet
+from alphago.env.game import Position
 from alphago.records.game_pictures import small_drawing
-from alphago.training.history import History, Row, opponent_name
+from alphago.training.history import History, Row, number, opponent_name
 from alphago.training.runs.config import game_of, read_config
 from alphago.training.watch.panels import Panel
 
@@ -26,14 +28,18 @@ def board_panels(history: History) -> Iterator[Panel]:
     game = game_of(read_config(history.folder))
     env, longest = game.match_variant(), game.max_moves
     for name, row in newest.items():
-        games = row["moves"][: COLUMNS * ROWS]
-        ends = [env.position().after(one["moves"].split()) for one in games]
+        ends: dict[int, Position] = {}  # by the game's index
+        for i, game in enumerate(row["moves"][: COLUMNS * ROWS]):
+            with contextlib.suppress(ValueError):  # a damaged game costs its own board only
+                ends[i] = env.position().after(game["moves"].split())
         captions = [
-            f"{i + 1}: {result_for(end, one['outcome'], i, end.is_over or len(end.moves) >= longest)}"
-            for i, (end, one) in enumerate(zip(ends, games, strict=True))
+            f"{i + 1}: {result_for(end, row['moves'][i]['outcome'], i, end.is_over or len(end.moves) >= longest)}"
+            for i, end in ends.items()
         ]
-        picture = sheet([small_drawing(end) for end in ends], captions, COLUMNS)
-        yield Panel(f"Final boards, {name}, {row['games']:,} games", draw=partial(draw_drawing, drawing=picture))
+        if ends:
+            picture = sheet([small_drawing(end) for end in ends.values()], captions, COLUMNS)
+            title = f"Final boards, {name}, {number(row, 'games') or 0:,.0f} games"
+            yield Panel(title, draw=partial(draw_drawing, drawing=picture))
 
 
 def draw_drawing(axes: "Axes", drawing: Drawing) -> None:

@@ -116,7 +116,7 @@ class LiveReport(Report):
     def texts(self) -> list[str]:
         """Return the lines below the picture: one on the run's progress and activity, then the latest notes."""
         row = self.rows[-1] if self.rows else {}
-        parts = [f"{row.get('games', 0):,}{self.of} games"]
+        parts = [f"{number(row, 'games') or 0:,.0f}{self.of} games"]
         if self.progress is not None:
             now = self.progress()
             parts.insert(0, f"{now.share:.0%}")

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from alphago.system.files import user_path, write_atomic
 from alphago.system.validation import checks_keywords
 from alphago.training.history import History, read_history
 from alphago.training.watch.match_panels import match_panels
@@ -76,14 +77,16 @@ def plot(runs: str | Path | Sequence[str | Path], out: str | Path | None = None,
         raise ValueError(f"x must be one of {', '.join(AXES)}, got {x!r}")
     figure = new_figure()
     if out is not None:
-        check_out(figure, Path(out))
-    histories = [read_history(folder) for folder in folders]
+        check_out(figure, user_path(out))
+    histories = [read_history(user_path(folder)) for folder in folders]
     panels = [*match_panels(histories, x), *training_panels(histories, x)]
     if not panels:
         raise ValueError(f"nothing to draw: no row of {', '.join(map(str, folders))} has {AXES[x][0]!r} and a metric")
     draw_figure(figure, panels, names_of(folders), in_words_of(histories, AXES[x][2]))
     if out is not None:
-        figure.savefig(out)
+        data = io.BytesIO()
+        figure.savefig(data, format=user_path(out).suffix.lower().removeprefix("."))
+        write_atomic(user_path(out), data.getbuffer())
     return figure
 
 

@@ -1,9 +1,12 @@
 """`plot` and `alphago plot`: what is drawn of which file, what damaged files do, and that the picture is readable."""
 
+import errno
 import itertools
 import json
+import os
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +19,7 @@ from matplotlib.text import Text as MplText
 from alphago.cli import main
 from alphago.drawing.shapes import Text, flat
 from alphago.training.criteria import Opponent
-from alphago.training.history import number, read_history, read_rows
+from alphago.training.history import append_row, number, read_history, read_rows
 from alphago.training.watch.board_panels import board_panels
 from alphago.training.watch.match_panels import match_panels
 from alphago.training.watch.panels import smooth, spread
@@ -207,6 +210,46 @@ def test_final_boards(tmp_path: Path) -> None:
     for i, (text, game) in enumerate(zip(texts, row["moves"], strict=False)):
         result = "won" if game["outcome"] > 0 else "lost"
         assert text.startswith(f"{i + 1}: {('Black', 'White')[i % 2]}, {result} by ")
+
+
+class TestDamagedGames:
+    """A damaged game costs its board, a damaged row its match; the rest is drawn."""
+
+    def test_moves_that_are_no_points(self, tmp_path: Path) -> None:
+        run(tmp_path, 8, watch=["random@0"], watch_share=0.9, source=RandomGames)
+        path = tmp_path / "evaluations.jsonl"
+        *_, row = read_rows(path, "opponent")
+        for moves in ("x7", "A1 A1", "pass" + " pass" * 50):
+            append_row(path, {**row, "moves": [{"moves": moves, "outcome": 1.0}, *row["moves"]]})
+            (panel,) = board_panels(read_history(tmp_path))
+            assert isinstance(panel.draw, partial)
+            texts = [shape.text for shape in flat(panel.draw.keywords["drawing"].layers) if isinstance(shape, Text)]
+            assert texts[0].startswith("2: ")
+        append_row(path, {**row, "moves": [{"moves": "x7", "outcome": 1.0}]})
+        assert list(board_panels(read_history(tmp_path))) == []
+        append_row(path, {**row, "moves": [5], "games": 9})
+        assert len(read_history(tmp_path).evaluations) == len(path.read_text().splitlines()) - 1
+        plot(tmp_path)
+
+
+def test_a_picture_is_replaced_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, out = make(tmp_path / "run", [metrics(1)]), tmp_path / "curves.png"
+    out.write_bytes(b"the old picture")
+    with monkeypatch.context() as patch:
+        patch.setattr("os.replace", fail_with(errno.ENOSPC))
+        with pytest.raises(OSError, match=str(out)):
+            plot(folder, out)
+        assert out.read_bytes() == b"the old picture"
+    plot(folder, out)
+    assert out.read_bytes().startswith(PNG)
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["curves.png"]
+
+
+def fail_with(code: int) -> Callable[..., None]:
+    def fail(*_: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    return fail
 
 
 def test_the_same_opponent_with_more_readouts_is_another_one(tmp_path: Path) -> None:

@@ -354,6 +354,33 @@ class TestFiles:
         assert draw(gtp.game.position) == before
         assert ask(gtp, f"printsgf {tmp_path / 'no' / 'folder.sgf'}") == ["? cannot save file"]
 
+    @pytest.mark.parametrize("name", ["game.txt", "game", "letter.sgf", "folder.sgf", "device.sgf"])
+    def test_what_a_client_must_not_replace(
+        self, tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        (tmp_path / "game.txt").write_text("(;GM[1])")
+        (tmp_path / "letter.sgf").write_text("Dear Sir (; or Madam)")
+        (tmp_path / "folder.sgf").mkdir()
+        (tmp_path / "device.sgf").symlink_to("/dev/null")
+        before = {path: path.lstat() for path in tmp_path.iterdir()}
+        assert ask(engine(5), f"printsgf {tmp_path / name}") == ["? cannot save file"]
+        assert {path: path.lstat() for path in tmp_path.iterdir()} == before
+        assert name in capsys.readouterr().err
+
+    def test_a_game_may_replace_a_game(self, tmp_path: Path) -> None:
+        path = tmp_path / "game.SGF"
+        for text in (b"", b"  ", b"\xef\xbb\xbf\r\n( ;GM[1]SZ[5])"):
+            path.write_bytes(text)
+            assert ask(engine(5), f"printsgf {path}") == [""]
+            assert path.read_bytes().startswith(b"(;")
+
+    def test_the_home_folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("HOME", str(tmp_path))
+        gtp = engine(5)
+        assert ask(gtp, "play b C3", "printsgf ~/game.sgf", "clear_board", "loadsgf ~/game.sgf") == [""] * 4
+        assert gtp.game.position.moves_text() == "B C3"
+        assert (tmp_path / "game.sgf").exists()
+
     def test_damaged_files(self, tmp_path: Path) -> None:
         """A file that is cut off is loaded; one with an illegal move only before it; a doubtful position never."""
         names = {
