@@ -10,7 +10,7 @@ import alphago
 from alphago.cli.errors import error_text
 from alphago.cli.options import Parser
 from alphago.system.interrupts import INTERRUPTED, ended_by_interrupt
-from alphago.system.validation import near_misses
+from alphago.system.validation import near_misses, printable
 
 USAGE_ERROR = 2  # exit code for errors that the user can correct: a missing file, a wrong model, a wrong option
 
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if (sentence := error_text(error, parser)) is None:
             raise
-        print(f"alphago {verb}: {sentence}", file=sys.stderr)
+        print(f"alphago {verb}: {printable(sentence)}", file=sys.stderr)
         return USAGE_ERROR
 
 

@@ -8,6 +8,7 @@ from numpy.typing import DTypeLike
 
 from alphago.cuda.contract import BackendMissing
 from alphago.cuda.source import Program
+from alphago.system.optional import optional_import
 from alphago.system.stopwatch import TRANSFER
 
 # Without fused multiply-add: a product and a sum are rounded separately, as in numba's kernels.
@@ -23,12 +24,9 @@ KEPT: list[Any] = []
 def import_cupy() -> Any:
     """Import and return the module cupy; raise BackendMissing if it is not installed or finds no GPU."""
     try:
-        import cupy
+        cupy = optional_import("cupy", "a CUDA device is used through CuPy: install alphago[cuda12] or alphago[cuda13]")
     except ImportError as error:
-        raise BackendMissing(
-            f"a CUDA device is used through CuPy, which cannot be imported ({error}): "
-            "install alphago[cuda12] or alphago[cuda13]"
-        ) from error
+        raise BackendMissing(str(error)) from error
     try:
         count = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from alphago.drawing.shapes import Circle, Drawing, Rect, Shape, Text
 from alphago.system.files import explain_os_error, write_atomic
+from alphago.system.optional import optional_import
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 FINER = 3  # times as many pixels while painting, for smooth edges
 COLOURS = 64  # of a GIF
+
+
+NEED = "pictures in pixels are painted with Pillow, which is missing: pip install 'alphago[plot]'"
 
 
 class Gif(bytes):
@@ -40,7 +44,7 @@ def to_gif(frames: Sequence[Drawing], seconds: float, last: float, size: float |
 
     seconds: how long each frame but the last stays. last: how long the last frame stays.
     size: the width in pixels; None for the usual one.
-    Raises ModuleNotFoundError, with a sentence, if Pillow is missing.
+    Raises ImportError, with a sentence, if Pillow is missing.
     """
     palette = to_image(frames[-1], size).quantize(COLOURS)  # raises without Pillow
     from PIL import Image
@@ -57,14 +61,9 @@ def to_gif(frames: Sequence[Drawing], seconds: float, last: float, size: float |
 def to_image(drawing: Drawing, size: float | None = None) -> "Image":
     """Return a drawing as an image of Pillow, `size` pixels wide (None: as wide as it is usually shown).
 
-    Raises ModuleNotFoundError, with a sentence, if Pillow is missing.
+    Raises ImportError, with a sentence, if Pillow is missing.
     """
-    try:
-        from PIL import Image, ImageDraw
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "pictures in pixels are painted with Pillow, which is missing: pip install 'alphago[plot]'"
-        ) from error
+    Image, ImageDraw = (optional_import(f"PIL.{name}", NEED) for name in ("Image", "ImageDraw"))
     wide = round(drawing.shown if size is None else size)
     high = round(wide * drawing.height / drawing.width)
     large = Image.new("RGB", (wide * FINER, high * FINER), "#ffffff")

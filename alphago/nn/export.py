@@ -26,6 +26,7 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.random_positions import random_planes
 from alphago.nn.threads import one_torch_thread
 from alphago.system.files import write_atomic
+from alphago.system.optional import optional_import
 from alphago.system.validation import check_int, checks_keywords
 
 FORMATS = ("onnx", "w32", "w16", "npz")
@@ -165,13 +166,8 @@ def rounded_run(graph: NetworkGraph, dtype: Any) -> Any:
 
 
 def package(name: str) -> Any:
-    """Import and return a package; raise ImportError, which names the extra `export`, if it is missing."""
-    import importlib
-
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise ImportError(f"ONNX needs {name}, which is not installed: pip install 'alphago[export]'") from None
+    """Import and return a package; raise ImportError, which names the extra `export`, if it is missing or broken."""
+    return optional_import(name, f"ONNX needs {name}, which is not installed: pip install 'alphago[export]'")
 
 
 def about(net: NeuralNet) -> dict[str, Any]:

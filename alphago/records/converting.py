@@ -12,7 +12,7 @@ from alphago.env.kernels import go_lines
 from alphago.records.dataset import ENDED, INSERTED, RESULT, UNKNOWN_KOMI, WHITE_STONE, rules_code
 from alphago.records.dataset_writer import Batch, Collector
 from alphago.records.sgf import faults as kinds
-from alphago.records.sgf.faults import FATAL
+from alphago.records.sgf.faults import FATAL, TOLD
 from alphago.records.sgf.game import SgfGame
 from alphago.records.sgf.game_line import LENIENT
 from alphago.records.sgf.reading import salvage_sgf
@@ -99,7 +99,8 @@ class Converter:
             return
         komi2 = self.komi2(game.komi)
         known = game.outcome is not None
-        score2, ended = self.score(env, game) if known and not game.faults else (0, False)
+        is_sound = all(fault.kind in TOLD for fault in game.faults)
+        score2, ended = self.score(env, game) if known and is_sound else (0, False)
         black, white = self.ranks(game)
         year = YEAR.search(game.date)
         into.add(

@@ -105,7 +105,7 @@ class GameRecord:
         """Return the game as an animated GIF that loops, `seconds` a move; `.save(path)` writes it to a file.
 
         env: as in `svg`. size: width in pixels.
-        Raises ModuleNotFoundError without Pillow (the extra `plot`).
+        Raises ImportError without Pillow (the extra `plot`).
         """
         return game_pictures.record_gif(self, env, seconds, size)
 

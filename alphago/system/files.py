@@ -82,11 +82,11 @@ def check_regular(path: Path) -> None:
     except FileNotFoundError:
         return
     if stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, "there is a folder of that name")
+        raise IsADirectoryError(errno.EISDIR, "there is a folder of that name", str(path))
     if not stat.S_ISREG(mode):
         kinds = {stat.S_ISFIFO: "pipe", stat.S_ISSOCK: "socket"}
         kind = next((name for test, name in kinds.items() if test(mode)), "device")
-        raise OSError(errno.EINVAL, f"{path.name} is a {kind}, no regular file")
+        raise OSError(errno.EINVAL, f"{path.name} is a {kind}, no regular file", str(path))
 
 
 @contextlib.contextmanager

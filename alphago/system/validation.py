@@ -5,6 +5,7 @@ import functools
 import inspect
 import math
 import numbers
+import re
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -28,6 +29,9 @@ class Unset(Enum):
 NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 LARGEST = 10**9  # upper bound of numbers in settings that declare none
 MOST_READOUTS = 10_000_000  # upper bound of readouts per move; a tree of this size takes gigabytes
+
+# Control characters but for the tab and the line break, marks that turn the direction of writing, lone surrogates.
+CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 UNSET: Literal[Unset.UNSET] = Unset.UNSET
 
@@ -183,6 +187,11 @@ def check_arguments(who: str, function: Callable[..., Any], given: Sequence[Any]
 def shown(value: Any) -> str:
     """Return a value's repr for an error message, without its middle if it is long."""
     return shortened(repr(value))
+
+
+def printable(text: str) -> str:
+    """Return a text of others, such as a name in a file, without what moves a terminal's cursor or turns letters."""
+    return CONTROLS.sub("\ufffd", text)
 
 
 def shortened(value: Any) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from alphago.env.game import GameEnv, Position
 from alphago.system.notebook import notebook_shell
+from alphago.system.optional import optional_import
 from alphago.ui.web.engines import Choice, Engines
 from alphago.ui.web.new_game import open_link
 from alphago.ui.web.session import Session
@@ -102,12 +103,9 @@ def widget_maker() -> Any:
 
     Raises ImportError, with a sentence, if anywidget is missing.
     """
-    try:
-        import anywidget
-    except ImportError:
-        raise ImportError(MISSING) from None
+    base: Any = optional_import("anywidget", MISSING).AnyWidget
 
-    class BoardWidget(anywidget.AnyWidget):
+    class BoardWidget(base):
         _esm = STATIC / "board.js"
         _css = STATIC / "board.css"
 

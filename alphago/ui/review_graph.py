@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from alphago.drawing.figures import new_figure, plain_texts
 from alphago.mcts.analysis_result import Analysis
 
 if TYPE_CHECKING:
@@ -19,14 +20,21 @@ def draw_review(analysis: Analysis, faults: Sequence[tuple[int, int, str]], titl
 
     faults: (ply, colour, grade) of each mistake; colour +1 Black, -1 White; grade a key of SIZES.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ImportError("a graph needs the library matplotlib: pip install 'alphago[plot]' brings it") from None
     black = analysis.as_black()
+    panels = 2 if black.has_scores else 1
+    figure = new_figure(figsize=(10, 2.6 * panels + 0.6))
+    with plain_texts():
+        draw_panels(figure, black, faults, title)
+    return figure
+
+
+def draw_panels(figure: "Figure", black: "Analysis", faults: Sequence[tuple[int, int, str]], title: str) -> None:
+    """Draw the panels of win rate and, in games with a score, of the lead; the arguments are those of `draw_review`.
+
+    black: the analysis in Black's view.
+    """
     plies = np.arange(len(black))
     panels = 2 if black.has_scores else 1
-    figure = Figure(figsize=(10, 2.6 * panels + 0.6), layout="constrained")
     axes = figure.subplots(panels, 1, sharex=True, squeeze=False)[:, 0]
     figure.suptitle(title, fontsize=11)
     series = [("Black wins", 100 * black.root_win_rate, 50.0, "%")]
@@ -46,4 +54,3 @@ def draw_review(analysis: Analysis, faults: Sequence[tuple[int, int, str]], titl
         panel.spines[["top", "right"]].set_visible(False)
     axes[0].set_ylim(0, 100)
     axes[-1].set_xlabel("move   (orange: mistakes, Black's filled, White's hollow; larger is worse)")
-    return figure

@@ -15,7 +15,7 @@ from alphago.cli import main
 from alphago.env.game import Position
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet
-from alphago.records.sgf import SgfGame, parse_sgf, read_sgf, write_sgf
+from alphago.records.sgf import SgfGame, parse_sgf, read_sgf, salvage_sgf, write_sgf
 from alphago.records.sgf.variations import Additions, with_additions
 from alphago.ui.review import grade_of, review_game
 
@@ -230,3 +230,16 @@ def test_the_command(tmp_path, capsys: pytest.CaptureFixture) -> None:
     assert main(["review", str(folder / "one.sgf"), "--readouts", "0", "--to", str(tmp_path / "o"), "--no-graph"]) == 0
     assert [path.name for path in (tmp_path / "o").iterdir()] == ["one.reviewed.sgf"]
     assert main(["review", str(tmp_path / "none.sgf")]) == 2
+
+
+@pytest.mark.filterwarnings("error")
+def test_names_that_look_like_markup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Dollar signs are drawn, and what moves a terminal's cursor is not printed."""
+    text = "(;GM[1]SZ[7]PB[$$rich$$]PW[$\\\\frac{$ 王 \x1b[2J\\]]RE[B+R];B[dd];W[cc];B[x7])"
+    (tmp_path / "one.sgf").write_text(text, encoding="utf-8")
+    assert main(["review", str(tmp_path / "one.sgf"), "--readouts", "0", "--device", "cpu"]) == 0
+    assert (tmp_path / "one.reviewed.png").read_bytes().startswith(b"\x89PNG")
+    printed = capsys.readouterr()
+    assert "\x1b" not in printed.out + printed.err
+    figure = review_game(next(salvage_sgf(tmp_path / "one.sgf")), "7x7", 0, device="cpu").figure()
+    assert figure.get_suptitle() == "$$rich$$ against $\\frac{$ 王 [2J], B+R"

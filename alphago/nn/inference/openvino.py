@@ -18,24 +18,27 @@ import torch.nn.functional as F
 from torch import fx, nn
 
 from alphago.nn.inference.int8 import Range
+from alphago.system.kernels.cache import warn_once
+from alphago.system.optional import optional_import
 
+NEED = "OpenVINO computes networks faster on Intel's processors: pip install openvino"
 BATCH_SIZE = 16  # positions per call; larger batches are not faster
 FEW = 8  # positions of the small calls, as the search of a single game makes them; they take half the time
 
 
 @cache
 def package() -> Any:
-    """Return the module `openvino`; raise ImportError if it is not installed."""
-    import openvino
-
-    return openvino
+    """Return the module `openvino`; raise ImportError if it is not installed, or installed but broken."""
+    return optional_import("openvino", NEED)
 
 
 def is_installed() -> bool:
-    """Return whether OpenVINO can be imported."""
+    """Return whether OpenVINO can be imported; warn once if it is installed but broken."""
     try:
         package()
-    except ImportError:
+    except ImportError as error:
+        if error.__cause__ is not None:
+            warn_once(f"{error}; networks are computed without it")
         return False
     return True
 

@@ -16,15 +16,14 @@ from alphago.records.sgf.game import SgfGame
 from alphago.records.sgf.notes import GENERATED, note_properties
 from alphago.records.sgf.values import LARGEST_KOMI
 from alphago.system.files import user_path, write_atomic
+from alphago.system.optional import optional_import
+
+NEED = "SGF files need the library sgfmill: pip install 'alphago[sgf]' brings it"
 
 
 def load_grammar() -> Any:
     """Return sgfmill's grammar; raise ImportError if it is not installed."""
-    try:
-        from sgfmill import sgf_grammar
-    except ImportError:
-        raise ImportError("SGF files need the library sgfmill: pip install 'alphago[sgf]' brings it") from None
-    return sgf_grammar
+    return optional_import("sgfmill.sgf_grammar", NEED)
 
 
 def write_sgf(path: str | Path, game: SgfGame) -> None:

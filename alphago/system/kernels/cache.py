@@ -104,7 +104,8 @@ class KernelCache:
             finally:
                 part.unlink(missing_ok=True)
         except OSError as error:
-            warn_once(os.path.dirname(self.cache_path), os.strerror(error.errno or 0))
+            folder, reason = os.path.dirname(self.cache_path), os.strerror(error.errno or 0)
+            warn_once(f"compiled kernels cannot be kept in {folder} ({reason}): each process will compile them anew")
 
     def flush(self) -> None:
         """Remove all files of the function."""
@@ -122,9 +123,9 @@ def file_digest(path: Path, modified: int, size: int) -> bytes:
 
 
 @functools.cache
-def warn_once(folder: str, reason: str) -> None:
-    """Warn that compiled kernels cannot be saved in `folder`; repeated calls with equal arguments do nothing."""
-    warnings.warn(
-        f"compiled kernels cannot be kept in {folder} ({reason}): each process will compile them anew",
-        RuntimeWarning, stacklevel=2,
-    )  # fmt: skip
+def warn_once(text: str) -> None:
+    """Warn of something that does not stop the program, once; also where the caller turns warnings into errors."""
+    try:
+        warnings.warn(text, RuntimeWarning, stacklevel=3)
+    except RuntimeWarning:
+        print(text, file=sys.stderr)

@@ -88,10 +88,10 @@ def draw_figure(figure: "Figure", panels: Sequence[Panel], names: Sequence[str],
     for i, panel in enumerate(panels):
         draw_panel(figure.add_subplot(rows, columns, i + 1), panel, colours)
     figure.supxlabel(x_label, fontsize=10)
-    handles = [
-        Line2D([], [], color=colour, linewidth=3, label=name) for name, colour in zip(names, colours, strict=True)
-    ]
-    figure.legend(handles=handles, loc="outside upper center", ncols=min(len(names), COLUMNS), frameon=False)
+    handles = [Line2D([], [], color=colour, linewidth=3, label=" ") for colour in colours]
+    legend = figure.legend(handles=handles, loc="outside upper center", ncols=min(len(names), COLUMNS), frameon=False)
+    for text, name in zip(legend.get_texts(), names, strict=True):
+        text.set_text(name)  # only now: a label that begins with _ is left out of a legend
 
 
 def draw_panel(axes: "Axes", panel: Panel, colours: Sequence[Any]) -> None:

@@ -1,10 +1,10 @@
 """Draw the curves of one or several runs in one figure."""
 
-import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from alphago.drawing.figures import figure_bytes, new_figure, plain_texts
 from alphago.system.files import user_path, write_atomic
 from alphago.system.validation import checks_keywords
 from alphago.training.history import History, read_history
@@ -68,47 +68,26 @@ def plot(runs: str | Path | Sequence[str | Path], out: str | Path | None = None,
     x: the x axis: "minutes" of training, minutes of the "processor" (all cores together), "games" or "positions" of
         self-play or, in supervised runs, of the given games.
     Raises ValueError for a run without metrics, an unknown `x` or suffix, OSError for a file that cannot be read or
-    written, ModuleNotFoundError without matplotlib.
+    written, ImportError without matplotlib.
     """
     folders = [runs] if isinstance(runs, (str, Path)) else list(runs)
     if not folders:
         raise ValueError("runs must be the folder of one run or more, got none")
     if x not in AXES:
         raise ValueError(f"x must be one of {', '.join(AXES)}, got {x!r}")
-    figure = new_figure()
+    figure = new_figure(dpi=100)
     if out is not None:
         check_out(figure, user_path(out))
     histories = [read_history(user_path(folder)) for folder in folders]
     panels = [*match_panels(histories, x), *training_panels(histories, x)]
     if not panels:
         raise ValueError(f"nothing to draw: no row of {', '.join(map(str, folders))} has {AXES[x][0]!r} and a metric")
-    draw_figure(figure, panels, names_of(folders), in_words_of(histories, AXES[x][2]))
+    with plain_texts():
+        draw_figure(figure, panels, names_of(folders), in_words_of(histories, AXES[x][2]))
     if out is not None:
-        data = io.BytesIO()
-        figure.savefig(data, format=user_path(out).suffix.lower().removeprefix("."))
-        write_atomic(user_path(out), data.getbuffer())
+        out = user_path(out)
+        write_atomic(out, figure_bytes(figure, out.suffix.lower().removeprefix(".")))
     return figure
-
-
-def new_figure() -> "Figure":
-    """Return an empty matplotlib figure that needs no display, and that a notebook shows as a PNG.
-
-    Raises ModuleNotFoundError without matplotlib.
-    """
-    try:
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "curves are drawn with matplotlib, which is missing: pip install 'alphago[plot]' brings it"
-        ) from error
-
-    class NotebookFigure(Figure):
-        def _repr_png_(self) -> bytes:
-            data = io.BytesIO()
-            self.savefig(data, format="png")
-            return data.getvalue()
-
-    return NotebookFigure(layout="constrained", dpi=100)
 
 
 def check_out(figure: "Figure", out: Path) -> None:

@@ -11,6 +11,7 @@ from tqdm.auto import tqdm
 from alphago.env.game import GameEnv
 from alphago.records.record import GameRecord
 from alphago.system.live_bar import LiveBar
+from alphago.system.optional import optional_import
 from alphago.training.history import Row, number, opponent_name
 from alphago.training.metrics import bottleneck
 from alphago.training.watch.diagnosis import Diagnosis
@@ -170,11 +171,9 @@ class TensorBoardReport(Report):
 
 def tensorboard_writer() -> Callable[[str], Any]:
     """Return a function that creates a TensorBoard writer for a folder; raise ImportError without tensorboard."""
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        raise ImportError("curves for TensorBoard need tensorboard: pip install 'alphago[tensorboard]'") from None
-    make_writer: Callable[[str], Any] = SummaryWriter
+    need = "curves for TensorBoard need tensorboard: pip install 'alphago[tensorboard]'"
+    optional_import("tensorboard", need)  # torch's own message about it names no package
+    make_writer: Callable[[str], Any] = optional_import("torch.utils.tensorboard", need).SummaryWriter
     return make_writer
 
 

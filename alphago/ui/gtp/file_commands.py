@@ -8,7 +8,7 @@ import numpy as np
 from alphago.env.game import IllegalMove
 from alphago.env.go_rules import read_rules
 from alphago.records.sgf import SgfGame, format_sgf, salvage_sgf
-from alphago.records.sgf.faults import FATAL, HANDICAP, SET_UP
+from alphago.records.sgf.faults import FATAL, HANDICAP, SET_UP, TOLD
 from alphago.system.files import check_regular, os_error_text, user_path, write_atomic
 from alphago.ui.gtp.gtp_engine import Engine, print_message
 from alphago.ui.gtp.gtp_game import GtpGame
@@ -87,6 +87,11 @@ class FileCommands:
         return ""
 
 
+def needs_handicap(game: SgfGame) -> bool:
+    """Return whether a game's stones hang on its handicap: White begins, and no stones are set up."""
+    return game.setup.get("to_play") == "white" and not game.setup.get("black")
+
+
 def failure(error: Exception) -> str:
     """Return the message for the one who started the engine."""
     return os_error_text(error) if isinstance(error, OSError) else str(error)
@@ -114,8 +119,8 @@ def first_game(name: str, last: int | None) -> SgfGame:
     game = next(games)
     for fault in game.faults:
         # A fault of a move leaves the moves before it; the others leave a whole game, such as a missing end.
-        reached = fault.move is None or (last is not None and last <= len(game.moves))
-        if fault.kind in (*FATAL, SET_UP, HANDICAP) or not reached:
+        reached = fault.move is None or fault.kind in TOLD or (last is not None and last <= len(game.moves))
+        if fault.kind in (*FATAL, SET_UP) or not reached or (fault.kind == HANDICAP and needs_handicap(game)):
             raise ValueError(fault.of(name))
         print_message(fault.of(name))
     if next(games, None) is not None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text as MplText
@@ -250,6 +251,26 @@ def fail_with(code: int) -> Callable[..., None]:
         raise OSError(code, os.strerror(code))
 
     return fail
+
+
+STRANGE = ("$$x$$", "$\\frac{1}$", "_hidden", "100 %", "王小明", "a^b_c", "{", "\\n", "two$ signs$")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("usetex", [False, True])
+def test_names_are_drawn_as_they_are(tmp_path: Path, usetex: bool) -> None:
+    """Dollar signs are no mathematics, a name that begins with _ is in the legend, missing letters are no warnings."""
+    folders = [make(tmp_path / name, [metrics(1)], [match(1, f"gtp:{name}")]) for name in STRANGE]
+    with rc_context({"text.usetex": usetex}):
+        figure = plot(folders, tmp_path / "out.svg")
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == list(STRANGE)
+    assert {f"Win rate, gtp:{name}@64" for name in STRANGE} <= {
+        title.partition(" [")[0].replace("…", "") for title in panels(figure)
+    }
+    assert all(not text.get_parse_math() and not text.get_usetex() for text in legend.get_texts())
+    assert not figure.axes[0].title.get_parse_math()
+    plot(folders[0], tmp_path / "one.png")
 
 
 def test_the_same_opponent_with_more_readouts_is_another_one(tmp_path: Path) -> None:

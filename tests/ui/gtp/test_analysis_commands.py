@@ -400,6 +400,28 @@ class TestFiles:
         assert loaded("illegal 3") == "B A5, W B4"
         assert loaded("two") == "B A5"
 
+    @pytest.mark.parametrize(
+        ("text", "reply", "said"),
+        [
+            (
+                "(;SZ[5]HA[分先]KM[6.5];B[aa];W[bb])",
+                "B A5, W B4",
+                "must be a number of stones, got '分先'",
+            ),
+            ("(;SZ[5]HA[three]AB[cc];W[bb])", "W B4", "the handicap must be a number of stones, got 'three'"),
+            ("(;SZ[5]HA[three];W[bb])", "? cannot load file", "got 'three'"),  # where are the stones?
+            ("(;SZ[5];B[A5];W[pass])", "B A5, W pass", "got B[A5], which is read as people write it"),
+            ("(;SZ[5]CA[Big5]PB[\xff\xff];B[aa])", "B A5", "as CA says, but is not"),
+        ],
+    )
+    def test_what_does_not_matter_is_told(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, reply: str, said: str
+    ) -> None:
+        (tmp_path / "a.sgf").write_text(text, encoding="latin-1" if "Big5" in text else "utf-8")
+        gtp = engine(5)
+        assert (ask(gtp, f"loadsgf {tmp_path}/a.sgf")[0] or gtp.game.position.moves_text()) == reply
+        assert said in capsys.readouterr().err
+
 
 class TestEnding:
     def test_dead_stones(self) -> None:
