@@ -19,7 +19,7 @@ from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import as_network
 from alphago.mcts.search import SearchSettings
 from alphago.nn.model_files import fingerprint
-from alphago.system.files import read_named, write_atomic
+from alphago.system.files import read_named, user_path, write_atomic
 
 LOG = "pits.jsonl"
 
@@ -94,7 +94,7 @@ class PitFolder:
         identity = plan.identity(self.weights)
         if folder is None:
             folder = hashed_folder(f"tune-{plan.name}", identity)
-        self.path = Path(folder)
+        self.path = user_path(folder)
         open_folder(self.path / "tuning.json", identity, "a tuning")
         self.rows = self._earlier_rows()
 

@@ -11,7 +11,7 @@ from alphago.arena.match_games import MatchGame
 from alphago.env.game import GameEnv
 from alphago.records.sgf import format_sgf
 from alphago.records.sgf.game import SgfGame
-from alphago.system.files import append, read_named, write_atomic
+from alphago.system.files import append, read_named, user_path, write_atomic
 
 Match = tuple[int, int]  # indices of two players
 
@@ -32,7 +32,7 @@ class ResultFolder:
 
         Raises ValueError if the folder has other contents, OSError if it cannot be created.
         """
-        self.path = Path(path)
+        self.path = user_path(path)
         self.env = env
         self.names = names
         self.without_sgf = ""  # the reason if SGF files cannot be written

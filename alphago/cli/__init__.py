@@ -3,15 +3,18 @@
 import argparse
 import contextlib
 import importlib
+import re
 import sys
 from collections.abc import Sequence
 
 import alphago
 from alphago.cli.errors import error_text
 from alphago.cli.options import Parser
+from alphago.system.files import user_path
 from alphago.system.interrupts import INTERRUPTED, ended_by_interrupt
 from alphago.system.validation import near_misses, printable
 
+HOME = re.compile(r"(?<=^)~(?=/|$)|(?<==)~(?=/|$)")
 USAGE_ERROR = 2  # exit code for errors that the user can correct: a missing file, a wrong model, a wrong option
 
 # For each verb, its module, which has `add_options(parser)` and `run(options)`, and a description.
@@ -37,7 +40,9 @@ VERBS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code; arguments: the command line, by default this process's."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    # A shell leaves the ~ of --out=~/net alone.
+    words = [HOME.sub(lambda match: str(user_path(match[0])), word)
+             for word in (sys.argv[1:] if arguments is None else arguments)]  # fmt: skip
     if words[:1] == ["help"]:
         words = [*words[1:2], "--help"]
     verb = words[0] if words else "--help"

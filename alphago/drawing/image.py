@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from alphago.drawing.shapes import Circle, Drawing, Rect, Shape, Text
-from alphago.system.files import explain_os_error, write_atomic
+from alphago.system.files import explain_os_error, user_path, write_atomic
 from alphago.system.optional import optional_import
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Gif(bytes):
 
     def save(self, path: str | Path) -> Path:
         """Write the picture to a file atomically and return its path; raise OSError, with a sentence, if that fails."""
-        path = Path(path)
+        path = user_path(path)
         with explain_os_error(f"{path} cannot be written"):
             write_atomic(path, bytes(self))
         return path

@@ -25,7 +25,7 @@ from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.nn.random_positions import random_planes
 from alphago.nn.threads import one_torch_thread
-from alphago.system.files import write_atomic
+from alphago.system.files import user_path, write_atomic
 from alphago.system.optional import optional_import
 from alphago.system.validation import check_int, checks_keywords
 
@@ -80,7 +80,7 @@ def export_model(
     other outputs; ImportError if the format needs packages that are not installed; OSError if a file cannot be written.
     Unless the error is an OSError, no file is written.
     """
-    path = Path(path)
+    path = user_path(path)
     chosen = path.suffix.removeprefix(".") if format is None else format
     if chosen not in FORMATS:
         wanted = "format must be onnx, w32, w16 or npz"

@@ -22,7 +22,7 @@ from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, game_reference, with_settings
 from alphago.env.packaged import NETWORKS, packaged_nets
 from alphago.nn.parts import SLOTS, game_structure
-from alphago.system.files import write_atomic
+from alphago.system.files import user_path, write_atomic
 from alphago.system.validation import check_int, near_names, shortened
 
 FORMAT = "alphago-net"
@@ -54,12 +54,12 @@ def model_file(path: str | PathLike[str]) -> Path:
             f"path must be a network's file, a run folder, or a name such as '7x7', got {path!r}"
             + ("; the game comes second" if isinstance(path, GameEnv) else "")
         )
-    if isinstance(path, str) and not Path(path).exists():
+    if isinstance(path, str) and not user_path(path).exists():
         if path in (names := packaged_nets()):
             return NETWORKS / f"{path}.safetensors"
         if re.fullmatch(r"[0-9]+x[0-9]+", path):
             raise ModelError(f"no network {path} comes with the package: there are {', '.join(names) or 'none'}")
-    path = Path(path)
+    path = user_path(path)
     return path / LATEST if path.is_dir() and (path / LATEST).exists() else path
 
 
@@ -122,7 +122,7 @@ def write_network(
     own = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
     description["digest"] = content_digest(own, description)
     try:
-        write_atomic(Path(path), bytes_of(own, description))
+        write_atomic(user_path(path), bytes_of(own, description))
     except OSError as error:
         failure = type(error)(f"the network could not be saved as {path}: {error.strerror or error}")
         failure.errno = error.errno

@@ -22,7 +22,7 @@ import numpy as np
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules
 from alphago.records.record import POLICY_SCALE, GameRecord
-from alphago.system.files import read_file
+from alphago.system.files import read_file, user_path
 
 FORMAT, VERSION = "alphago-dataset", 1
 INDEX = "index.json"
@@ -134,7 +134,7 @@ class Dataset:
 
     def __init__(self, path: str | Path) -> None:
         """Open a dataset; raise FileNotFoundError if `path` is not a dataset, ValueError if it is damaged."""
-        self.path = Path(path)
+        self.path = user_path(path)
         self.index = read_index(self.path)
         self.parts = [self._open(part) for part in self.index["parts"]]
         self.rows = np.concatenate([part.games for part in self.parts]) if self.parts else np.zeros(0, GAME)
@@ -251,7 +251,7 @@ def read_index(path: Path) -> dict[str, Any]:
 
 def is_dataset(path: str | Path) -> bool:
     """Return whether a path is the folder of a dataset."""
-    return (Path(path) / INDEX).is_file()
+    return (user_path(path) / INDEX).is_file()
 
 
 def rules_code(rules: Rules) -> int:

@@ -29,7 +29,7 @@ from alphago.records.dataset import (
     WHITE_STONE,
     read_index,
 )
-from alphago.system.files import explain_os_error, lock, write_atomic
+from alphago.system.files import explain_os_error, lock, user_path, write_atomic
 
 GAMES_PER_PART = 20_000
 MERGED_AT = 50_000  # new hashes kept in a set before they are merged into the sorted array
@@ -166,7 +166,7 @@ class DatasetWriter:
         Raises ValueError if the dataset has another split, FileExistsError if the folder holds other files,
         BlockingIOError if another process writes to the dataset.
         """
-        self.path = Path(path)
+        self.path = user_path(path)
         with explain_os_error(f"the dataset {path} cannot be made"):
             self.path.mkdir(parents=True, exist_ok=True)
         strangers = {one.name for one in self.path.iterdir() if not one.name.startswith(".")} - {"lock"}

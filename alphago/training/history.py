@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from alphago.system.files import append, read_file
+from alphago.system.files import append, read_file, user_path
 
 METRICS = "metrics.jsonl"
 EVALUATIONS = "evaluations.jsonl"
@@ -42,7 +42,7 @@ def read_history(folder: str | Path) -> History:
 
     Raises FileNotFoundError if there is no run, ValueError if its log has no valid row or no iteration is over yet.
     """
-    folder = Path(folder)
+    folder = user_path(folder)
     if not (folder / METRICS).is_file():
         raise FileNotFoundError(f"a run must be a folder with {METRICS}, got {folder}")
     metrics = read_rows(folder / METRICS, "seconds")

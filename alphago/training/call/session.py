@@ -18,6 +18,7 @@ from alphago.nn.model_files import LATEST, notes_of, read_weights
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
+from alphago.system.files import user_path
 from alphago.system.live_bar import LiveBar
 from alphago.system.validation import UNSET, Unset, check_positive, checks_keywords
 from alphago.training.call.compact import check_network, make_compact
@@ -185,7 +186,7 @@ def train_run(
     opponent = Opponent(until) if isinstance(until, str) else until
     call = TrainCall(env, num_games, preset, network, given_sizes, opponent, settings, where)
     name = f"{env.name}{env.N}"
-    path = Path(folder) if folder is not None else default_folder(name)
+    path = user_path(folder) if folder is not None else default_folder(name)
     first = "compiling, once on this machine"
     with LiveBar(desc=first, bar_format="{desc}: {elapsed}", leave=False, disable=reports is not None or not compiles):
         plan = None if holds_run(path) else new_run(call)  # raises, before anything is written, where it cannot train

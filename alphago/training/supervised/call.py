@@ -12,6 +12,7 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.threads import one_torch_thread
 from alphago.records.record import GameRecord
 from alphago.system.cores import available_cores
+from alphago.system.files import user_path
 from alphago.system.validation import check_float, check_int, checks_keywords
 from alphago.training.call.session import RunParts, Slice, train_run
 from alphago.training.judges.held_out import HeldOut
@@ -95,7 +96,8 @@ def train_supervised(
     check_env(env)
     if decided := [name for name in OF_SELF_PLAY if name in settings]:
         raise ValueError(f"{decided[0]} must be left out in supervised learning, got {settings[decided[0]]!r}")
-    before = read_config(Path(folder))["settings"] if folder is not None and holds_run(Path(folder)) else None
+    path = None if folder is None else user_path(folder)
+    before = read_config(path)["settings"] if path is not None and holds_run(path) else None
     games = given_games(env, dataset)
     if epochs is None and before is not None:
         total = int(before["num_games"])

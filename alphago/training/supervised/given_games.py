@@ -17,6 +17,7 @@ from alphago.records.record import GameRecord, load_records, to_arrays
 from alphago.records.sgf import salvage_sgf
 from alphago.records.sgf.faults import FATAL
 from alphago.records.sources import files_of, may_hold_sgf, pieces
+from alphago.system.files import user_path
 from alphago.training.memory import ReplayMemory, Sample, mark_illegal, turn
 from alphago.training.runs.shards import digest_of
 
@@ -265,7 +266,7 @@ def given_games(env: GameEnv, dataset: Any) -> GivenGames:
     if isinstance(dataset, Dataset):
         return DatasetGames(require_go(env, "datasets"), dataset)
     if isinstance(dataset, (str, Path)):
-        return games_at(env, Path(dataset))
+        return games_at(env, user_path(dataset))
     if isinstance(dataset, Sequence) and all(isinstance(one, GameRecord) for one in dataset):
         return RecordGames(env, dataset)
     raise TypeError(f"dataset must be a Dataset, records, or the path of either, got {dataset!r}")

@@ -10,6 +10,7 @@ from alphago.drawing.svg import Svg, to_svg
 from alphago.env.game import GameEnv
 from alphago.records.game_pictures import end_text, small_drawing, spaced
 from alphago.records.record import GameRecord, load_records
+from alphago.system.files import user_path
 from alphago.system.validation import check_int, checks_keywords
 from alphago.training.runs.config import game_of, read_config
 
@@ -35,7 +36,7 @@ def game_sheet(run: str | Path, *, rows: int = 6, columns: int = 4) -> Svg:
     """
     check_int("rows", rows, 1)
     check_int("columns", columns, 1)
-    folder = Path(run)
+    folder = user_path(run)
     env = game_of_run(folder)
     shards = shards_of(folder)
     if not shards:

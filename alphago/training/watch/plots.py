@@ -78,7 +78,7 @@ def plot(runs: str | Path | Sequence[str | Path], out: str | Path | None = None,
     figure = new_figure(dpi=100)
     if out is not None:
         check_out(figure, user_path(out))
-    histories = [read_history(user_path(folder)) for folder in folders]
+    histories = [read_history(folder) for folder in folders]
     panels = [*match_panels(histories, x), *training_panels(histories, x)]
     if not panels:
         raise ValueError(f"nothing to draw: no row of {', '.join(map(str, folders))} has {AXES[x][0]!r} and a metric")
