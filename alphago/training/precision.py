@@ -1,7 +1,7 @@
-"""Choose the dtypes in which a run computes on a CPU, by a short measurement when the run begins.
+"""Choose the dtypes in which a run computes on a CPU.
 
-The fastest dtype depends on the processor, the network and the batch.  For example, of two AVX-512 BF16 processors
-without AMX, one was faster in bfloat16, the other took 1.35 times as long as in float32 (docs/design/networks.md).
+They are chosen by the kind of the processor and the size of the network, so that the same call is the same run.  A
+stopwatch chooses only where the settings ask for it: beside other programs it may choose otherwise the next time.
 """
 
 import copy
@@ -9,18 +9,25 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from statistics import median
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+import torch
 
 from alphago.env.game import GameEnv
 from alphago.nn.inference.cpu import NetEvaluator
-from alphago.nn.inference.hardware import choose_dtype, dtype_name, fastest_float, has_native_bfloat16
+from alphago.nn.inference.hardware import (
+    choose_dtype,
+    dtype_name,
+    fastest_float,
+    has_native_bfloat16,
+    trains_in_bfloat16,
+)
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.training.learner import Learner
 from alphago.training.memory import Sample
-from alphago.training.settings import TrainingSettings, default_groups
+from alphago.training.settings import MEASURED, TrainingSettings, default_groups
 
 ENOUGH = 0.5  # seconds per task after which a measurement ends
 ROUNDS = 2, 9  # least and greatest number of runs of each task
@@ -35,23 +42,29 @@ class Precision(NamedTuple):
 
 
 def choose_precision(env: GameEnv, net: NeuralNet, settings: TrainingSettings) -> Precision:
-    """Choose the fastest `bfloat16` and `selfplay_dtype` on this CPU, if they are None in the settings.
+    """Choose `bfloat16` and `selfplay_dtype` for this CPU, if they are None or "measured" in the settings.
 
     The network's weights and torch's random state are not changed.
     """
-    flags = [settings.bfloat16] if settings.bfloat16 is not None else [False, True][: 1 + has_native_bfloat16()]
+    flags: Sequence[bool | Literal["measured"] | None] = [settings.bfloat16]
+    if settings.bfloat16 is None:
+        flags = [trains_in_bfloat16(sum(parameter.numel() for parameter in net.parameters()))]
+    elif settings.bfloat16 == MEASURED:
+        flags = [False, True][: 1 + has_native_bfloat16()]
     with one_torch_thread(), Workers(settings.groups or default_groups("cpu")) as workers:
         sample = random_sample(env, settings.batch_size)
         learners = [Learner(copy.deepcopy(net), replace(settings, bfloat16=flag), workers) for flag in flags]
         steps = measure([lambda learner=learner: learner.step(sample) for learner in learners])  # type: ignore[misc]
-        dtype = settings.selfplay_dtype or fastest_inference(env, net)
+        dtype = settings.selfplay_dtype or dtype_name(choose_dtype(None))
+        if dtype == MEASURED:
+            dtype = fastest_inference(env, net)
     best = int(np.argmin(steps))
     return Precision(replace(settings, bfloat16=flags[best], selfplay_dtype=dtype), steps[best])
 
 
 def fastest_inference(env: GameEnv, net: NeuralNet) -> str:
     """Return the name of the dtype in which the network's evaluator is fastest on this CPU."""
-    names = list(dict.fromkeys(map(dtype_name, (choose_dtype(None), fastest_float()))))
+    names = list(dict.fromkeys(map(dtype_name, (choose_dtype(None), fastest_float(), torch.float32))))
     if len(names) == 1:
         return names[0]
     batch, slots = env.new_batch(POSITIONS), np.arange(POSITIONS)

@@ -6,7 +6,7 @@ setting of runs and a flag of `alphago selfplay` and `alphago train`.
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields, replace
-from typing import Any
+from typing import Any, Literal
 
 from alphago.mcts.search import SearchSettings, leaves_for
 from alphago.nn.inference.hardware import DTYPES
@@ -30,6 +30,8 @@ from alphago.training.curriculum import Curriculum, Sizes, check_curriculum, che
 from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer, Steps, check_schedule
 from alphago.training.pool import Pool
 from alphago.training.targets import Targets, ValueTargets
+
+MEASURED = "measured"  # as a dtype: what a stopwatch finds faster when a run begins
 
 NO_LIMIT = 10**9  # number of games of a run that `num_games` does not limit; no run plays more
 GENERATION = 1 / 16  # games in parallel, as a share of the games played, beyond `first_games_in_flight`
@@ -261,13 +263,15 @@ class TrainingSettings(SelfPlaySettings):
         default=5.0,
         positive=True,
     )
-    bfloat16: bool | None = setting(
-        "whether gradient steps use torch's autocast to bfloat16; None for whichever is faster on this machine",
+    bfloat16: bool | Literal["measured"] | None = setting(
+        "whether gradient steps use torch's autocast to bfloat16; None for what is faster on this kind of processor "
+        'with a network of this size; "measured" for what a stopwatch finds faster when a run on a CPU begins, so that '
+        "the same call may compute otherwise the next time",
         default=None,
     )
     selfplay_dtype: str | None = setting(
         'dtype of inference in self-play: "float32", "bfloat16" or, on CPUs that support it, "int8"; None for the '
-        "fastest (see NetEvaluator)",
+        'fastest on this kind of processor (see NetEvaluator), "measured" as in bfloat16',
         default=None,
     )
     losses: LossWeights = setting(
@@ -371,10 +375,10 @@ class TrainingSettings(SelfPlaySettings):
             raise ValueError(f"optimizer must be {names} or a function that makes one, got {self.optimizer!r}")
         self._set("schedule", check_schedule(self.schedule))
         self._set("bfloat16", plain_number(self.bfloat16))
-        if not (self.bfloat16 is None or isinstance(self.bfloat16, bool)):
-            raise ValueError(f"bfloat16 must be True, False or None, got {self.bfloat16!r}")
-        if self.selfplay_dtype not in (None, *DTYPES):
-            names = ", ".join(map(repr, DTYPES))
+        if not (self.bfloat16 in (None, MEASURED) or isinstance(self.bfloat16, bool)):
+            raise ValueError(f"bfloat16 must be True, False, {MEASURED!r} or None, got {self.bfloat16!r}")
+        if self.selfplay_dtype not in (None, MEASURED, *DTYPES):
+            names = ", ".join(map(repr, (*DTYPES, MEASURED)))
             raise ValueError(f"selfplay_dtype must be {names} or None, got {self.selfplay_dtype!r}")
         losses: Any = LOSSES.get(self.losses) if isinstance(self.losses, str) else self.losses
         if isinstance(losses, Mapping):

@@ -1,4 +1,4 @@
-"""The dtypes that a run computes in: measured where the call leaves them out."""
+"""The dtypes that a run computes in: by the kind of processor, or by a stopwatch where the settings ask for it."""
 
 from pathlib import Path
 
@@ -7,6 +7,8 @@ import pytest
 import torch
 
 from alphago import GoEnv, NeuralNet, OwareEnv, train
+from alphago.cli import parser_of
+from alphago.nn.inference import hardware
 from alphago.training import precision
 from alphago.training.precision import choose_precision, measure, random_sample
 from alphago.training.settings import TrainingSettings
@@ -15,16 +17,60 @@ from tests.training.small_runs import TINY, Listener
 SETTINGS = TrainingSettings(batch_size=8, groups=1)
 
 
+# Kinds of processors, by their instructions: AMX; AVX-512 with bfloat16 and with 8-bit integers; AVX2.
+AMX = ("amx_tile", "amx_int8", "avx512_bf16", "avx512_vnni")
+BF16 = ("avx512_bf16", "avx512_vnni")
+VNNI = ("avx512_vnni",)
+
+
+@pytest.mark.parametrize(
+    ("instructions", "size", "bfloat16", "dtype"),
+    [
+        (AMX, (4, 32), True, "bfloat16"),
+        (AMX, (2, 16), False, "bfloat16"),
+        (BF16, (4, 32), False, "int8"),
+        (VNNI, (4, 32), False, "int8"),
+        (("avx512_bf16",), (4, 32), False, "bfloat16"),
+        ((), (4, 32), False, "float32"),
+    ],
+)
+def test_by_the_kind_of_processor(
+    monkeypatch: pytest.MonkeyPatch, instructions: tuple[str, ...], size: tuple[int, int], bfloat16: bool, dtype: str
+) -> None:
+    """And by the size of the network; whatever a stopwatch would say."""
+    monkeypatch.setattr(hardware, "cpu_has", lambda *names: bool(set(names) & set(instructions)))
+    net = NeuralNet(GoEnv(5), tower_height=size[0], channels=size[1])
+    for seconds in ([1.0, 2.0], [2.0, 1.0]):
+        monkeypatch.setattr(precision, "measure", lambda tasks, seconds=seconds: seconds[: len(tasks)])
+        chosen = choose_precision(GoEnv(5), net, SETTINGS)
+        assert (chosen.settings.bfloat16, chosen.settings.selfplay_dtype) == (bfloat16, dtype)
+        assert chosen.step_seconds == seconds[0]
+
+
 @pytest.mark.parametrize("faster", [0, 1])
-def test_the_faster_one(faster: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of float32 and bfloat16 for steps, and of two dtypes for search, as the clock says."""
-    monkeypatch.setattr(precision, "has_native_bfloat16", lambda: True)
-    monkeypatch.setattr(precision, "fastest_float", lambda: torch.bfloat16)
+def test_measured(faster: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the settings ask for it: of float32 and bfloat16 for steps, and of two dtypes for search."""
+    monkeypatch.setattr(hardware, "cpu_has", lambda *names: bool(set(names) & set(AMX)))
     monkeypatch.setattr(precision, "measure", lambda tasks: [1.0 + (i != faster) for i in range(len(tasks))])
-    chosen = choose_precision(GoEnv(5), NeuralNet(GoEnv(5), tower_height=0, channels=4), SETTINGS)
+    settings = TrainingSettings(batch_size=8, groups=1, bfloat16="measured", selfplay_dtype="measured")
+    chosen = choose_precision(GoEnv(5), NeuralNet(GoEnv(5), tower_height=0, channels=4), settings)
     assert chosen.settings.bfloat16 is bool(faster)
-    assert chosen.settings.selfplay_dtype == ("float32", "bfloat16")[faster]
+    assert chosen.settings.selfplay_dtype == ("bfloat16", "float32")[faster]
     assert chosen.step_seconds == 1.0
+
+
+def test_words_of_the_settings() -> None:
+    with pytest.raises(ValueError, match=r"^bfloat16 must be True, False, 'measured' or None, got 'fast'$"):
+        TrainingSettings(bfloat16="fast")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^selfplay_dtype must be 'float32', .*'measured' or None, got 'fast'$"):
+        TrainingSettings(selfplay_dtype="fast")
+
+
+@pytest.mark.parametrize(("words", "value"), [("", True), ("measured", "measured"), ("none", None)])
+def test_the_flag(words: str, value: object) -> None:
+    options = parser_of("train").parse_args(["--bfloat16", *words.split()])
+    assert options.bfloat16 == value
+    assert parser_of("train").parse_args(["--no-bfloat16"]).bfloat16 is False
 
 
 @pytest.mark.parametrize("env", [GoEnv(3), OwareEnv()])
