@@ -1,12 +1,17 @@
 """Threads that run tasks in parallel, each with a single torch thread."""
 
 import contextlib
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import torch
+
+# torch's threads do not exist in a forked child, which would wait for them for ever: there its own one computes.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
 
 
 @contextlib.contextmanager
