@@ -22,7 +22,7 @@ from alphago.nn.net_picture import NetParts, net_svg
 from alphago.nn.parts import check_base, check_heads, describe_slots
 from alphago.nn.policy import FlatPolicy, default_policy
 from alphago.nn.reading import PositionForecast, forecast_position, read_positions
-from alphago.nn.threads import one_torch_thread
+from alphago.nn.threads import one_torch_thread, own_settings
 from alphago.nn.value import FlatValue, Forecast, ForecastHead, default_value
 from alphago.system.validation import check_choice, check_float, check_int, checks_keywords, shortened
 
@@ -60,6 +60,7 @@ class NeuralNet(nn.Module):
     not a tensor; the message names the part.
     """
 
+    @own_settings()
     def __init__(
         self,
         env: GameEnv,

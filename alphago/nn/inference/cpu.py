@@ -17,7 +17,7 @@ from alphago.nn.inference.hardware import choose_dtype, dtype_name, fastest_floa
 from alphago.nn.inference.int8 import calibration_planes, input_ranges
 from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
 from alphago.nn.parts import game_structure
-from alphago.nn.threads import one_torch_thread
+from alphago.nn.threads import one_torch_thread, own_settings
 from alphago.system.stopwatch import BOARDS, NET
 
 # A compiled network: (planes [n, …], logits [n, A], values [n]), all float32; logits and values are overwritten.
@@ -58,6 +58,7 @@ class NetEvaluator:
 
     device = "cpu"  # the device of the positions
 
+    @own_settings()
     def __init__(
         self,
         env: GameEnv,

@@ -13,6 +13,7 @@ from alphago.nn.inference.frozen import TRACING, example_planes, frozen_copy, fr
 from alphago.nn.inference.gpu import choose_gpu_form, translate_out_of_memory
 from alphago.nn.inference.hardware import choose_dtype, dtype_name, torch_device
 from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
+from alphago.nn.threads import own_settings
 from alphago.nn.value import POINTS, ForecastHead
 from alphago.system.stopwatch import BOARDS, NET
 
@@ -23,6 +24,7 @@ class ForecastOutputs(nn.Module):
     All are in the view of the player about to move.
     """
 
+    @own_settings()
     def __init__(self, head: ForecastHead) -> None:
         super().__init__()
         self.head = head
@@ -59,6 +61,7 @@ class ForecastEvaluator:
 
     device = "cpu"  # the device of the positions
 
+    @own_settings()
     def __init__(
         self,
         env: GameEnv,
@@ -180,6 +183,7 @@ class ForecastEvaluator:
 class Scratch:
     """The buffers of one thread for up to `count` positions; columns: number of outputs of the value head."""
 
+    @own_settings()
     def __init__(self, env: GameEnv, count: int, columns: int) -> None:
         self.planes = np.empty((count, env.planes, *env.plane_shape), np.float32)
         self.mask = np.empty((count, env.action_space), np.bool_)
