@@ -50,6 +50,9 @@ def check_game(
     seed: seed of the random moves.
     setups: set-ups, each a dictionary of keywords for `GameBatch.reset`; the games use them in turn.
     """
+    for name, game in (("env", env), ("plain", plain)):
+        if isinstance(game, type):
+            raise TypeError(f"{name} must be a game, such as {game.__name__}(), got the class {game.__name__}")
     start = _Game(env, {})
     _check_description(start)
     _check_texts(start)

@@ -200,6 +200,8 @@ class GameEnv:
 
 def check_env(env: Any) -> None:
     """Raise TypeError for anything that is not a game."""
+    if isinstance(env, type) and issubclass(env, GameEnv):
+        raise TypeError(f"env must be a game, such as {env.__name__}(), got the class {env.__name__}")
     if not isinstance(env, GameEnv):
         raise TypeError(f"env must be a game, such as GoEnv(9), got {env!r}")
 

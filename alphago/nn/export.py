@@ -22,7 +22,7 @@ import torch
 from alphago.env.game import GameEnv
 from alphago.nn.graph import NetworkGraph, network_graph
 from alphago.nn.inference.frozen import frozen_copy
-from alphago.nn.net import NeuralNet
+from alphago.nn.net import NeuralNet, load_model
 from alphago.nn.random_positions import random_planes
 from alphago.nn.threads import one_torch_thread
 from alphago.system.files import user_path, write_atomic
@@ -66,11 +66,15 @@ class Export(NamedTuple):
 
 @checks_keywords()
 def export_model(
-    net: NeuralNet, path: str | PathLike[str], format: str | None = None, *, positions: int = POSITIONS
+    net: NeuralNet | str | PathLike[str],
+    path: str | PathLike[str],
+    format: str | None = None,
+    *,
+    positions: int = POSITIONS,
 ) -> Export:
     """Write a network for other programs, after comparing the exported network with the original one.
 
-    net: the network.
+    net: the network, or its name, file or run folder.
     path: the file to write.
     format: "onnx", "w32", "w16" or "npz"; None for the suffix of `path`.
     positions: number of positions of random games on which outputs are compared; for a size-free network, this many
@@ -86,6 +90,7 @@ def export_model(
         wanted = "format must be onnx, w32, w16 or npz"
         raise ValueError(f"{wanted}, or the end of the file's name, got {path.name if format is None else format!r}")
     positions = check_int("positions", positions, 1)
+    net = load_model(net) if isinstance(net, (str, PathLike)) else net
     graph = network_graph(net)
     files = {path: onnx_bytes(graph, net)} if chosen == "onnx" else raw_files(graph, net, path, chosen)
     run = onnx_run(files[path]) if chosen == "onnx" else rounded_run(graph, np.float16 if chosen == "w16" else None)

@@ -44,7 +44,9 @@ def read_history(folder: str | Path) -> History:
     """
     folder = user_path(folder)
     if not (folder / METRICS).is_file():
-        raise FileNotFoundError(f"a run must be a folder with {METRICS}, got {folder}")
+        runs = sorted(path.parent for path in folder.glob(f"*/{METRICS}"))
+        hint = f": did you mean {' or '.join(map(str, runs[-3:]))}?" if runs else ""
+        raise FileNotFoundError(f"a run must be a folder with {METRICS}, got {folder}{hint}")
     metrics = read_rows(folder / METRICS, "seconds")
     if not metrics:
         raise ValueError(f"{folder / METRICS} has no complete line: no iteration of training is over yet")

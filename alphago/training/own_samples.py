@@ -65,7 +65,7 @@ def train_on(
     """
     check_keywords("train_on", settings, ["epochs", "seed", *LEARNING])
     if not isinstance(net, NeuralNet):
-        raise TypeError(f"net must be a NeuralNet, got {net!r}")
+        raise TypeError(f"net must be a NeuralNet, which is trained in place, such as load_model('7x7'), got {net!r}")
     chosen = make_settings(TrainingSettings, **settings)
     sample = sample_of(net.env, positions, policies, outcomes, masked=chosen.losses.masked)
     epochs = check_int("epochs", epochs, 1)

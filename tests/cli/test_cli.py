@@ -139,3 +139,20 @@ def test_help_loads_no_library() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=600)
     assert done.returncode == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
+def test_ctrl_c_again_while_the_process_ends() -> None:
+    """Exit handlers, torch's among them, are not interrupted: an exit code, and no traceback."""
+    code = (
+        "import atexit, os, signal, sys\n"
+        "import alphago.cli, alphago.cli.info\n"
+        "def interrupt(*_): os.kill(os.getpid(), signal.SIGINT)\n"
+        "atexit.register(interrupt)\n"
+        "def stopped(_): raise KeyboardInterrupt\n"
+        "alphago.cli.info.run = stopped\n"
+        "sys.argv[1:] = ['info']\n"
+        "sys.exit(alphago.cli.main())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=600, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

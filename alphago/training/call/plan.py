@@ -87,6 +87,8 @@ def new_run(call: TrainCall) -> Plan:
     recipe = recipe_for(env) if call.preset is None else named_recipe(call.preset)
     if call.preset is None and is_int(call.num_games, 1):
         recipe = recipe.for_games(call.num_games)
+    if call.preset is not None and recipe.game != env.name and recipe.settings.get("curriculum"):
+        raise ValueError(f"preset must be a recipe for {env.name}, got {call.preset!r}, which is for {recipe.game}")
     given = call.explicit(recipe)
     if given.get("max_minutes") is not None:
         given.setdefault("num_games", None)

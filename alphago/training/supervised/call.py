@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from alphago.env.game import GameEnv, check_env
-from alphago.mcts.evaluator import AveragedEvaluator
+from alphago.mcts.evaluator import AveragedEvaluator, as_network
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import one_torch_thread
 from alphago.records.record import GameRecord
@@ -131,12 +131,17 @@ def parts_of(games: GivenGames, batch_size: int, most: int) -> tuple[Any, MakeMe
 
 @checks_keywords()
 def predict_games(
-    net: NeuralNet, dataset: Any, *, split: str = "test", positions: int = 50_000, symmetries: bool = False
+    net: NeuralNet | str | Path,
+    dataset: Any,
+    *,
+    split: str = "test",
+    positions: int = 50_000,
+    symmetries: bool = False,
 ) -> dict[str, float]:
     """Test how well a network, without search, predicts the moves and results of given games.
 
     Args:
-        net: the network; only games of its board are used.
+        net: the network, or its name, file or run folder; only games of its board are used.
         dataset: as in `train_supervised`.
         split: the dataset's split: "train", "validation" or "test"; records have no splits, so their held-out games
             are always used.
@@ -151,14 +156,15 @@ def predict_games(
     Raises:
         ValueError: if the split has no game of the network's board.
     """
-    games = given_games(net.env, dataset)
+    network: NeuralNet = as_network(net)
+    games = given_games(network.env, dataset)
     records: list[GameRecord] = games.held_out(positions, split)
     if not records:
-        raise ValueError(f"dataset must have games of {net.env!r} in its split {split!r}, got none")
-    evaluator = AveragedEvaluator(net.forecast_evaluator(), net.env) if symmetries else net.evaluator()
+        raise ValueError(f"dataset must have games of {network.env!r} in its split {split!r}, got none")
+    evaluator = AveragedEvaluator(network.forecast_evaluator(), network.env) if symmetries else network.evaluator()
     parts = [records[begin : begin + AT_ONCE] for begin in range(0, len(records), AT_ONCE)]
     counts = Counts()
     with one_torch_thread(), ThreadPoolExecutor(available_cores()) as pool:
-        for found in pool.map(partial(predict, evaluator, net.env), parts):
+        for found in pool.map(partial(predict, evaluator, network.env), parts):
             counts += found
     return counts.measures()

@@ -1,12 +1,13 @@
 """Draw the curves of one or several runs in one figure."""
 
 from collections.abc import Iterator, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from alphago.drawing.figures import figure_bytes, new_figure, plain_texts
 from alphago.system.files import user_path, write_atomic
-from alphago.system.validation import checks_keywords
+from alphago.system.validation import checks_keywords, shown
 from alphago.training.history import History, read_history
 from alphago.training.watch.match_panels import match_panels
 from alphago.training.watch.panels import AXES, SHARE, STYLES, Line, Panel, draw_figure, points
@@ -70,6 +71,9 @@ def plot(runs: str | Path | Sequence[str | Path], out: str | Path | None = None,
     Raises ValueError for a run without metrics, an unknown `x` or suffix, OSError for a file that cannot be read or
     written, ImportError without matplotlib.
     """
+    for run in (runs,) if not isinstance(runs, (list, tuple)) else runs:
+        if not isinstance(run, (str, PathLike, Sequence)):
+            raise TypeError(f"runs must be the folder of one run or more, got {shown(run)}")
     folders = [runs] if isinstance(runs, (str, Path)) else list(runs)
     if not folders:
         raise ValueError("runs must be the folder of one run or more, got none")
