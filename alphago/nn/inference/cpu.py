@@ -166,8 +166,8 @@ def build_openvino(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtyp
         ranges, dtype = input_ranges(base, planes), fastest_float()
         if not ranges:
             raise ValueError("the network has no convolution that can be computed in 8 bits")
-    bfloat16 = dtype == torch.bfloat16
-    return openvino.OpenVinoModel(base, value, policy, tuple(planes.shape[1:]), bfloat16, ranges).run
+    graph = openvino.list_operations(base, value, policy, tuple(planes.shape[1:]))
+    return openvino.OpenVinoModel(graph, dtype == torch.bfloat16, ranges).run
 
 
 def build_fused(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run:
