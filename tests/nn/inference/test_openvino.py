@@ -76,7 +76,7 @@ def test_without_the_package_torch_computes(without_openvino):
         openvino.package()
     net = lived_in(NeuralNet(GoEnv(5), tower_height=2, channels=8))
     evaluator = net.evaluator("float32")
-    assert evaluator.form == ("fused" if torch.backends.mkldnn.is_available() else "modules")
+    assert evaluator.form == "folded"
     batch, slots = random_batch(net.env, 50), np.arange(50)
     for output, expected in zip(evaluate(evaluator, batch, slots), module_results(net, batch, slots), strict=True):
         np.testing.assert_allclose(output, expected, atol=1e-5)
