@@ -79,13 +79,11 @@ class GameFolder:
     env: the game.  games: number of games to expect.
     as_records: whether to write one file of records instead of an SGF file for each game.
     verbose: whether to print each game.
-    Raises FileExistsError for a folder that is not empty, ImportError for SGF without sgfmill.
+    Raises FileExistsError for a folder that is not empty.
     """
 
     def __init__(self, path: str | None, env: GameEnv, games: int, as_records: bool, verbose: bool = False) -> None:
         check_int("--games", games, 1)
-        if not as_records:
-            sgf.load_grammar()  # raises ImportError before a game is played
         self.given = path is not None
         self.path = Path(path) if path is not None else default_folder(f"selfplay-{env.name}{env.N}")
         self.expect_empty()

@@ -1,6 +1,5 @@
 """SGF files: what is written can be read, what others write too, and what cannot be used is told in a sentence."""
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -227,11 +226,6 @@ class TestErrors:
     def test_a_missing_file(self, tmp_path: Path) -> None:
         with pytest.raises(FileNotFoundError):
             read_sgf(tmp_path / "none.sgf")
-
-    def test_without_the_library(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setitem(sys.modules, "sgfmill", None)
-        with pytest.raises(ImportError, match=r"^SGF files need the library sgfmill: pip install 'alphago\[sgf\]'"):
-            format_sgf(SgfGame(5, ()))
 
 
 class TestWriting:
