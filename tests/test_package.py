@@ -2,9 +2,11 @@
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 import alphago
 
@@ -15,10 +17,12 @@ NAMES = [
 ]  # fmt: skip
 
 
+ROOT = Path(__file__).parents[1]
+
+
 def run(program: str) -> str:
     """What a fresh Python prints."""
-    root = Path(__file__).parents[1]
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=root)
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT)
     assert result.returncode == 0, result.stderr
     return result.stdout.strip()
 
@@ -71,3 +75,15 @@ player = MCTSPlayer(GoEnv(5), lambda position: ([1 / 26] * 26, 0.0), num_readout
 print(player.suggest_move() in range(26), 'torch' in sys.modules)
 """
     assert run(program) == "True False"
+
+
+def test_the_versions_that_the_tests_ran_with_are_allowed() -> None:
+    pinned = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text().splitlines()[1:])
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    for text in (*project["dependencies"], *extras["dev"]):
+        requirement = Requirement(text)
+        assert requirement.specifier.contains(pinned[requirement.name.partition("[")[0]]), text
+    everything = {Requirement(text).name for text in (*project["dependencies"], *extras["dev"])}
+    of_users = {Requirement(text).name for extra in extras.values() for text in extra}
+    assert of_users - everything == {"cupy-cuda12x", "cupy-cuda13x"}  # which need a GPU
