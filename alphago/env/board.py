@@ -225,13 +225,12 @@ class StonesPosition(Position):
         env, (height, width) = self.env, self.board.shape
         kind = env.stones_in or ("columns" if env.action_space == width else "cells")
         fits = look.coordinates and width <= len(COLUMNS)
-        picture = Board(
-            self.board, kind, COLUMNS[:width] if fits else (),
-            [str(height - row) for row in range(height)] if fits and kind != "columns" else (),
-            self.star_points, self.last_drawn, self.ko_points,
-            move_numbers(list(self.replay()), look.numbers) if look.numbers else {},
-            self.texts_below(look), f"{env.name} {height}x{width}, {self.caption}", look.legend,
-        )  # fmt: skip
+        columns = COLUMNS[:width] if fits else ()
+        rows = [str(height - row) for row in range(height)] if fits and kind != "columns" else ()
+        points = (self.star_points, self.last_drawn, self.ko_points)
+        numbers = move_numbers(list(self.replay()), look.numbers) if look.numbers else {}
+        below, title = self.texts_below(look), f"{env.name} {height}x{width}, {self.caption}"
+        picture = Board(self.board, kind, columns, rows, *points, numbers, below, title, look.legend)
         return board_picture(picture, look.overlay, self.points_of_actions.tolist(), env.to_text)
 
     def why_illegal(self, action: int) -> str:

@@ -205,10 +205,11 @@ class NeuralNet(nn.Module):
         device: the device that computes the network, as in `evaluator`; the positions are on the CPU.
         """
         modules = (self.base_net, self.value, self.policy)
-        return kept(
-            modules, (self.env, device, "forecasts"),
-            lambda: ForecastEvaluator(self.env, *modules, where=find_device(self.env, device)),
-        )  # fmt: skip
+
+        def make() -> ForecastEvaluator:
+            return ForecastEvaluator(self.env, *modules, where=find_device(self.env, device))
+
+        return kept(modules, (self.env, device, "forecasts"), make)
 
     @property
     def num_parameters(self) -> int:

@@ -93,9 +93,13 @@ class NormRelu(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, features: torch.Tensor, added: torch.Tensor | None,
-        weight: torch.Tensor, bias: torch.Tensor, norm: nn.BatchNorm2d,
-    ) -> torch.Tensor:  # fmt: skip
+        ctx: Any,
+        features: torch.Tensor,
+        added: torch.Tensor | None,
+        weight: torch.Tensor,
+        bias: torch.Tensor,
+        norm: nn.BatchNorm2d,
+    ) -> torch.Tensor:
         x, channels = flat(features), len(weight)
         tiles = np.empty((2, kernels.ROWS * channels), np.float32)
         mean, deviation = np.empty(channels), np.empty(channels)
@@ -105,10 +109,10 @@ class NormRelu(torch.autograd.Function):
             kernels.norm_relu(x, tiles, flat(out))
         else:
             kernels.norm_add_relu(x, flat(added), tiles, flat(out))
-        kernels.move_statistics(
-            mean, deviation, len(x) // channels, norm.eps, norm.momentum,
-            norm.running_mean.numpy(), norm.running_var.numpy(),  # type: ignore[union-attr]
-        )  # fmt: skip
+        assert norm.running_mean is not None
+        assert norm.running_var is not None
+        running = (norm.running_mean.numpy(), norm.running_var.numpy())
+        kernels.move_statistics(mean, deviation, len(x) // channels, norm.eps, norm.momentum, *running)
         ctx.save_for_backward(features, out, weight)
         ctx.mean, ctx.deviation, ctx.has_added = mean, deviation, added is not None
         return out
@@ -120,10 +124,8 @@ class NormRelu(torch.autograd.Function):
         passed, dx = torch.empty_like(features), torch.empty_like(features)
         dweight, dbias = torch.empty_like(weight), torch.empty_like(weight)
         tiles = np.empty((3, kernels.ROWS * len(weight)), np.float32)
-        kernels.norm_backward(
-            flat(for_kernels(gradient)), flat(features), flat(out), weight.numpy(), ctx.mean, ctx.deviation, tiles,
-            flat(passed), flat(dx), dweight.numpy(), dbias.numpy(),
-        )  # fmt: skip
+        inputs = (flat(for_kernels(gradient)), flat(features), flat(out), weight.numpy(), ctx.mean, ctx.deviation)
+        kernels.norm_backward(*inputs, tiles, flat(passed), flat(dx), dweight.numpy(), dbias.numpy())
         return dx, passed if ctx.has_added else None, dweight, dbias, None
 
 
