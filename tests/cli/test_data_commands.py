@@ -113,7 +113,9 @@ class TestData:
         address, folder, handler = server
         with tarfile.open(folder / "a.tar.gz", "w:gz") as archive:
             archive.add(DATA / "9x9", "9x9")
-        ours = Collection("games of tests", "https://example.org", (f"{address}/x/a.tar.gz", f"{address}/b"), licence="MIT")
+        ours = Collection(
+            "games of tests", "https://example.org", (f"{address}/x/a.tar.gz", f"{address}/b"), licence="MIT"
+        )
         monkeypatch.setitem(downloads.COLLECTIONS, "ours", ours)
         monkeypatch.chdir(tmp_path)
         words = ["data", "ours", "--mirror", address, "--workers", "1", "--min-moves", "5", "--any-result"]
