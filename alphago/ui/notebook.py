@@ -15,6 +15,7 @@ from alphago.ui.web.engines import Choice, Engines
 from alphago.ui.web.new_game import open_link
 from alphago.ui.web.session import Session
 from alphago.ui.web.views import TITLES, options_of
+from alphago.ui.web.wire import Message
 
 STATIC = Path(__file__).parent / "web" / "static"
 MISSING = "a board in the notebook needs anywidget: pip install 'alphago[notebook]'"
@@ -54,7 +55,7 @@ class NotebookGame:
         if not self.session.post(message):
             self.widget.send({"type": "notice", "kind": "error", "text": "Too many commands wait: it is still busy."})
 
-    def _send(self, message: dict[str, Any]) -> None:
+    def _send(self, message: Message) -> None:
         """Send a message of the session to the browser, and keep the latest state."""
         if message["type"] == "state":
             self._state = message

@@ -116,4 +116,4 @@ class TestClock:
             spent.append(time.evaluations - before)
             ask(gtp, "clear_board")
         assert spent[0] >= 350
-        assert spent[0] > spent[1] > spent[2] > spent[3] == 1
+        assert spent[0] > spent[1] > spent[2] > spent[3] == 0  # the evaluation of the empty board is known
