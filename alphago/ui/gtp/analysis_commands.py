@@ -7,7 +7,7 @@ import numpy as np
 
 from alphago.env.go_position import GoPosition
 from alphago.mcts.analysis_result import Analysis
-from alphago.mcts.evaluator import ForecastEvaluator
+from alphago.mcts.evaluator import Forecaster
 from alphago.ui.gtp.analysis_request import AnalysisRequest, colour_of, read_request
 from alphago.ui.gtp.analysis_text import joined, kata_line, lz_line
 from alphago.ui.gtp.gtp_engine import GtpEngine, Reports
@@ -106,14 +106,14 @@ class AnalysisCommands:
 
         priors: float32 [A]. value, score, ownership: from the mover's view; ownership is float32 [H * W]. Score and
         ownership are 0 if the network does not forecast them.
-        symmetries: as in `ForecastEvaluator.evaluate_forecasts`.
+        symmetries: as in `Forecaster.evaluate_forecasts`.
         """
         self.engine.background.join()
         evaluator, points = self.engine.analyst.player.search.evaluator, position.board.size
         priors, values = np.empty((1, position.env.action_space), np.float32), np.empty(1, np.float32)
         scores, owners = np.zeros(1, np.float32), np.zeros((1, points), np.float32)
         slots = np.zeros(1, np.int64)
-        if isinstance(evaluator, ForecastEvaluator):
+        if isinstance(evaluator, Forecaster):
             forecasts = (scores, owners) if evaluator.makes_forecasts else None
             evaluator.evaluate_forecasts(position.batch, slots, priors, values, forecasts, symmetries)
         else:

@@ -20,7 +20,7 @@ from alphago.ui.terminal.screen import Read, Screen, Write
 from alphago.ui.thinker import MoveLimit, Thinker
 
 if TYPE_CHECKING:
-    from alphago.ui.notebook import NotebookGame
+    from alphago.ui.notebook_game import NotebookGame
 
 HELP = """\
   {move:11} a move, written like this one{passes}
@@ -56,7 +56,7 @@ def play(
     """Play one game against `nn` at the terminal and return its last position.
 
     In a notebook with anywidget a board appears below the cell, and the call returns at once: a
-    `alphago.ui.notebook.NotebookGame`, whose `position` is always the current one.
+    `alphago.ui.notebook_game.NotebookGame`, whose `position` is always the current one.
 
     nn: as in `MCTSPlayer`.  A network resigns below the value that its run has measured
         (`NeuralNet.resign_threshold`), in games that began on the empty board; other engines never resign.
@@ -88,7 +88,7 @@ def play(
             nn = _untrained(env, tower_height)
             screen.say("No network was given: your opponent is untrained.  train(env) makes a better one.")
         if read is None and write is None and notebook_shell() is not None:
-            from alphago.ui.notebook import play_in_notebook  # only now: it loads what the page needs
+            from alphago.ui.notebook_game import play_in_notebook  # only now: it loads what the page needs
 
             try:
                 return play_in_notebook(env, nn, mode, num_readouts, seconds=seconds, handicap=handicap, device=device)

@@ -69,7 +69,7 @@ class DeskJob:
 
 
 class Desk:
-    """The state of one page, which the functions of `alphago.ui.web.commands` change.
+    """The state of one page, which the functions of `alphago.ui.web.page_commands` change.
 
     Only the thread of its session may use it. The arguments are those of `Session`.
     """

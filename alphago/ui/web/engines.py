@@ -15,7 +15,7 @@ from alphago.mcts.player import MCTSPlayer
 from alphago.mcts.playout_evaluator import PlayoutEvaluator
 from alphago.mcts.search import SearchSettings
 from alphago.system.cores import available_cores
-from alphago.ui.web.batches import CommonEvaluator, Turns
+from alphago.ui.web.common_evaluator import CommonEvaluator, Turns
 from alphago.ui.web.limits import MOST_SESSIONS
 
 PLAYOUTS = "playouts"  # the engine without a network

@@ -14,12 +14,12 @@ from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, require_go
 from alphago.env.go import GoEnv
 from alphago.system.validation import shown
-from alphago.ui.web.boards import Boards, Outbox
+from alphago.ui.web.board_session import error_sentence
 from alphago.ui.web.engines import Engines
 from alphago.ui.web.guard import COOKIE, HEADERS, Guard
 from alphago.ui.web.limits import MOST_CONNECTIONS, MOST_MESSAGE
 from alphago.ui.web.new_game import usual_game
-from alphago.ui.web.session import error_sentence
+from alphago.ui.web.open_boards import OpenBoards, Outbox
 from alphago.ui.web.views import TITLES, options_of
 from alphago.ui.web.wire import Message, NoticeMessage, check_message
 
@@ -64,7 +64,7 @@ def make_app(engines: Engines, bases: Mapping[str, GameEnv], guard: Guard, runs:
     bases: games by name, offered first, with the options that new games have unless others are chosen.
     guard: decides which requests are answered. runs: the runs to watch; None for none.
     """
-    boards = Boards(engines, bases, runs)
+    boards = OpenBoards(engines, bases, runs)
     programs = Programs(engines, require_go(usual_game(GoEnv.name, bases), "the analysis protocol"))
 
     async def static(request: Request) -> Response:
@@ -163,7 +163,7 @@ async def refuse(socket: WebSocket, code: int, text: str) -> None:
         await socket.close(code)
 
 
-async def converse(socket: WebSocket, boards: Boards, welcome: dict[str, Any]) -> None:
+async def converse(socket: WebSocket, boards: OpenBoards, welcome: dict[str, Any]) -> None:
     """Carry messages between a page and its board until the page goes away; the board then stops thinking."""
     outbox = Outbox(asyncio.get_running_loop())
     try:

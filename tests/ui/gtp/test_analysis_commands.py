@@ -11,7 +11,7 @@ from alphago import __version__
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.net import NeuralNet
-from alphago.ui.gtp.commands import GoEngine
+from alphago.ui.gtp.game_commands import GoEngine
 from alphago.ui.katago import seen_by
 from tests.diagrams import draw
 from tests.ui.gtp.engine import Controller, ask, engine, prefers

@@ -6,7 +6,7 @@ import pytest
 from alphago.env.game import GameBatch
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import UniformEvaluator
-from alphago.ui.gtp.commands import GoEngine
+from alphago.ui.gtp.game_commands import GoEngine
 from alphago.ui.gtp.time_control import Clock
 from tests.ui.gtp.engine import BLACK, WHITE, ask, engine
 

@@ -97,7 +97,7 @@ class CommonEvaluator(Evaluator):
         forecasts: Forecasts | None,
         symmetries: Sequence[int] = (0,),
     ) -> None:
-        """Write priors, values and forecasts; see `ForecastEvaluator`.
+        """Write priors, values and forecasts; see `Forecaster`.
 
         Raises ValueError for symmetries other than (0,).
         """

@@ -1,4 +1,4 @@
-"""`Boards`: the boards of a server, which pages find again by a key. `Outbox`: the messages that wait for a page."""
+"""`OpenBoards`: a server's boards, which pages find again by a key. `Outbox`: the messages that wait for a page."""
 
 import asyncio
 import contextlib
@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from alphago.env.game import GameEnv
+from alphago.ui.web.board_session import Session
 from alphago.ui.web.engines import Engines
 from alphago.ui.web.limits import KEPT_SECONDS, MOST_SESSIONS
-from alphago.ui.web.session import Session
 from alphago.ui.web.wire import Message
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ MOST_BACKLOG = 1000  # waiting messages for a page, beyond which the page is dis
 COALESCED = "thinking"  # the type of message of which a slow page gets only the newest
 
 
-class Boards:
+class OpenBoards:
     """The boards of a server, one `Session` each, by key.
 
     A page keeps the key of its board, and sends it when it connects again, to get the same board back.

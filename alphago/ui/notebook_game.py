@@ -11,9 +11,9 @@ from typing import Any
 
 from alphago.env.game import GameEnv, Position
 from alphago.system.notebook import notebook_shell
+from alphago.ui.web.board_session import Session
 from alphago.ui.web.engines import Choice, Engines
 from alphago.ui.web.new_game import open_link
-from alphago.ui.web.session import Session
 from alphago.ui.web.views import TITLES, options_of
 from alphago.ui.web.wire import Message
 
@@ -32,7 +32,7 @@ class NotebookGame:
         """Make the board without showing it; raise ImportError, with a sentence, if anywidget is missing.
 
         nn: the engine's network, as `MCTSPlayer` takes it. device: where it is computed.
-        first: messages for `alphago.ui.web.commands` that set the game up.
+        first: messages for `alphago.ui.web.page_commands` that set the game up.
         """
         make_widget = widget_maker()
         self.env = env

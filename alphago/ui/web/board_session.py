@@ -14,10 +14,10 @@ from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.system.validation import near_misses, shown
-from alphago.ui.web.commands import COMMANDS
 from alphago.ui.web.desk import Desk
 from alphago.ui.web.engines import Engines
 from alphago.ui.web.limits import MOST_WAITING
+from alphago.ui.web.page_commands import COMMANDS
 from alphago.ui.web.wire import Message, check_message
 
 FIRST = "Getting the rules ready; the first time they are compiled, which takes some seconds …"
