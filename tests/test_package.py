@@ -1,5 +1,6 @@
 """The package from outside: its public names, and that nothing is imported before it is used."""
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 
 import alphago
 
+PACKAGE = Path(alphago.__file__).parent
 NAMES = [
     "ConnectFourEnv", "GameBatch", "GameEnv", "GameRecord", "GoEnv", "GomokuEnv", "IllegalMove", "MCTSPlayer",
     "MatchResult", "NeuralNet", "OwareEnv", "Position", "ReplayMemory", "ReversiEnv", "SearchSettings",
@@ -71,3 +73,27 @@ player = MCTSPlayer(GoEnv(5), lambda position: ([1 / 26] * 26, 0.0), num_readout
 print(player.suggest_move() in range(26), 'torch' in sys.modules)
 """
     assert run(program) == "True False"
+
+
+# Names that two classes of training and networks still share.
+SHARED_CLASSES = {"Measure", "Pool", "Scratch", "Shard", "Translator"}
+
+
+def test_no_two_files_share_a_name() -> None:
+    """But a kernel and its twin: a stack trace says where it is."""
+    homes: dict[str, list[str]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        if path.name != "__init__.py":
+            homes.setdefault(path.name, []).append(path.parent.relative_to(PACKAGE).as_posix())
+    twice = {name: sorted(folders) for name, folders in homes.items() if len(folders) > 1}
+    assert [name for name, folders in twice.items() if folders != [folders[0], f"{folders[0]}/kernels"]] == []
+
+
+def test_no_two_classes_share_a_name() -> None:
+    names: dict[str, list[str]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                names.setdefault(node.name, []).append(f"{path.relative_to(PACKAGE)}:{node.lineno}")
+    twice = {name: places for name, places in names.items() if len(places) > 1 and name not in SHARED_CLASSES}
+    assert twice == {}

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.go import GoEnv
-from alphago.records.sgf.game import SgfGame
+from alphago.records.sgf.sgf_game import SgfGame
 from alphago.records.sgf.writing import load_grammar, point_text
 
 

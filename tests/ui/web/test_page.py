@@ -13,7 +13,7 @@ from alphago.training.call.session import train
 from tests.ui.web.browser import Visitor
 from tests.ui.web.desks import GO5, engines
 from tests.ui.web.served import serving
-from tests.ui.web.test_session import Broken
+from tests.ui.web.test_board_session import Broken
 
 pytestmark = pytest.mark.browser
 

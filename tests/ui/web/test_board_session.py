@@ -42,7 +42,7 @@ def test_two_people_play_and_one_captures() -> None:
         assert stones(state) == "....X ..O.X .O.OX ..O.. ....."
         assert state["view"]["captures"] == [0, 1]
         assert [state["node"], state["line"]] == [8, list(range(9))]
-        assert state["added"] == [[8, 7, GO5.from_text("C2"), -1]]
+        assert state["added"] == [{"node": 8, "parent": 7, "move": GO5.from_text("C2"), "mover": -1}]
         assert not state["over"]
 
 
@@ -123,16 +123,16 @@ def test_the_engine_shows_its_thinking_and_the_network_alone_does_not_search() -
         guest.ask("strength", readouts=60)
         guest.post("move")
         thought = guest.until("thinking", lambda message: message["readouts"] == 60)
-        assert thought["analysis"]["moves"][0][1] > 0
+        assert thought["analysis"]["moves"][0]["visits"] > 0
         assert 0 < thought["analysis"]["win"] < 1
         played = guest.until("state", lambda state: not state["busy"])
-        assert played["view"]["last"] == thought["analysis"]["moves"][0][0]
+        assert played["view"]["last"] == thought["analysis"]["moves"][0]["move"]
         guest.ask("strength", tree=False)
         guest.post("move")
         alone = guest.until("thinking")
         assert alone["readouts"] == 0
-        probable = max(alone["analysis"]["moves"], key=lambda move: move[2])
-        assert guest.until("state", lambda state: not state["busy"])["view"]["last"] == probable[0]
+        probable = max(alone["analysis"]["moves"], key=lambda move: move["prior"])
+        assert guest.until("state", lambda state: not state["busy"])["view"]["last"] == probable["move"]
 
 
 def test_a_new_game_by_its_options() -> None:
@@ -212,9 +212,9 @@ def test_study_evaluates_what_is_looked_at_and_review_the_whole_line() -> None:
         guest.post("review", readouts=20)
         reviewed = {}
         while len(reviewed) < 4:
-            node, win, _, visits = guest.until("thinking")["evaluation"]
-            if visits >= 20:
-                reviewed[node] = win
+            thought = guest.until("thinking")
+            if thought["analysis"]["visits"] >= 20:
+                reviewed[thought["evaluation"]["node"]] = thought["evaluation"]["win"]
         assert sorted(reviewed) == [0, 1, 2, 3]
         assert guest.until("state", lambda state: not state["busy"])["node"] == 3
 

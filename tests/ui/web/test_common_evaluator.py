@@ -9,10 +9,10 @@ from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameBatch
 from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
-from alphago.mcts.evaluator import ForecastEvaluator, HashEvaluator
+from alphago.mcts.evaluator import Forecaster, HashEvaluator
 from alphago.mcts.playout_evaluator import PlayoutEvaluator
 from alphago.nn.net import NeuralNet
-from alphago.ui.web.batches import MOST_ROWS, CommonEvaluator, Turns
+from alphago.ui.web.common_evaluator import MOST_ROWS, CommonEvaluator, Turns
 
 PATIENCE = 120.0
 ENV = GoEnv(5)
@@ -134,7 +134,7 @@ def test_forecasts_are_passed_on() -> None:
     net = NeuralNet(ENV, tower_height=1, channels=8)
     inner = net.forecast_evaluator()
     common = CommonEvaluator(ENV, inner, lanes=2)
-    assert isinstance(common, ForecastEvaluator)
+    assert isinstance(common, Forecaster)
     assert common.makes_forecasts
     batch, slots = boards(3, 4), np.arange(3)
 

@@ -1,17 +1,16 @@
 """What a page may ask for: one function for each type of message."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from alphago.env.game import PLAYER_NAMES, IllegalMove
 from alphago.system.validation import check_int, shown
-from alphago.ui.web.desk import ENGINE, HUMAN, PLAYERS, Desk, Job
+from alphago.ui.thinker import MoveLimit
+from alphago.ui.web.desk import ENGINE, HUMAN, PLAYERS, Desk, DeskJob
 from alphago.ui.web.game_tree import MOST_NODES, GameTree
 from alphago.ui.web.limits import MOST_MESSAGE, most_readouts
 from alphago.ui.web.new_game import game_of, open_link, start_of
 from alphago.ui.web.saved import open_file, save_file
-
-Message = Mapping[str, Any]
+from alphago.ui.web.wire import Message
 
 
 def hello(desk: Desk, message: Message) -> None:
@@ -166,12 +165,9 @@ def move_now(desk: Desk, message: Message) -> None:
     if desk.tree.is_over():
         raise ValueError("the game is over")
     if desk.job is not None and desk.job.purpose == "move":
-        desk.job.readouts = max(desk.job.done, 1)
+        desk.job.limit = MoveLimit(max(desk.job.done, 1))
         return
-    limit = desk.strength
-    readouts = min(limit.readouts or 10**9, most_readouts(desk.tree.env))
-    desk.stop()
-    desk.job = Job("move", [desk.tree.current], readouts, limit.seconds)
+    desk.job = desk.move_job()
     desk.tell_state()
 
 
@@ -209,8 +205,7 @@ def review(desk: Desk, message: Message) -> None:
     """Search every position of the current line that has fewer than `readouts` visits, for the page's graph."""
     readouts = check_int("readouts", message.get("readouts", 1), 1, most_readouts(desk.tree.env))
     nodes = [number for number in desk.tree.line() if desk.tree.nodes[number].visits < readouts]
-    desk.stop()
-    desk.job = Job("review", nodes, readouts) if nodes else None
+    desk.job = DeskJob("review", nodes, MoveLimit(readouts)) if nodes else None
     desk.tell_state()
 
 

@@ -41,7 +41,7 @@ class Turns:
                 self.free += 1
 
 
-class Request:
+class EvaluationRequest:
     """The positions that a search wants evaluated, and the arrays for the results."""
 
     def __init__(
@@ -70,22 +70,23 @@ class CommonEvaluator(Evaluator):
     env: the game; the searches' games may differ from it where `GameEnv.accepts` allows that, such as in komi.
     inner: the evaluator that computes the batches, for boards in the CPU's memory.
     lanes: most batches that are computed side by side.
+    resign_threshold: as `NeuralNet.resign_threshold`; -1 for never.
     """
 
     device = "cpu"
 
-    def __init__(self, env: GameEnv, inner: Evaluator, lanes: int) -> None:
-        self.env, self.inner = env, inner
+    def __init__(self, env: GameEnv, inner: Evaluator, lanes: int, *, resign_threshold: float = -1.0) -> None:
+        self.env, self.inner, self.resign_threshold = env, inner, resign_threshold
         self.makes_forecasts = bool(getattr(inner, "makes_forecasts", False))
         self.lanes = lanes
         self.busy = 0
-        self.waiting: list[Request] = []
+        self.waiting: list[EvaluationRequest] = []
         self.stages: list[GameBatch] = []  # boards for common batches, each used by one thread at a time
         self.lock = threading.Lock()
         self.positions = self.batches = 0  # computed so far
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-        self._ask(Request(batch, slots, priors, values, None))
+        self._ask(EvaluationRequest(batch, slots, priors, values, None))
 
     def evaluate_forecasts(
         self,
@@ -96,15 +97,15 @@ class CommonEvaluator(Evaluator):
         forecasts: Forecasts | None,
         symmetries: Sequence[int] = (0,),
     ) -> None:
-        """Write priors, values and forecasts; see `ForecastEvaluator`.
+        """Write priors, values and forecasts; see `Forecaster`.
 
         Raises ValueError for symmetries other than (0,).
         """
         if tuple(symmetries) != (0,):
             raise ValueError(f"symmetries must be (0,) in common batches, got {tuple(symmetries)}")
-        self._ask(Request(batch, slots, priors, values, forecasts))
+        self._ask(EvaluationRequest(batch, slots, priors, values, forecasts))
 
-    def _ask(self, request: Request) -> None:
+    def _ask(self, request: EvaluationRequest) -> None:
         """Wait until this thread or another has computed the request; raise the error if the computation failed."""
         if not len(request.slots):
             return
@@ -122,7 +123,7 @@ class CommonEvaluator(Evaluator):
         if request.error is not None:
             raise request.error
 
-    def _take(self, first: Request) -> list[Request]:
+    def _take(self, first: EvaluationRequest) -> list[EvaluationRequest]:
         """Return `first` and the waiting requests of its kind that fit into its batch; they wait no longer."""
         taken, left, rows = [first], [], len(first.slots)
         for request in self.waiting:
@@ -136,7 +137,7 @@ class CommonEvaluator(Evaluator):
         self.batches += 1
         return taken
 
-    def _compute(self, requests: Sequence[Request]) -> None:
+    def _compute(self, requests: Sequence[EvaluationRequest]) -> None:
         """Compute the requests, wake their threads, and let a waiting thread compute the next batch.
 
         If the computation fails, the error is stored in each of the requests.
@@ -158,7 +159,7 @@ class CommonEvaluator(Evaluator):
             request.error, request.done = error, True
             request.turn.release()
 
-    def _compute_together(self, requests: Sequence[Request]) -> None:
+    def _compute_together(self, requests: Sequence[EvaluationRequest]) -> None:
         """Copy the positions of several requests to boards in `stages`, and compute them as one batch."""
         with self.lock:
             stage = self.stages.pop() if self.stages else None

@@ -20,7 +20,7 @@ from alphago.env.go_rules import (
 from alphago.ui.gtp.analysis_commands import AnalysisCommands
 from alphago.ui.gtp.ending_commands import EndingCommands
 from alphago.ui.gtp.file_commands import FileCommands
-from alphago.ui.gtp.gtp_engine import Engine, print_message
+from alphago.ui.gtp.gtp_engine import GtpEngine, print_message
 from alphago.ui.gtp.parameter_commands import ParameterCommands
 from alphago.ui.gtp.protocol import (
     Command,
@@ -85,8 +85,8 @@ def serve(
         converse(engine.commands, lines, output, idle=engine.idle, awake=engine.awake)
 
 
-class GoEngine(Engine):
-    """An engine with its GTP commands by name; arguments as in `serve` and `Engine`."""
+class GoEngine(GtpEngine):
+    """An engine with its GTP commands by name; arguments as in `serve` and `GtpEngine`."""
 
     def __init__(
         self, env: GoEnv, network: Any = None, readouts: int = 800, *,

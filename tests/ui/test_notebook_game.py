@@ -16,7 +16,7 @@ from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import Position
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.ui.notebook import STATIC, NotebookGame, play_in_notebook
+from alphago.ui.notebook_game import STATIC, NotebookGame, play_in_notebook
 from alphago.ui.terminal.terminal_game import play
 
 GO = GoEnv(5, komi=0.5)

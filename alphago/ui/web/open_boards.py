@@ -1,4 +1,4 @@
-"""`Boards`: the boards of a server, which pages find again by a key. `Outbox`: the messages that wait for a page."""
+"""`OpenBoards`: a server's boards, which pages find again by a key. `Outbox`: the messages that wait for a page."""
 
 import asyncio
 import contextlib
@@ -6,12 +6,13 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from alphago.env.game import GameEnv
+from alphago.ui.web.board_session import Session
 from alphago.ui.web.engines import Engines
 from alphago.ui.web.limits import KEPT_SECONDS, MOST_SESSIONS
-from alphago.ui.web.session import Session
+from alphago.ui.web.wire import Message
 
 if TYPE_CHECKING:
     from alphago.ui.web.runs import Runs
@@ -22,7 +23,7 @@ MOST_BACKLOG = 1000  # waiting messages for a page, beyond which the page is dis
 COALESCED = "thinking"  # the type of message of which a slow page gets only the newest
 
 
-class Boards:
+class OpenBoards:
     """The boards of a server, one `Session` each, by key.
 
     A page keeps the key of its board, and sends it when it connects again, to get the same board back.
@@ -33,7 +34,7 @@ class Boards:
         self.sessions: dict[str, Session] = {}
         self.connections = 0
 
-    def find(self, key: str, send: Callable[[dict[str, Any]], None]) -> tuple[str, Session, bool]:
+    def find(self, key: str, send: Callable[[Message], None]) -> tuple[str, Session, bool]:
         """Return the board of `key`, as (key, session, True).
 
         If the key is unknown or in use, return a new board, as (new key, session, False).
@@ -83,11 +84,11 @@ class Outbox:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
         self.lock = threading.Lock()
-        self.messages: list[dict[str, Any]] = []
+        self.messages: list[Message] = []
         self.ready = asyncio.Event()
         self.overflown = False
 
-    def put(self, message: dict[str, Any]) -> None:
+    def put(self, message: Message) -> None:
         """Queue a message, or set `overflown` if too many wait; any thread may call this method."""
         with self.lock:
             last = self.messages[-1] if self.messages else {}
@@ -105,7 +106,7 @@ class Outbox:
         """Whether so many messages wait that the page's own messages should not be read for now."""
         return len(self.messages) >= BACKLOG
 
-    async def take(self) -> list[dict[str, Any]]:
+    async def take(self) -> list[Message]:
         """Wait for messages and return them."""
         await self.ready.wait()
         self.ready.clear()

@@ -11,10 +11,11 @@ from typing import Any
 
 from alphago.env.game import GameEnv, Position
 from alphago.system.notebook import notebook_shell
+from alphago.ui.web.board_session import Session
 from alphago.ui.web.engines import Choice, Engines
 from alphago.ui.web.new_game import open_link
-from alphago.ui.web.session import Session
 from alphago.ui.web.views import TITLES, options_of
+from alphago.ui.web.wire import Message
 
 STATIC = Path(__file__).parent / "web" / "static"
 MISSING = "a board in the notebook needs anywidget: pip install 'alphago[notebook]'"
@@ -31,7 +32,7 @@ class NotebookGame:
         """Make the board without showing it; raise ImportError, with a sentence, if anywidget is missing.
 
         nn: the engine's network, as `MCTSPlayer` takes it. device: where it is computed.
-        first: messages for `alphago.ui.web.commands` that set the game up.
+        first: messages for `alphago.ui.web.page_commands` that set the game up.
         """
         make_widget = widget_maker()
         self.env = env
@@ -54,7 +55,7 @@ class NotebookGame:
         if not self.session.post(message):
             self.widget.send({"type": "notice", "kind": "error", "text": "Too many commands wait: it is still busy."})
 
-    def _send(self, message: dict[str, Any]) -> None:
+    def _send(self, message: Message) -> None:
         """Send a message of the session to the browser, and keep the latest state."""
         if message["type"] == "state":
             self._state = message

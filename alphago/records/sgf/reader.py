@@ -8,9 +8,9 @@ from pathlib import Path
 from alphago.env.go import GoEnv
 from alphago.records.sgf.encoding import decode
 from alphago.records.sgf.faults import TOO_LARGE, TRUNCATED, UNREADABLE, Fault
-from alphago.records.sgf.game import SgfGame
 from alphago.records.sgf.game_line import read_line
-from alphago.records.sgf.grammar import MOST_IN_LINES, MOST_NODES, MOST_VALUES, Tree, trees
+from alphago.records.sgf.grammar import MOST_IN_LINES, MOST_NODES, MOST_VALUES, SgfTree, trees
+from alphago.records.sgf.sgf_game import SgfGame
 
 LARGEST_FILE = 64 * 2**20  # bytes
 NOTHING_FOUND = "no SGF data found"
@@ -123,7 +123,9 @@ def games_of(text: str, name: str, env: GoEnv | None, all_lines: bool = False) -
         yield from games_of_tree(tree, number if len(first) > 1 else None, name, env, all_lines)
 
 
-def games_of_tree(tree: Tree, number: int | None, name: str, env: GoEnv | None, all_lines: bool) -> Iterator[SgfGame]:
+def games_of_tree(
+    tree: SgfTree, number: int | None, name: str, env: GoEnv | None, all_lines: bool
+) -> Iterator[SgfGame]:
     """Yield the main line of a tree as a game, or with `all_lines` each of its lines as a game.
 
     number: number of the game in its file, from 1; None if the file holds only one.

@@ -14,7 +14,7 @@ from alphago.env.go_rules import Rules, read_rules, rules_name
 from alphago.records.record import GameRecord, RecordBuilder
 from alphago.records.sgf.faults import Fault
 from alphago.records.sgf.notes import MoveNote
-from alphago.records.sgf.results import margin_of, outcome_of
+from alphago.records.sgf.result_texts import margin_of, outcome_of
 from alphago.system.validation import shown
 
 

@@ -14,12 +14,12 @@ from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.system.validation import near_misses, shown
-from alphago.ui.web.commands import COMMANDS
 from alphago.ui.web.desk import Desk
 from alphago.ui.web.engines import Engines
 from alphago.ui.web.limits import MOST_WAITING
+from alphago.ui.web.page_commands import COMMANDS
+from alphago.ui.web.wire import Message, check_message
 
-Message = dict[str, Any]
 FIRST = "Getting the rules ready; the first time they are compiled, which takes some seconds …"
 CLOSE = object()  # ends the session's thread
 
@@ -105,9 +105,7 @@ def call_guarded(desk: Desk, call: Callable[..., Any], *arguments: Any) -> None:
 
 def obey(desk: Desk, message: Any) -> None:
     """Do what a message of the page asks for; raise ValueError if it is not a valid message."""
-    if not isinstance(message, dict) or not isinstance(message.get("type"), str):
-        raise ValueError(f"a message must be an object with a type, got {shown(message)}")
-    name = message["type"]
+    name = check_message(message)["type"]
     if name not in COMMANDS:
         raise ValueError(f"there is no command {shown(name)}: {near_misses(name, list(COMMANDS))}")
     COMMANDS[name](desk, message)

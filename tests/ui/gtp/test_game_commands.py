@@ -10,7 +10,7 @@ from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.nn.model_files import ModelError
 from alphago.nn.net import NeuralNet
-from alphago.ui.gtp.commands import GoEngine
+from alphago.ui.gtp.game_commands import GoEngine
 from tests.diagrams import draw, tidy
 from tests.ui.gtp.engine import BLACK, WHITE, ask, engine, prefers
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from alphago.records.sgf import salvage_sgf
-from alphago.records.sgf.results import margin_of, outcome_of
+from alphago.records.sgf.result_texts import margin_of, outcome_of
 
 
 @pytest.mark.parametrize(

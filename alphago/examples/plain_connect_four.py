@@ -54,7 +54,7 @@ class ConnectFour:
         return twin
 
 
-class ConnectFourEnv(StonesEnv):  # draws the board of planes 0 and 1
+class PlainConnectFourEnv(StonesEnv):  # draws the board of planes 0 and 1
     name = "connect-four"
     N, planes, plane_shape = WIDTH, 2, (HEIGHT, WIDTH)
     action_space, max_moves = WIDTH, HEIGHT * WIDTH
@@ -68,5 +68,5 @@ class ConnectFourEnv(StonesEnv):  # draws the board of planes 0 and 1
 
 
 if __name__ == "__main__":
-    check_game(ConnectFourEnv(), games=10)
+    check_game(PlainConnectFourEnv(), games=10)
     print("Connect Four keeps the contract of a game")
