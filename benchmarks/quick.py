@@ -32,7 +32,7 @@ from alphago.nn.inference.hardware import processor
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
-from alphago.training.group import SelfPlay
+from alphago.training.selfplay import SelfPlay
 from alphago.training.settings import SelfPlaySettings
 
 GAMES, READOUTS = 64, 400  # of the search without a network

@@ -7,7 +7,7 @@ import numpy as np
 
 from alphago import GoEnv, ReplayMemory, load_model, selfplay
 from alphago.records.sgf import format_sgf
-from alphago.records.sgf.game import SgfGame
+from alphago.records.sgf.sgf_game import SgfGame
 
 
 def main() -> None:

@@ -1,5 +1,6 @@
 """The package from outside: its public names, and that nothing is imported before it is used."""
 
+import ast
 import subprocess
 import sys
 import tomllib
@@ -14,9 +15,8 @@ NAMES = """
 ConnectFourEnv GameBatch GameEnv GameRecord GoEnv GomokuEnv IllegalMove MCTSPlayer MatchResult NeuralNet OwareEnv
 Position ReplayMemory ReversiEnv SearchSettings check_game evaluate load_model play plot selfplay train train_on
 """
-
-
 ROOT = Path(__file__).parents[1]
+PACKAGE = Path(alphago.__file__).parent
 
 
 def run(program: str) -> str:
@@ -37,7 +37,7 @@ def test_public_names() -> None:
 
 def test_names_are_what_they_are_at_home() -> None:
     from alphago.env.go import GoEnv
-    from alphago.training.session import train
+    from alphago.training.call.session import train
 
     assert alphago.GoEnv is GoEnv
     assert alphago.train is train
@@ -86,3 +86,27 @@ def test_the_versions_that_the_tests_ran_with_are_allowed() -> None:
     everything = {Requirement(text).name for text in (*project["dependencies"], *extras["dev"])}
     of_users = {Requirement(text).name for extra in extras.values() for text in extra}
     assert of_users - everything == {"cupy-cuda12x", "cupy-cuda13x"}  # which need a GPU
+
+
+# Names that two classes of training and networks still share.
+SHARED_CLASSES = {"Measure", "Pool", "Scratch", "Shard", "Translator"}
+
+
+def test_no_two_files_share_a_name() -> None:
+    """But a kernel and its twin: a stack trace says where it is."""
+    homes: dict[str, list[str]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        if path.name != "__init__.py":
+            homes.setdefault(path.name, []).append(path.parent.relative_to(PACKAGE).as_posix())
+    twice = {name: sorted(folders) for name, folders in homes.items() if len(folders) > 1}
+    assert [name for name, folders in twice.items() if folders != [folders[0], f"{folders[0]}/kernels"]] == []
+
+
+def test_no_two_classes_share_a_name() -> None:
+    names: dict[str, list[str]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                names.setdefault(node.name, []).append(f"{path.relative_to(PACKAGE)}:{node.lineno}")
+    twice = {name: places for name, places in names.items() if len(places) > 1 and name not in SHARED_CLASSES}
+    assert twice == {}

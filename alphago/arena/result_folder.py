@@ -10,7 +10,7 @@ from alphago.arena.identity import open_folder
 from alphago.arena.match_games import MatchGame
 from alphago.env.game import GameEnv
 from alphago.records.sgf import format_sgf
-from alphago.records.sgf.game import SgfGame
+from alphago.records.sgf.sgf_game import SgfGame
 from alphago.system.files import write_atomic
 
 Match = tuple[int, int]  # indices of two players

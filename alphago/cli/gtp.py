@@ -33,7 +33,7 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from alphago.ui.gtp.commands import serve
+    from alphago.ui.gtp.game_commands import serve
     from alphago.ui.gtp.protocol import reserved_stdout
 
     with reserved_stdout() as output:  # before libraries are loaded, since they may print

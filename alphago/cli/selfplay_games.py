@@ -23,7 +23,7 @@ from alphago.mcts.evaluator import as_evaluator
 from alphago.mcts.search import SearchSettings
 from alphago.records import sgf
 from alphago.records.record import GameRecord, records_to_bytes
-from alphago.records.sgf.game import SgfGame
+from alphago.records.sgf.sgf_game import SgfGame
 from alphago.system.files import LOCK, is_new_or_empty, lock, write_atomic
 from alphago.system.live_bar import LiveBar
 from alphago.system.validation import check_int, make_settings

@@ -74,17 +74,15 @@ def get_ready(engines: Any, env: GameEnv, compiles: bool) -> None:
     Errors are ignored here, since the page reports them when it asks for the network.
     """
     from alphago.mcts.warm_up import compile_player
-    from alphago.ui.web.game_tree import GameTree
-    from alphago.ui.web.thinking import Thinker
+    from alphago.ui.thinker import Thinker
 
     gc.disable()  # until all is loaded: a compiler's garbage is not worth an eighth of its time
     try:
         if compiles:
             compile_player(analysis=False)  # while a second process compiles what the network needs
-        thinker = Thinker()
-        thinker.move_to(engines.engine(engines.usual(env), env), GameTree(env, env.position()), 0)
-        thinker.think(8)
-        thinker.analysis()
+        player = engines.engine(engines.usual(env), env).new_player()
+        Thinker(player).warm_up()
+        player.analysis()
     except Exception:  # which the page is told when it asks for the engine
         pass
     finally:

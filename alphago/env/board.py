@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from alphago.drawing.boards import Board, board_picture
+from alphago.drawing.board_pictures import Board, board_picture
 from alphago.drawing.shapes import Drawing
 from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv, Position
 from alphago.env.pictured import PLAIN, Look, move_numbers

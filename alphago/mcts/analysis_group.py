@@ -13,7 +13,7 @@ import numpy as np
 from alphago.env.game import GameEnv, Position
 from alphago.mcts.analysis_result import ARRAYS, Analysis
 from alphago.mcts.analysis_search import AnalysisSearch, Forbidden, check_symmetries
-from alphago.mcts.evaluator import Evaluator, ForecastEvaluator
+from alphago.mcts.evaluator import Evaluator, Forecaster
 from alphago.mcts.search import SearchSettings
 from alphago.mcts.tree_reading import read_analysis
 
@@ -30,7 +30,7 @@ def evaluate_alone(
     Raises ValueError if the evaluator is not for boards on the CPU, or cannot average over symmetries.
     """
     count, actions, shape = len(positions), env.action_space, env.plane_shape
-    forecaster = evaluator if isinstance(evaluator, ForecastEvaluator) else None
+    forecaster = evaluator if isinstance(evaluator, Forecaster) else None
     known = forecaster is not None and forecaster.makes_forecasts
     chosen = check_symmetries(env, evaluator, symmetries)
     priors, values = np.zeros((count, actions), np.float32), np.zeros(count, np.float32)

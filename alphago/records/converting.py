@@ -13,9 +13,9 @@ from alphago.records.dataset import ENDED, INSERTED, RESULT, UNKNOWN_KOMI, WHITE
 from alphago.records.dataset_writer import Batch, Collector
 from alphago.records.sgf import faults as kinds
 from alphago.records.sgf.faults import FATAL
-from alphago.records.sgf.game import SgfGame
 from alphago.records.sgf.game_line import LENIENT
-from alphago.records.sgf.reading import salvage_sgf
+from alphago.records.sgf.reader import salvage_sgf
+from alphago.records.sgf.sgf_game import SgfGame
 from alphago.records.sgf.stretches import board_of
 from alphago.records.sgf.values import read_rank
 from alphago.records.sources import NO_KOMI, NO_MARGIN, Piece

@@ -17,8 +17,8 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from alphago.records.sgf.reading import LARGEST_FILE
-from alphago.records.sgf.results import margin_of, outcome_of
+from alphago.records.sgf.reader import LARGEST_FILE
+from alphago.records.sgf.result_texts import margin_of, outcome_of
 from alphago.records.sgf.values import read_komi
 
 SGF_NAMES = re.compile(r"\.(?:sgf|mgt)(?:\.txt)?$", re.IGNORECASE)

@@ -53,7 +53,7 @@ class QueryError(ValueError):
         self.field = field
 
 
-class Turn(NamedTuple):
+class QueryTurn(NamedTuple):
     """One position to analyse.
 
     number: how many of the query's moves come before it. priority: positions with a greater one are searched first.
@@ -70,7 +70,7 @@ class Query:
 
     id: str
     env: GoEnv
-    turns: list[Turn]  # analyzeTurns
+    turns: list[QueryTurn]  # analyzeTurns
     visits: int  # maxVisits, for each turn
     seconds: float  # maxTime, for each turn
     side: str  # reportAnalysisWinratesAs
@@ -161,7 +161,7 @@ def rules_of(fields: Mapping[str, Any]) -> tuple[Rules, str, list[str]]:
     return rules, str(bonus), told
 
 
-def turns_of(fields: Mapping[str, Any], env: GoEnv, bonus: str, most: int) -> list[Turn]:
+def turns_of(fields: Mapping[str, Any], env: GoEnv, bonus: str, most: int) -> list[QueryTurn]:
     """Return the positions to analyse; raise QueryError for invalid fields, or for more than `most` positions.
 
     bonus: White's bonus for handicap stones, see `rules_of`.
@@ -188,7 +188,7 @@ def turns_of(fields: Mapping[str, Any], env: GoEnv, bonus: str, most: int) -> li
         raise QueryError("initialStones", str(error)) from None
     wanted = dict(zip(chosen, priorities, strict=True))
     positions = alternating(game.position, moves, wanted) or any_order(game, moves, wanted)
-    return [Turn(number, positions[number], wanted[number]) for number in sorted(wanted)]
+    return [QueryTurn(number, positions[number], wanted[number]) for number in sorted(wanted)]
 
 
 def alternating(

@@ -10,7 +10,7 @@ import pytest
 
 import alphago.cuda.device as device
 from alphago.cuda.contract import BackendMissing
-from alphago.cuda.source import Program
+from alphago.cuda.kernel_source import Program
 from alphago.env.devices import choose_device
 from alphago.env.go import GoEnv
 from alphago.env.go_cuda import PROGRAM

@@ -14,7 +14,7 @@ from alphago.env.gomoku import GomokuEnv
 from alphago.env.oware import OwareEnv
 from alphago.env.pictured import Look
 from alphago.env.reversi import ReversiEnv
-from alphago.examples.connect_four import ConnectFourEnv as Columns
+from alphago.examples.plain_connect_four import PlainConnectFourEnv as Columns
 from alphago.examples.tic_tac_toe import TicTacToe, TicTacToeEnv
 from tests.diagrams import play, position
 from tests.drawing.reading import root_of, shapes, texts, title

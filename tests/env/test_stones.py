@@ -11,7 +11,7 @@ from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.reversi import ReversiEnv
-from alphago.examples.connect_four import ConnectFourEnv as PlainConnectFourEnv
+from alphago.examples.plain_connect_four import PlainConnectFourEnv
 
 GAMES = [GomokuEnv(5, 4, 7), ReversiEnv(6), ConnectFourEnv()]
 GOMOKU = GomokuEnv(5, 2, 3)

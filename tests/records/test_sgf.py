@@ -8,7 +8,7 @@ from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.records.record import POLICY_SCALE, RecordBuilder
 from alphago.records.sgf import format_sgf, parse_sgf, read_komi, read_sgf, read_sgf_games, write_sgf
-from alphago.records.sgf.game import SgfGame
+from alphago.records.sgf.sgf_game import SgfGame
 
 # As a server writes it: CR LF, a head over several lines, lower-case letters in names, variations, a mark.
 SERVER = (

@@ -40,10 +40,10 @@ from alphago.mcts.player import USUAL_LEAVES
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.loss import LossWeights
 from alphago.system.validation import checks_keywords, make_settings
-from alphago.training.judges.criteria import Gate
+from alphago.training.criteria import Gate
 from alphago.training.judges.proof import Opponent
 from alphago.training.settings import TrainingSettings
-from alphago.ui.terminal.thinking import Limit
+from alphago.ui.thinker import MoveLimit
 
 GO = GoEnv(3)
 NOT_A_GAME = "env must be a game, such as GoEnv(9), got 9"
@@ -203,7 +203,7 @@ def test_numpy_numbers_are_numbers() -> None:
     assert made[0] == SearchSettings(considered=2, c_scale=0.5)
     stones = GO.position(black=np.array([4]), komi=np.float32(0.5))
     assert (stones.board[1, 1], stones.komi) == (1, 0.5)
-    assert Limit(np.int64(3), np.float32(1.5)).left(0, 0.0) == 3
+    assert MoveLimit(np.int64(3), np.float32(1.5)).left(0, 0.0) == 3
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_public_functions_keep_signature_and_docstring() -> None:
     assert list(inspect.signature(GoEnv).parameters)[:2] == ["board_size", "planes"]
     assert list(inspect.signature(train).parameters)[-1] == "settings"
     assert inspect.signature(ConnectFourEnv).parameters == {}
-    assert (train.__name__, train.__module__) == ("train", "alphago.training.session")
+    assert (train.__name__, train.__module__) == ("train", "alphago.training.call.session")
     for name in alphago.__all__:
         assert inspect.getdoc(getattr(alphago, name)), name
 
@@ -255,7 +255,7 @@ def test_public_functions_keep_signature_and_docstring() -> None:
         (lambda: SearchSettings(dirichlet_alpha="1"), "dirichlet_alpha"),
         (lambda: MCTSPlayer(GO, HashEvaluator(), "2"), "num_readouts"),
         (lambda: MCTSPlayer(GO, HashEvaluator(), resign_threshold="x"), "resign_threshold"),
-        (lambda: Limit(2.5), "num_readouts"),
+        (lambda: MoveLimit(2.5), "num_readouts"),
         (lambda: play(GO, HashEvaluator(), num_readouts="2"), "num_readouts"),
         (lambda: play(GO, HashEvaluator(), seconds="3"), "seconds"),
         (lambda: selfplay(GO, HashEvaluator(), num_games="x"), "num_games"),

@@ -15,7 +15,7 @@ from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv, Position
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.ui.notebook import STATIC, NotebookGame
+from alphago.ui.notebook_game import STATIC, NotebookGame
 from tests.ui.web.browser import PATIENCE
 
 pytestmark = pytest.mark.browser

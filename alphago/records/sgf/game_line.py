@@ -11,10 +11,10 @@ from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules, handicap_points, most_handicap, read_rules
 from alphago.records.sgf import faults as kinds
 from alphago.records.sgf.faults import Fault
-from alphago.records.sgf.following import Followed, Run
-from alphago.records.sgf.game import SgfGame
+from alphago.records.sgf.following import Followed, PlayedStretch
 from alphago.records.sgf.grammar import Node, plain_text
 from alphago.records.sgf.notes import read_notes, without_generated
+from alphago.records.sgf.sgf_game import SgfGame
 from alphago.records.sgf.stretches import KEPT, STONES, Stretch, board_of, stones_of
 from alphago.records.sgf.values import RATED_NAME, read_handicap, read_komi, read_point, read_size
 from alphago.system.validation import shown
@@ -177,7 +177,7 @@ class LineReader:
             if not set(points) & set(first.actions[: 2 * handicap]):
                 first.stones[points] = 1
 
-    def choose(self, stretches: list[Stretch], rules: Rules | None, size: int) -> tuple[Run, Rules | None]:
+    def choose(self, stretches: list[Stretch], rules: Rules | None, size: int) -> tuple[PlayedStretch, Rules | None]:
         """Return the stretches to read as the game, and the rules if they had to be assumed (`SgfGame.assumed`).
 
         If a set-up between moves changes something, what comes before and after it counts as a game of its own, and the
@@ -190,7 +190,7 @@ class LineReader:
         tried = (Rules(), *LENIENT) if rules is None and self.required is None else (rules or Rules(),)
         required = self.required
         games = [partial(board_of, size, one) if required is None else lambda plays: required for one in tried]
-        best = run = Run(stretches[0], games, self.number)
+        best = run = PlayedStretch(stretches[0], games, self.number)
         change: tuple[Stretch, int] | None = None  # the first set-up that changes something, and the moves before it
         for stretch in stretches[1:]:
             if run.followed.fault is not None:
@@ -202,7 +202,7 @@ class LineReader:
             else:
                 if stretch.actions and change is None:
                     change = stretch, len(run)
-                run = Run(stretch, games, self.number)
+                run = PlayedStretch(stretch, games, self.number)
             best = run if len(run) > len(best) else best
         if change is not None:
             self.report(*change, "from there" if best.stretch.begins >= change[0].begins else "up to there")

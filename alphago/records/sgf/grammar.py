@@ -31,7 +31,7 @@ BREAKS = re.compile(r"\r\n|\n\r|\r")
 
 
 @dataclass
-class Tree:
+class SgfTree:
     """One game of a file: its nodes in the order of the file.
 
     parents: for each node, the number of its parent; -1 for the root.
@@ -87,7 +87,7 @@ class Tree:
         return sizes, texts
 
 
-def trees(text: str) -> Iterator[Tree]:
+def trees(text: str) -> Iterator[SgfTree]:
     """Yield the games of a text.
 
     Text before, between and after games is skipped, such as the headers of a mail, or surplus brackets.
@@ -106,12 +106,12 @@ def trees(text: str) -> Iterator[Tree]:
         at = max(tree.end, match.start() + 1)
 
 
-def read_tree(text: str, at: int) -> Tree:
+def read_tree(text: str, at: int) -> SgfTree:
     """Return the game that begins at index `at` of the text, just after its first bracket.
 
     A missing first semicolon is tolerated.
     """
-    tree = Tree()
+    tree = SgfTree()
     stack, current, count = [-1], -1, 0
     node: Node | None = None
     values: list[str] | None = None
@@ -152,7 +152,7 @@ def read_tree(text: str, at: int) -> Tree:
     return tree
 
 
-def begin_node(tree: Tree, parent: int) -> Node:
+def begin_node(tree: SgfTree, parent: int) -> Node:
     """Append a node to a game, as a child of the node with number `parent`, and return it."""
     tree.nodes.append({})
     tree.parents.append(parent)

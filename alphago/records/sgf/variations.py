@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.go import GoEnv
-from alphago.records.sgf.game import SgfGame
 from alphago.records.sgf.grammar import format_tree, trees
+from alphago.records.sgf.sgf_game import SgfGame
 from alphago.records.sgf.writing import point_text
 
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.go import GoEnv
-from alphago.records.sgf.game import SgfGame
 from alphago.records.sgf.grammar import Node, escape_text, format_tree
 from alphago.records.sgf.notes import GENERATED, note_properties
+from alphago.records.sgf.sgf_game import SgfGame
 from alphago.records.sgf.values import LARGEST_KOMI
 
 

@@ -9,7 +9,7 @@ from alphago.env.go_rules import read_rules
 from alphago.records.sgf import SgfGame, format_sgf, salvage_sgf
 from alphago.records.sgf.faults import FATAL, HANDICAP, SET_UP
 from alphago.system.files import write_atomic
-from alphago.ui.gtp.gtp_engine import Engine, print_message
+from alphago.ui.gtp.gtp_engine import GtpEngine, print_message
 from alphago.ui.gtp.gtp_game import GtpGame
 from alphago.ui.gtp.protocol import Command, GtpFailure, argument, integer
 
@@ -17,7 +17,7 @@ from alphago.ui.gtp.protocol import Command, GtpFailure, argument, integer
 class FileCommands:
     """The commands that load and save a game."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: GtpEngine) -> None:
         self.engine = engine
         self.commands: dict[str, Command] = {"loadsgf": self.load, "printsgf": self.print}
 

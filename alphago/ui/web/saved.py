@@ -19,6 +19,7 @@ from alphago.system.validation import shown
 from alphago.ui.web.game_tree import GameTree, Node
 from alphago.ui.web.new_game import link_of, open_link, usual_game
 from alphago.ui.web.views import result_view
+from alphago.ui.web.wire import MoveView
 
 FORMAT = "alphago-game"
 WIN_RATE = "SBKV"  # Black's chance to win in percent, as Sabaki writes it (SabakiHQ/Sabaki, pull request 809)
@@ -98,11 +99,15 @@ def numbers_of(env: GameEnv, node: Node) -> str:
     assert node.win_rate is not None
     score = "" if node.score is None else f", {result_text(round(node.score, 1))}"
     lines = [f"Black wins with {100 * node.win_rate:.1f} %{score}, {node.visits} visits"]
-    for action, visits, prior, win, _, line in (node.analysis or {}).get("moves", ())[:SHOWN]:
-        rate = "" if win is None else f" {100 * win:.1f} %"
-        words = " ".join(env.to_text(move) for move in line)
-        lines.append(f"{env.to_text(action)}{rate}, {visits} visits, prior {100 * prior:.1f} %: {words}")
-    return "\n".join(lines)
+    moves = node.analysis["moves"] if node.analysis else []
+    return "\n".join(lines + [move_text(env, move) for move in moves[:SHOWN]])
+
+
+def move_text(env: GameEnv, move: MoveView) -> str:
+    """Return a move of an analysis as text, such as "C3 54.2 %, 31 visits, prior 12.0 %: C3 D4"."""
+    rate = "" if move["win"] is None else f" {100 * move['win']:.1f} %"
+    line = " ".join(map(env.to_text, move["line"]))
+    return f"{env.to_text(move['move'])}{rate}, {move['visits']} visits, prior {100 * move['prior']:.1f} %: {line}"
 
 
 # --- reading ---------------------------------------------------------------------------------------

@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Any
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, require_go
 from alphago.env.go import GoEnv
-from alphago.ui.web.boards import Boards, Outbox
+from alphago.system.validation import shown
+from alphago.ui.web.board_session import error_sentence
 from alphago.ui.web.engines import Engines
 from alphago.ui.web.guard import COOKIE, HEADERS, Guard
 from alphago.ui.web.limits import MOST_CONNECTIONS, MOST_MESSAGE
 from alphago.ui.web.new_game import usual_game
+from alphago.ui.web.open_boards import OpenBoards, Outbox
 from alphago.ui.web.views import TITLES, options_of
+from alphago.ui.web.wire import Message, NoticeMessage, check_message
 
 try:
     import uvicorn
@@ -61,7 +64,7 @@ def make_app(engines: Engines, bases: Mapping[str, GameEnv], guard: Guard, runs:
     bases: games by name, offered first, with the options that new games have unless others are chosen.
     guard: decides which requests are answered. runs: the runs to watch; None for none.
     """
-    boards = Boards(engines, bases, runs)
+    boards = OpenBoards(engines, bases, runs)
     programs = Programs(engines, require_go(usual_game(GoEnv.name, bases), "the analysis protocol"))
 
     async def static(request: Request) -> Response:
@@ -156,11 +159,11 @@ def greeting(engines: Engines, bases: Mapping[str, GameEnv], runs: "Runs | None"
 async def refuse(socket: WebSocket, code: int, text: str) -> None:
     """Tell a page why it is turned away, and close its connection."""
     with contextlib.suppress(WebSocketDisconnect, RuntimeError):
-        await socket.send_json({"type": "notice", "kind": "refused", "text": text})
+        await socket.send_json(NoticeMessage(type="notice", kind="refused", text=text))
         await socket.close(code)
 
 
-async def converse(socket: WebSocket, boards: Boards, welcome: dict[str, Any]) -> None:
+async def converse(socket: WebSocket, boards: OpenBoards, welcome: dict[str, Any]) -> None:
     """Carry messages between a page and its board until the page goes away; the board then stops thinking."""
     outbox = Outbox(asyncio.get_running_loop())
     try:
@@ -173,12 +176,16 @@ async def converse(socket: WebSocket, boards: Boards, welcome: dict[str, Any]) -
         await socket.send_json({**welcome, "key": key, "resumed": known})
         sender = asyncio.create_task(deliver(socket, outbox))
         while True:
-            message = parse_message(await socket.receive_text())
             # A page that sends faster than it is answered, or reads, has to wait: nothing piles up here.
-            while not session.post(message):
-                await asyncio.sleep(WAIT)
-                if not session.thread.is_alive():
-                    return
+            try:
+                message = parse_message(await socket.receive_text())
+            except ValueError as error:
+                outbox.put(NoticeMessage(type="notice", kind="error", text=error_sentence(error)))
+            else:
+                while not session.post(message):
+                    await asyncio.sleep(WAIT)
+                    if not session.thread.is_alive():
+                        return
             while outbox.is_full:
                 await asyncio.sleep(WAIT)
                 if sender.done():
@@ -193,14 +200,14 @@ async def converse(socket: WebSocket, boards: Boards, welcome: dict[str, Any]) -
                 await sender
 
 
-def parse_message(text: str) -> Any:
-    """Return the message in a text; for invalid JSON or a long text, a value that the session answers with an error."""
+def parse_message(text: str) -> Message:
+    """Return the message in a text; raise ValueError for one that is too long, not JSON, or no object with a type."""
     if len(text) > MOST_MESSAGE:
-        return f"a message of {len(text)} letters"
+        raise ValueError(f"a message must have at most {MOST_MESSAGE} letters, got {len(text)}")
     try:
-        return json.loads(text)
+        return check_message(json.loads(text))
     except (ValueError, RecursionError):
-        return None
+        raise ValueError(f"a message must be JSON, an object with a type, got {shown(text)}") from None
 
 
 async def deliver(socket: WebSocket, outbox: Outbox) -> None:

@@ -11,6 +11,7 @@ from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import Rules, rules_name, star_points
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.oware import OwareEnv, OwarePosition
+from alphago.ui.web.wire import ResultView
 
 SIGNS = {0: ".", 1: "X", -1: "O"}
 TITLES = {"go": "Go", "gomoku": "Gomoku", "connect-four": "Connect Four", "reversi": "Reversi", "oware": "Oware"}
@@ -101,8 +102,8 @@ def drawing(position: Position) -> str:
     return "\n".join([*rows, f"move {len(position.moves)}: {mover} to play; X is {mover}"])
 
 
-def result_view(position: Position, loser: int) -> dict[str, Any]:
-    """Return how a game ended: `text`, a phrase; `winner`, +1, -1 or 0 for a draw; `short`, such as "B+R" or "draw".
+def result_view(position: Position, loser: int) -> ResultView:
+    """Return how a game ended.
 
     loser: who gave up, +1 or -1; 0 if the rules ended the game.
     """

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from alphago.env.go import GoEnv
+from alphago.training.call.session import train
 from alphago.training.history import EVALUATIONS, METRICS
-from alphago.training.session import train
 from alphago.ui.web.offer import offer_of
 from alphago.ui.web.runs import MOST_POINTS, Runs
 from tests.ui.web.desks import Guest
@@ -69,7 +69,7 @@ def test_a_game_of_a_run_is_replayed_with_its_values(run: Path) -> None:
         state = guest.until("state", lambda state: not state["busy"])
         assert state["node"] == 0
         assert len(state["line"]) > 2
-        assert any(win is not None for _, win, _, _ in state["evaluations"])
+        assert any(known["win"] is not None for known in state["evaluations"])
         assert guest.ask("go", node=state["line"][-1])["comment"].startswith("self-play: ")
 
 

@@ -15,9 +15,9 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from alphago.cli import main
-from alphago.ui.web.commands import COMMANDS
 from alphago.ui.web.guard import Guard
 from alphago.ui.web.limits import MOST_CONNECTIONS, MOST_MESSAGE, MOST_SESSIONS
+from alphago.ui.web.page_commands import COMMANDS
 from tests.ui.web.served import PATIENCE, Served, say, serving, told
 
 TOKEN = "a long secret"

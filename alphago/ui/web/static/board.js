@@ -2,7 +2,7 @@
 //
 //   mount(element, connection, options)
 //
-// connection: { send(message), listen(callback) }, whatever carries the messages of alphago.ui.web.commands.
+// connection: { send(message), listen(callback) }, whatever carries the messages of alphago.ui.web.page_commands.
 // options.keys: where keys are listened for, `document` on a page of its own (the element itself).
 // options.onLink(text): called with the link of the position on the board.
 // Returns { send, destroy }.
