@@ -88,8 +88,8 @@ def test_the_versions_that_the_tests_ran_with_are_allowed() -> None:
     assert of_users - everything == {"cupy-cuda12x", "cupy-cuda13x"}  # which need a GPU
 
 
-# Names that two classes of training and networks still share.
-SHARED_CLASSES = {"Measure", "Pool", "Scratch", "Shard", "Translator"}
+# Names that two classes of training still share.
+SHARED_CLASSES = {"Measure", "Shard"}
 
 
 def test_no_two_files_share_a_name() -> None:

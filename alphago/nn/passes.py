@@ -54,7 +54,7 @@ def board_pool(features: torch.Tensor, training: bool = False) -> tuple[torch.Te
     training: whether the kernels may be used; a network for search must consist of torch's operations.
     """
     if training and suits_kernels(features):
-        both = Pool.apply(features)
+        both = BoardPool.apply(features)
         return both[:, : features.shape[1]], both[:, features.shape[1] :]
     most = F.max_pool2d(features, (features.shape[-2], features.shape[-1])).flatten(1)
     return board_mean(features, training), most
@@ -129,7 +129,7 @@ class NormRelu(torch.autograd.Function):
         return dx, passed if ctx.has_added else None, dweight, dbias, None
 
 
-class Pool(torch.autograd.Function):
+class BoardPool(torch.autograd.Function):
     """The autograd function of `board_pool`: features [B, C, H, W] -> float32 [B, 2 C], means followed by maxima."""
 
     @staticmethod
