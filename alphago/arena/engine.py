@@ -155,12 +155,12 @@ class EngineProcess(LineProcess):
             raw = self.read_line(self._due, self._limit)
             if raw is None:
                 after = f" after {lines[0]!r}" if lines else ""
-                raise self._failed(f"the process has ended{after}")
+                raise self.failed(f"the process has ended{after}")
             line = raw.decode("utf-8", "replace").strip()
             if not lines and line and line[0] not in "=?":
-                raise self._failed(f"the reply {line[:200]!r} is not GTP")
+                raise self.failed(f"the reply {line[:200]!r} is not GTP")
             if len(lines) > LONGEST_REPLY:
-                raise self._failed(f"the reply has more than {LONGEST_REPLY} lines")
+                raise self.failed(f"the reply has more than {LONGEST_REPLY} lines")
             if lines or line:
                 lines.append(line)
         self._limit = self.timeout

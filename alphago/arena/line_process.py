@@ -65,7 +65,7 @@ class LineProcess:
             self.process.stdin.write(f"{line}\n".encode())
             self.process.stdin.flush()
         except (OSError, ValueError):  # it has exited, or was closed
-            raise self._failed("the process has ended") from None
+            raise self.failed("the process has ended") from None
 
     def read_line(self, due: float, limit: float) -> bytes | None:
         """Return the next line of stdout; None at its end, or if the process has exited and no more lines come.
@@ -80,7 +80,7 @@ class LineProcess:
             if exited:
                 return None
             if time.monotonic() >= due:
-                raise self._failed(f"no reply within {limit:g} s")
+                raise self.failed(f"no reply within {limit:g} s")
 
     def close(self, patience: float = 1.0) -> None:
         """End the process and its children: send `farewell`, then signals after `patience` seconds; may be repeated."""
@@ -109,7 +109,7 @@ class LineProcess:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _failed(self, what: str) -> EngineError:
+    def failed(self, what: str) -> EngineError:
         """End the process and return an EngineError that says `what` went wrong, with the end of stderr."""
         self.close(patience=0.1)
         errors = " | ".join(self._errors)

@@ -192,8 +192,8 @@ def parse_row(line: bytes, where: str) -> dict[str, Any]:
     return row
 
 
-def read_header(row: Mapping[str, Any], where: str) -> tuple[Mapping[str, Any], int]:
-    """Return the provenance and the board's size in the header `row`; raise ValueError for a format of another version."""
+def read_header(row: Mapping[str, Any], where: str) -> tuple[dict[str, Any], int]:
+    """Return provenance and board size in a header `row`; raise ValueError for another version of the format."""
     if row["exam"] != VERSION:
         raise ValueError(f"{where}: the format must be of version {VERSION}, got {shown(row['exam'])}")
     return {key: value for key, value in row.items() if key not in ("exam", "size")}, row_size(row, where)
