@@ -43,6 +43,9 @@ MEASURES = (
 )  # fmt: skip
 
 
+WATCHED = (("Win rate", "win_rate", 1.0), ("Points lost in the exam", "exam_points", None))  # with the axis' end
+
+
 class LiveReport(Report):
     """A report that shows a run below a notebook's cell, updated twice a second by a thread of its own.
 

@@ -68,7 +68,7 @@ def match_panels(histories: Sequence[History], x: str) -> list[Panel]:
 
 
 def own_panels(histories: Sequence[History], name: str, x: str) -> Iterator[Panel]:
-    """Yield the panels of one opponent: its win rate, score, captures, length of games, prediction of records, and exam."""
+    """Yield the panels of one opponent: its win rate, score, captures, length of games, prediction, and grades."""
     for measure in (WIN_RATE, SCORE):
         own = list(lines(histories, name, measure, x))
         yield Panel(f"{measure.title}, {name}", measure.unit, own, measure.level)
