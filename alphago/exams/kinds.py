@@ -6,7 +6,7 @@ more: something is at stake there, and now.  Of the fights, the first that fits 
 - ladder: the best move starts a ladder of LADDER moves or more on a chain of the other side, or it saves an own chain
   that such a ladder of the other side would take.
 - capture race: the best move is a liberty of one of two touching chains of both colours, each of two stones or more,
-  that have at most RACE liberties and cannot get more with a move on one of them.
+  that have at most RACE liberties and cannot get more by a move on one of them, unless it takes stones.
 - life and death: every move elsewhere loses at least GROUP points more, as much as a group of stones is worth; or the
   best move lies in an area of at most EYE_SPACE points, empty or of the other colour, that CIRCLE or more stones of one
   colour enclose.
@@ -102,12 +102,16 @@ def is_race(stones: Stones, best: int) -> bool:
 
 
 def races(stones: Stones, chain: Chain) -> bool:
-    """Return whether a chain has at most RACE liberties and gets no more with a move on one of them."""
+    """Return whether a chain has at most RACE liberties, and cannot get more by a move on one that takes no stones."""
     if len(chain.stones) < 2 or len(chain.liberties) > RACE:
         return False
-    extended = [stones.play(chain.colour, liberty) for liberty in chain.liberties]
-    point = min(chain.stones)
-    return all(after is None or len(after.chain(point).liberties) <= RACE for after in extended)
+    point, others = min(chain.stones), stones.colours.count(-chain.colour)
+    for liberty in chain.liberties:
+        after = stones.play(chain.colour, liberty)
+        runs = after is not None and after.colours.count(-chain.colour) == others
+        if after is not None and runs and len(after.chain(point).liberties) > RACE:
+            return False
+    return True
 
 
 def is_enclosed(stones: Stones, best: int) -> bool:

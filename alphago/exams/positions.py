@@ -216,11 +216,11 @@ def read_position(row: Mapping[str, Any], size: int, where: str) -> ExamPosition
     env = exam_env(size)
     try:
         position = env.position(komi=row["komi"]).after(str(row["moves"]).split())
+        if position.is_over:
+            raise ValueError("the game must go on, got moves that end it")
         best = position.check_action(row["best"])
     except ValueError as error:  # IllegalMove is one
         raise ValueError(f"{where}: {error}") from error
-    if position.is_over:
-        raise ValueError(f"{where}: the game must go on, got moves that end it")
     points, rates = read_losses(row["lost"], position, where)
     win = check_float(f"{where}: black_win", row["black_win"], 0, 1)
     lead = check_float(f"{where}: black_lead", row["black_lead"])

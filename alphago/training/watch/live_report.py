@@ -141,10 +141,7 @@ class LiveReport(Report):
         """Yield a panel with a curve for each opponent or exam, then a panel for each of MEASURES that has a point."""
         names = dict.fromkeys(map(opponent_name, self.matches))
         own = {name: [row for row in self.matches if opponent_name(row) == name] for name in names}
-        for title, key, high in (
-            ("Win rate", "win_rate", 1.0),
-            ("Points lost a move in the exam", "exam_points", None),
-        ):
+        for title, key, high in WATCHED:
             curves = [one for name, rows in own.items() if (one := curve(name, rows, key)).x]
             if curves:
                 yield CurvePanel(title, curves, 0.0, high, percent=high is not None)
