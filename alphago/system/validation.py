@@ -7,7 +7,7 @@ import math
 import numbers
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from enum import Enum
 from types import NoneType
 from typing import Any, Literal, TypeGuard, TypeVar, dataclass_transform, get_args, get_type_hints
@@ -39,24 +39,46 @@ def make_settings(kind: type[Kind], **given: Any) -> Kind:
     its setting is not optional.
     """
     check_keywords(kind.__qualname__, given, keywords_of(kind))
-    hints = get_type_hints(kind)
     for name, value in given.items():
-        if value is None and NoneType not in get_args(hints[name]):
+        if value is None and not is_optional(kind, name):
             raise ValueError(f"{name} must have a value, got None")
     return kind(**given)
 
 
+def is_optional(kind: type, name: str) -> bool:
+    """Return whether the field `name` of the settings dataclass `kind` can be None."""
+    hint = get_type_hints(kind)[name]
+    return hint is Any or NoneType in get_args(hint) or kind.__dataclass_fields__[name].metadata["automatic"]  # type: ignore[attr-defined]
+
+
 def setting(
-    text: str, *, default: Any, least: float | None = None, most: float = math.inf, positive: bool = False
+    text: str,
+    *,
+    default: Any,
+    least: float | None = None,
+    most: float = math.inf,
+    positive: bool = False,
+    automatic: bool = False,
+    structural: bool = False,
+    shown: bool = False,
+    python: str = "",
+    **more: Any,
 ) -> Any:
-    """Declare a field of a `settings` class with its default, its help, and the range of a number.
+    """Declare a field of a `settings` class: its default, its help, the range of a number, and what it is to a run.
 
     text: the help, for the command line and the class's docstring.
     least, most: the range of a number, including both ends.
     positive: whether the number must be > 0; `least` is not needed then.
+    automatic: whether the field may be None, against its type, until a new run's plan gives it a value.
+    structural: whether a resumed run must keep the value, because its games so far depend on it.
+    shown: whether `--help` of a command shows the setting; `--help-all` shows all.
+    python: sentences that concern Python only, for the docstring.
+    more: further entries of the field's metadata.
     The range of a field without `least` and `positive` is not checked.
     """
-    return field(default=default, metadata={"help": text, "least": least, "most": most, "positive": positive})
+    bounds = {"least": least, "most": most, "positive": positive, "automatic": automatic}
+    shape = {"structural": structural, "shown": shown, "python": python}
+    return field(default=default, metadata={"help": text, **bounds, **shape, **more})
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(setting,))
@@ -69,11 +91,17 @@ def settings(cls: type[Kind]) -> type[Kind]:
     if "__post_init__" not in vars(cls):
         cls.__post_init__ = check_ranges  # type: ignore[attr-defined]
     made = checks_keywords()(dataclass(frozen=True)(cls))
-    lines = [textwrap.fill(f"{f.name}: {f.metadata['help']}", 112, subsequent_indent=" " * 4) for f in fields(made)]  # type: ignore[arg-type]
+    own: Iterable[Field[Any]] = made.__dataclass_fields__.values()  # type: ignore[attr-defined]
+    lines = [textwrap.fill(describe(one), 112, subsequent_indent=" " * 4) for one in own]
     made.__doc__ = "\n".join(
         [inspect.cleandoc(made.__doc__ or ""), "", "Args:", *(textwrap.indent(s, "    ") for s in lines)]
     )
     return made
+
+
+def describe(one: Field[Any]) -> str:
+    """Return the paragraph of a docstring about a field of a settings class."""
+    return f"{one.name}: {'.  '.join(filter(None, (one.metadata['help'], one.metadata['python'])))}"
 
 
 def check_ranges(instance: Any, owner: str = "") -> None:
@@ -86,7 +114,8 @@ def check_ranges(instance: Any, owner: str = "") -> None:
     for one in fields(instance):
         value, least, most = getattr(instance, one.name), one.metadata["least"], one.metadata["most"]
         members = {hints[one.name], *get_args(hints[one.name])}
-        if (least is None and not one.metadata["positive"]) or (value is None and NoneType in members):
+        may_be_none = NoneType in members or one.metadata["automatic"]
+        if (least is None and not one.metadata["positive"]) or (value is None and may_be_none):
             continue
         name = owner + one.name
         if one.metadata["positive"]:
