@@ -44,6 +44,36 @@ class Parser(argparse.ArgumentParser):
             }
         )
         self.others: dict[str, str] = {}  # flags that do not exist, with a hint for each
+        self.whole: dict[Any, str] = {}  # options and groups of which --help shows less, with their texts in --help-all
+
+    def shorten(self, action: argparse.Action, text: str) -> None:
+        """Let --help show an option with `text` instead of its help, or with "" not at all; --help-all shows all."""
+        if not self.whole:
+            self.add_argument("--help-all", action=HelpAll, help="list all options")
+        self.whole[action] = action.help or ""
+        action.help = text or argparse.SUPPRESS
+
+    def add_part(self, title: str, text: str = "") -> argparse._ArgumentGroup:
+        """Add a group of options, whose description only --help-all shows."""
+        group = self.add_argument_group(title)
+        if text:
+            self.whole[group] = text
+        return group
+
+    def format_help(self, *, whole: bool = False) -> str:
+        if not whole:
+            return super().format_help()
+        brief = {one: one.help if isinstance(one, argparse.Action) else one.description for one in self.whole}
+        self._describe(self.whole)
+        try:
+            return super().format_help()
+        finally:
+            self._describe(brief)
+
+    @staticmethod
+    def _describe(texts: Mapping[Any, str | None]) -> None:
+        for one, text in texts.items():
+            setattr(one, "help" if isinstance(one, argparse.Action) else "description", text)
 
     def parse_args(self, arguments: Sequence[str] | None = None, namespace: Any = None) -> argparse.Namespace:  # type: ignore[override]
         words = list(sys.argv[1:] if arguments is None else arguments)
@@ -64,6 +94,17 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}\n")
+
+
+class HelpAll(argparse.Action):
+    """The option --help-all: print the help with all options, and exit."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, default=argparse.SUPPRESS, help=help)
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
+        parser._print_message(parser.format_help(whole=True), sys.stdout)
+        parser.exit()
 
 
 @dataclass(frozen=True)
@@ -179,12 +220,17 @@ def settings_of(target: type) -> list[Setting]:
         if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
             continue
         hint = hints.get(name, bool if isinstance(parameter.default, bool) else int | float | str)
-        members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-        literals = [member for member in members if get_origin(member) is Literal]
-        choices = tuple(str(choice) for member in literals for choice in get_args(member))
-        types = tuple(str if member in literals else member for member in members if is_typed(member))
-        settings.append(Setting(name, types, parameter.default, help_of(target, name), choices))
+        settings.append(typed_setting(name, hint, parameter.default, help_of(target, name)))
     return settings
+
+
+def typed_setting(name: str, hint: Any, default: Any, text: str) -> Setting:
+    """Return the Setting of a keyword with the type `hint`; it has no types if its values cannot be typed."""
+    members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    literals = [member for member in members if get_origin(member) is Literal]
+    choices = tuple(str(choice) for member in literals for choice in get_args(member))
+    types = tuple(str if member in literals else member for member in members if is_typed(member))
+    return Setting(name, types, default, text, choices)
 
 
 def is_typed(kind: Any) -> bool:
@@ -229,17 +275,16 @@ def add_settings(
             add_setting(parser, flag, replace(setting, name=prefix + setting.name, default=default))
 
 
-def add_setting(parser: argparse._ActionsContainer, flag: str, setting: Setting) -> None:
+def add_setting(parser: argparse._ActionsContainer, flag: str, setting: Setting) -> argparse.Action:
     """Add one option to `parser`; the parsed options have the setting's name only if the option was given."""
     text = setting.help.replace("%", "%%")
     common: dict[str, Any] = {"dest": setting.name, "default": argparse.SUPPRESS, "help": text}
     if bool in setting.types:
         action = Switch if NoneType in setting.types else argparse.BooleanOptionalAction
-        parser.add_argument(flag, action=action, **common)
-    elif setting.choices:
-        parser.add_argument(flag, choices=setting.choices, **common)
-    else:
-        parser.add_argument(flag, type=setting.read, metavar=setting.metavar, **common)
+        return parser.add_argument(flag, action=action, **common)
+    if setting.choices:
+        return parser.add_argument(flag, choices=setting.choices, **common)
+    return parser.add_argument(flag, type=setting.read, metavar=setting.metavar, **common)
 
 
 def given_settings(options: argparse.Namespace, target: type, prefix: str = "") -> dict[str, Any]:

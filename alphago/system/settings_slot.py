@@ -5,9 +5,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, NoReturn
 
-from alphago.system.validation import UNSET, keywords_of, make_settings, near_misses, qualified_name, shown
+from alphago.system.validation import (
+    UNSET,
+    UnusedSetting,
+    keywords_of,
+    make_settings,
+    near_misses,
+    plain_number,
+    qualified_name,
+    shown,
+)
 
 Named = Mapping[str, Any]  # classes of parts, or objects with certain settings, by name
+KIND = "kind"  # the entry of saved settings that names their class
 PLAIN = (bool, int, float, list, tuple, set, bytes)  # types of values that are no part
 
 
@@ -18,11 +28,13 @@ class Slot:
     named: the parts that have names: classes, or objects with certain settings.
     default: the part where nothing sets one; None for none.
     title: the heading of the flags of its settings.
-    kind: the class of parts that none of the names stands for.
-    prefix: the beginning of the keywords of its settings; with None the settings of the default's class have their own
+    kind: the class of the part where only settings are given; None for the default's, or the first with a name.
+    prefix: the beginning of the keywords of its settings; with None the settings of the usual class have their own
         names, and those of another class begin with the class's name and "_".
     first: whether a number, a text or a sequence may stand for the object: it is its first setting's value.
     optional: whether None stands for no part.
+    form: whether names and settings remain a form, a dictionary, until a new run's plan makes the object from it, since
+        defaults of its settings depend on other settings.
     """
 
     def __init__(
@@ -36,19 +48,20 @@ class Slot:
         prefix: str | None = "",
         first: bool = False,
         optional: bool = False,
+        form: bool = False,
     ) -> None:
         self.keyword, self.named, self.default = keyword, named, default
-        self.title, self.first, self.optional = title, first, optional
+        self.title, self.first, self.optional, self.form = title, first, optional, form
         self.classes: dict[type, str] = {}  # the classes that have a name, each with its name
         for name, made in named.items():
             self.classes.setdefault(made if isinstance(made, type) else type(made), name)
-        for one in (kind, None if default is None else type(default)):
-            if one is not None:
-                self.classes.setdefault(one, keyword)
-        self.inner: dict[str, dict[type, str]] = {}  # by keyword: the classes that have the setting, and its name there
+        if default is not None or kind is not None:
+            self.classes.setdefault(kind or type(default), keyword)
+        self.usual = kind or (next(iter(self.classes)) if default is None else type(default))
+        self.inner: dict[str, dict[type, str]] = {}  # by keyword: the classes with the setting, and its name there
         for owner, name in self.classes.items():
-            own = "" if owner is type(default) else f"{name.replace('-', '_')}_"
-            for field in fields(owner):
+            own = "" if owner is self.usual else f"{name.replace('-', '_')}_"
+            for field in fields(owner)[1 if first else 0 :]:  # the keyword of the part is the first setting's
                 self.inner.setdefault((own if prefix is None else prefix) + field.name, {})[owner] = field.name
 
     def merge(self, before: Any, given: Mapping[str, Any]) -> Any:
@@ -72,15 +85,17 @@ class Slot:
         before: the part so far, which a name of its class leaves as it is, and of which settings change some.
         """
         if given is None:
-            if not self.optional:
+            if not (self.optional or self.form):
                 raise ValueError(f"{self.keyword} must have a value, got None")
             return None
+        if isinstance(given, str) and given in self.named and self.form:
+            return before if self.label(before) == given else {KIND: given}
         if isinstance(given, str) and given in self.named:
             made = self.named[given]
             return (before if type(before) is made else made()) if isinstance(made, type) else made
         if isinstance(given, Mapping):
-            values = dict(given)
-            now = self.read(values.pop("kind"), before) if "kind" in values else before
+            values = {name: plain_number(value) for name, value in given.items()}
+            now = self.read(values.pop(KIND), before) if KIND in values else before
             return self.change(now, values)
         if isinstance(given, (str, *PLAIN)):
             if not self.first:
@@ -99,6 +114,8 @@ class Slot:
         for name in values:
             if name not in names:
                 self.refuse(name, kind)
+        if self.form and (now is None or isinstance(now, Mapping)):
+            return {**(now or {}), **values}
         before = {} if now is None else {name: getattr(now, name) for name in names}
         return make_settings(kind, **{**before, **values})
 
@@ -107,29 +124,39 @@ class Slot:
 
         name: the setting's keyword, or its name in the classes that have it.
         """
-        label = self.classes.get(kind, kind.__qualname__)
-        owners = self.inner.get(name) or [one for one in self.classes if name in keywords_of(one)]
+        owners = list(self.inner.get(name, [])) or [one for one in self.classes if name in keywords_of(one)]
         if not owners:
             known = keywords_of(kind) if is_dataclass(kind) else []
-            raise TypeError(f"{self.keyword} {label} has no keyword {shown(name)}: {near_misses(name, known)}")
-        whose = " and ".join(f"{self.keyword} {self.classes[one]}" for one in owners)
-        raise ValueError(f"{name} is a setting of {whose}, got {self.keyword} {label}")
+            raise TypeError(f"{kind.__qualname__} has no keyword {shown(name)}: {near_misses(name, known)}")
+        label = self.classes[owners[0]]
+        raise UnusedSetting(
+            f"{name} is a setting of {' and '.join(one.__qualname__ for one in owners)}, but this {self.keyword} is "
+            f"{kind.__qualname__}",
+            f'{self.keyword}="{label}"',
+            (self.keyword, label),
+        )
+
+    def label(self, part: Any) -> str:
+        """Return the name of the class of a part or form."""
+        kind = self.kind_of(part)
+        return self.classes.get(kind, kind.__qualname__)
 
     def kind_of(self, part: Any) -> type:
-        """Return the class of a part; for None that of the default, or else of the first part with a name."""
-        one = self.default if part is None else part
-        return next(iter(self.classes)) if one is None else type(one)
+        """Return the class of a part or form; the usual one for None and for a form that does not name one."""
+        if isinstance(part, Mapping):
+            return next((kind for kind, name in self.classes.items() if name == part.get(KIND)), self.usual)
+        return self.usual if part is None else type(part)
 
     @property
     def expected(self) -> str:
         """What the keyword takes, for messages."""
         names = "".join(f"{name!r}, " for name in self.named)
-        return f"{names}a {self.kind_of(None).__qualname__}, a dictionary of settings{' or None' * self.optional}"
+        return f"{names}a {self.usual.__qualname__}, a dictionary of settings{' or None' * self.optional}"
 
     def save(self, part: Any) -> Any:
         """Return the part as plain data for JSON, with the name of its class if there are several."""
-        if part is None:
-            return None
+        if part is None or isinstance(part, Mapping):
+            return part
         return save_part(part, self.classes if len(self.classes) > 1 else {}, bare=type(part) in self.classes)
 
     def load(self, saved: Any, given: Mapping[str, Any], who: str) -> Any:
@@ -140,9 +167,8 @@ class Slot:
         """
         if saved is None:
             return None
-        only = next(iter(self.classes))
         classes = {name: kind for kind, name in self.classes.items()}
-        return load_part(saved, classes, only, [given.get(self.keyword)], keyword=self.keyword, who=who)
+        return load_part(saved, classes, self.usual, [given.get(self.keyword)], keyword=self.keyword, who=who)
 
 
 def save_part(part: Any, classes: Mapping[type, str], *, bare: bool = False) -> dict[str, Any]:
@@ -156,7 +182,7 @@ def save_part(part: Any, classes: Mapping[type, str], *, bare: bool = False) -> 
     values = {one.name: plain(getattr(part, one.name)) for one in fields(part)} if is_dataclass(part) else {}
     if bare and type(part) not in classes:
         return values
-    return {"kind": classes.get(type(part)) or qualified_name(type(part)), **values}
+    return {KIND: classes.get(type(part)) or qualified_name(type(part)), **values}
 
 
 def load_part(
@@ -176,8 +202,8 @@ def load_part(
     """
     if "function" in saved:
         return named_function(saved["function"], given, keyword=keyword, who=who)
-    values = {name: loaded(value) for name, value in saved.items() if name != "kind"}
-    name = saved.get("kind")
+    values = {name: loaded(value) for name, value in saved.items() if name != KIND}
+    name = saved.get(KIND)
     kind = usual if name is None else classes.get(name)
     if kind is None:
         own = next((one for one in given if qualified_name(type(one)) == name), None)

@@ -30,9 +30,9 @@ def part(text: str, *, default: Any, title: str, **more: Any) -> Any:
     """Declare a field that is an object with settings of its own, of one of several classes.
 
     text: the help.  title: the heading of the flags of its settings.
-    more: `kind`, `prefix`, `first` and `optional` as in Slot; all else as in `setting`.
+    more: `kind`, `prefix`, `first`, `optional` and `form` as in Slot; all else as in `setting`.
     """
-    options = {name: more.pop(name) for name in ("kind", "prefix", "first", "optional") if name in more}
+    options = {name: more.pop(name) for name in ("kind", "prefix", "first", "optional", "form") if name in more}
     return setting(text, default=default, part={"title": title, **options}, **more)
 
 
@@ -49,18 +49,18 @@ class Entry(NamedTuple):
 
     keyword: its keyword.  title: the heading of its flags; "" for those of the root.
     owner, field: the class that has it, and its declaration there.
-    names: the names that it can have as a value, for a part of which there are several.
-    kinds: the names of the parts that have it, where the part may be another one.
     default: its default.
+    slot: for the keyword of a part, its slot.
+    kinds: the names of the parts that have it, where the part may be another one.
     """
 
     keyword: str
     title: str
     owner: type
     field: Field[Any]
-    names: tuple[str, ...] = ()
+    default: Any
+    slot: Slot | None = None
     kinds: tuple[str, ...] = ()
-    default: Any = None
 
 
 class SettingsTree(Generic[Root]):
@@ -90,15 +90,14 @@ class SettingsTree(Generic[Root]):
             if "part" in one.metadata:
                 slot = Slot(one.name, own, one.default, **one.metadata["part"])
                 self.slots[one.name] = {one.name: slot}
-                names = tuple(own) if len(own) > 1 else ()
-                yield Entry(one.name, slot.title, kind, one, names, default=one.default)
+                yield Entry(one.name, slot.title, kind, one, one.default, slot)
                 yield from slot_entries(slot)
                 continue
-            yield Entry(one.name, title, kind, one, default=one.default)
+            yield Entry(one.name, title, kind, one, one.default)
             if "parts" in one.metadata:
                 self.slots[one.name] = {name: judge_slot(name, made) for name, made in own.items()}
                 for slot in self.slots[one.name].values():
-                    yield Entry(slot.keyword, slot.title, slot.kind_of(None), fields(slot.kind_of(None))[0])
+                    yield Entry(slot.keyword, slot.title, kind, one, None, slot)
                     yield from slot_entries(slot)
 
     def make(self, given: Mapping[str, Any], before: Root | None = None) -> Root:
@@ -136,7 +135,7 @@ class SettingsTree(Generic[Root]):
             elif "part" in one.metadata:
                 saved[one.name] = self.slots[one.name][one.name].save(value)
             elif "parts" in one.metadata:
-                classes = {slot.kind_of(None): name for name, slot in self.slots[one.name].items()}
+                classes = {slot.usual: name for name, slot in self.slots[one.name].items()}
                 saved[one.name] = [save_part(item, classes) for item in value]
             else:
                 saved[one.name] = plain(value)
@@ -164,7 +163,7 @@ class SettingsTree(Generic[Root]):
             elif "part" in one.metadata:
                 values[one.name] = self.slots[one.name][one.name].load(value, given, who)
             elif "parts" in one.metadata:
-                classes = {name: slot.kind_of(None) for name, slot in self.slots[one.name].items()}
+                classes = {name: slot.usual for name, slot in self.slots[one.name].items()}
                 own = given.get(one.name, ())
                 values[one.name] = tuple(
                     load_part(item, classes, None, own, keyword=one.name, who=who) for item in value
@@ -189,7 +188,7 @@ class SettingsTree(Generic[Root]):
             if "group" in one.metadata:
                 yield from self._pairs(was, now)
             elif "parts" in one.metadata:
-                names = {slot.kind_of(None): name for name, slot in self.slots[one.name].items()}
+                names = {slot.usual: name for name, slot in self.slots[one.name].items()}
                 first, second = ({names.get(type(item), one.name): item for item in items} for items in (was, now))
                 for name in first | second:
                     yield name, one, first.get(name), second.get(name)
@@ -208,7 +207,7 @@ def slot_entries(slot: Slot) -> Iterator[Entry]:
         kind, name = next(iter(kinds.items()))
         one = kind.__dataclass_fields__[name]  # type: ignore[attr-defined]
         whose = tuple(slot.classes[kind] for kind in kinds) if len(kinds) < len(slot.classes) else ()
-        yield Entry(keyword, slot.title, kind, one, kinds=whose, default=getattr(slot.default, name, one.default))
+        yield Entry(keyword, slot.title, kind, one, getattr(slot.default, name, one.default), kinds=whose)
 
 
 def merge_parts(

@@ -25,6 +25,20 @@ class Unset(Enum):
         return self.name
 
 
+class UnusedSetting(ValueError):
+    """A setting that the chosen part of the program does not have, but another part.
+
+    fault: the sentence about the setting, which begins with its name.
+    way: what to write in Python to choose the part that has the setting.
+    option: the same for the command line: the name and the value of a setting.
+    """
+
+    def __init__(self, fault: str, way: str, option: tuple[str, str]) -> None:
+        super().__init__(f"{fault}: give {way}")
+        self.fault = fault
+        self.option = option
+
+
 NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 LARGEST = 10**9  # upper bound of numbers in settings that declare none
 MOST_READOUTS = 10_000_000  # upper bound of readouts per move; a tree of this size takes gigabytes

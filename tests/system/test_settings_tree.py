@@ -42,7 +42,7 @@ class Door:
 class Play:
     readouts: int = setting("simulations", default=8, least=1, shown=True)
     threads: int = setting("threads", default=None, least=1, automatic=True, structural=True)
-    search: Broad | Deep = part("the search", default=Deep(), title="the search")
+    search: Any = part("the search", default=Deep(), title="the search")
 
 
 @settings
@@ -58,7 +58,7 @@ class Root:
     judges: tuple[Any, ...] = parts("the judges")
 
 
-NAMED = {
+NAMED: dict[str, dict[str, Any]] = {
     "search": {"broad": Broad, "deep": Deep},
     "memory": {"shelf": Shelf, "heap": Heap},
     "judges": {"gate": Door},
@@ -111,12 +111,28 @@ def test_a_call_changes_what_it_names_and_keeps_the_rest() -> None:
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"width": 3}, ValueError, "^width is a setting of search broad, got search deep$"),
-        ({"search": {"width": 3}}, ValueError, "^width is a setting of search broad, got search deep$"),
-        ({"search": Broad(), "depth": 3}, ValueError, "^depth is a setting of search deep, got search broad$"),
-        ({"heap_size": 3}, ValueError, "^heap_size is a setting of memory heap, got memory shelf$"),
-        ({"memory": "heap", "size": 3}, ValueError, "^size is a setting of memory shelf, got memory heap$"),
-        ({"search": {"dept": 3}}, TypeError, "^search deep has no keyword 'dept': did you mean depth"),
+        ({"width": 3}, ValueError, '^width is a setting of Broad, but this search is Deep: give search="broad"$'),
+        (
+            {"search": {"width": 3}},
+            ValueError,
+            '^width is a setting of Broad, but this search is Deep: give search="broad"$',
+        ),
+        (
+            {"search": Broad(), "depth": 3},
+            ValueError,
+            '^depth is a setting of Deep, but this search is Broad: give search="deep"$',
+        ),
+        (
+            {"heap_size": 3},
+            ValueError,
+            '^heap_size is a setting of Heap, but this memory is Shelf: give memory="heap"$',
+        ),
+        (
+            {"memory": "heap", "size": 3},
+            ValueError,
+            '^size is a setting of Shelf, but this memory is Heap: give memory="shelf"$',
+        ),
+        ({"search": {"dept": 3}}, TypeError, "^Deep has no keyword 'dept': did you mean depth"),
         (
             {"search": "depp"},
             ValueError,
@@ -143,9 +159,36 @@ def test_an_optional_part_is_switched_on_by_a_setting_and_off_by_none() -> None:
     assert (made.judges, made.tree) == ((), None)
 
 
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ([{}], None),
+        ([{"search": "broad"}, {"width": 3}], {"kind": "broad", "width": 3}),
+        ([{"depth": 3}, {"search": {"leaves": 2}}], {"depth": 3, "leaves": 2}),
+        ([{"depth": 3}, {"search": "deep"}], {"depth": 3}),
+        ([{"depth": 3}, {"search": "broad"}], {"kind": "broad"}),
+        ([{"depth": 3}, {"search": None}], None),
+        ([{"search": Broad()}, {"width": 4}], Broad(4)),
+    ],
+)
+def test_a_form_is_made_an_object_later(given: list[dict[str, Any]], expected: Any) -> None:
+    """The defaults of its settings depend on others; what it cannot have is refused at once."""
+
+    @settings
+    class Late:
+        search: Any = part("the search", default=None, title="the search", kind=Deep, form=True)
+
+    tree = SettingsTree(Late, {"search": NAMED["search"]})
+    made = Late()
+    for keywords in given:
+        made = tree.make(keywords, made)
+    assert made.search == expected
+    with pytest.raises(ValueError, match=r"^width is a setting of Broad, but this search is Deep"):
+        tree.make({"width": 3})
+
+
 def test_an_automatic_setting_may_be_none_until_it_has_a_value() -> None:
-    assert TREE.make({"threads": None}).play.threads is None
-    assert TREE.make({"threads": 2}).play.threads == 2
+    assert [TREE.plain(TREE.make({"threads": given}))["play"]["threads"] for given in (None, 2)] == [None, 2]
 
 
 def double(value: float) -> float:
@@ -240,5 +283,9 @@ def test_entries_say_which_part_has_a_setting() -> None:
     entries = TREE.entries
     assert (entries["leaves"].kinds, entries["leaves"].title, entries["leaves"].default) == ((), "the search", 4)
     assert (entries["width"].kinds, entries["width"].default) == (("broad",), 3)
-    assert entries["search"].names == ("broad", "deep")
+    slot = entries["search"].slot
+    assert slot is not None
+    assert list(slot.named) == ["broad", "deep"]
+    assert entries["seed"].slot is None
+    assert entries.keys().isdisjoint({"gate_rate", "tree_rate"}), "what `gate` itself means"
     assert {"gate", "gate_games", "tree_games", "heap_size", "judges"} < entries.keys()

@@ -1,0 +1,1 @@
+"""The settings of self-play, of learning and of a run: frozen dataclasses that compose."""
