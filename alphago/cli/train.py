@@ -90,8 +90,6 @@ def run(options: argparse.Namespace) -> int:
     given: dict[str, Any] = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     given |= {name: getattr(options, name) for name in ("until", "device") if name in options}
     given |= given_training(options)
-    if options.board_size is None and given.get("sizes") and not holds_a_run(options.folder):
-        options.board_size = max(size for size, _ in given["sizes"])
     env_options = given_game_settings(options)
     if options.model is not None:
         path = model_file(options.model)

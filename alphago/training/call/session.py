@@ -107,8 +107,8 @@ def train(
             from its latest checkpoint.  The device is not a setting of the run, which may be resumed on another device.
         source: the class of the boards' GameSource (see `alphago.training.selfplay`).  By default the threads of this
             process play the games; another class may play them on other machines.
-        settings: keywords of TrainingSettings.  `sizes` plays several boards side by side.  With a `gate` or
-            `champions`, the run saves and returns the best network instead of the latest.
+        settings: keywords of TrainingSettings.  With a `gate` or `champions`, the run saves and returns the best
+            network instead of the latest.
 
     Raises:
         ValueError: if a value is out of range, or a call changes a setting that a resumed run cannot change.
@@ -379,7 +379,7 @@ def compact_folder(run: Run) -> str:
     """
     folder = run.folder
     run.compacted += 1
-    size = make_compact(folder, run.state(), [board.env.N for board in run.boards])
+    size = make_compact(folder, run.state(), run.stage.env.N)
     assert folder.config is not None
     entry = {"games": run.games, "kept_games": size.games, "of": size.games_before}
     folder.write_config(folder.config | {"compacted": [*folder.config["compacted"], entry]})

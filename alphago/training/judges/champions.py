@@ -90,7 +90,7 @@ class ChampionKeeper:
         """Return whether the latest network should play the champions now."""
         if run.learner.steps <= self.judged_steps:
             return False
-        if run.is_over or (self.champions.every is None and run.boards.pool is not None):
+        if run.is_over or (self.champions.every is None and run.stage.pool is not None):
             return not run.is_proved
         every = self.champions.every or run.settings.ckp_freq
         return run.games // every > self.judged_games // every

@@ -176,7 +176,7 @@ class Watcher:
         standing: the value of `run.standing`.
         """
         if run.iterations not in self.networks:
-            fits = run.player if run.main.env == self.env else run.player.resized(self.env)
+            fits = run.player if run.stage.env == self.env else run.player.resized(self.env)
             self.networks[run.iterations] = frozen_copy(fits)
         self.begun += 1
         task.begun, task.seed, task.network = self.progress, self.begun, run.iterations

@@ -209,7 +209,7 @@ class TestRun:
         champions = {"win_rate": 0.556, "games": 2, "every": 6, "readouts": 0}
         with opened(tmp_path, env=BLACK_WINS, source=Published, champions=champions) as made:
             train_loop(made, threading.Event())
-            (source,) = made.boards.sources
+            source = made.stage.source
             assert isinstance(source, Published)
             assert len(source.nets) == 1
             assert source.nets[0][1] is None
@@ -225,7 +225,7 @@ class TestRun:
         champions = {**QUICK, "win_rate": 0.5, "readouts": 0}
         with opened(tmp_path, env=BLACK_WINS, source=Published, champions=champions) as made:
             train_loop(made, threading.Event())
-            (source,) = made.boards.sources
+            source = made.stage.source
             keeper = keeper_of(made)
             assert isinstance(source, Published)
             assert same(load_model(tmp_path, BLACK_WINS), keeper.best)
