@@ -1,5 +1,6 @@
 """The losses of training."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -76,6 +77,10 @@ class Losses(NamedTuple):
     total: torch.Tensor  # the weighted sum of `policy`, `value` and the `log_sum` term, to call `backward` on
     policy: torch.Tensor  # cross-entropy in nats, or Kullback-Leibler divergence with `LossWeights.kl`
     value: torch.Tensor  # squared error, 0 .. 4
+
+
+# (logits, value, target_policy, target_value, weight) -> Losses, with tensors as in `alphazero_loss`
+LossFunction = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], Losses]
 
 
 def alphazero_loss(

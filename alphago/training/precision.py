@@ -42,7 +42,7 @@ def choose_precision(env: GameEnv, net: NeuralNet, settings: TrainingSettings) -
     flags = [settings.bfloat16] if settings.bfloat16 is not None else [False, True][: 1 + has_native_bfloat16()]
     with one_torch_thread(), Workers(settings.groups or default_groups("cpu")) as workers:
         sample = random_sample(env, settings.batch_size)
-        learners = [Learner(copy.deepcopy(net), replace(settings, bfloat16=flag), workers) for flag in flags]
+        learners = [Learner(copy.deepcopy(net), replace(settings.learning, bfloat16=flag), workers) for flag in flags]
         steps = measure([lambda learner=learner: learner.step(sample) for learner in learners])  # type: ignore[misc]
         dtype = settings.selfplay_dtype or fastest_inference(env, net)
     best = int(np.argmin(steps))

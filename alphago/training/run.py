@@ -138,7 +138,7 @@ class Run:
         self.judges: list[Judge] = []
         self.reporter = Reporter([])
         self.lessons = lessons(env, settings.curriculum)
-        self.learner = Learner(net, settings, workers, torch_device(device))
+        self.learner = Learner(net, settings.learning, workers, torch_device(device))
         self.prefetcher = Prefetcher(np.random.default_rng([settings.seed, 1 << 32]))
         self.clock = RunClock(settings.max_minutes)
         self.saving = SavingTimes()

@@ -12,10 +12,10 @@ import torch
 from alphago.cli import main
 from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import GameRecord
+from alphago.training.call import compact
 from alphago.training.call.compact import FILE_LIMIT, FOLDER_LIMIT, make_compact, thin_log, without_policies
 from alphago.training.call.session import train
 from alphago.training.history import read_history
-from alphago.training.call import compact
 from alphago.training.runs.folder import RunFolder
 from alphago.training.runs.state import pack_arrays, unpack_arrays
 from tests.training.small_runs import (

@@ -29,6 +29,7 @@ from alphago.training.criteria import Champions, Gate, check_watch
 from alphago.training.curriculum import Curriculum, check_curriculum
 from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer, Steps, check_schedule
 from alphago.training.pool import Pool
+from alphago.training.settings.learning_settings import LearningSettings
 from alphago.training.targets import Targets, ValueTargets
 
 NO_LIMIT = 10**9  # number of games of a run that `num_games` does not limit; no run plays more
@@ -373,6 +374,11 @@ class TrainingSettings(SelfPlaySettings):
     def plain(self) -> dict[str, Any]:
         """Return all settings as plain data for JSON; functions and custom classes are replaced by their names."""
         return asdict(self) | {"optimizer": optimizer_name(self.optimizer), "search": plain_search(self.search)}
+
+    @property
+    def learning(self) -> LearningSettings:
+        """The settings of learning."""
+        return LearningSettings(**{one.name: getattr(self, one.name) for one in fields(LearningSettings)})
 
     @property
     def targets(self) -> Targets:

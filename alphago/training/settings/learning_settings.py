@@ -1,11 +1,9 @@
 """Settings of learning: what a gradient step does."""
 
-from collections.abc import Callable
-
-from alphago.nn.loss import LOSSES, LossWeights
-from alphago.system.settings_tree import part
+from alphago.nn.loss import LOSSES, LossFunction, LossWeights
+from alphago.system.settings_tree import SettingsTree, part
 from alphago.system.validation import check_ranges, plain_number, setting, settings
-from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer, Schedule, check_schedule
+from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer, Schedule, Steps, check_schedule
 
 
 @settings
@@ -26,15 +24,15 @@ class LearningSettings:
     )
     weight_decay: float = setting("weight decay of the optimizer", default=0.01, least=0)
     optimizer: str | MakeOptimizer = setting(
-        '"muon" (Muon for convolutions, AdamW for the rest), "adamw" or "sgd" (momentum 0.9), which needs ten times the '
-        "learning rate of the others",
+        '"muon" (Muon for convolutions, AdamW for the rest), "adamw", or "sgd" (momentum 0.9), which needs ten times '
+        "the others' learning rate",
         default="muon",
         structural=True,
         shown=True,
         python="Or a function that takes parameters, learning rate and weight decay and returns a "
         "torch.optim.Optimizer whose state is tensors or numbers for each parameter; see alphago.training.optimizer",
     )
-    schedule: str | Schedule = setting(
+    schedule: str | Steps | Schedule = setting(
         'the learning rate\'s schedule over the run, after a warm-up: "cosine" (down to a twentieth), "steps" (AlphaGo '
         'Zero\'s: a tenth from 4/7, a hundredth from 6/7 of the run), "constant", or custom steps as pairs of progress '
         "and factor, ((0.5, 0.1), (0.8, 0.01))",
@@ -51,8 +49,12 @@ class LearningSettings:
         default=None,
         automatic=True,
     )
-    losses: LossWeights = part(
-        "the weights of the losses, by name", default=LOSSES["default"], title="weights of the losses", prefix="loss_"
+    losses: LossWeights | LossFunction = part(
+        "the weights of the losses",
+        default=LOSSES["default"],
+        title="weights of the losses",
+        prefix="loss_",
+        python="Or a function with the arguments of `alphago.nn.loss.alphazero_loss` before `weights`, and its result",
     )
 
     def __post_init__(self) -> None:
@@ -65,6 +67,14 @@ class LearningSettings:
         object.__setattr__(self, "bfloat16", plain_number(self.bfloat16))
         if not (self.bfloat16 is None or isinstance(self.bfloat16, bool)):
             raise ValueError(f"bfloat16 must be True, False or None, got {self.bfloat16!r}")
-        if not isinstance(self.losses, LossWeights):
+        if not isinstance(self.losses, LossWeights) and not hasattr(self.losses, "__qualname__"):
             names = ", ".join(map(repr, LOSSES))
-            raise ValueError(f"losses must be {names} or a LossWeights, got {self.losses!r}")
+            raise ValueError(f"losses must be {names}, a LossWeights or a function, got {self.losses!r}")
+
+    @property
+    def weights(self) -> LossWeights:
+        """The weights of the losses; with a function in their place the default ones, for what it does not compute."""
+        return self.losses if isinstance(self.losses, LossWeights) else LOSSES["default"]
+
+
+LEARNING = SettingsTree(LearningSettings, {"losses": LOSSES})

@@ -1,1 +1,0 @@
-"""The settings of self-play, of learning and of a run: frozen dataclasses that compose."""
