@@ -17,7 +17,7 @@ from alphago.system.validation import (
 )
 
 Named = Mapping[str, Any]  # classes of parts, or objects with certain settings, by name
-KIND = "kind"  # the entry of saved settings that names their class
+KIND = "kind"  # the entry of a part's settings that names its class
 PLAIN = (bool, int, float, list, tuple, set, bytes)  # types of values that are no part
 
 
