@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.evaluator import as_network
+from alphago.mcts.search_forms import plain_search
 from alphago.mcts.warm_up import warm_up
 from alphago.nn.inference.gpu import translate_out_of_memory
 from alphago.nn.inference.hardware import find_device
@@ -37,7 +38,7 @@ from alphago.training.runs.folder import LOGS, RunFolder, default_folder, new_fo
 from alphago.training.runs.resume import Plan, TrainCall, new_run, old_run
 from alphago.training.runs.summary import longer
 from alphago.training.selfplay import MakeSource
-from alphago.training.settings import TrainingSettings, plain_search
+from alphago.training.settings import TrainingSettings
 from alphago.training.watch.gpu_meter import GpuMeter
 from alphago.training.watch.live_report import usual_report
 from alphago.training.watch.metrics import OTHER
