@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from figures import rate, stamp
 
-from alphago import GameEnv, NeuralNet, SearchSettings, evaluate, load_model
+from alphago import GameEnv, NeuralNet, Puct, evaluate, load_model
 from alphago.nn.threads import one_torch_thread
 
 GAMES = 64  # of a batch of positions
@@ -71,7 +71,7 @@ def main() -> None:
         for decisive in (True, False):
             match = evaluate(
                 net.env, net, opponent, options.games, options.readouts,
-                search=SearchSettings(decisive_moves=decisive), random_opening=options.random_opening,
+                search=Puct(decisive_moves=decisive), random_opening=options.random_opening,
             )  # fmt: skip
             plies = [len(moves) for moves, outcome in zip(match.games, match.outcomes, strict=True) if outcome < 0]
             lost = f"; the losses have {min(plies)} to {max(plies)} plies" if plies else ""

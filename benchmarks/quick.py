@@ -27,7 +27,8 @@ from alphago.env.game import GameBatch
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import Evaluator, HashEvaluator
 from alphago.mcts.kernels.nodes import ROOT
-from alphago.mcts.search import Search, SearchSettings
+from alphago.mcts.puct import Puct
+from alphago.mcts.search import Search
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.hardware import processor
 from alphago.nn.net import NeuralNet
@@ -76,7 +77,7 @@ class Rates(NamedTuple):
 def mean_depth(evaluator: Evaluator, games: int) -> float:
     """Moves from the root to the ends of a search's simulations, in the mean."""
     env = GoEnv(9)
-    search = Search(env, evaluator, games, SearchSettings())
+    search = Search(env, evaluator, games, Puct())
     random_starts(env, search.batch, games, 10)
     search.run(np.full(games, READOUTS, np.int32))
     visits = search.tree.visits  # [games, N]; a simulation of depth d visits d nodes below the root

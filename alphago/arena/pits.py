@@ -17,6 +17,7 @@ from alphago.arena.tuned_values import text_of
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import as_network
 from alphago.mcts.search import SearchSettings
+from alphago.mcts.search_forms import plain_form
 from alphago.nn.model_files import fingerprint
 from alphago.system.files import write_atomic
 
@@ -60,7 +61,7 @@ class PitPlan:
 
         weights: the digest of the network's weights.
         """
-        others = {key: value for key, value in asdict(self.search).items() if key != self.name}
+        others = {key: value for key, value in plain_form(self.search).items() if key != self.name}
         game = {"game": self.env.name, **self.env.rule_options}
         found = {"tuned": self.name, "weights": weights, "readouts": self.readouts, **game, **others}
         return as_saved({**found, **asdict(self.settings)})

@@ -12,9 +12,6 @@ from alphago.env.packaged import packaged_net
 
 GAME = "game:"  # prefix of the names of a game's keywords among the parsed options
 
-# Texts for the defaults of self-play's search that depend on other settings.
-SELFPLAY_SEARCH = {"gumbel": True, "considered": "half of the readouts, 2 to 16", "leaves": "as many as fill a batch"}
-
 
 def add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(

@@ -7,20 +7,13 @@ import threading
 from pathlib import Path
 from types import TracebackType
 
-from alphago.cli.models import (
-    SELFPLAY_SEARCH,
-    add_device,
-    add_game,
-    add_game_settings,
-    add_model,
-    given_game_settings,
-    load,
-)
+from alphago.cli.models import add_device, add_game, add_game_settings, add_model, given_game_settings, load
 from alphago.cli.options import add_settings, given_settings, integer
+from alphago.cli.search_options import add_search, given_search
 from alphago.env.game import GameEnv
 from alphago.env.games import with_settings
 from alphago.mcts.evaluator import as_evaluator
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.search_forms import SELF_PLAY
 from alphago.records import sgf
 from alphago.records.record import GameRecord, records_to_bytes
 from alphago.records.sgf.game import SgfGame
@@ -52,7 +45,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--folder", metavar="PATH", help="folder for the games, new or empty (a new one in runs)")
     settings = parser.add_argument_group("self-play")
     add_settings(settings, SelfPlaySettings, leave=["search"], defaults={"resign_threshold": "the model's own"})
-    add_settings(parser.add_argument_group("its search"), SearchSettings, defaults=SELFPLAY_SEARCH)
+    add_search(parser.add_argument_group("its search"), SELF_PLAY)
     add_game_settings(parser)
 
 
@@ -60,11 +53,9 @@ def run(options: argparse.Namespace) -> int:
     game_settings = given_game_settings(options)
     env, network = load(options.model, options.board_size, game_settings.pop("komi", None), options.game)
     env = with_settings(env, game_settings)
-    given = given_settings(options, SelfPlaySettings)
+    given = {**given_settings(options, SelfPlaySettings), **given_search(options)}
     make_settings(SelfPlaySettings, **given)  # raises before there is a progress bar
     evaluator = as_evaluator(network, env, options.device)
-    if search := given_settings(options, SearchSettings):
-        given["search"] = search
     given.setdefault("resign_threshold", network.resign_threshold)
     as_records = options.records or not env.has_sgf
     with GameFolder(options.folder, env, options.games, as_records, options.verbose) as folder:

@@ -7,18 +7,12 @@ from types import NoneType
 from typing import Any
 
 from alphago.arena.engine import EngineError
-from alphago.cli.models import (
-    SELFPLAY_SEARCH,
-    add_device,
-    add_game,
-    add_game_settings,
-    check_named,
-    given_game_settings,
-)
+from alphago.cli.models import add_device, add_game, add_game_settings, check_named, given_game_settings
 from alphago.cli.options import Parser, Setting, add_settings, given_settings, integer, number
+from alphago.cli.search_options import add_search, given_search
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, make_game, with_settings
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.search_forms import SELF_PLAY
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.system.validation import near_names
 from alphago.training.criteria import Champions, Gate
@@ -62,7 +56,7 @@ def add_options(parser: Parser) -> None:
     parser.add_argument("--tensorboard", action="store_true", help="write curves for TensorBoard into the run's folder")
     parser.add_argument("--verbose", action="store_true", help="print a line for each game of self-play")
     training = parser.add_argument_group("training", "Values in parentheses are defaults, which a recipe may replace.")
-    add_settings(training, TrainingSettings, leave=["losses"], flags=SHORT)
+    add_settings(training, TrainingSettings, leave=["losses", "search"], flags=SHORT)
     losses = parser.add_argument_group("weights of the losses")
     losses.add_argument(
         "--losses", choices=list(LOSSES), default=argparse.SUPPRESS, help="a set of all weights (default)"
@@ -74,8 +68,7 @@ def add_options(parser: Parser) -> None:
     add_settings(champions, Champions, prefix=CHAMPIONS, leave=["win_rate"])
     pool = parser.add_argument_group("the pool of merged samples", "Any of these options switches the pool on.")
     add_settings(pool, Pool, prefix=POOL, leave=["positions"])
-    search = parser.add_argument_group("the search of self-play")
-    add_settings(search, SearchSettings, defaults=SELFPLAY_SEARCH)
+    add_search(parser.add_argument_group("the search of self-play"), SELF_PLAY, none=True)
     add_game_settings(parser)
 
 
@@ -115,9 +108,7 @@ def run(options: argparse.Namespace) -> int:
 
 def given_training(options: argparse.Namespace) -> dict[str, Any]:
     """Return the training settings that were given; nested ones (search, losses, gate, …) as dictionaries."""
-    given = given_settings(options, TrainingSettings)
-    if search := given_settings(options, SearchSettings):
-        given["search"] = search
+    given = {**given_settings(options, TrainingSettings), **given_search(options)}
     if weights := given_settings(options, LossWeights, LOSS):
         named = vars(LOSSES[given["losses"]]) if "losses" in given else {}
         given["losses"] = {**named, **weights}

@@ -119,28 +119,39 @@ def describe(one: Field[Any]) -> str:
 
 
 def check_ranges(instance: Any, owner: str = "") -> None:
-    """Check the range of each number in a `settings` object, and convert NumPy's numbers to Python's, for JSON.
+    """Check numbers and bools in a `settings` object, and convert NumPy's numbers to Python's, for JSON.
 
     owner: the prefix of a field's name in messages, such as "a gate's ".
-    Raises ValueError, which names the field, for a number out of range.
+    Raises ValueError, which names the field, for a number out of range and for a bool that is none.
     """
     hints = get_type_hints(type(instance))
     for one in fields(instance):
-        value, least, most = getattr(instance, one.name), one.metadata["least"], one.metadata["most"]
-        members = {hints[one.name], *get_args(hints[one.name])}
-        may_be_none = NoneType in members or one.metadata["automatic"]
-        if (least is None and not one.metadata["positive"]) or (value is None and may_be_none):
-            continue
-        name = owner + one.name
-        if one.metadata["positive"]:
-            value = check_positive(name, value, most)
-        elif float in members:
-            value = check_float(name, value, least, most)
-        else:
-            value = check_int(name, value, least, None if most == math.inf else most)
-        if value > LARGEST and most == math.inf:
-            raise ValueError(f"{name} must be at most {LARGEST}, got {value!r}")
+        value = check_range(owner + one.name, getattr(instance, one.name), hints[one.name], one.metadata)
         object.__setattr__(instance, one.name, value)
+
+
+def check_range(name: str, value: Any, hint: Any, declared: Mapping[str, Any]) -> Any:
+    """Return the value of a `setting` as a Python number; raise ValueError for a number out of range.
+
+    name: the setting's name for the message.  hint: its type.  declared: its metadata.
+    """
+    least: Any = declared.get("least")
+    most, members = declared.get("most", math.inf), {hint, *get_args(hint)}
+    if value is None and (NoneType in members or declared.get("automatic")):
+        return None
+    if hint is bool:
+        return check_bool(name, value)
+    if least is None and not declared.get("positive"):
+        return plain_number(value)
+    if declared.get("positive"):
+        value = check_positive(name, value, most)
+    elif float in members:
+        value = check_float(name, value, least, most)
+    else:
+        value = check_int(name, value, least, None if most == math.inf else most)
+    if value > LARGEST and most == math.inf:
+        raise ValueError(f"{name} must be at most {LARGEST}, got {value!r}")
+    return value
 
 
 def checks_keywords(*further: type) -> Callable[[Call], Call]:

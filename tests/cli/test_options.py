@@ -13,7 +13,9 @@ from alphago.cli.options import Parser, add_settings, format_value, given_settin
 from alphago.env.games import GAMES
 from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.gumbel import Gumbel
+from alphago.mcts.puct import Puct
+from alphago.mcts.search_forms import SEARCHES
 from alphago.nn.loss import LOSSES
 from alphago.training.group import SelfPlaySettings
 from alphago.training.settings import TrainingSettings
@@ -157,7 +159,7 @@ class TestSettings:
         assert error.count("\n") == 1
 
     @pytest.mark.parametrize(
-        "target", [TrainingSettings, SelfPlaySettings, SearchSettings, TournamentSettings, *GAMES.values()]
+        "target", [TrainingSettings, SelfPlaySettings, *SEARCHES.values(), TournamentSettings, *GAMES.values()]
     )
     def test_every_setting_is_described(self, target: type) -> None:
         assert [one.name for one in settings_of(target) if not one.text and one.name != "board_size"] == []
@@ -165,10 +167,10 @@ class TestSettings:
     @pytest.mark.parametrize(("verb", "settings"), [("train", TrainingSettings), ("selfplay", SelfPlaySettings)])
     def test_every_setting_has_a_flag(self, verb: str, settings: type) -> None:
         text = parser_of(verb).format_help()
-        for target in (settings, SearchSettings, *GAMES.values()):
+        for target in (settings, *SEARCHES.values(), *GAMES.values()):
             names = {setting.name.replace("_", "-") for setting in settings_of(target)}
             missing = {name for name in names if f"--{name}" not in text}
-            assert missing <= {"num-games", "max-minutes", "search"}
+            assert missing <= {"num-games", "max-minutes"}
 
     def test_a_flag_of_several_games(self, capsys: pytest.CaptureFixture[str]) -> None:
         """`planes` is Go's and Gomoku's: help shows both texts, and the value is read once."""
@@ -252,10 +254,17 @@ class TestTrain:
         TrainingSettings(**settings)
 
     def test_a_part_of_the_search(self, given: Callable[[str], tuple]) -> None:
-        _, settings = given("--c-scale 0.5 --no-gumbel")
-        assert settings == {"search": {"c_scale": 0.5, "gumbel": False}}
+        _, settings = given("--c-scale 0.5")
+        assert settings == {"search": {"c_scale": 0.5}}
         chosen = TrainingSettings(**settings, num_games=80, readouts=32).selfplay().search
-        assert chosen == SearchSettings(c_scale=0.5, gumbel=False, considered=16, leaves=2)
+        assert chosen == Gumbel(c_scale=0.5, considered=16, leaves=2)
+
+    def test_another_rule(self, given: Callable[[str], tuple]) -> None:
+        _, settings = given("--search puct --c-puct 5 --no-decisive-moves")
+        assert settings == {"search": {"rule": "puct", "c_puct": 5.0, "decisive_moves": False}}
+        chosen = TrainingSettings(**settings, num_games=80, readouts=32).selfplay().search
+        assert chosen == Puct(c_puct=5.0, leaves=2, decisive_moves=False)
+        assert given("--search gumbel")[1] == {"search": {"rule": "gumbel"}}
 
     def test_the_game(self, given: Callable[[str], tuple]) -> None:
         env, *_ = given("--board-size 7 --komi 8.5 --planes 17 --first-pass 3")
@@ -277,10 +286,9 @@ class TestTrain:
         assert given("--preset cgzero --game go --board-size 5")[0] == GoEnv(5)
 
     def test_targets_and_play(self, given: Callable[[str], tuple]) -> None:
-        words = "--value-targets legal-moves --visits-until 0.2 --played-from 0.95 --near-best 0.95 --loss-masked"
+        words = "--value-targets legal-moves --visits-until 0.2 --played-from 0.95 --loss-masked"
         assert given(words)[1] == {
-            "value_targets": "legal-moves", "visits_until": 0.2, "played_from": 0.95, "search": {"near_best": 0.95},
-            "losses": {"masked": True},
+            "value_targets": "legal-moves", "visits_until": 0.2, "played_from": 0.95, "losses": {"masked": True},
         }  # fmt: skip
 
     @pytest.mark.parametrize(
@@ -292,6 +300,7 @@ class TestTrain:
             ("--model 7x7 --connect-row 3", "go has no connect_row, got 3"),
             ("--gate none --gate-games 4", "--gate none switches the gate off, got another --gate option too"),
             ("--gate-games 3", "a gate's games must be"),
+            ("--search none --c-puct 4", "--search none removes the search's settings, got c_puct too"),
             ("--loss-value -1", "the loss's weight value "),
             ("--schedule 0.5:0.1,half:0.1", "--schedule must be 'cosine', "),
             ("--minutes none --games none", "--games or --minutes must"),

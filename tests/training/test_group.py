@@ -11,18 +11,21 @@ from alphago.env.game import GameBatch, GameEnv
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import Evaluator, HashEvaluator, UniformEvaluator
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.gumbel import Gumbel
+from alphago.mcts.puct import Puct
+from alphago.mcts.rule import SearchSettings
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import POLICY_SCALE, GameRecord
 from alphago.system.cores import available_cores
+from alphago.training.cgzero.cgzero_search import CGZeroPuct
 from alphago.training.group import Group, divergence
 from alphago.training.selfplay import SelfPlay, selfplay
 from alphago.training.settings import SelfPlaySettings
 from tests.mcts.games import CountingEnv
 
 GO, TIC_TAC_TOE = GoEnv(3, komi=0.5), TicTacToeEnv()
-SEARCH, GUMBEL = SearchSettings(), SearchSettings(gumbel=True, considered=4)
+SEARCH, GUMBEL = Puct(), Gumbel(considered=4)
 both_searches = pytest.mark.parametrize("search", [SEARCH, GUMBEL], ids=["PUCT", "Gumbel"])
 
 
@@ -122,7 +125,7 @@ class TestRecords:
                 policy = record.policies[ply] / POLICY_SCALE
                 assert policy.sum() == pytest.approx(1, abs=1e-3)
                 assert not policy[~mask].any()
-                assert policy[action] > 0 or search.gumbel  # which may play an action it all but rules out
+                assert policy[action] > 0 or search is GUMBEL  # which may play an action it all but rules out
                 assert record.legal_counts[ply] == mask.sum()
                 assert record.movers[ply] == position.to_play
                 assert -1 <= record.values[ply] <= 1
@@ -146,7 +149,7 @@ class TestRecords:
 
     def test_temperature(self) -> None:
         """No chance but the noise: with neither all games are the same."""
-        quiet = SearchSettings(dirichlet_weight=0.0)
+        quiet = Puct(dirichlet_weight=0.0)
         same = play(TIC_TAC_TOE, 6, temperature_plies=0, search=quiet)
         differ = play(TIC_TAC_TOE, 6, temperature_plies=9, search=quiet)
         assert len({tuple(record.moves) for record in same}) <= 3  # ties among the most visited
@@ -193,7 +196,7 @@ class TestOpenings:
         assert self.first_moves(self.openings())[0] > 0.97
 
     def test_by_the_policy_without_the_searchs_noise(self) -> None:
-        assert self.first_moves(self.openings(SearchSettings(dirichlet_weight=1.0)))[0] > 0.97
+        assert self.first_moves(self.openings(Puct(dirichlet_weight=1.0)))[0] > 0.97
 
     def test_nobody_trains_on_them(self) -> None:
         records = self.openings()
@@ -272,7 +275,7 @@ class TestRandomMoves:
 
 def test_the_search_is_told_the_ply() -> None:
     """Each game's own: one that began later is at an earlier ply."""
-    search = SearchSettings(c_puct=1.0, c_puct_growth=0.5, dirichlet_decay=0.01)
+    search = CGZeroPuct(c_puct=1.0, c_puct_growth=0.5)
     group = Group(TIC_TAC_TOE, SelfPlaySettings(readouts=2, search=search, opening_plies=0), 2, 0, range(2))
     group.capacity = 1
     group.use(HashEvaluator())

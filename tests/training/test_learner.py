@@ -14,7 +14,7 @@ from alphago.env.gomoku import GomokuEnv
 from alphago.env.oware import OwareEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.puct import Puct
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.inference.hardware import torch_device
 from alphago.nn.loss import Losses, LossWeights
@@ -33,7 +33,7 @@ ENV = TicTacToeEnv()
 @pytest.fixture(scope="module")
 def memory() -> ReplayMemory:
     memory = ReplayMemory(ENV)
-    memory.add(selfplay(ENV, HashEvaluator(), 8, 20, search=SearchSettings(), groups=1, device="cpu", seed=0))
+    memory.add(selfplay(ENV, HashEvaluator(), 8, 20, search=Puct(), groups=1, device="cpu", seed=0))
     return memory
 
 
@@ -221,7 +221,7 @@ def bases() -> dict[str, nn.Module]:
 
 def samples_of(env: GameEnv, count: int) -> Sample:
     memory = ReplayMemory(env)
-    memory.add(selfplay(env, HashEvaluator(), 6, 8, search=SearchSettings(), groups=1, device="cpu", seed=0))
+    memory.add(selfplay(env, HashEvaluator(), 6, 8, search=Puct(), groups=1, device="cpu", seed=0))
     return memory.sample(count, np.random.default_rng(0))
 
 

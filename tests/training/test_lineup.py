@@ -10,7 +10,9 @@ from alphago.env.game import GameBatch, GameEnv
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import Evaluator, HashEvaluator, UniformEvaluator
-from alphago.mcts.search import Search, SearchSettings
+from alphago.mcts.gumbel import Gumbel
+from alphago.mcts.puct import Puct
+from alphago.mcts.search import Search
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
@@ -20,8 +22,8 @@ from alphago.training.selfplay import SelfPlay
 from alphago.training.settings import SelfPlaySettings
 
 GO = GoEnv(3, komi=0.5)
-QUIET = SearchSettings(dirichlet_weight=0.0)
-GUMBEL = SearchSettings(gumbel=True, considered=4)
+QUIET = Puct(dirichlet_weight=0.0)
+GUMBEL = Gumbel(considered=4)
 
 
 class Sure(UniformEvaluator):
@@ -140,7 +142,7 @@ class TestGames:
     def test_neither_uses_the_others_tree(self, leaves: int) -> None:
         """Every search has the result of one that begins with its own network and an empty tree."""
         env, nets = TicTacToeEnv(), (HashEvaluator(), UniformEvaluator())
-        search = SearchSettings(dirichlet_weight=0.0, leaves=leaves)
+        search = Puct(dirichlet_weight=0.0, leaves=leaves)
         records = games_of(env, (nets[0], nets[1], nets[1]), (0.0, 1.0, 0.0), search=search)
         fresh = Search(env, nets[0], 1, search)
         zero = np.zeros(1, np.int64)

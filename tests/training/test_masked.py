@@ -9,7 +9,7 @@ from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.puct import Puct
 from alphago.nn.loss import ILLEGAL, LOSSES
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
@@ -22,7 +22,7 @@ from alphago.training.settings.learning_settings import LearningSettings
 
 
 def games(env: GameEnv, count: int) -> list[GameRecord]:
-    return selfplay(env, HashEvaluator(), 8, count, seed=0, search=SearchSettings(), groups=1, opening_plies=0)
+    return selfplay(env, HashEvaluator(), 8, count, seed=0, search=Puct(), groups=1, opening_plies=0)
 
 
 @pytest.mark.parametrize("env", [TicTacToeEnv(), GoEnv(3, komi=0.5), OwareEnv(planes="one-hot")], ids=str)

@@ -13,12 +13,12 @@ from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
 from alphago.env.reversi import ReversiEnv
-from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LossWeights
 from alphago.nn.net import NeuralNet
 from alphago.system.validation import UNSET
 from alphago.training.call.plan import Plan, TrainCall, new_run, old_run
 from alphago.training.call.session import train
+from alphago.training.cgzero.cgzero_search import CGZeroPuct
 from alphago.training.criteria import Opponent
 from alphago.training.optimizer import rate_factor
 from alphago.training.recipes import FEW_GAMES, OTHER_GAMES, RECIPES, recipe_for
@@ -134,8 +134,8 @@ class TestCGZero:
         wanted = {"result_share": 0.9, "result_growth": 0.1, "visits_until": 0.2, "played_from": 0.95}
         assert settings.targets == Targets("legal-moves", search_share=0.03, **wanted)
         search = settings.selfplay().search
-        assert isinstance(search, SearchSettings)
-        assert (search.gumbel, search.leaves, search.near_best) == (False, 1, 0.95)
+        assert isinstance(search, CGZeroPuct)
+        assert (search.leaves, search.near_best) == (1, 0.95)
         rule = search.new_rule(3, 6)
         rule.begin_move(np.arange(3), np.array([0, 10, 100]))
         assert rule.parameters.c_puct == pytest.approx([2.897, 2.931, 2.975])

@@ -11,7 +11,10 @@ import pytest
 import torch
 
 from alphago.env.go import GoEnv
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.gumbel import Gumbel
+from alphago.mcts.puct import Puct
+from alphago.mcts.rule import SearchSettings
+from alphago.mcts.search_forms import SEARCHES
 from alphago.system.cores import available_cores
 from alphago.system.validation import UNSET
 from alphago.training.call.plan import TrainCall, new_run
@@ -140,20 +143,70 @@ class TestGamesInFlight:
         assert SelfPlaySettings().resolved(device, 3).games_in_flight == 3
 
 
+SHARED = ("leaves", "decisive_moves")
+
+
 class TestSearch:
     def test_the_usual_one(self) -> None:
-        search = SelfPlaySettings(readouts=20).search_for(64)
-        assert (search.gumbel, search.considered) == (True, 10)
+        assert SelfPlaySettings(readouts=20).search_for(64) == Gumbel(considered=10)
 
     def test_a_part_of_it(self) -> None:
         search = SelfPlaySettings(search={"c_scale": np.float32(0.5)}).search_for(1)
-        assert (search.gumbel, search.c_scale) == (True, 0.5)
+        assert search == Gumbel(considered=16, leaves=8, c_scale=0.5)
+
+    def test_by_name(self) -> None:
+        assert SelfPlaySettings(search="puct").search_for(1) == Puct(leaves=8)
+        settings = SelfPlaySettings(search={"rule": "puct", "c_puct": 2.0}, temperature_plies=3)
+        assert settings.search_for(64) == Puct(c_puct=2.0, leaves=2)
 
     def test_none(self) -> None:
-        with pytest.raises(TypeError, match=r"search must be SearchSettings, .* got 'puct'"):
-            SelfPlaySettings(search="puct")  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="search must be 'puct' or 'gumbel', got 'mcts'"):
+            SelfPlaySettings(search="mcts")
         with pytest.raises(TypeError, match="no keyword 'c_puk': did you mean c_puct"):
             SelfPlaySettings(search={"c_puk": 1.0})
+
+    @pytest.mark.parametrize("name", [one.name for one in fields(Puct) if one.name not in SHARED])
+    def test_puct_s_settings_in_the_usual_one(self, name: str) -> None:
+        """They would change nothing: each is refused by name."""
+        for search in ({name: 1}, {"rule": "gumbel", name: 1}):
+            with pytest.raises(ValueError, match=f"^{name} is a setting of Puct, but this search is Gumbel: give "):
+                TrainingSettings(search=search)
+
+    @pytest.mark.parametrize("search", [None, "gumbel", Gumbel(), {"c_scale": 0.5}])
+    def test_temperature_in_gumbel_search(self, search: Any) -> None:
+        sentence = "^temperature_plies is a setting of Puct, but this search is Gumbel: give search='puct'$"
+        with pytest.raises(ValueError, match=sentence):
+            TrainingSettings(temperature_plies=4, search=search)
+        TrainingSettings(temperature_plies=4, search="puct")
+
+
+ACTING: dict[str, dict[str, Any]] = {
+    "puct": {
+        "c_puct": 5.0, "parent_value_weight": 0.0, "first_play_reduction": 1.0, "virtual_loss": 9,
+        "dirichlet_weight": 1.0, "dirichlet_alpha": 0.01, "leaves": 1,
+    },
+    "gumbel": {"considered": 2, "c_visit": 1000.0, "c_scale": 40.0, "leaves": 1},
+}  # fmt: skip
+
+
+class TestEverySettingActs:
+    """A run that sets it plays other moves; so does one that sets `temperature_plies`."""
+
+    def moves(self, folder: Path, **settings: Any) -> list[list[int]]:
+        _, listener = run(folder, 6, GoEnv(4), readouts=16, opening_plies=0, start_training_after=500, **settings)
+        return [record.moves.tolist() for record in listener.records]
+
+    @pytest.mark.parametrize("rule", ACTING)
+    def test_of_the_chosen_rule(self, tmp_path: Path, rule: str) -> None:
+        assert set(ACTING[rule]) == {one.name for one in fields(SEARCHES[rule])} - {"decisive_moves"}
+        usual = {"rule": rule, "leaves": 4}
+        played = self.moves(tmp_path / "usual", search=usual)
+        for name, value in ACTING[rule].items():
+            assert self.moves(tmp_path / name, search={**usual, name: value}) != played, name
+
+    def test_temperature(self, tmp_path: Path) -> None:
+        few, many = (self.moves(tmp_path / str(n), search="puct", temperature_plies=n) for n in (0, 30))
+        assert few != many
 
 
 @pytest.mark.parametrize(
@@ -174,7 +227,7 @@ def test_numbers_that_no_run_can_have(given: dict[str, Any], sentence: str) -> N
 
 
 def test_settings_reach_selfplay() -> None:
-    search = SearchSettings(c_puct=2.0)
+    search = Puct(c_puct=2.0)
     given = {"readouts": 33, "groups": 3, "temperature_plies": 5, "resign_threshold": -0.8, "no_resign_share": 0.2}
     settings = TrainingSettings(**given, search=search, games_in_flight=64, num_games=100).selfplay()
     assert {name: getattr(settings, name) for name in given} == given

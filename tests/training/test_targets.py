@@ -8,7 +8,7 @@ import pytest
 from alphago.env.game import GameEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.puct import Puct
 from alphago.records.record import POLICY_SCALE, GameRecord, RecordBuilder
 from alphago.training.memory import ReplayMemory
 from alphago.training.selfplay import selfplay
@@ -19,7 +19,7 @@ TIC_TAC_TOE = TicTacToeEnv()
 
 
 def games(env: GameEnv, count: int) -> list[GameRecord]:
-    return selfplay(env, HashEvaluator(), 8, count, seed=0, search=SearchSettings(), groups=1, opening_plies=0)
+    return selfplay(env, HashEvaluator(), 8, count, seed=0, search=Puct(), groups=1, opening_plies=0)
 
 
 def record_of(plies: list[tuple[int, float, int, int]], outcome: float) -> GameRecord:

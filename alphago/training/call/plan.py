@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import pkgutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -15,10 +14,10 @@ from alphago.arena.engine_player import check_engine
 from alphago.arena.players import resolve_player
 from alphago.env.game import GameEnv
 from alphago.env.games import require_go
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.search_forms import merge_search, read_search
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.nn.net import NeuralNet, build_net
-from alphago.system.validation import UNSET, Unset, is_int, make_settings, qualified_name
+from alphago.system.validation import UNSET, Unset, is_int, make_settings
 from alphago.training.criteria import Champions, Gate, Opponent
 from alphago.training.curriculum import lessons
 from alphago.training.judges.watched import Watched, make_watched
@@ -27,6 +26,7 @@ from alphago.training.pool import Pool
 from alphago.training.precision import choose_precision
 from alphago.training.recipes import FEW_GAMES, RECIPES, Recipe, named_recipe, recipe_for
 from alphago.training.runs.config import VERSION, other_version, version_errors
+from alphago.training.runs.old_search import renew_search
 from alphago.training.settings import TrainingSettings, default_groups, optimizer_name
 
 # Settings that a resumed run cannot change, because its games so far depend on them.  `groups` is among them because
@@ -34,7 +34,7 @@ from alphago.training.settings import TrainingSettings, default_groups, optimize
 # twice and others never.
 STRUCTURAL = ("seed", "curriculum", "games_in_flight", "groups", "exact_rules", "optimizer", "pool")
 CHOSEN = ("games_in_flight", "groups")  # settings whose None a new run replaces by a value
-NESTED = ("search", "losses", "gate", "champions", "pool")  # settings that have settings of their own
+NESTED = ("losses", "gate", "champions", "pool")  # settings that have settings of their own, as `search` has
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,10 @@ def update_settings(before: Mapping[str, Any], new: Mapping[str, Any]) -> dict[s
 
     Raises TypeError, which suggests similar names, for a field of a nested setting that does not exist.
     """
-    return {name: update_nested(before.get(name), value) if name in NESTED else value for name, value in new.items()}
+    merged = {name: update_nested(before.get(name), value) for name, value in new.items() if name in NESTED}
+    if "search" in new:
+        merged["search"] = merge_search(before.get("search"), new["search"])
+    return {**new, **merged}
 
 
 def update_nested(before: Any, new: Any) -> Any:
@@ -244,7 +247,7 @@ def saved_settings(config: Mapping[str, Any], folder: Path, call: Mapping[str, A
         given = dict(config["settings"])
         if unknown := given.keys() - {f.name for f in fields(TrainingSettings)}:
             raise other_version(folder, "settings", ", ".join(sorted(unknown)))
-        given["search"] = saved_search(given["search"], folder, call.get("search"))
+        given |= saved_search(given, folder, call.get("search"))
         for name, kind in (("gate", Gate), ("champions", Champions), ("pool", Pool)):
             if given.get(name) is not None:
                 given[name] = kind(**given[name])
@@ -257,31 +260,21 @@ def saved_settings(config: Mapping[str, Any], folder: Path, call: Mapping[str, A
         return make_settings(TrainingSettings, **given)
 
 
-def saved_search(saved: Mapping[str, Any] | None, folder: Path, call: Any) -> Any:
-    """Return the setting `search` in a run's config.
+def saved_search(given: Mapping[str, Any], folder: Path, call: Any) -> dict[str, Any]:
+    """Return the settings in a run's config that concern its search, of today's or of an older version.
 
-    saved: the saved value.
-    call: the value that the caller of `train` sets.  If it is an instance of the class whose name is saved, that class
-        is used and not imported.
-    Returns search settings; or the dictionary `saved` if it only changes some fields of self-play's default search; or
-    None if `saved` is None.
+    given: the saved settings.
+    call: the value of `search` that the caller of `train` sets.  If it is an instance of the class whose name is saved,
+        that class is used and not imported.
     Raises ValueError for a class that cannot be imported.
     """
-    if saved is not None and "class" in saved:
-        name, values = saved["class"], {key: value for key, value in saved.items() if key != "class"}
-        try:
-            kind = type(call) if qualified_name(type(call)) == name else pkgutil.resolve_name(name)
-            if not issubclass(kind, SearchSettings):
-                raise TypeError("it is no class of search settings")
-        except Exception as error:  # importing a module runs it
-            raise ValueError(
-                f"the run in {folder} has a search of its own class, {name}, which cannot be imported ({error}): "
-                "pass settings of that class as search=…"
-            ) from error
-        return make_settings(kind, **values)
-    if saved is not None and set(saved) == {f.name for f in fields(SearchSettings)}:
-        return SearchSettings(**saved)  # all of them; fewer only change self-play's default search
-    return saved
+    try:
+        renewed = renew_search(given, call)
+        return {**renewed, "search": read_search(renewed["search"], call)}
+    except ImportError as error:
+        raise ValueError(
+            f"the run in {folder} has a search of its own class, {error}: pass settings of that class as search=…"
+        ) from error
 
 
 def fitted(model: NeuralNet, env: GameEnv) -> NeuralNet:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.evaluator import as_network
+from alphago.mcts.search_forms import plain_search
 from alphago.mcts.warm_up import warm_up
 from alphago.nn.inference.gpu import translate_out_of_memory
 from alphago.nn.inference.hardware import find_device
@@ -38,7 +39,7 @@ from alphago.training.run import Judge, Run, Stopped
 from alphago.training.runs.config import holds_run, version_errors
 from alphago.training.runs.folder import LOGS, RunFolder, default_folder, new_folder
 from alphago.training.selfplay import SelfPlay
-from alphago.training.settings import TrainingSettings, plain_search
+from alphago.training.settings import TrainingSettings
 from alphago.training.source import MakeSource
 from alphago.training.watch.gpu_meter import GpuMeter
 from alphago.training.watch.live_report import usual_report

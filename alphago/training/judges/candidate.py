@@ -11,7 +11,7 @@ from alphago.arena.match import MatchResult, evaluate, wilson
 from alphago.arena.openings import opening_length
 from alphago.arena.sprt import Sprt, pair_scores
 from alphago.env.game import GameEnv
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.search_forms import SELF_PLAY, SearchForm
 from alphago.nn.net import NeuralNet
 from alphago.training.criteria import Gate
 from alphago.training.run import Run
@@ -54,9 +54,9 @@ def log_match(run: Run, match: "Match", row: Mapping[str, Any], name: str) -> No
     )
 
 
-def match_search(settings: TrainingSettings) -> SearchSettings | str:
-    """Return the search of a run's matches: self-play's if the run has one of its own, else "gumbel"; without noise."""
-    return "gumbel" if settings.search is None else settings.search_for(AT_ONCE)
+def match_search(settings: TrainingSettings) -> SearchForm:
+    """Return the search of a run's matches: self-play's, without noise."""
+    return SELF_PLAY if settings.search in (None, SELF_PLAY) else settings.search_for(AT_ONCE)
 
 
 class Match:
@@ -76,7 +76,7 @@ class Match:
         readouts: int,
         gate: Gate,
         device: str,
-        search: SearchSettings | str = "gumbel",
+        search: SearchForm = SELF_PLAY,
     ) -> None:
         self.device = device
         self.players = players

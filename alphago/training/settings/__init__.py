@@ -9,6 +9,7 @@ from dataclasses import asdict, fields, replace
 from typing import Any
 
 from alphago.mcts.search import SearchSettings, leaves_for
+from alphago.mcts.search_forms import SELF_PLAY, SearchForm, check_heeds_early, make_search, plain_form, plain_search
 from alphago.nn.inference.hardware import DTYPES
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.records.record import SEED_END
@@ -21,7 +22,6 @@ from alphago.system.validation import (
     check_ranges,
     make_settings,
     plain_number,
-    qualified_name,
     setting,
     settings,
 )
@@ -54,8 +54,8 @@ class SelfPlaySettings:
         least=1,
     )
     temperature_plies: int | None = setting(
-        "number of first plies whose moves are drawn in proportion to visits; None for N^2 / 12; without effect on a "
-        "Gumbel search",
+        "number of first plies whose moves are drawn in proportion to visits; None for N^2 / 12; not for Gumbel "
+        "search, whose noise varies the moves",
         default=None,
         least=0,
     )
@@ -91,34 +91,27 @@ class SelfPlaySettings:
     random_move_plies: int = setting(
         "number of first plies of a game to which `random_move_share` applies (CGZero: 12)", default=12, least=0
     )
-    search: SearchSettings | Mapping[str, Any] | None = setting(
-        "the search, a SearchSettings; None for a Gumbel search with enough leaves to fill a batch; a dictionary "
-        "changes some settings of that Gumbel search",
+    search: SearchForm = setting(
+        'the search: settings such as Puct(c_puct=1.5); "gumbel" (also None) or "puct", with enough leaves to fill a '
+        'batch; or a dictionary that changes some settings of these, {"rule": "puct", "c_puct": 1.5}',
         default=None,
     )
 
     def __post_init__(self) -> None:
         check_ranges(self)
         if isinstance(self.search, Mapping):  # convert numpy's numbers, which JSON cannot save
-            plain = {name: plain_number(value) for name, value in self.search.items()}
-            object.__setattr__(self, "search", plain)
-        self.search_for(64)  # raises if it is not a search
+            object.__setattr__(self, "search", plain_form(self.search))
+        search = self.search_for(64)  # raises if it is not a search
+        if self.temperature_plies is not None:
+            check_heeds_early(search, "temperature_plies")
 
     def search_for(self, games: int) -> SearchSettings:
         """Return the settings of the search for self-play with `games` games in parallel.
 
         With few games, each search evaluates more leaves per wave, so that batches are full.
-        Raises TypeError if `search` has a wrong type, or names a setting that SearchSettings does not have.
+        Raises the errors of `make_search`.
         """
-        if isinstance(self.search, SearchSettings):
-            return self.search
-        if self.search is not None and not isinstance(self.search, Mapping):
-            raise TypeError(
-                f'search must be SearchSettings, a dictionary such as {{"gumbel": True}} or None, got {self.search!r}'
-            )
-        considered = max(2, min(16, self.readouts // 2))
-        usual = {"gumbel": True, "considered": considered, "leaves": leaves_for(games, self.readouts)}
-        return make_settings(SearchSettings, **{**usual, **(self.search or {})})
+        return make_search(self.search, self.readouts, leaves_for(games, self.readouts), SELF_PLAY)
 
     def resolved(self, device: str, games: int) -> "SelfPlaySettings":
         """Return these settings with defaults instead of None in `games_in_flight`, `groups` and `search`.
@@ -425,14 +418,3 @@ def nested(kind: type[Any], given: Any, check: Callable[[Any], Any]) -> Any:
 def optimizer_name(optimizer: Any) -> str:
     """Return the name of the setting `optimizer`: itself if it is a name, "module.function" if it is a function."""
     return optimizer if isinstance(optimizer, str) else f"{optimizer.__module__}.{optimizer.__qualname__}"
-
-
-def plain_search(search: Any) -> Any:
-    """Return the setting `search` as plain data for JSON; for a custom class, the entry "class" has its name.
-
-    A `search` that is no SearchSettings is returned unchanged.
-    """
-    if not isinstance(search, SearchSettings):
-        return search
-    own = {} if type(search) is SearchSettings else {"class": qualified_name(type(search))}
-    return asdict(search) | own

@@ -88,7 +88,7 @@ def entropy_death(recent: Recent) -> Finding | None:
         "entropy death",
         f"the policy's entropy is {policy:.2f} nats and its target's {target:.2f} after {recent.progress():.0%} of the "
         f"run (below {DEAD_ENTROPY}, hardly a second move is tried)",
-        "lower c_scale or raise considered in search, or raise readouts or temperature_plies",
+        "raise readouts; in a Gumbel search lower c_scale or raise considered, in PUCT raise temperature_plies",
     )
 
 

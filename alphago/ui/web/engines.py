@@ -13,7 +13,7 @@ from alphago.env.packaged import packaged_net
 from alphago.mcts.analysis_search import AnalysisSearch
 from alphago.mcts.evaluator import as_forecast_evaluator
 from alphago.mcts.playout_evaluator import PlayoutEvaluator
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.puct import Puct
 from alphago.system.cores import available_cores
 from alphago.ui.web.batches import CommonEvaluator, Turns
 from alphago.ui.web.limits import MOST_SESSIONS
@@ -55,7 +55,7 @@ class Engine:
 
     def new_search(self) -> AnalysisSearch:
         """Return a search of one game, with waves of at most MOST_LEAVES; it shares the evaluator with all others."""
-        return AnalysisSearch(self.env, self.evaluator, 1, SearchSettings(leaves=MOST_LEAVES))
+        return AnalysisSearch(self.env, self.evaluator, 1, Puct(leaves=MOST_LEAVES))
 
 
 class Engines:

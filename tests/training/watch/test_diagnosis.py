@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from alphago.env.go import GoEnv
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.gumbel import Gumbel
+from alphago.mcts.puct import Puct
 from alphago.training.history import Row, read_rows
 from alphago.training.settings import TrainingSettings
 from alphago.training.watch.diagnosis import ABSENCE, PERSISTENCE, Diagnosis, Finding, diagnose
@@ -129,7 +130,7 @@ def test_the_komi_to_change() -> None:
 
 
 def test_every_setting_that_a_remedy_names_exists() -> None:
-    known = {field.name for kind in (TrainingSettings, SearchSettings) for field in dataclasses.fields(kind)}
+    known = {field.name for kind in (TrainingSettings, Puct, Gumbel) for field in dataclasses.fields(kind)}
     known |= set(inspect.signature(GoEnv).parameters)
     remedies = [diagnose(run(**changes), SETTINGS)[0].remedy for _, changes, _ in FAULTS]
     named = {word for remedy in remedies for word in re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", remedy)}
