@@ -105,7 +105,7 @@ def settings(cls: type[Kind]) -> type[Kind]:
     if "__post_init__" not in vars(cls):
         cls.__post_init__ = check_ranges  # type: ignore[attr-defined]
     made = checks_keywords()(dataclass(frozen=True)(cls))
-    own: Iterable[Field[Any]] = made.__dataclass_fields__.values()  # type: ignore[attr-defined]
+    own: Sequence[Field[Any]] = fields(made)  # type: ignore[arg-type]
     lines = [textwrap.fill(describe(one), 112, subsequent_indent=" " * 4) for one in own]
     made.__doc__ = "\n".join(
         [inspect.cleandoc(made.__doc__ or ""), "", "Args:", *(textwrap.indent(s, "    ") for s in lines)]
