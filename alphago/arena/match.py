@@ -174,7 +174,7 @@ def evaluate(
     readouts: simulations per move, one number for both players or (black's, white's); 0 plays the network's most
         probable action without search.
     search: the search, without noise: "puct" or "gumbel"; settings such as Puct(c_puct=1.5); or a dictionary that
-        changes some settings, {"rule": "gumbel", "c_scale": 0.5}.  One for both players or (black's, white's).
+        changes some settings, {"kind": "gumbel", "c_scale": 0.5}.  One for both players or (black's, white's).
     opening_plies: number of first plies in which a move is drawn in proportion to its visits (or probability), so that
         games differ; None for N^2 / 12, or 0 with `random_opening`.  Engines vary by their seeds; "alphabeta:N" is
         deterministic, so give it random openings.

@@ -10,6 +10,7 @@ optional setting to None.
 import argparse
 import ast
 import contextlib
+import copy
 import inspect
 import re
 import shutil
@@ -43,36 +44,38 @@ class Parser(argparse.ArgumentParser):
             }
         )
         self.others: dict[str, str] = {}  # flags that do not exist, with a hint for each
-        self.whole: dict[Any, str] = {}  # options and groups of which --help shows less, with their texts in --help-all
+        self.brief: dict[str, str] = {}  # by flag, what --help says instead of the option's help; "" for nothing
 
-    def shorten(self, action: argparse.Action, text: str) -> None:
-        """Let --help show an option with `text` instead of its help, or with "" not at all; --help-all shows all."""
-        if not self.whole:
-            self.add_argument("--help-all", action=HelpAll, help="list all options")
-        self.whole[action] = action.help or ""
-        action.help = text or argparse.SUPPRESS
-
-    def add_part(self, title: str, text: str = "") -> argparse._ArgumentGroup:
-        """Add a group of options, whose description only --help-all shows."""
-        group = self.add_argument_group(title)
-        if text:
-            self.whole[group] = text
-        return group
+    def shorten(self, flag: str, text: str = "") -> None:
+        """Let --help show an option with `text` instead of its help, or without text not at all; --help-all has it."""
+        if "--help-all" not in self._option_string_actions:
+            self.add_argument("--help-all", action=HelpAll, help="show this help message and exit")
+            self.brief["--help-all"] = ""  # the last line tells of it
+        self.brief[flag] = text
 
     def format_help(self, *, whole: bool = False) -> str:
-        if not whole:
+        if whole or not self.brief:
             return super().format_help()
-        brief = {one: one.help if isinstance(one, argparse.Action) else one.description for one in self.whole}
-        self._describe(self.whole)
-        try:
-            return super().format_help()
-        finally:
-            self._describe(brief)
+        formatter = self._get_formatter()
+        formatter.add_usage(self.usage, self._actions, self._mutually_exclusive_groups)
+        formatter.add_text(self.description)
+        for title, positional in (("arguments", True), ("options", False)):
+            actions = [action for action in self._actions if positional == (not action.option_strings)]
+            formatter.start_section(title)
+            formatter.add_arguments(list(filter(None, map(self._in_brief, actions))))
+            formatter.end_section()
+        formatter.add_text(self.epilog)
+        formatter.add_text(f"{self.prog} --help-all lists all options, by part.")
+        return formatter.format_help()
 
-    @staticmethod
-    def _describe(texts: Mapping[Any, str | None]) -> None:
-        for one, text in texts.items():
-            setattr(one, "help" if isinstance(one, argparse.Action) else "description", text)
+    def _in_brief(self, action: argparse.Action) -> argparse.Action | None:
+        """Return an option as --help shows it; None for not at all."""
+        text = next((self.brief[flag] for flag in action.option_strings if flag in self.brief), action.help)
+        if not text:
+            return None
+        action = copy.copy(action)
+        action.help, action.metavar = text, "NAME" if action.choices else action.metavar
+        return action
 
     def parse_args(self, arguments: Sequence[str] | None = None, namespace: Any = None) -> argparse.Namespace:  # type: ignore[override]
         words = list(sys.argv[1:] if arguments is None else arguments)
@@ -142,8 +145,10 @@ class Setting:
     def help(self) -> str:
         """The help with tuples in the command line's notation, and with the default if there is one."""
         text = TUPLES.sub(lambda match: typed(match[0]), self.text)
-        nothing = self.default in (None, (), inspect.Parameter.empty)
-        return text if nothing else f"{text} ({format_value(self.default)})"
+        if self.default in (None, (), inspect.Parameter.empty):
+            return text
+        default = {True: "yes", False: "no"}[self.default] if isinstance(self.default, bool) else self.default
+        return f"{text} ({format_value(default)})"
 
     @property
     def metavar(self) -> str:
@@ -197,6 +202,11 @@ def metavar_of(kind: Any) -> str:
     first, last = get_args(kind)
     item = "A:B" if first not in METAVARS or last is not Ellipsis else METAVARS[first]
     return f"{item},…" if last is Ellipsis else item
+
+
+def in_shell(text: str, flags: Mapping[str, str]) -> str:
+    """Return a help text in the shell's words: flags in place of the names in backticks, none in place of None."""
+    return re.sub(r"\bNone\b", "none", re.sub(r"`(\w+)`", lambda name: flags.get(name[1], name[1]), text))
 
 
 def typed(value: str) -> str:

@@ -4,17 +4,19 @@
 """
 
 import argparse
-import re
 from collections.abc import Collection, Mapping
-from dataclasses import fields, replace
+from dataclasses import Field, fields, replace
 from types import NoneType
 from typing import Any, get_type_hints
 
-from alphago.cli.options import Parser, Setting, add_setting, typed_setting
+from alphago.cli.options import Parser, Setting, add_setting, in_shell, typed_setting
 from alphago.system.settings_tree import Entry, SettingsTree
 
-NAME = re.compile(r"`(\w+)`")  # a setting's name in a help text
-BRIEF = re.compile(r"; |\.  | \(|: ")  # where a help text stops in --help
+SHORT = {"num_games": "games", "max_minutes": "minutes"}  # flags of settings that have a longer name in Python
+# Texts for the defaults of self-play's search that depend on other settings.
+SELF_PLAY_DEFAULTS = {
+    "search": "gumbel", "considered": "half of the readouts, 2 to 16", "leaves": "as many as fill a batch"
+}  # fmt: skip
 
 
 def add_tree(
@@ -22,7 +24,7 @@ def add_tree(
     tree: SettingsTree[Any],
     title: str,
     *,
-    flags: Mapping[str, str],
+    flags: Mapping[str, str] = SHORT,
     leave: Collection[str] = (),
     defaults: Mapping[str, Any] | None = None,
     notes: Mapping[str, str] | None = None,
@@ -36,22 +38,27 @@ def add_tree(
     notes: sentences below headings, by heading.
     """
     groups: dict[str, argparse._ArgumentGroup] = {}
-    for entry in tree.entries.values():
+    entries = tree.entries
+    for entry in entries.values():
         setting = setting_of(entry)
         if entry.keyword in leave or not (setting.types or setting.choices):
             continue
         heading = entry.title or title
         if heading not in groups:
-            groups[heading] = parser.add_part(heading, (notes or {}).get(heading, ""))
+            groups[heading] = parser.add_argument_group(heading, (notes or {}).get(heading))
         default = (defaults or {}).get(entry.keyword, setting.default)
-        setting = replace(setting, default=default, text=in_shell(setting.text, tree, flags))
-        action = add_setting(groups[heading], flag_of(entry.keyword, flags), setting)
-        parser.shorten(action, brief(setting) if entry.field.metadata["shown"] else "")
+        siblings = {one.field.name: one.keyword for one in entries.values() if one.owner is entry.owner}
+        names = {name: flag_of(siblings.get(name, name), flags) for name in [*entries, *siblings]}
+        setting = replace(setting, default=default, text=in_shell(setting.text, names))
+        flag = flag_of(entry.keyword, flags)
+        add_setting(groups[heading], flag, setting)
+        parser.shorten(flag, brief(setting, entry))
 
 
 def given_keywords(options: argparse.Namespace, tree: SettingsTree[Any]) -> dict[str, Any]:
     """Return the keywords of `tree` that were given on the command line."""
-    return {name: value for name, value in vars(options).items() if name in tree.entries}
+    keywords = tree.keywords
+    return {name: value for name, value in vars(options).items() if name in keywords}
 
 
 def flag_of(keyword: str, flags: Mapping[str, str]) -> str:
@@ -61,7 +68,7 @@ def flag_of(keyword: str, flags: Mapping[str, str]) -> str:
 
 def setting_of(entry: Entry) -> Setting:
     """Return an entry of a tree as a Setting; it has no types and choices if it cannot be typed."""
-    text = entry.field.metadata["help"]
+    text = declaration(entry).metadata["help"]
     if entry.slot is not None:
         return part_setting(entry, text)
     if "parts" in entry.field.metadata:
@@ -78,29 +85,24 @@ def part_setting(entry: Entry, text: str) -> Setting:
     """Return the Setting of a part's keyword: its names, or its first setting's values, or none."""
     slot = entry.slot
     assert slot is not None
-    kind = slot.usual
+    names = tuple(slot.named) if len(slot.named) > 1 else ()
     types: tuple[Any, ...] = ()
     if slot.first:
-        one = fields(kind)[0]
-        types = typed_setting("", get_type_hints(kind)[one.name], None, "").types
-        text = text if "part" in entry.field.metadata else one.metadata["help"]
-    names = tuple(slot.named) if len(slot.named) > 1 else ()
-    if slot.optional:
-        types, names = ((*types, NoneType), names) if types else ((), (*names, "none"))
+        first = fields(slot.usual)[0].name
+        types = (*typed_setting("", get_type_hints(slot.usual)[first], None, "").types, NoneType)
     default = next(
         (name for name, made in slot.named.items() if names and made in (slot.default, type(slot.default))), None
     )
     return Setting(entry.keyword, types, default, text, names if not types else ())
 
 
-def in_shell(text: str, tree: SettingsTree[Any], flags: Mapping[str, str]) -> str:
-    """Return a help text in the shell's words: flags for the names of settings, none for None."""
-    text = NAME.sub(lambda name: flag_of(name[1], flags) if name[1] in tree.entries else name[1], text)
-    return re.sub(r"\bNone\b", "none", text)
+def brief(setting: Setting, entry: Entry) -> str:
+    """Return a setting's help in a few words, with the default if there is one; "" if --help does not show it."""
+    text = declaration(entry).metadata["shown"]
+    names = ", ".join(setting.choices)
+    return replace(setting, text=f"{text}: {names}" if names else text).help.replace("%", "%%") if text else ""
 
 
-def brief(setting: Setting) -> str:
-    """Return the beginning of a setting's help, with the default if there is one."""
-    text = BRIEF.split(setting.help.replace("%", "%%"), maxsplit=1)[0]
-    whole = replace(setting, text="").help
-    return f"{text}{whole if whole.startswith(' (') else ''}"
+def declaration(entry: Entry) -> Field[Any]:
+    """Return the declaration that has an entry's help: that of a part's first setting, if its values stand for it."""
+    return entry.field if entry.slot is None or not entry.slot.first else fields(entry.slot.usual)[0]

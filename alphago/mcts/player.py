@@ -36,7 +36,7 @@ class MCTSPlayer:
         threshold that the network's run has measured (`NeuralNet.resign_threshold`) if the game began on the empty
         board, else never.
     settings: the search: settings such as Puct(c_puct=1.5); "puct" (also None) or "gumbel"; or a dictionary that
-        changes some settings, {"rule": "gumbel", "c_scale": 0.5}.
+        changes some settings, {"kind": "gumbel", "c_scale": 0.5}.
     leaves: number of leaves per wave, which are evaluated together; None for that of `settings`, or USUAL_LEAVES if
         they do not say it.
     seed: seed of the random choice among early moves; None for a random seed.

@@ -57,7 +57,7 @@ class Slot:
             self.classes.setdefault(made if isinstance(made, type) else type(made), name)
         if default is not None or kind is not None:
             self.classes.setdefault(kind or type(default), keyword)
-        self.usual = kind or (next(iter(self.classes)) if default is None else type(default))
+        self.usual = kind or (next(iter(self.classes), object) if default is None else type(default))
         self.inner: dict[str, dict[type, str]] = {}  # by keyword: the classes with the setting, and its name there
         for owner, name in self.classes.items():
             own = "" if owner is self.usual else f"{name.replace('-', '_')}_"
@@ -72,12 +72,15 @@ class Slot:
         if not inner:
             return now
         if own is None:
-            raise ValueError(f"{self.keyword} must have a value where {next(iter(inner))} is given, got None")
-        kind = self.kind_of(now)
-        for name in inner:
-            if kind not in self.inner[name]:
+            name, value = next(iter(inner.items()))
+            raise ValueError(f"{name} must be left out where {self.keyword} is None, got {shown(value)}")
+        kind, values = self.kind_of(now), {}
+        for name, value in inner.items():
+            owner = next((one for one in self.inner[name] if issubclass(kind, one)), None)
+            if owner is None:
                 self.refuse(name, kind)
-        return self.change(now, {self.inner[name][kind]: value for name, value in inner.items()})
+            values[self.inner[name][owner]] = value
+        return self.change(now, values)
 
     def read(self, given: Any, before: Any) -> Any:
         """Return the part that the value `given` of the keyword stands for: a name, settings, an object.
@@ -88,11 +91,13 @@ class Slot:
             if not (self.optional or self.form):
                 raise ValueError(f"{self.keyword} must have a value, got None")
             return None
-        if isinstance(given, str) and given in self.named and self.form:
-            return before if self.label(before) == given else {KIND: given}
         if isinstance(given, str) and given in self.named:
             made = self.named[given]
-            return (before if type(before) is made else made()) if isinstance(made, type) else made
+            if not isinstance(made, type):
+                return made
+            if self.form:
+                return before if self.kind_of(before) is made else {KIND: qualified_name(made)}
+            return before if type(before) is made else made()
         if isinstance(given, Mapping):
             values = {name: plain_number(value) for name, value in given.items()}
             now = self.read(values.pop(KIND), before) if KIND in values else before
@@ -136,15 +141,11 @@ class Slot:
             (self.keyword, label),
         )
 
-    def label(self, part: Any) -> str:
-        """Return the name of the class of a part or form."""
-        kind = self.kind_of(part)
-        return self.classes.get(kind, kind.__qualname__)
-
     def kind_of(self, part: Any) -> type:
         """Return the class of a part or form; the usual one for None and for a form that does not name one."""
         if isinstance(part, Mapping):
-            return next((kind for kind, name in self.classes.items() if name == part.get(KIND)), self.usual)
+            name = part.get(KIND)
+            return next((kind for kind in self.classes if qualified_name(kind) == name), self.usual)
         return self.usual if part is None else type(part)
 
     @property

@@ -73,31 +73,41 @@ class SettingsTree(Generic[Root]):
 
     def __init__(self, root: type[Root], named: Mapping[str, Named] | None = None) -> None:
         self.root = root
-        self.slots: dict[str, dict[str, Slot]] = {}  # the slots of each field with parts, by keyword
-        self.entries: dict[str, Entry] = {}
-        for entry in self._walk(root, "", named or {}):
-            if entry.keyword in self.entries:
-                raise ValueError(f"two settings have the keyword {entry.keyword}")
-            self.entries[entry.keyword] = entry
-        self.keywords = list(self.entries)
+        self.named = named or {}
+        _ = self.entries  # raises
 
-    def _walk(self, kind: type[Any], title: str, named: Mapping[str, Named]) -> Iterator[Entry]:
+    @property
+    def entries(self) -> dict[str, Entry]:
+        """All settings by keyword; made anew, since a class may get a name at any time."""
+        entries: dict[str, Entry] = {}
+        for entry in self._walk(self.root, ""):
+            if entry.keyword in entries:
+                raise ValueError(f"two settings have the keyword {entry.keyword}")
+            entries[entry.keyword] = entry
+        return entries
+
+    @property
+    def keywords(self) -> list[str]:
+        """All keywords."""
+        return list(self.entries)
+
+    def slots(self, one: Field[Any]) -> dict[str, Slot]:
+        """Return the slots of a field with a part or parts, by keyword."""
+        own = self.named.get(one.name, {})
+        if "part" in one.metadata:
+            return {one.name: Slot(one.name, own, one.default, **one.metadata["part"])}
+        return {name: judge_slot(name, made) for name, made in own.items()}
+
+    def _walk(self, kind: type[Any], title: str) -> Iterator[Entry]:
         for one in fields(kind):
             if "group" in one.metadata:
-                yield from self._walk(one.metadata["group"], one.metadata["help"], named)
+                yield from self._walk(one.metadata["group"], one.metadata["help"])
                 continue
-            own = named.get(one.name, {})
-            if "part" in one.metadata:
-                slot = Slot(one.name, own, one.default, **one.metadata["part"])
-                self.slots[one.name] = {one.name: slot}
-                yield Entry(one.name, slot.title, kind, one, one.default, slot)
-                yield from slot_entries(slot)
-                continue
-            yield Entry(one.name, title, kind, one, one.default)
-            if "parts" in one.metadata:
-                self.slots[one.name] = {name: judge_slot(name, made) for name, made in own.items()}
-                for slot in self.slots[one.name].values():
-                    yield Entry(slot.keyword, slot.title, kind, one, None, slot)
+            if "part" not in one.metadata:
+                yield Entry(one.name, title, kind, one, one.default)
+            if "part" in one.metadata or "parts" in one.metadata:
+                for slot in self.slots(one).values():
+                    yield Entry(slot.keyword, slot.title, kind, one, slot.default, slot)
                     yield from slot_entries(slot)
 
     def make(self, given: Mapping[str, Any], before: Root | None = None) -> Root:
@@ -118,9 +128,9 @@ class SettingsTree(Generic[Root]):
             if "group" in one.metadata:
                 values[one.name] = self._make(one.metadata["group"], was, given)
             elif "part" in one.metadata:
-                values[one.name] = self.slots[one.name][one.name].merge(was, given)
+                values[one.name] = self.slots(one)[one.name].merge(was, given)
             elif "parts" in one.metadata:
-                values[one.name] = merge_parts(self.slots[one.name], one.name, was, given)
+                values[one.name] = merge_parts(self.slots(one), one.name, was, given)
             else:
                 values[one.name] = given.get(one.name, was)
         return make_settings(kind, **values)
@@ -133,13 +143,20 @@ class SettingsTree(Generic[Root]):
             if "group" in one.metadata:
                 saved[one.name] = self.plain(value)
             elif "part" in one.metadata:
-                saved[one.name] = self.slots[one.name][one.name].save(value)
+                saved[one.name] = self.slots(one)[one.name].save(value)
             elif "parts" in one.metadata:
-                classes = {slot.usual: name for name, slot in self.slots[one.name].items()}
+                classes = {slot.usual: name for name, slot in self.slots(one).items()}
                 saved[one.name] = [save_part(item, classes) for item in value]
             else:
                 saved[one.name] = plain(value)
         return saved
+
+    def plain_value(self, keyword: str, value: Any) -> Any:
+        """Return the value of one setting as plain data for JSON."""
+        entry = self.entries[keyword]
+        if entry.slot is not None:
+            return entry.slot.save(value)
+        return save_part(value, {}) if "parts" in entry.field.metadata and value is not None else plain(value)
 
     def load(self, saved: Mapping[str, Any], given: Mapping[str, Any], who: str) -> Root:
         """Return the settings that `plain` made plain data.
@@ -161,9 +178,9 @@ class SettingsTree(Generic[Root]):
             if "group" in one.metadata:
                 values[one.name] = self._load(one.metadata["group"], value, given, who)
             elif "part" in one.metadata:
-                values[one.name] = self.slots[one.name][one.name].load(value, given, who)
+                values[one.name] = self.slots(one)[one.name].load(value, given, who)
             elif "parts" in one.metadata:
-                classes = {name: slot.usual for name, slot in self.slots[one.name].items()}
+                classes = {name: slot.usual for name, slot in self.slots(one).items()}
                 own = given.get(one.name, ())
                 values[one.name] = tuple(
                     load_part(item, classes, None, own, keyword=one.name, who=who) for item in value
@@ -188,7 +205,7 @@ class SettingsTree(Generic[Root]):
             if "group" in one.metadata:
                 yield from self._pairs(was, now)
             elif "parts" in one.metadata:
-                names = {slot.usual: name for name, slot in self.slots[one.name].items()}
+                names = {slot.usual: name for name, slot in self.slots(one).items()}
                 first, second = ({names.get(type(item), one.name): item for item in items} for items in (was, now))
                 for name in first | second:
                     yield name, one, first.get(name), second.get(name)
@@ -198,7 +215,7 @@ class SettingsTree(Generic[Root]):
 
 def judge_slot(name: str, kind: type) -> Slot:
     """Return the slot of the object of `parts` that has a name."""
-    return Slot(name, {}, None, title=name, kind=kind, prefix=f"{name}_", first=True, optional=True)
+    return Slot(name, {}, None, title=f"the {name}", kind=kind, prefix=f"{name}_", first=True, optional=True)
 
 
 def slot_entries(slot: Slot) -> Iterator[Entry]:

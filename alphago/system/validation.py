@@ -74,7 +74,7 @@ def setting(
     positive: bool = False,
     automatic: bool = False,
     structural: bool = False,
-    shown: bool = False,
+    shown: str = "",
     python: str = "",
     **more: Any,
 ) -> Any:
@@ -85,7 +85,7 @@ def setting(
     positive: whether the number must be > 0; `least` is not needed then.
     automatic: whether the field may be None, against its type, until a new run's plan gives it a value.
     structural: whether a resumed run must keep the value, because its games so far depend on it.
-    shown: whether `--help` of a command shows the setting; `--help-all` shows all.
+    shown: the help in a few words, for the `--help` of a command; "" for settings that only `--help-all` shows.
     python: sentences that concern Python only, for the docstring.
     more: further entries of the field's metadata.
     The range of a field without `least` and `positive` is not checked.
@@ -154,18 +154,18 @@ def check_range(name: str, value: Any, hint: Any, declared: Mapping[str, Any]) -
     return value
 
 
-def checks_keywords(*further: type) -> Callable[[Call], Call]:
+def checks_keywords(*further: type | Sequence[str]) -> Callable[[Call], Call]:
     """Decorate a function or class so that wrong arguments raise a helpful TypeError.
 
     For an unknown keyword the error suggests similar names; for missing, excess or repeated arguments it says how to
     call the function.  Signature and docstring are kept.
 
-    further: settings classes whose keywords the function takes as `**settings`.
+    further: what the function takes as `**settings`: classes of settings, or keywords.
     """
 
     def decorate(call: Call) -> Call:
-        takers: list[Callable[..., Any]] = [call, *further]
-        known = list(dict.fromkeys(name for taker in takers for name in keywords_of(taker)))
+        takers = [call, *further]
+        known = list(dict.fromkeys(name for one in takers for name in (keywords_of(one) if callable(one) else one)))
         function = call.__init__ if isinstance(call, type) else call  # type: ignore[misc]
 
         @functools.wraps(function)

@@ -245,8 +245,6 @@ class TestTrain:
             ("--gate 0.6", {"gate": 0.6}),
             ("--gate 0.6 --gate-games 40", {"gate": {"win_rate": 0.6, "games": 40}}),
             ("--gate-sprt 0:40 --gate-readouts none", {"gate": {"sprt": (0.0, 40.0), "readouts": None}}),
-            ("--champions 0.6 --champions-recent 3", {"champions": {"win_rate": 0.6, "recent": 3}}),
-            ("--pool 500 --pool-rates 0:4,5:1", {"pool": {"positions": 500, "rates": ((0, 4.0), (5, 1.0))}}),
         ],
     )
     def test_values_with_parts(self, command: str, settings: dict, given: Callable[[str], tuple]) -> None:
@@ -261,10 +259,10 @@ class TestTrain:
 
     def test_another_rule(self, given: Callable[[str], tuple]) -> None:
         _, settings = given("--search puct --c-puct 5 --no-decisive-moves")
-        assert settings == {"search": {"rule": "puct", "c_puct": 5.0, "decisive_moves": False}}
+        assert settings == {"search": {"kind": "puct", "c_puct": 5.0, "decisive_moves": False}}
         chosen = TrainingSettings(**settings, num_games=80, readouts=32).selfplay().search
         assert chosen == Puct(c_puct=5.0, leaves=2, decisive_moves=False)
-        assert given("--search gumbel")[1] == {"search": {"rule": "gumbel"}}
+        assert given("--search gumbel")[1] == {"search": {"kind": "gumbel"}}
 
     def test_the_game(self, given: Callable[[str], tuple]) -> None:
         env, *_ = given("--board-size 7 --komi 8.5 --planes 17 --first-pass 3")
@@ -286,10 +284,19 @@ class TestTrain:
         assert given("--preset cgzero --game go --board-size 5")[0] == GoEnv(5)
 
     def test_targets_and_play(self, given: Callable[[str], tuple]) -> None:
+<<<<<<< HEAD
         words = "--value-targets legal-moves --visits-until 0.2 --played-from 0.95 --loss-masked"
         assert given(words)[1] == {
             "value_targets": "legal-moves", "visits_until": 0.2, "played_from": 0.95, "losses": {"masked": True},
         }  # fmt: skip
+=======
+        words = "--search-share 0.1 --near-best 0.95 --loss-masked"
+        assert given(words)[1] == {
+            "search_share": 0.1,
+            "search": {"near_best": 0.95},
+            "losses": {"masked": True},
+        }
+>>>>>>> wt-core
 
     @pytest.mark.parametrize(
         ("words", "sentence"),

@@ -29,16 +29,18 @@ class Guest:
 
 @settings
 class Kitchen:
-    doors: int = setting("doors; at least one", default=1, least=1, shown=True)
+    doors: int = setting("doors; at least one", default=1, least=1, shown="doors")
     threads: int = setting("cooks", default=None, automatic=True)
     fast: bool = setting("whether to hurry", default=None, automatic=True)
 
 
 @settings
 class House:
-    most_watts: int | None = setting("limit of the power; None for none", default=None, shown=True, python="Or a Fuse")
+    most_watts: int | None = setting(
+        "limit of the power; None for none", default=None, shown="limit of the power", python="Or a Fuse"
+    )
     kitchen: Kitchen = group("kitchen", Kitchen)
-    light: Any = part("what burns", default=Lamp(), title="light", shown=True)
+    light: Any = part("what burns", default=Lamp(), title="light", shown="what burns")
     guests: tuple[Any, ...] = parts("those who come")
 
 
@@ -48,7 +50,7 @@ TREE = SettingsTree(House, {"light": {"lamp": Lamp, "candle": Candle}, "guests":
 @pytest.fixture
 def parser() -> Parser:
     parser = Parser(prog="house")
-    add_tree(parser, TREE, "house", flags={"most_watts": "limit"}, notes={"aunt": "Any of these invites her."})
+    add_tree(parser, TREE, "house", flags={"most_watts": "limit"}, notes={"the aunt": "Any of these invites her."})
     return parser
 
 
@@ -67,10 +69,9 @@ def test_what_is_given(parser: Parser) -> None:
 def test_help_shows_what_people_set(parser: Parser) -> None:
     text = parser.format_help()
     assert [" ".join(line.split()) for line in text.splitlines() if line.startswith("  --")] == [
-        "--help-all list all options",
         "--limit N limit of the power",
         "--doors N doors (1)",
-        "--light {lamp,candle} what burns (lamp)",
+        "--light NAME what burns: lamp, candle (lamp)",
     ]
     assert "invites" not in text
 
@@ -79,7 +80,7 @@ def test_help_all_shows_all(parser: Parser, capsys: pytest.CaptureFixture[str]) 
     with pytest.raises(SystemExit, match="0"):
         parser.parse_args(["--help-all"])
     text = capsys.readouterr().out
-    assert "\naunt:\n  Any of these invites her.\n" in text
+    assert "\nthe aunt:\n  Any of these invites her.\n" in text
     for line in (
         "--limit N limit of the power; none for none",
         "--doors N doors; at least one (1)",

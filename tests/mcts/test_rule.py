@@ -154,7 +154,7 @@ def test_a_name_is_all_that_a_third_rule_takes(monkeypatch: pytest.MonkeyPatch) 
     """Its flags, its readers' errors, its entrants and its place in `alphago bench` come from the registry."""
     monkeypatch.setitem(SEARCHES, "first", FirstSettings)
     options = parser_of("selfplay").parse_args(["--search", "first", "--patience", "2", "--c-puct", "3"])
-    assert given_search(options) == {"search": {"rule": "first", "patience": 2.0, "c_puct": 3.0}}
+    assert given_search(options) == {"search": {"kind": "first", "patience": 2.0, "c_puct": 3.0}}
     assert SelfPlaySettings(**given_search(options)).search_for(9) == FirstSettings(patience=2.0, c_puct=3.0, leaves=8)
     help_text = " ".join(parser_of("tune").format_help().split())
     assert "first: nothing yet (1.0)" in help_text

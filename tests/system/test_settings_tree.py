@@ -40,7 +40,7 @@ class Door:
 
 @settings
 class Play:
-    readouts: int = setting("simulations", default=8, least=1, shown=True)
+    readouts: int = setting("simulations", default=8, least=1)
     threads: int = setting("threads", default=None, least=1, automatic=True, structural=True)
     search: Any = part("the search", default=Deep(), title="the search")
 
@@ -142,7 +142,7 @@ def test_a_call_changes_what_it_names_and_keeps_the_rest() -> None:
         ({"search": None}, ValueError, "^search must have a value, got None$"),
         ({"seed": None}, ValueError, "^seed must have a value, got None$"),
         ({"seed": -1}, ValueError, "^seed must be an integer >= 0, got -1$"),
-        ({"gate": None, "gate_games": 2}, ValueError, "^gate must have a value where gate_games is given, got None$"),
+        ({"gate": None, "gate_games": 2}, ValueError, "^gate_games must be left out where gate is None, got 2$"),
         ({"judges": 3}, TypeError, "^judges must be a sequence of objects, got 3$"),
         ({"judges": [Door(), Door()]}, ValueError, "^judges must have one "),
     ],
@@ -163,10 +163,10 @@ def test_an_optional_part_is_switched_on_by_a_setting_and_off_by_none() -> None:
     ("given", "expected"),
     [
         ([{}], None),
-        ([{"search": "broad"}, {"width": 3}], {"kind": "broad", "width": 3}),
+        ([{"search": "broad"}, {"width": 3}], {"kind": f"{__name__}:Broad", "width": 3}),
         ([{"depth": 3}, {"search": {"leaves": 2}}], {"depth": 3, "leaves": 2}),
         ([{"depth": 3}, {"search": "deep"}], {"depth": 3}),
-        ([{"depth": 3}, {"search": "broad"}], {"kind": "broad"}),
+        ([{"depth": 3}, {"search": "broad"}], {"kind": f"{__name__}:Broad"}),
         ([{"depth": 3}, {"search": None}], None),
         ([{"search": Broad()}, {"width": 4}], Broad(4)),
     ],

@@ -41,7 +41,7 @@ from alphago.mcts.player import USUAL_LEAVES
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.loss import LossWeights
 from alphago.system.validation import checks_keywords, make_settings
-from alphago.training.criteria import Gate
+from alphago.training.judges.gate import Gate
 from alphago.training.judges.proof import Opponent
 from alphago.training.settings import TrainingSettings
 from alphago.ui.terminal.thinking import Limit
@@ -222,7 +222,7 @@ def test_arrays_are_none(given: dict[str, Any], name: str) -> None:
 
 
 def test_a_players_search_may_be_a_dictionary() -> None:
-    player = MCTSPlayer(GO, HashEvaluator(), settings={"rule": "gumbel", "c_scale": 2})
+    player = MCTSPlayer(GO, HashEvaluator(), settings={"kind": "gumbel", "c_scale": 2})
     assert player.search.settings == Gumbel(leaves=USUAL_LEAVES, c_scale=2.0)
 
 

@@ -10,9 +10,9 @@ from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.mcts.evaluator import Evaluator
 from alphago.records.collection import read_collection
-from alphago.training.criteria import RECORDS, split_readouts
 from alphago.training.judges.prediction import WatchedRecords
 from alphago.training.judges.watched_opponent import WatchedOpponent
+from alphago.training.watch_names import RECORDS, split_readouts
 
 POSITIONS = 4096  # positions of records to predict: enough to distinguish an accuracy of 40 % from 42 %
 

@@ -11,10 +11,17 @@ class LearningSettings:
     """Settings of learning: batches, optimizer, schedule and losses."""
 
     batch_size: int = setting(
-        "positions per gradient step (AlphaGo.jl 32, AlphaGo Zero 2048)", default=128, least=1, shown=True
+        "positions per gradient step (AlphaGo.jl 32, AlphaGo Zero 2048)",
+        default=128,
+        least=1,
+        shown="positions per gradient step",
     )
     learning_rate: float = setting(
-        "learning rate of the optimizer; Muon multiplies it by 2.5", default=2e-3, least=0, most=1000, shown=True
+        "learning rate of the optimizer; Muon multiplies it by 2.5",
+        default=2e-3,
+        least=0,
+        most=1000,
+        shown="learning rate",
     )
     dense_rate: float = setting(
         "learning rate of dense layers, as a share of the others'; below 1 where results are hard to predict, as in "
@@ -28,7 +35,7 @@ class LearningSettings:
         "the others' learning rate",
         default="muon",
         structural=True,
-        shown=True,
+        shown="muon, adamw or sgd",
         python="Or a function that takes parameters, learning rate and weight decay and returns a "
         "torch.optim.Optimizer whose state is tensors or numbers for each parameter; see alphago.training.optimizer",
     )

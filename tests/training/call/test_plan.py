@@ -18,8 +18,8 @@ from alphago.mcts.rule import SearchRule
 from alphago.nn.base import ResidualTower
 from alphago.nn.net import NeuralNet, load_model
 from alphago.training.call.session import train
-from alphago.training.criteria import Opponent
 from alphago.training.history import read_history
+from alphago.training.judges.proof import Opponent
 from alphago.training.loop import train_loop
 from tests.training.conftest import STAGES
 from tests.training.small_runs import (
@@ -246,7 +246,7 @@ class TestChanges:
         run(tmp_path, 2, search=Here(factor=1.5))
         _, listener = go_on(tmp_path, 4, search=Here(c_puct=0.5))
         search = listener.settings["search"]
-        assert search["rule"].endswith("Here")
+        assert search["kind"].endswith("Here")
         assert (search["c_puct"], search["factor"]) == (0.5, 2.0)
         with pytest.raises(ValueError, match=r"its own class, tests\S+Here, which cannot be imported .*search="):
             go_on(tmp_path)
