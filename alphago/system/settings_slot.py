@@ -87,6 +87,7 @@ class Slot:
 
         before: the part so far, which a name of its class leaves as it is, and of which settings change some.
         """
+        given = plain_number(given)
         if given is None:
             if not (self.optional or self.form):
                 raise ValueError(f"{self.keyword} must have a value, got None")
@@ -134,15 +135,15 @@ class Slot:
             known = keywords_of(kind) if is_dataclass(kind) else []
             raise TypeError(f"{kind.__qualname__} has no keyword {shown(name)}: {near_misses(name, known)}")
         label = self.classes[owners[0]]
+        this = f"these {self.keyword} are" if self.keyword.endswith("s") else f"this {self.keyword} is"
         raise UnusedSetting(
-            f"{name} is a setting of {' and '.join(one.__qualname__ for one in owners)}, but this {self.keyword} is "
-            f"{kind.__qualname__}",
+            f"{name} is a setting of {' and '.join(one.__qualname__ for one in owners)}, but {this} {kind.__qualname__}",
             f'{self.keyword}="{label}"',
             (self.keyword, label),
         )
 
     def kind_of(self, part: Any) -> type:
-        """Return the class of a part or form; the usual one for None and for a form that does not name one."""
+        """Return the class of a part or form; the usual one for None and for a form that names none."""
         if isinstance(part, Mapping):
             name = part.get(KIND)
             return next((kind for kind in self.classes if qualified_name(kind) == name), self.usual)

@@ -2,7 +2,7 @@
 
 from alphago.nn.loss import LOSSES, LossFunction, LossWeights
 from alphago.system.settings_tree import SettingsTree, part
-from alphago.system.validation import check_ranges, plain_number, setting, settings
+from alphago.system.validation import check_ranges, setting, settings
 from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer, Schedule, Steps, check_schedule
 
 
@@ -71,9 +71,6 @@ class LearningSettings:
             names = ", ".join(map(repr, OPTIMIZERS))
             raise ValueError(f"optimizer must be {names} or a function that makes one, got {self.optimizer!r}")
         object.__setattr__(self, "schedule", check_schedule(self.schedule))
-        object.__setattr__(self, "bfloat16", plain_number(self.bfloat16))
-        if not (self.bfloat16 is None or isinstance(self.bfloat16, bool)):
-            raise ValueError(f"bfloat16 must be True, False or None, got {self.bfloat16!r}")
         if not isinstance(self.losses, LossWeights) and not hasattr(self.losses, "__qualname__"):
             names = ", ".join(map(repr, LOSSES))
             raise ValueError(f"losses must be {names}, a LossWeights or a function, got {self.losses!r}")
