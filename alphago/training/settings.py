@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields, replace
 from typing import Any
 
-from alphago.mcts.search import SearchSettings, leaves_for
+from alphago.mcts.rule import SearchSettings
+from alphago.mcts.search import leaves_for
 from alphago.mcts.search_forms import SELF_PLAY, SearchForm, check_heeds_early, make_search, plain_form, plain_search
 from alphago.nn.inference.hardware import DTYPES
 from alphago.nn.loss import LOSSES, LossWeights

@@ -267,7 +267,7 @@ def saved_search(given: Mapping[str, Any], folder: Path, call: Any) -> dict[str,
         return {**renewed, "search": read_search(renewed["search"], call)}
     except ImportError as error:
         raise ValueError(
-            f"the run in {folder} has a search of its own class, {error}: pass settings of that class as search=…"
+            f"the run in {folder} has a search of its own class: {error}; pass settings of that class as search=…"
         ) from error
 
 
