@@ -21,8 +21,8 @@ from alphago.env.game import GameBatch, GameEnv
 from alphago.env.games import require_go
 from alphago.env.packaged import packaged_nets
 from alphago.mcts.evaluator import Evaluator, as_evaluator
-from alphago.mcts.rule import choose_actions, without_rash_passes
-from alphago.mcts.search import Search, SearchSettings
+from alphago.mcts.rule import SearchSettings, choose_actions, without_rash_passes
+from alphago.mcts.search import Search
 from alphago.mcts.search_forms import SearchForm, make_search
 from alphago.nn.model_files import model_file
 from alphago.system.validation import near_names

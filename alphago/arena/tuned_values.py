@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from alphago.env.game import GameEnv
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.rule import SearchSettings
 from alphago.mcts.search_forms import all_fields, check_used
 from alphago.system.validation import check_float, near_misses
 

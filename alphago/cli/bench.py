@@ -16,7 +16,8 @@ from alphago.arena.standings import table
 from alphago.env.game import GameBatch, GameEnv
 from alphago.env.games import GAMES, make_game
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.search import Search, SearchSettings
+from alphago.mcts.rule import SearchSettings
+from alphago.mcts.search import Search
 from alphago.mcts.search_forms import SEARCHES
 
 POSITIONS, READOUTS = 32, 128  # positions searched in parallel, and readouts for two moves of each

@@ -7,7 +7,7 @@ from typing import Any
 from alphago.cli.models import add_device, add_game, add_model, load
 from alphago.cli.options import Parser, add_settings, given_settings, integer, number, settings_of
 from alphago.cli.search_options import add_search, given_search
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.rule import SearchSettings
 from alphago.mcts.search_forms import all_fields, check_used, make_search
 from alphago.system.interrupts import INTERRUPTED
 from alphago.system.validation import near_misses
@@ -30,14 +30,21 @@ def add_options(parser: Parser) -> None:
     which.add_argument("--range", type=number, nargs=2, metavar=("LOW", "HIGH"), help="a range to search instead")
     parser.add_argument("--steps", type=integer, default=5, metavar="N", help="number of values in the range (5)")
     parser.add_argument(
-        "--rounds", type=integer, default=1, metavar="N",
+        "--rounds",
+        type=integer,
+        default=1,
+        metavar="N",
         help="with --range, further rounds that try the values halfway between the winner and its neighbours (1)",
-    )  # fmt: skip
+    )
     parser.add_argument("--readouts", type=integer, default=64, metavar="N", help="simulations per move (64)")
     parser.add_argument(
-        "--sprt", type=number, nargs=2, metavar=("ELO0", "ELO1"), default=list(SPRT),
+        "--sprt",
+        type=number,
+        nargs=2,
+        metavar=("ELO0", "ELO1"),
+        default=list(SPRT),
         help=f"Elo differences of the sequential test, with risks of 5 %% each ({SPRT[0]:g} {SPRT[1]:g})",
-    )  # fmt: skip
+    )
     add_settings(parser, TournamentSettings, leave=["sprt"], defaults={"games": GAMES})
     parser.add_argument("--folder", metavar="PATH", help="folder of the games (one in runs, named after the tuning)")
     add_game(parser, "the network's own, or go", "the network's own, or 9")
@@ -59,11 +66,21 @@ def run(options: argparse.Namespace) -> int:
     stopped = False
     try:
         tune(
-            env, network, name, values, between=None if options.range is None else tuple(options.range),
-            steps=options.steps, rounds=options.rounds, readouts=options.readouts, search=search,
-            folder=options.folder, device=options.device, listener=bar, on_pit=told.append,
+            env,
+            network,
+            name,
+            values,
+            between=None if options.range is None else tuple(options.range),
+            steps=options.steps,
+            rounds=options.rounds,
+            readouts=options.readouts,
+            search=search,
+            folder=options.folder,
+            device=options.device,
+            listener=bar,
+            on_pit=told.append,
             **{**given_settings(options, TournamentSettings), "sprt": tuple(options.sprt)},
-        )  # fmt: skip
+        )
     except KeyboardInterrupt:
         stopped = True
     finally:

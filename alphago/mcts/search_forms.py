@@ -84,7 +84,7 @@ def rule_class(name: str, known: object = None) -> type[SearchSettings]:
         if not issubclass(kind, SearchSettings):
             raise TypeError("it is no class of search settings")
     except Exception as error:  # importing a module runs it
-        raise ImportError(f"{name}, which cannot be imported ({error})") from error
+        raise ImportError(f"search {name} cannot be imported ({error})") from error
     return kind
 
 

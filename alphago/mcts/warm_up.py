@@ -47,9 +47,12 @@ def warm_up(game: str = "") -> "subprocess.Popen[bytes] | None":
     paths = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
     try:
         process = subprocess.Popen(
-            [sys.executable, "-m", "alphago.mcts.warm_up", game], env={**os.environ, "PYTHONPATH": paths},
-            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            [sys.executable, "-m", "alphago.mcts.warm_up", game],
+            env={**os.environ, "PYTHONPATH": paths},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
     except OSError:  # no second process: this one compiles the kernels itself
         return None
     atexit.register(end, process)

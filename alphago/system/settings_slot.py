@@ -136,8 +136,9 @@ class Slot:
             raise TypeError(f"{kind.__qualname__} has no keyword {shown(name)}: {near_misses(name, known)}")
         label = self.classes[owners[0]]
         this = f"these {self.keyword} are" if self.keyword.endswith("s") else f"this {self.keyword} is"
+        whose = " and ".join(one.__qualname__ for one in owners)
         raise UnusedSetting(
-            f"{name} is a setting of {' and '.join(one.__qualname__ for one in owners)}, but {this} {kind.__qualname__}",
+            f"{name} is a setting of {whose}, but {this} {kind.__qualname__}",
             f'{self.keyword}="{label}"',
             (self.keyword, label),
         )

@@ -9,7 +9,6 @@ from alphago.env.game import GameBatch, GameEnv
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator, as_evaluator
-from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.kernels.nodes import NEW, NONE, PENDING, ROOT, greatest_waiting
 from alphago.mcts.puct import Puct
 from alphago.mcts.search import Search, leaves_for
@@ -382,39 +381,6 @@ class TestEvaluators:
         dense = NeuralNet(GO, tower_height=0, channels=4, size_free=False)
         with pytest.raises(ValueError, match=r"a network for GoEnv\(5\) cannot play GoEnv\(7\)"):
             as_evaluator(dense, GoEnv(7))
-
-
-class TestSettings:
-    @pytest.mark.parametrize(
-        ("setting", "value"),
-        [
-            ("c_puct", -1),
-            ("parent_value_weight", -0.1),
-            ("virtual_loss", 0),
-            ("leaves", 0),
-            ("dirichlet_weight", 1.5),
-            ("dirichlet_alpha", 0),
-            ("c_puct", float("nan")),
-        ],
-    )
-    def test_puct_out_of_range(self, setting: str, value: float) -> None:
-        with pytest.raises(ValueError, match=f"{setting} must be"):
-            Puct(**{setting: value})
-
-    @pytest.mark.parametrize(
-        ("setting", "value"),
-        [
-            ("leaves", 0),
-            ("considered", 0),
-            ("c_visit", -1),
-            ("c_visit", float("inf")),
-            ("c_scale", 0),
-            ("c_scale", float("nan")),
-        ],
-    )
-    def test_gumbel_out_of_range(self, setting: str, value: float) -> None:
-        with pytest.raises(ValueError, match=f"{setting} must be"):
-            Gumbel(**{setting: value})
 
 
 def test_kernels_agree_with_numpy_about_visits() -> None:

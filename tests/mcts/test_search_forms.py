@@ -79,7 +79,7 @@ class TestRefused:
             ({"c_skale": 1}, TypeError, "^Puct has no keyword 'c_skale': did you mean c_scale"),
             ({"leaves": 0}, ValueError, "^leaves must be an integer >= 1, got 0$"),
             ({"c_puct": None}, ValueError, "^c_puct must have a value, got None$"),
-            ("nowhere.to.be:Found", ImportError, "^nowhere.to.be:Found, which cannot be imported"),
+            ("nowhere.to.be:Found", ImportError, "^search nowhere.to.be:Found cannot be imported"),
             ("builtins:dict", ImportError, r"it is no class of search settings"),
         ],
     )
@@ -108,7 +108,7 @@ class TestSaved:
 
         form = plain_search(Here(c_puct=3.0))
         assert read_search(form, known=Here()) == Here(c_puct=3.0)
-        with pytest.raises(ImportError, match="Here, which cannot be imported"):
+        with pytest.raises(ImportError, match="Here cannot be imported"):
             read_search(form)
 
 

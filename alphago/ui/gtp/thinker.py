@@ -13,8 +13,7 @@ from alphago.env.go_position import GoPosition
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.analysis_search import AnalysisSearch, Forbidden, usable
 from alphago.mcts.player import MCTSPlayer
-from alphago.mcts.rule import without_rash_passes
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.rule import SearchSettings, without_rash_passes
 from alphago.ui.gtp.background import BackgroundSearch
 
 WARM_UP = 8  # readouts of the searches that compile kernels and measure the first rate

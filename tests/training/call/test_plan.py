@@ -248,7 +248,7 @@ class TestChanges:
         search = listener.settings["search"]
         assert search["kind"].endswith("Here")
         assert (search["c_puct"], search["factor"]) == (0.5, 2.0)
-        with pytest.raises(ValueError, match=r"its own class, tests\S+Here, which cannot be imported .*search="):
+        with pytest.raises(ValueError, match=r"its own class: search tests\S+Here cannot be imported .*search="):
             go_on(tmp_path)
         _, listener = go_on(tmp_path, search=Here(c_puct=0.5))
         assert not listener.noted("search is")

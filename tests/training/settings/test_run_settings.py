@@ -221,9 +221,9 @@ class TestSearch:
 ACTING: dict[str, dict[str, Any]] = {
     "puct": {
         "c_puct": 5.0, "parent_value_weight": 0.0, "first_play_reduction": 1.0, "virtual_loss": 9,
-        "dirichlet_weight": 1.0, "dirichlet_alpha": 0.01, "leaves": 1,
+        "dirichlet_weight": 1.0, "dirichlet_alpha": 0.01,
     },
-    "gumbel": {"considered": 2, "c_visit": 1000.0, "c_scale": 40.0, "leaves": 1},
+    "gumbel": {"considered": 2, "c_visit": 1000.0, "c_scale": 40.0},
 }  # fmt: skip
 
 
@@ -236,7 +236,7 @@ class TestEverySettingActs:
 
     @pytest.mark.parametrize("rule", ACTING)
     def test_of_the_chosen_rule(self, tmp_path: Path, rule: str) -> None:
-        assert set(ACTING[rule]) == {one.name for one in fields(SEARCHES[rule])} - {"decisive_moves"}
+        assert set(ACTING[rule]) == {one.name for one in fields(SEARCHES[rule])} - set(SHARED)
         usual = {"kind": rule, "leaves": 4}
         played = self.moves(tmp_path / "usual", search=usual)
         for name, value in ACTING[rule].items():
