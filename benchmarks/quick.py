@@ -35,7 +35,7 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
 from alphago.training.selfplay import SelfPlay
-from alphago.training.settings import SelfPlaySettings
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
 
 GAMES, READOUTS = 64, 400  # of the search without a network
 NETWORKS = ((9, 5, 64, 64), (7, 4, 32, 32))  # board, blocks, channels, readouts of self-play

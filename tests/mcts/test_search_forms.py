@@ -8,7 +8,7 @@ import pytest
 
 from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.puct import Puct, PuctRule
-from alphago.mcts.search_forms import make_search, merge_search, plain_form, plain_search, read_search
+from alphago.mcts.search_forms import make_search, plain_form
 from alphago.system.validation import UnusedSetting
 
 
@@ -88,50 +88,6 @@ class TestRefused:
             make_search(given, 8, 1)
 
 
-class TestSaved:
-    @pytest.mark.parametrize("search", [Puct(c_puct=2, leaves=4), Gumbel(c_scale=0.5), Mine(virtual_loss=3)])
-    def test_settings_come_back(self, search: Any) -> None:
-        form = json.loads(json.dumps(plain_search(search)))
-        assert (type(read_search(form)), read_search(form)) == (type(search), search)
-
-    @pytest.mark.parametrize("form", [None, "gumbel", {}, {"c_scale": 0.5}, {"kind": "puct", "c_puct": 2.0}])
-    def test_all_else_stays_as_it_is(self, form: Any) -> None:
-        assert read_search(plain_search(form)) == form
-
-    def test_numpys_numbers_are_saved(self) -> None:
-        form = {"kind": "gumbel", "considered": np.int64(4), "c_scale": np.float32(0.5)}
-        assert json.dumps(plain_form(form)) == '{"kind": "gumbel", "considered": 4, "c_scale": 0.5}'
-
-    def test_a_class_that_need_not_be_imported(self) -> None:
-        class Here(Puct):
-            pass
-
-        form = plain_search(Here(c_puct=3.0))
-        assert read_search(form, known=Here()) == Here(c_puct=3.0)
-        with pytest.raises(ImportError, match="Here cannot be imported"):
-            read_search(form)
-
-
-class TestMerged:
-    @pytest.mark.parametrize(
-        ("before", "new", "wanted"),
-        [
-            (None, {"c_scale": 0.5}, {"c_scale": 0.5}),
-            ({"c_scale": 0.5}, {"c_visit": 9.0}, {"c_scale": 0.5, "c_visit": 9.0}),
-            ({"c_scale": 0.5}, {"kind": "gumbel", "c_visit": 9.0}, {"c_scale": 0.5, "kind": "gumbel", "c_visit": 9.0}),
-            ({"c_scale": 0.5}, {"kind": "puct", "c_puct": 2.0}, {"kind": "puct", "c_puct": 2.0}),
-            ("puct", {"c_puct": 2.0}, {"kind": "puct", "c_puct": 2.0}),
-            (Puct(leaves=2), {"c_puct": 2.0}, Puct(leaves=2, c_puct=2.0)),
-            (Puct(leaves=2), {"kind": "puct", "c_puct": 2.0}, Puct(leaves=2, c_puct=2.0)),
-            (Puct(leaves=2), {"kind": "gumbel"}, {"kind": "gumbel"}),
-            (Puct(leaves=2), Gumbel(), Gumbel()),
-            (Puct(leaves=2), "gumbel", "gumbel"),
-            (Puct(leaves=2), None, None),
-        ],
-    )
-    def test_a_dictionary_keeps_what_it_leaves_out(self, before: Any, new: Any, wanted: Any) -> None:
-        assert merge_search(before, new) == wanted
-
-    def test_of_another_rule(self) -> None:
-        with pytest.raises(UnusedSetting, match=r"^c_scale is a setting of Gumbel, but this search is Puct"):
-            merge_search(Puct(), {"c_scale": 0.5})
+def test_numpys_numbers_are_saved() -> None:
+    form = {"kind": "gumbel", "considered": np.int64(4), "c_scale": np.float32(0.5)}
+    assert json.dumps(plain_form(form)) == '{"kind": "gumbel", "considered": 4, "c_scale": 0.5}'

@@ -43,7 +43,9 @@ from alphago.nn.loss import LossWeights
 from alphago.system.validation import checks_keywords, make_settings
 from alphago.training.judges.gate import Gate
 from alphago.training.judges.proof import Opponent
-from alphago.training.settings import TrainingSettings
+from alphago.training.parts import run_settings
+from alphago.training.settings.learning_settings import LearningSettings
+from alphago.training.settings.run_settings import RunSettings
 from alphago.ui.terminal.thinking import Limit
 
 GO = GoEnv(3)
@@ -72,7 +74,9 @@ NOT_A_GAME = "env must be a game, such as GoEnv(9), got 9"
         (Entrant, "serch", "search"),
         (Engine, "time_out", "timeout"),
         (Sprt, "elo_1", "elo1"),
-        (TrainingSettings, "batchsize", "batch_size"),
+        (run_settings, "batchsize", "batch_size"),
+        (RunSettings, "max_minute", "max_minutes"),
+        (LearningSettings, "batchsize", "batch_size"),
         (ReplayMemory, "capazity", "capacity"),
         (evaluate, "num_game", "num_games"),
         (selfplay, "sead", "seed"),
@@ -196,7 +200,7 @@ def test_numpy_numbers_are_numbers() -> None:
         Gumbel(considered=np.int64(2), c_scale=np.float32(0.5), decisive_moves=np.True_),
         Gate(games=np.int64(4), sprt=(np.float64(0), np.int64(20))),
         LossWeights(policy=np.float32(1)),
-        TrainingSettings(search={"considered": np.int64(2)}).search,
+        run_settings(search={"considered": np.int64(2)}).selfplay.search,
         ResidualTower(GO.planes, np.int64(8), np.int64(1)).arguments,
         DenseBase(GO.planes, (np.int64(3), 3), [np.int32(4)]).arguments,
     ]
@@ -218,7 +222,7 @@ def test_numpy_numbers_are_numbers() -> None:
 )
 def test_arrays_are_none(given: dict[str, Any], name: str) -> None:
     with pytest.raises(ValueError, match=rf"\b{name}\b"):
-        TrainingSettings(**given)
+        run_settings(**given)
 
 
 def test_a_players_search_may_be_a_dictionary() -> None:

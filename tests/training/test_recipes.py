@@ -21,8 +21,8 @@ from alphago.training.call.session import train
 from alphago.training.cgzero.cgzero_search import CGZeroPuct
 from alphago.training.judges.proof import Opponent
 from alphago.training.optimizer import rate_factor
+from alphago.training.parts import run_settings
 from alphago.training.recipes import FEW_GAMES, OTHER_GAMES, RECIPES, recipe_for
-from alphago.training.settings import TrainingSettings
 from alphago.training.targets import Targets
 from tests.training.small_runs import EXACT, GO, Listener, RandomGames, interrupt_at, run
 
@@ -105,14 +105,14 @@ class TestBoards:
         call = TrainCall(GO, 1, "9x9", None, {"channels": 4}, None, {"readouts": 1, "curriculum": ()})
         plan = new_run(call)
         recipe = RECIPES["9x9"]
-        assert (plan.settings.readouts, plan.settings.curriculum, plan.model.channels) == (1, (), 4)
+        assert (plan.settings.selfplay.readouts, plan.settings.curriculum, plan.model.channels) == (1, (), 4)
         assert plan.model.tower_height == recipe.network["tower_height"]
-        assert plan.settings.samples_per_position == recipe.settings["samples_per_position"]
+        assert plan.settings.memory.samples_per_position == recipe.settings["samples_per_position"]
 
     @pytest.mark.parametrize("name", RECIPES)
     def test_its_parts_fit_together(self, name: str) -> None:
         recipe = RECIPES[name]
-        settings, env = TrainingSettings(**recipe.settings), recipe.make_env()
+        settings, env = run_settings(**recipe.settings), recipe.make_env()
         if name not in ("paper", "alphago.jl"):  # 23 million weights
             net = NeuralNet(env, **recipe.network)
             assert all(net.resized(env.resized(size)).num_parameters for size, _ in settings.curriculum)

@@ -20,7 +20,7 @@ from alphago.training.call.plan import seeded
 from alphago.training.cgzero.lineup import BEST, RECENT, SECOND, CGZeroGames, LineupSeating, Shares, draw_roles, lineup
 from alphago.training.seating import Moves
 from alphago.training.selfplay import SelfPlay
-from alphago.training.settings import SelfPlaySettings
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from tests.training.test_group import SEARCH, OneMove, assert_same_games, play_all, source
 
 GO = GoEnv(3, komi=0.5)
@@ -52,7 +52,7 @@ def games_of(
     env: GameEnv, evaluators: tuple[Evaluator, ...], shares: tuple[float, ...], count: int = 12, **settings: Any
 ) -> list[GameRecord]:
     usual = {"opening_plies": 0, "groups": 2, "readouts": 6, "temperature_plies": 0, **LINEUP}
-    given = SelfPlaySettings(**{**usual, **settings})
+    given = SelfPlaySettings(**{**usual, **settings}).filled(min(64, count), 2)
     with Workers(2) as workers:
         source = SelfPlay(env, given, range(count), workers, seed=4)
         source.others, source.shares = evaluators[1:], shares
@@ -109,7 +109,7 @@ def test_on_a_device(device: str) -> None:
     played = []
     for where in ("cpu", device):
         with Workers(2) as workers:
-            settings = SelfPlaySettings(groups=2, games_in_flight=6, readouts=4, opening_plies=0, **LINEUP)
+            settings = SelfPlaySettings(readouts=4, opening_plies=0, **LINEUP).filled(6, 2)
             source = SelfPlay(GO, settings, range(12), workers, seed=3, device=where)
             before = None
             for seed in (7, 0):
@@ -190,6 +190,7 @@ class TestGames:
         whole = games_of(GO, evaluators, shares, **settings, readouts=4)
         assert any((record.weights == 0).any() for record in whole)
         given = SelfPlaySettings(opening_plies=0, groups=2, readouts=4, temperature_plies=0, **LINEUP, **settings)
+        given = given.filled(4, 2)
         finished: list[GameRecord] = []
         with Workers(2) as workers:
 
