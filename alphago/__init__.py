@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from alphago.exams.taking import exam
     from alphago.mcts.analysis import analyze, iter_analysis
     from alphago.mcts.analysis_result import Analysis
+    from alphago.mcts.gumbel import Gumbel
     from alphago.mcts.player import MCTSPlayer
-    from alphago.mcts.search import SearchSettings
+    from alphago.mcts.puct import Puct
+    from alphago.mcts.rule import SearchSettings
     from alphago.nn.net import NeuralNet, load_model
     from alphago.records.dataset import Dataset
     from alphago.records.importing import import_games
@@ -57,7 +59,9 @@ _HOMES = {
     "GameRecord": "alphago.records.record",
     "Dataset": "alphago.records.dataset",
     "import_games": "alphago.records.importing",
-    "SearchSettings": "alphago.mcts.search",
+    "SearchSettings": "alphago.mcts.rule",
+    "Puct": "alphago.mcts.puct",
+    "Gumbel": "alphago.mcts.gumbel",
     "MCTSPlayer": "alphago.mcts.player",
     "Analysis": "alphago.mcts.analysis_result",
     "analyze": "alphago.mcts.analysis",
@@ -88,12 +92,14 @@ __all__ = [
     "GameRecord",
     "GoEnv",
     "GomokuEnv",
+    "Gumbel",
     "IllegalMove",
     "MCTSPlayer",
     "MatchResult",
     "NeuralNet",
     "OwareEnv",
     "Position",
+    "Puct",
     "ReplayMemory",
     "ReversiEnv",
     "SearchSettings",

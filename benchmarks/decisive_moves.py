@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from figures import rate, stamp
 
-from alphago import GameEnv, NeuralNet, SearchSettings, evaluate, load_model
+from alphago import GameEnv, NeuralNet, Puct, evaluate, load_model
 from alphago.nn.threads import one_torch_thread
 
 GAMES = 64  # of a batch of positions
@@ -75,7 +75,7 @@ def main() -> None:
                 opponent,
                 options.games,
                 options.readouts,
-                search=SearchSettings(decisive_moves=decisive),
+                search=Puct(decisive_moves=decisive),
                 random_opening=options.random_opening,
             )
             plies = [len(moves) for moves, outcome in zip(match.games, match.outcomes, strict=True) if outcome < 0]

@@ -27,13 +27,14 @@ from alphago.env.game import GameBatch
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import Evaluator, HashEvaluator
 from alphago.mcts.kernels.nodes import ROOT
-from alphago.mcts.search import Search, SearchSettings
+from alphago.mcts.puct import Puct
+from alphago.mcts.search import Search
 from alphago.nn.inference.hardware import processor
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
 from alphago.training.selfplay import SelfPlay
-from alphago.training.settings import SelfPlaySettings
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
 
 GAMES, READOUTS = 64, 400  # of the search without a network
 NETWORKS = ((9, 5, 64, 64), (7, 4, 32, 32))  # board, blocks, channels, readouts of self-play
@@ -74,7 +75,7 @@ class Rates(NamedTuple):
 def mean_depth(evaluator: Evaluator, games: int) -> float:
     """Moves from the root to the ends of a search's simulations, in the mean."""
     env = GoEnv(9)
-    search = Search(env, evaluator, games, SearchSettings())
+    search = Search(env, evaluator, games, Puct())
     random_starts(env, search.batch, games, 10)
     search.run(np.full(games, READOUTS, np.int32))
     visits = search.tree.visits  # [games, N]; a simulation of depth d visits d nodes below the root

@@ -12,8 +12,8 @@ from packaging.requirements import Requirement
 import alphago
 
 NAMES = """
-ConnectFourEnv GameBatch GameEnv GameRecord GoEnv GomokuEnv IllegalMove MCTSPlayer MatchResult NeuralNet OwareEnv
-Position ReplayMemory ReversiEnv SearchSettings check_game evaluate load_model play plot selfplay train train_on
+ConnectFourEnv GameBatch GameEnv GameRecord GoEnv GomokuEnv Gumbel IllegalMove MCTSPlayer MatchResult NeuralNet OwareEnv
+Position Puct ReplayMemory ReversiEnv SearchSettings check_game evaluate load_model play plot selfplay train train_on
 """
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(alphago.__file__).parent

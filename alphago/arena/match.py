@@ -22,7 +22,8 @@ from alphago.arena.playout_player import PlayoutSettings
 from alphago.drawing.svg import Svg
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.rule import temperature_plies
-from alphago.mcts.search import SearchSettings, leaves_for
+from alphago.mcts.search import leaves_for
+from alphago.mcts.search_forms import PLAYERS, SearchForm
 from alphago.mcts.warm_up import warm_up
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
@@ -152,7 +153,7 @@ def evaluate(
     num_games: int = 400,
     readouts: int | tuple[int, int] = 800,
     *,
-    search: SearchSettings | str | tuple[SearchSettings | str, SearchSettings | str] = "puct",
+    search: SearchForm | tuple[SearchForm, SearchForm] = PLAYERS,
     opening_plies: int | None = None,
     random_opening: int = 0,
     seed: int = 0,
@@ -172,7 +173,8 @@ def evaluate(
         "gtp:./engine --argument" or an `Engine`: any GTP engine.
     readouts: simulations per move, one number for both players or (black's, white's); 0 plays the network's most
         probable action without search.
-    search: "puct", "gumbel" (without noise) or SearchSettings; one for both players or (black's, white's).
+    search: the search, without noise: "puct" or "gumbel"; settings such as Puct(c_puct=1.5); or a dictionary that
+        changes some settings, {"kind": "gumbel", "c_scale": 0.5}.  One for both players or (black's, white's).
     opening_plies: number of first plies in which a move is drawn in proportion to its visits (or probability), so that
         games differ; None for N^2 / 12, or 0 with `random_opening`.  Engines vary by their seeds; "alphabeta:N" is
         deterministic, so give it random openings.

@@ -10,6 +10,7 @@ from alphago.arena.line_process import EngineError
 from alphago.cli.models import add_device
 from alphago.cli.options import Parser, add_settings, given_settings, integer, read_value
 from alphago.exams.drawn_positions import MakeSettings
+from alphago.mcts.search_forms import SEARCHES
 from alphago.system.files import explain_os_error, write_atomic
 from alphago.system.interrupts import INTERRUPTED
 from alphago.system.live_bar import LiveBar
@@ -39,7 +40,7 @@ def add_options(parser: Parser) -> None:
         help="simulations per move; 0: the policy alone (0,64)",
     )  # fmt: skip
     parser.add_argument("--file", metavar="FILE", help="the exam (the package's for the networks' board)")
-    parser.add_argument("--search", choices=("puct", "gumbel"), help="the networks' search (puct)")
+    parser.add_argument("--search", choices=tuple(SEARCHES), help="the networks' search (puct)")
     parser.add_argument(
         "--dtype", choices=DTYPES, default=DTYPES[0],
         help="the networks' numbers; float32 for grades that hardly depend on the machine (float32)",

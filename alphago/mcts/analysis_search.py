@@ -11,7 +11,8 @@ from alphago.mcts.evaluator import Evaluator, Forecaster
 from alphago.mcts.kernels import subtrees
 from alphago.mcts.kernels.nodes import NONE
 from alphago.mcts.kernels.tree_reading import OWNERS
-from alphago.mcts.search import FIRST_NODES, Search, SearchSettings
+from alphago.mcts.rule import SearchSettings
+from alphago.mcts.search import FIRST_NODES, Search
 from alphago.mcts.tree import Wave
 from alphago.system.stopwatch import BOARDS, TREE
 from alphago.system.validation import shown

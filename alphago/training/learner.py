@@ -4,12 +4,13 @@ import copy
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 import torch
 
 from alphago.env.game import GameEnv
 from alphago.nn.inference.hardware import has_native_bfloat16
-from alphago.nn.loss import add_l2_gradient, alphazero_loss, forecast_loss
+from alphago.nn.loss import LossFunction, LossWeights, add_l2_gradient, alphazero_loss, forecast_loss
 from alphago.nn.net import NeuralNet
 from alphago.nn.parts import strip_prefix
 from alphago.nn.policy import may_drift
@@ -18,7 +19,7 @@ from alphago.training.batches import Batch, split, to_device, weight_sum
 from alphago.training.measures import Outputs, batch_metrics, to_numbers
 from alphago.training.memory import Sample
 from alphago.training.optimizer import OPTIMIZERS, rate_factor, slow_down_dense
-from alphago.training.settings import TrainingSettings
+from alphago.training.settings.learning_settings import LearningSettings
 
 WARM_UP_STEPS = 200
 LARGEST_WEIGHT = 1e6  # a larger weight means divergence; weights of sound networks are below 100
@@ -42,11 +43,16 @@ class Learner:
     """
 
     def __init__(
-        self, net: NeuralNet, settings: TrainingSettings, workers: Workers, device: torch.device = CPU
+        self, net: NeuralNet, settings: LearningSettings, workers: Workers, device: torch.device = CPU
     ) -> None:
         self.net = net
         self.settings = settings
-        self.losses = settings.losses if may_drift(net.policy) else replace(settings.losses, log_sum=0.0)
+        self.weights = settings.weights if may_drift(net.policy) else replace(settings.weights, log_sum=0.0)
+        self.loss: LossFunction = (
+            partial(alphazero_loss, weights=self.weights)
+            if isinstance(settings.losses, LossWeights)
+            else settings.losses
+        )
         self.workers = workers
         self.device = device
         self.steps = 0
@@ -91,7 +97,7 @@ class Learner:
                 if other.grad is not None:
                     same[0].grad += other.grad
         parameters = list(self.net.parameters())
-        add_l2_gradient(parameters, self.losses.l2)
+        add_l2_gradient(parameters, self.weights.l2)
         scalars["gradient_norm"] = torch.nn.utils.clip_grad_norm_(parameters, self.settings.gradient_norm or math.inf)
         metrics = to_numbers(scalars)
         if not all(map(math.isfinite, metrics.values())):
@@ -177,12 +183,12 @@ class Learner:
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.autocast):
             logits, value, forecast = net.forecast(planes)
         logits, value = logits.float(), value.float()
-        losses = alphazero_loss(logits, value, policy, result, weight, weights=self.losses)
+        losses = self.loss(logits, value, policy, result, weight)
         total = losses.total
         parts = {"policy_loss": losses.policy, "value_loss": losses.value}
         if forecast is not None:
             ownership, score, ended = (torch.as_tensor(array) for array in (part.ownership, part.score, part.ended))
-            more = forecast_loss(forecast, ownership, score, weight, ended, weights=self.losses)
+            more = forecast_loss(forecast, ownership, score, weight, ended, weights=self.weights)
             total = total + more.total
             parts |= more.metrics()
         share = weight_sum(part) / batch_weight
@@ -199,7 +205,7 @@ class Learner:
         part = to_device(sample, self.device)
         logits, value = self.net.eval()(torch.as_tensor(part.planes).contiguous(memory_format=torch.channels_last))
         targets = (torch.as_tensor(array) for array in (part.policy, part.value, part.weight))
-        losses = alphazero_loss(logits, value, *targets, weights=self.losses)
+        losses = self.loss(logits, value, *targets)
         return {"fresh_policy_loss": float(losses.policy), "fresh_value_loss": float(losses.value)}
 
 

@@ -28,7 +28,7 @@ from alphago.training.metrics import Pace, game_metrics, time_shares
 from alphago.training.runs.folder import RunFolder
 from alphago.training.runs.state import State
 from alphago.training.selfplay import SelfPlay
-from alphago.training.settings import TrainingSettings
+from alphago.training.settings.run_settings import RunSettings
 from alphago.training.source import Company, MakeSource
 from alphago.training.stage import Stage
 from alphago.training.watch.report import Reporter
@@ -64,7 +64,7 @@ class Run:
         self,
         env: GameEnv,
         net: NeuralNet,
-        settings: TrainingSettings,
+        settings: RunSettings,
         folder: RunFolder,
         workers: Workers,
         *,
@@ -79,12 +79,12 @@ class Run:
         self.workers = workers
         self.device = device
         self.make_source = make_source
-        self.memory = memory or settings.made_memory
+        self.memory = memory or settings.memory
         self._closing = ExitStack()  # closes the current stage's source
         self.judges: list[Judge[Run]] = []
         self.reporter = Reporter([])
         self.lessons = lessons(env, settings.curriculum)
-        self.learner = make_learner(net, settings, workers, torch_device(device))
+        self.learner = make_learner(net, settings.learning, workers, torch_device(device))
         self.prefetcher = Prefetcher(np.random.default_rng([settings.seed, 1 << 32]))
         self.clock = RunClock(settings.max_minutes)
         self.saving = SavingTimes()
@@ -169,13 +169,13 @@ class Run:
     def pause_at(self) -> float:
         """The value of time.monotonic() at which self-play pauses, because a checkpoint is due or the time is over."""
         # A state has no search trees.  A search that keeps its trees between moves is saved only between iterations.
-        between_moves = not self.settings.search_for(1).keeps_trees
+        between_moves = not self.settings.selfplay.search.keeps_trees
         return min(self.saving.next if between_moves else math.inf, self.clock.deadline)
 
     @property
     def batches_due(self) -> int:
         """The number of batches to train on before the next iteration."""
-        return int(self.samples_due // self.settings.batch_size) if self.stage.memory.can_learn else 0
+        return int(self.samples_due // self.settings.learning.batch_size) if self.stage.memory.can_learn else 0
 
     @property
     def standing(self) -> dict[str, float]:
@@ -228,10 +228,12 @@ class Run:
         self.learner.factor = memory.rate
 
         def draw(generator: np.random.Generator) -> Batch:
-            return to_device(memory.batch(next(numbers), self.settings.batch_size, generator), self.learner.device)
+            return to_device(
+                memory.batch(next(numbers), self.settings.learning.batch_size, generator), self.learner.device
+            )
 
         for batch in self.prefetcher.batches(self.batches_due, draw, may_go_on):
-            self.samples_due -= self.settings.batch_size
+            self.samples_due -= self.settings.learning.batch_size
             self.batches_taken += 1
             yield batch
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from alphago.env.go import GoEnv
 from alphago.mcts.analysis_search import AnalysisSearch, node_bytes
-from alphago.mcts.search import SearchSettings, leaves_for
+from alphago.mcts.puct import Puct
+from alphago.mcts.search import leaves_for
 from alphago.mcts.tree_reading import read_analysis
 from alphago.ui.analysis_jobs import Job, JobSource, no_results
 from alphago.ui.analysis_reply import error, reply_of
@@ -90,7 +91,7 @@ class Slots:
 
     def __init__(self, env: GoEnv, engine: JobSource, count: int) -> None:
         self.engine = engine
-        self.search = AnalysisSearch(env, engine.evaluator(env), count, SearchSettings(leaves=LEAVES))
+        self.search = AnalysisSearch(env, engine.evaluator(env), count, Puct(leaves=LEAVES))
         self.jobs: dict[int, Job] = {}
         self.free = list(range(count))
         self.budget = np.zeros(count, np.int32)

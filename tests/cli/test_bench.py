@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from alphago.cli import main
-from alphago.cli.bench import RULES, search_positions
+from alphago.cli.bench import search_positions
 from alphago.env.games import GAMES
 from alphago.env.go import GoEnv
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.puct import Puct
+from alphago.mcts.search_forms import SEARCHES
 from tests.golden.make import SIGNATURE
 
 
@@ -24,17 +25,14 @@ def test_signature(capsys: pytest.CaptureFixture[str]) -> None:
         "`python -m tests.golden.make`, and say in the commit message what changes, and why"
     )
     assert lines[-1].split() == ["signature", str(golden["signature"])]
-    assert len(rows) == len(GAMES) * len(RULES)
+    assert len(rows) == len(GAMES) * len(SEARCHES)
 
 
 def test_it_sees_a_change_of_the_search() -> None:
-    checksums = [
-        search_positions(GoEnv(5), settings, 16)[0]
-        for settings in (RULES["puct"], SearchSettings(c_puct=1.0), RULES["puct"])
-    ]
+    checksums = [search_positions(GoEnv(5), settings, 16)[0] for settings in (Puct(), Puct(c_puct=1.0), Puct())]
     assert checksums[0] == checksums[2] != checksums[1]
 
 
 def test_games_that_end_in_the_opening() -> None:
-    _, simulations = search_positions(GoEnv(2, max_moves=3), RULES["puct"], 8)
+    _, simulations = search_positions(GoEnv(2, max_moves=3), Puct(), 8)
     assert simulations == sum(4 * (plies < 3) + 4 * (plies < 2) for plies in np.arange(32) % 8)

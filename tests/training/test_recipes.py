@@ -13,16 +13,16 @@ from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
 from alphago.env.reversi import ReversiEnv
-from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LossWeights
 from alphago.nn.net import NeuralNet
 from alphago.system.validation import UNSET
 from alphago.training.call.plan import Plan, TrainCall, new_run, old_run
 from alphago.training.call.session import train
+from alphago.training.cgzero.cgzero_search import CGZeroPuct
 from alphago.training.judges.proof import Opponent
 from alphago.training.optimizer import rate_factor
+from alphago.training.parts import run_settings
 from alphago.training.recipes import FEW_GAMES, OTHER_GAMES, RECIPES, recipe_for
-from alphago.training.settings import TrainingSettings
 from alphago.training.targets import Targets
 from tests.training.small_runs import EXACT, GO, Listener, RandomGames, interrupt_at, run
 
@@ -105,14 +105,14 @@ class TestBoards:
         call = TrainCall(GO, 1, "9x9", None, {"channels": 4}, None, {"readouts": 1, "curriculum": ()})
         plan = new_run(call)
         recipe = RECIPES["9x9"]
-        assert (plan.settings.readouts, plan.settings.curriculum, plan.model.channels) == (1, (), 4)
+        assert (plan.settings.selfplay.readouts, plan.settings.curriculum, plan.model.channels) == (1, (), 4)
         assert plan.model.tower_height == recipe.network["tower_height"]
-        assert plan.settings.samples_per_position == recipe.settings["samples_per_position"]
+        assert plan.settings.memory.samples_per_position == recipe.settings["samples_per_position"]
 
     @pytest.mark.parametrize("name", RECIPES)
     def test_its_parts_fit_together(self, name: str) -> None:
         recipe = RECIPES[name]
-        settings, env = TrainingSettings(**recipe.settings), recipe.make_env()
+        settings, env = run_settings(**recipe.settings), recipe.make_env()
         if name not in ("paper", "alphago.jl"):  # 23 million weights
             net = NeuralNet(env, **recipe.network)
             assert all(net.resized(env.resized(size)).num_parameters for size, _ in settings.curriculum)
@@ -134,8 +134,8 @@ class TestCGZero:
         wanted = {"result_share": 0.9, "result_growth": 0.1, "visits_until": 0.2, "played_from": 0.95}
         assert settings.targets == Targets("legal-moves", search_share=0.03, **wanted)
         search = settings.selfplay().search
-        assert isinstance(search, SearchSettings)
-        assert (search.gumbel, search.leaves, search.near_best) == (False, 1, 0.95)
+        assert isinstance(search, CGZeroPuct)
+        assert (search.leaves, search.near_best) == (1, 0.95)
         rule = search.new_rule(3, 6)
         rule.begin_move(np.arange(3), np.array([0, 10, 100]))
         assert rule.parameters.c_puct == pytest.approx([2.897, 2.931, 2.975])

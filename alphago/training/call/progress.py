@@ -98,4 +98,4 @@ class RunProgress(Report):
         memory = run.stage.memory
         learned = run.positions + (memory.added if memory.can_learn else 0)
         samples = run.samples_due + max(0.0, games * length - learned) * memory.samples_per_position
-        return moves_left * each + samples / settings.batch_size * settings.epochs * step
+        return moves_left * each + samples / settings.learning.batch_size * settings.epochs * step

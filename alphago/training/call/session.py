@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import is_dataclass
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.live_bar import LiveBar
 from alphago.system.validation import UNSET, Unset, check_positive, checks_keywords
 from alphago.training.call.compact import check_network, make_compact
-from alphago.training.call.plan import Plan, TrainCall, new_run, old_run
+from alphago.training.call.plan import Plan, TrainCall, named, new_run, old_run
 from alphago.training.call.progress import RunProgress
 from alphago.training.call.summary import longer
 from alphago.training.history import METRICS, Row, read_rows, unreadable_lines
@@ -30,12 +30,11 @@ from alphago.training.learner import Learner, MakeLearner
 from alphago.training.loop import train_loop
 from alphago.training.memory import MemorySettings
 from alphago.training.metrics import OTHER
-from alphago.training.parts import plain_part, plain_settings, plain_value
+from alphago.training.parts import RUN
 from alphago.training.run import Run, Stopped
-from alphago.training.runs.config import holds_run, version_errors
+from alphago.training.runs.config import flat_settings, holds_run, version_errors
 from alphago.training.runs.folder import LOGS, RunFolder, default_folder, new_folder
 from alphago.training.selfplay import SelfPlay
-from alphago.training.settings import TrainingSettings
 from alphago.training.source import MakeSource
 from alphago.training.watch.gpu_meter import GpuMeter
 from alphago.training.watch.live_report import usual_report
@@ -45,7 +44,7 @@ from alphago.training.watch.run_clock import stopped_at, stopped_by_interrupt
 MEASURED_MINUTES = 0.5  # minutes of training from which a run's speed is estimated
 
 
-@checks_keywords(TrainingSettings)
+@checks_keywords(RUN.keywords)
 def train(
     env: GameEnv,
     num_games: int | Unset | None = UNSET,
@@ -86,9 +85,10 @@ def train(
             network of `tower_height` residual blocks and `channels` channels (see NeuralNet).  If the network is for
             another board or komi, the result is a network for `env` that shares its weights.
         folder: the run's folder (see RunFolder); None for a new folder under runs/.  If the folder holds a run, this
-            call resumes the run with its own settings.  All settings may change except the game, the network and the
-            settings in `alphago.training.call.plan.STRUCTURAL`.  Settings that the call leaves out keep their values;
-            None unsets a setting, as in `gate=None` or `until=None`.
+            call resumes the run with its own settings.  All settings may change except the game, the network, and what
+            the games so far depend on (`seed`, `groups`, `games_in_flight`, `curriculum`, `memory` and others).
+            Settings that the call leaves out keep their values; None unsets a setting, as in `gate=None` or
+            `until=None`.
         reports: callbacks that report the run; None for a progress bar, or in a notebook for live curves.
         until: an opponent, such as "gnugo" or "rave:1000", that the network plays every minute of training; the run
             ends early when a sequential test proves that the network is stronger (see
@@ -107,8 +107,9 @@ def train(
             games; another class may play them on other machines.
         learner: creates the learner (see `alphago.training.learner`).  By default this process takes the gradient
             steps; another class may share them with other processes.
-        settings: keywords of TrainingSettings.  With a `gate`, the run saves and returns the best network instead of
-            the latest.
+        settings: settings of the run, by name: those of RunSettings, of its groups SelfPlaySettings and
+            LearningSettings, and of its parts (see `alphago.training.parts`).  With a `gate`, the run saves and returns
+            the best network instead of the latest.
 
     Raises:
         ValueError: if a value is out of range, or a call changes a setting that a resumed run cannot change.
@@ -178,7 +179,7 @@ def train_run(
 ) -> NeuralNet:
     """Train a network and return it; `train` and `train_supervised` call this function.
 
-    settings: keywords of TrainingSettings.
+    settings: settings of the run, by name.
     slice_of: the arguments of `train` that concern only this call.
     sizes: `tower_height` and `channels` of a new network, by name.
     The other arguments are as in `train`.
@@ -254,7 +255,7 @@ def run_for(
 
     reports: as in `train`.  device: where to play and train.
     """
-    groups = plan.settings.groups or 1
+    groups = plan.settings.selfplay.groups
     with one_torch_thread(), Workers(groups) as workers, GpuMeter() as meter, usual_report(parts.command) as console:
         run = Run(
             env,
@@ -270,7 +271,7 @@ def run_for(
         rows = read_rows(folder.path / METRICS, "seconds")
         run.reporter = Reporter(
             [console] if reports is None else reports,
-            plain_settings(plan.settings), rows, meter, partial(estimate, plan) if plan.positions_to_beat else None,
+            flat_settings(plan.config), rows, meter, partial(estimate, plan) if plan.positions_to_beat else None,
         )  # fmt: skip
         judges = [*plan.judges, *parts.judges, *([plan.watch] if plan.watch else [])]
         run.judges = [judge.make_judge(env, plan.model, folder.path) for judge in judges]
@@ -294,7 +295,7 @@ def divergence(run: Run) -> str:
     """Return a sentence that says that training has diverged and needs a lower learning rate."""
     return (
         f"training has diverged after {run.learner.steps} gradient steps: a new run needs a lower learning_rate than "
-        f"{run.settings.learning_rate:g}"
+        f"{run.settings.learning.learning_rate:g}"
     )
 
 
@@ -308,7 +309,7 @@ def begin(run: Run, plan: Plan, notes: Sequence[str]) -> bool:
     run.reporter.metrics = run.reporter.metrics or {"games": run.games, "steps": run.learner.steps}
     progress = RunProgress(run, plan.step_seconds)
     for report in run.reporter.reports:
-        report.start(run.folder.path, plain_settings(plan.settings), progress)
+        report.start(run.folder.path, flat_settings(plan.config), progress)
     run.reporter.reports = [progress, *run.reporter.reports]
     if run.device != "cpu":
         run.note(f"boards and network are on {run.device}")
@@ -340,7 +341,7 @@ def open_run(run: Run, plan: Plan) -> tuple[list[str], list[str]]:
     damage += folder.check_weights(run.player if run.is_over else None)
     where = f"after {run.games} games and {run.clock.seconds / 60:.1f} minutes of training"
     news = list(filter(None, (unreadable_lines(folder.path / name) for name in LOGS)))
-    news += [f"{name} is {now!r} from now on, not {was!r}" for name, (was, now) in plan.changes.items()]
+    news += [f"{name} is {named(now)!r} from now on, not {named(was)!r}" for name, (was, now) in plan.changes.items()]
     if plan.changes:
         folder.write_config(plan.config | {"changes": [*plan.config["changes"], *log_changes(plan.changes, run.games)]})
     if run.is_proved:
@@ -408,10 +409,8 @@ def log_changes(changes: Mapping[str, tuple[Any, Any]], games: int) -> list[dict
     changes: for each changed setting, its old and its new value.  games: number of games of the run so far.
     """
 
-    def plain(value: Any) -> Any:
-        if isinstance(value, tuple) and any(map(is_dataclass, value)):
-            return [plain_part(part) for part in value]
-        return plain_part(value) if hasattr(value, "make_judge") else plain_value(value)
+    def plain(name: str, value: Any) -> Any:
+        return asdict(value) if isinstance(value, Opponent) else RUN.plain_value(name, value)
 
-    pairs = {name: [plain(value) for value in pair] for name, pair in changes.items()}
+    pairs = {name: [plain(name, value) for value in pair] for name, pair in changes.items()}
     return [{"games": games, "setting": name, "was": was, "now": now} for name, (was, now) in pairs.items()]

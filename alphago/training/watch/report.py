@@ -43,7 +43,7 @@ class Report:
     def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], Progress]) -> None:
         """Begin a report; called before the first game, and again if a run loses its GPU and continues on the CPU.
 
-        folder: the run's folder.  settings: the run's settings, as in config.json.
+        folder: the run's folder.  settings: the run's settings by name, see `flat_settings`.
         progress: returns the run's progress; it may be called at any time and from any thread.
         """
 
@@ -71,7 +71,7 @@ class Reporter:
     """The object that passes a run's events to its reports, and adds a diagnosis of the metrics.
 
     reports: the reports, informed in this order.
-    settings: the run's settings, as in config.json.
+    settings: the run's settings by name, see `flat_settings`.
     rows: the metrics of earlier iterations, oldest first.
     meter: measures how busy the GPU is; None without a GPU.
     estimate: called with the metrics of each iteration until it returns a text.  The text is reported unless empty.

@@ -13,7 +13,7 @@ from alphago.env.packaged import packaged_net
 from alphago.mcts.evaluator import as_forecast_evaluator
 from alphago.mcts.player import MCTSPlayer
 from alphago.mcts.playout_evaluator import PlayoutEvaluator
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.puct import Puct
 from alphago.system.cores import available_cores
 from alphago.ui.web.common_evaluator import CommonEvaluator, Turns
 from alphago.ui.web.limits import MOST_SESSIONS
@@ -58,7 +58,7 @@ class SharedEngine:
 
         It resigns as the network's run has measured.
         """
-        settings = SearchSettings(leaves=MOST_LEAVES)
+        settings = Puct(leaves=MOST_LEAVES)
         return MCTSPlayer(
             self.env,
             self.evaluator,

@@ -14,7 +14,7 @@ from alphago.records.record import GameRecord, load_records
 from alphago.system.validation import check_int, shown
 from alphago.training.call.summary import game_text, latest_losses, match_facts, of_total, why_over
 from alphago.training.history import EVALUATIONS, METRICS, History, Row, number, opponent_name, read_history, read_rows
-from alphago.training.runs.config import game_of, read_config
+from alphago.training.runs.config import flat_settings, game_of, read_config
 from alphago.training.watch.diagnosis import diagnose
 from alphago.training.watch.game_sheet import board_of
 from alphago.training.watch.match_panels import match_panels
@@ -140,7 +140,7 @@ def facts_of(folder: Folder, history: History) -> dict[str, Any]:
         config = read_config(folder.path)
     except ValueError as error:
         return {"name": folder.name, "error": str(error), "facts": {}, "diagnosis": []}
-    settings, rows = config["settings"], history.metrics
+    settings, rows = flat_settings(config), history.metrics
     last: Row = rows[-1] if rows else {}
     seconds, games = number(last, "seconds") or 0.0, number(last, "games") or 0.0
     over = why_over(settings, games, seconds, history.evaluations)

@@ -13,8 +13,8 @@ import torch
 
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
+from alphago.mcts.puct import Puct
 from alphago.mcts.rule import SearchRule
-from alphago.mcts.search import SearchSettings
 from alphago.nn.base import ResidualTower
 from alphago.nn.net import NeuralNet, load_model
 from alphago.training.call.session import train
@@ -49,7 +49,7 @@ def nadam(parameters: Any, learning_rate: float, weight_decay: float) -> torch.o
 
 
 @dataclass(frozen=True)
-class Patient(SearchSettings):
+class Patient(Puct):
     """A search of one's own: PUCT whose priors count for more."""
 
     factor: float = 2.0
@@ -100,7 +100,7 @@ class TestExact:
         "settings",
         [
             {"tower_height": 1},
-            {"search": SearchSettings()},
+            {"search": Puct()},
             {"search": {"considered": 2}},  # of the usual search
             {"search": Patient(factor=3.0)},
             {"first_games_in_flight": 1},
@@ -246,9 +246,9 @@ class TestChanges:
         run(tmp_path, 2, search=Here(factor=1.5))
         _, listener = go_on(tmp_path, 4, search=Here(c_puct=0.5))
         search = listener.settings["search"]
-        assert search["class"].endswith("Here")
+        assert search["kind"].endswith("Here")
         assert (search["c_puct"], search["factor"]) == (0.5, 2.0)
-        with pytest.raises(ValueError, match=r"its own class, tests\S+Here, which cannot be imported .*search="):
+        with pytest.raises(ValueError, match=r"its own class: search tests\S+Here cannot be imported .*search="):
             go_on(tmp_path)
         _, listener = go_on(tmp_path, search=Here(c_puct=0.5))
         assert not listener.noted("search is")

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from alphago.env.go import GoEnv
-from alphago.mcts.search import SearchSettings
 from alphago.training.history import Row, read_rows
-from alphago.training.settings import TrainingSettings
+from alphago.training.parts import RUN
 from alphago.training.watch.diagnosis import ABSENCE, PERSISTENCE, Diagnosis, Finding, diagnose
 from alphago.training.watch.recent import Recent
 
@@ -129,7 +128,7 @@ def test_the_komi_to_change() -> None:
 
 
 def test_every_setting_that_a_remedy_names_exists() -> None:
-    known = {field.name for kind in (TrainingSettings, SearchSettings) for field in dataclasses.fields(kind)}
+    known = set(RUN.keywords)
     known |= set(inspect.signature(GoEnv).parameters)
     remedies = [diagnose(run(**changes), SETTINGS)[0].remedy for _, changes, _ in FAULTS]
     named = {word for remedy in remedies for word in re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", remedy)}
