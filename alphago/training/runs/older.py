@@ -2,6 +2,7 @@
 
 from typing import Any
 
+COUNTS = ("games", "positions", "iterations", "in_iteration", "readouts", "samples_due", "saved_games", "compacted")
 MOVED = {"alphago.training.group:SelfPlay": "alphago.training.selfplay:SelfPlay"}  # classes of sources
 
 
@@ -38,5 +39,6 @@ def newer_state(data: dict[str, Any]) -> dict[str, Any]:
     memory = {**board["memory"], "has_learned": board["has_learned"]}
     source = MOVED.get(board["source_class"], board["source_class"])
     stage = {"memory": memory, "source": board["source"], "source_class": source, "adaptive": board["adaptive"]}
-    kept = {name: value for name, value in data.items() if name != "boards"}
-    return {**kept, "lesson": data["stage"], "stage": stage, "batches_taken": memory.get("taken", 0)}
+    counts = {name: data[name] for name in COUNTS} | {"batches_taken": memory.get("taken", 0)}
+    kept = {name: value for name, value in data.items() if name not in (*COUNTS, "boards")}
+    return {**kept, "entered": data["stage"], "counts": counts, "stage": stage}
