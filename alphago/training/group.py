@@ -63,6 +63,7 @@ class Group:
         self.settings = settings
         self.seed = seed
         self.numbers = numbers
+        self.threads = threads
         self.search = Search(env, evaluator, width, settings.search, threads)
         self.seating: Seating = settings.seating.make_seating(env, width) if settings.seating else OneNetwork()
         self.builders: list[RecordBuilder | None] = [None] * width

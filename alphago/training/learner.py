@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import torch
 
@@ -24,6 +25,17 @@ from alphago.training.settings.learning_settings import LearningSettings
 WARM_UP_STEPS = 200
 LARGEST_WEIGHT = 1e6  # a larger weight means divergence; weights of sound networks are below 100
 CPU = torch.device("cpu")
+
+
+class Accumulated(NamedTuple):
+    """What is known after the gradients of a batch are computed, and before the weights change.
+
+    metrics: the batch's losses and statistics, scalars by name.
+    buffers: the network's buffers before the batch, for a step that is skipped.
+    """
+
+    metrics: dict[str, torch.Tensor]
+    buffers: list[torch.Tensor]
 
 
 class Learner:
@@ -82,27 +94,36 @@ class Learner:
         progress: the run's progress, 0 .. 1, for the learning rate's schedule.
         """
         batch = to_device(batch, self.device) if isinstance(batch, Sample) else batch
-        weight = max(weight_sum(batch), 1e-12)
-        statistics = [buffer.clone() for buffer in self.net.buffers()]
+        return self.update(self.accumulate(batch, max(weight_sum(batch), 1e-12)), progress=progress)
+
+    def accumulate(self, batch: Batch, batch_weight: float) -> Accumulated:
+        """Compute the gradients of a batch, which replace the gradients of the parameters of `net`.
+
+        The loss is divided by `batch_weight`: the batch's total weight, or that of a batch of which this is a part.
+        """
+        buffers = [buffer.clone() for buffer in self.net.buffers()]
         parts = split(batch, len(self.replicas))
         outputs = self.workers.run(
             [
-                lambda net=net, part=part: self.gradients(net, part, weight)  # type: ignore[misc]
+                lambda net=net, part=part: self.gradients(net, part, batch_weight)  # type: ignore[misc]
                 for net, part in zip(self.replicas, parts, strict=False)
             ]
         )
-        scalars = batch_metrics(batch, outputs)
         for same in zip(*(net.parameters() for net in self.replicas[: len(parts)]), strict=True):
             for other in same[1:]:
                 if other.grad is not None:
                     same[0].grad += other.grad
-        parameters = list(self.net.parameters())
+        return Accumulated(batch_metrics(batch, outputs), buffers)
+
+    def update(self, accumulated: Accumulated, *, progress: float = 0.0) -> dict[str, float] | None:
+        """Change the weights by the gradients of the parameters of `net`; return and skip as `step` does."""
+        scalars, parameters = accumulated.metrics, list(self.net.parameters())
         add_l2_gradient(parameters, self.weights.l2)
         scalars["gradient_norm"] = torch.nn.utils.clip_grad_norm_(parameters, self.settings.gradient_norm or math.inf)
         metrics = to_numbers(scalars)
         if not all(map(math.isfinite, metrics.values())):
             self.skipped += 1
-            for buffer, before in zip(self.net.buffers(), statistics, strict=True):
+            for buffer, before in zip(self.net.buffers(), accumulated.buffers, strict=True):
                 buffer.copy_(before)
             return None
         for group in self.optimizer.param_groups:
@@ -110,6 +131,9 @@ class Learner:
         self.optimizer.step()
         self.steps += 1
         return metrics
+
+    def close(self) -> None:
+        """Do nothing, since the run closes the threads."""
 
     @property
     def has_diverged(self) -> bool:

@@ -22,9 +22,9 @@ class Recipe:
 
     env: options of the game.
     network: keywords of NeuralNet.
-    settings: keywords of TrainingSettings.
+    settings: settings of RunSettings and of its parts, by keyword (see `alphago.training.parts`).
     proved_after: for each opponent, the number of positions of self-play after which a run proved its network stronger.
-    gpu: keywords of TrainingSettings that replace `settings` on a GPU.
+    gpu: settings that replace those in `settings` on a GPU.
     game: the game's name; "" for any game.
     note: a sentence to report when a run with this recipe begins.
     """
@@ -38,7 +38,7 @@ class Recipe:
     note: str = ""
 
     def settings_on(self, device: str) -> Mapping[str, Any]:
-        """Return the keywords of TrainingSettings for a device, which is "cpu" or a GPU such as "cuda"."""
+        """Return the settings, by keyword, for a device, which is "cpu" or a GPU such as "cuda"."""
         return self.settings if device == "cpu" else {**self.settings, **self.gpu}
 
     def for_games(self, games: int) -> "Recipe":
@@ -83,7 +83,7 @@ FEW_GAMES: dict[str, Any] = {
 }
 MANY_GAMES = 5000  # from this number of games on, which 7x7 plays in ten minutes, the recipes' settings apply
 
-# A GPU plays hundreds of games a second, so a larger ckp_freq keeps fewer networks.  TrainingSettings choose
+# A GPU plays hundreds of games a second, so a larger ckp_freq keeps fewer networks.  RunSettings choose
 # games_in_flight by the device.  Smaller batches and fewer games at the beginning were not measured on a GPU.
 ON_GPU: dict[str, Any] = {
     "ckp_freq": 50_000,

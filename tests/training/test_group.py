@@ -357,6 +357,8 @@ class TestDevice:
         settings = SelfPlaySettings().filled(6, 2)
         for where, threads in ((device, max(1, available_cores() // 2)), ("cpu", 1)):
             games = SelfPlay(GO, settings, range(6), Workers(2), device=where)
+            games.evaluator = tiny().evaluator("float32", where)
+            games.begin(1)
             assert [group.threads for group in games.groups] == [threads] * 2
 
     def test_what_is_published_keeps_its_graphs(self, device: str) -> None:

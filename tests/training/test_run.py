@@ -290,7 +290,7 @@ class TestJudges:
         with opened(tmp_path, 40, extra=[judge], source=RandomGames) as run:
             with pytest.raises(Stopped):
                 train_loop(run, threading.Event())
-            assert (judge.looks, run.in_iteration) == (0, False)
+            assert (judge.looks, run.counts.in_iteration) == (0, False)
             judge.refuses = False
             train_loop(run, threading.Event())
             assert judge.looks == 3

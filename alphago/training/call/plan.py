@@ -14,6 +14,8 @@ from alphago.arena.engine_player import check_engine
 from alphago.arena.players import resolve_player
 from alphago.env.game import GameEnv
 from alphago.env.games import require_go
+from alphago.mcts.evaluator import as_network
+from alphago.nn.inference.hardware import find_device
 from alphago.nn.net import NeuralNet, build_net
 from alphago.system.validation import UNSET, Unset, is_int
 from alphago.training.curriculum import lessons
@@ -43,6 +45,41 @@ class TrainCall:
     until: Opponent | Unset | None
     settings: Mapping[str, Any]
     device: str = "cpu"  # the device of self-play and training
+    may_change: bool = False  # whether another device may be used if this one cannot compute the network
+
+    @classmethod
+    def of(
+        cls,
+        env: GameEnv,
+        num_games: int | Unset | None,
+        settings: Mapping[str, Any],
+        *,
+        preset: str | None = None,
+        model: NeuralNet | str | Path | None = None,
+        sizes: Mapping[str, int | None],
+        until: str | Opponent | Unset | None = UNSET,
+        device: str = "auto",
+    ) -> "TrainCall":
+        """Return the call with its network loaded, its opponent named, and its device found.
+
+        Raises TypeError for an argument of a wrong type, and BackendMissing for a device that does not exist.
+        """
+        network: Any = as_network(model, env)
+        if network is not None and not isinstance(network, NeuralNet):
+            raise TypeError(f"model must be a NeuralNet, a name or path as load_model takes it, or None, got {model!r}")
+        if until is not None and not isinstance(until, (str, Opponent, Unset)):
+            raise TypeError(f"until must be an opponent's name, an Opponent or None, got {until!r}")
+        return cls(
+            env,
+            num_games,
+            preset,
+            network,
+            {name: size for name, size in sizes.items() if size is not None},
+            Opponent(until) if isinstance(until, str) else until,
+            settings,
+            find_device(env, device),
+            device == "auto",
+        )
 
     def __post_init__(self) -> None:
         if self.model is not None and self.sizes:
@@ -67,6 +104,7 @@ class TrainCall:
 class Plan:
     """All that is needed to start a run, new or resumed."""
 
+    env: GameEnv
     settings: RunSettings
     model: NeuralNet  # the network; a resumed run takes its weights from the saved state
     until: Opponent | None
@@ -109,7 +147,7 @@ def new_run(call: TrainCall) -> Plan:
     config |= {"recipe": recipe_name(recipe), "changes": [], "compacted": []}
     positions = recipe.positions_to_beat(until.name, env) if until else 0
     judges, watch = judges_of(settings, until), watch_of(settings, env)
-    return Plan(settings, model, until, config, positions, judges, watch, tuple(notes), step_seconds=step_seconds)
+    return Plan(env, settings, model, until, config, positions, judges, watch, tuple(notes), step_seconds=step_seconds)
 
 
 def recipe_name(recipe: Recipe) -> str:
@@ -168,7 +206,7 @@ def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
     positions = recipe.positions_to_beat(until.name, env) if recipe and until else 0
     new = {**config, **changeable(settings, until)}
     judges, watch = judges_of(settings, check_opponent(until, env)), watch_of(settings, env)
-    return Plan(settings, model, until, new, positions, judges, watch, changes=changes)
+    return Plan(env, settings, model, until, new, positions, judges, watch, changes=changes)
 
 
 def named(value: Any) -> Any:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from alphago.system.stopwatch import EXAMINATION, MATCHES, OPTIMIZER, PLAYING, PUBLISHING, SAMPLING, SAVING
 from alphago.training.history import Row
 from alphago.training.run import Run
-from alphago.training.watch.report import Progress, Report
+from alphago.training.watch.report import Progress, ProgressReport
 
 LATEST = 6  # number of latest iterations over which the speed is averaged
 LEAST_SECONDS = 2.0  # seconds of self-play in the first iteration from which its speed is estimated
@@ -29,7 +29,7 @@ class Speed(NamedTuple):
     other: float
 
 
-class RunProgress(Report):
+class RunProgress(ProgressReport):
     """A report that estimates a run's progress; calling it, at any time and from any thread, returns the progress.
 
     The remaining time is estimated from the remaining moves and gradient steps and the speed of the latest iterations.
@@ -96,6 +96,6 @@ class RunProgress(Report):
         moves_left = max(0.0, (games - self.games_before) * length - begun_before - self.moves - moves)
         moves_left += min(moves_left, side_by_side / 2 * length)  # the last games have the cores to themselves
         memory = run.stage.memory
-        learned = run.positions + (memory.added if memory.can_learn else 0)
-        samples = run.samples_due + max(0.0, games * length - learned) * memory.samples_per_position
+        learned = run.counts.positions + (memory.added if memory.can_learn else 0)
+        samples = run.counts.samples_due + max(0.0, games * length - learned) * memory.samples_per_position
         return moves_left * each + samples / settings.learning.batch_size * settings.epochs * step

@@ -4,6 +4,7 @@ from typing import Any
 
 from alphago.mcts.search import leaves_for
 
+COUNTS = ("games", "positions", "iterations", "in_iteration", "readouts", "samples_due", "saved_games", "compacted")
 MOVED = {"alphago.training.group:SelfPlay": "alphago.training.selfplay:SelfPlay"}  # classes of sources
 
 # Version 1 had all settings in one dictionary.  By part, those that are in a part now.
@@ -91,8 +92,12 @@ def newer_search(search: dict[str, Any] | None, selfplay: dict[str, Any]) -> dic
         "leaves": leaves_for(selfplay["games_in_flight"], readouts),
     }
     values = {**usual, **(search or {})}
+    if not values.get("c_puct_growth"):
+        values.pop("c_puct_limit", None)  # it bounded only a c_puct that changed
     if values.get("dirichlet_decay"):
         raise ValueError("has Dirichlet noise that decreases with the ply, which searches no longer have")
+    if values["gumbel"] and values.get("value_noise"):
+        raise ValueError("has noise on the values of a Gumbel search, which that search no longer has")
     if values["gumbel"]:
         kind, names = "gumbel", [*ALWAYS, *GUMBEL]
     elif any(values.get(name, usual) != usual for name, usual in CGZERO.items()):
@@ -108,5 +113,6 @@ def newer_state(data: dict[str, Any]) -> dict[str, Any]:
     memory = {**board["memory"], "has_learned": board["has_learned"]}
     source = MOVED.get(board["source_class"], board["source_class"])
     stage = {"memory": memory, "source": board["source"], "source_class": source, "adaptive": board["adaptive"]}
-    kept = {name: value for name, value in data.items() if name != "boards"}
-    return {**kept, "lesson": data["stage"], "stage": stage, "batches_taken": memory.get("taken", 0)}
+    counts = {name: data[name] for name in COUNTS} | {"batches_taken": memory.get("taken", 0)}
+    kept = {name: value for name, value in data.items() if name not in (*COUNTS, "boards")}
+    return {**kept, "entered": data["stage"], "counts": counts, "stage": stage}

@@ -15,7 +15,9 @@ from alphago.records.record import GameRecord
 from alphago.system.cores import available_cores
 from alphago.system.settings_tree import SettingsTree
 from alphago.system.validation import check_float, check_int, checks_keywords
-from alphago.training.call.session import RunParts, Slice, train_run
+from alphago.training.call.opening import RunParts
+from alphago.training.call.plan import TrainCall
+from alphago.training.call.session import Slice, train_run
 from alphago.training.judges.held_out import HeldOutGames
 from alphago.training.judges.prediction import AT_ONCE, Counts, predict
 from alphago.training.learner import Learner
@@ -119,17 +121,9 @@ def train_supervised(
         "alphago supervised DATASET",
         list(filter(None, [left_out_sentence(games)])),
     )
-    return train_run(
-        env,
-        total,
-        chosen,
-        Slice(folder, reports, stop_after),
-        parts,
-        model=net,
-        sizes={"tower_height": tower_height, "channels": channels},
-        until=None,
-        device=device,
-    )
+    sizes = {"tower_height": tower_height, "channels": channels}
+    call = TrainCall.of(env, total, chosen, model=net, sizes=sizes, until=None, device=device)
+    return train_run(call, Slice(folder, reports, stop_after), parts)
 
 
 @checks_keywords()

@@ -67,6 +67,14 @@ class Report:
         """
 
 
+class ProgressReport(Report):
+    """A report that returns the run's progress when it is called, at any time and from any thread."""
+
+    def __call__(self) -> Progress:
+        """Return the progress of the run at this moment."""
+        raise NotImplementedError
+
+
 class Reporter:
     """The object that passes a run's events to its reports, and adds a diagnosis of the metrics.
 
@@ -91,6 +99,12 @@ class Reporter:
         self.estimate = estimate
         self.diagnosis = Diagnosis(settings or {})
         self.diagnosis.remember(rows)
+
+    def start(self, folder: Path, settings: dict[str, Any], progress: ProgressReport) -> None:
+        """Start the reports; `progress` is the first of them from now on, and tells the others how far the run is."""
+        for report in self.reports:
+            report.start(folder, settings, progress)
+        self.reports = [progress, *self.reports]
 
     def gpu_busy(self) -> float | None:
         """Return the share of the time since the last call in which the GPU was busy; None without a GPU."""

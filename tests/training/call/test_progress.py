@@ -11,6 +11,7 @@ from alphago import GoEnv, train
 from alphago.system.stopwatch import Stopwatch
 from alphago.training.call.progress import RunProgress
 from alphago.training.parts import run_settings
+from alphago.training.run import RunCounts
 from alphago.training.settings.run_settings import RunSettings
 from tests.training.small_runs import TINY, Listener
 
@@ -20,11 +21,12 @@ LENGTH = GoEnv(9).usual_length
 def run_of(settings: RunSettings, **values: Any) -> Any:
     """A run with a clock at 0 that has played nothing."""
     clock = SimpleNamespace(seconds=0.0, limit=60 * (settings.max_minutes or 0))
-    stage = SimpleNamespace(memory=SimpleNamespace(added=0), may_learn=False)
+    memory = SimpleNamespace(added=0, can_learn=False, samples_per_position=settings.samples_per_position)
+    stage = SimpleNamespace(memory=memory)
     run = {
-        "settings": settings, "goal": GoEnv(9), "games": 0, "positions": 0, "samples_due": 0.0, "progress": 0.0,
+        "settings": settings, "goal": GoEnv(9), "games": 0, "counts": RunCounts(), "progress": 0.0,
         "learner": SimpleNamespace(steps=0), "clock": clock, "stage": stage, "stopwatch": Stopwatch(),
-        "pace": SimpleNamespace(so_far=lambda: (0, 0.0)), "samples_per_position": settings.memory.samples_per_position,
+        "pace": SimpleNamespace(so_far=lambda: (0, 0.0)),
     }  # fmt: skip
     return SimpleNamespace(**{**run, **values})
 
@@ -63,7 +65,7 @@ def test_speeds_and_lengths_of_this_run() -> None:
     run = run_of(SETTINGS)
     progress = RunProgress(run, 0.5)
     progress.iteration(iteration(80.0, 20, 1500, 10, 0.25))
-    run.clock.seconds, run.stage = 80.0, SimpleNamespace(memory=SimpleNamespace(added=1000), may_learn=True)
+    run.clock.seconds, run.stage.memory.added, run.stage.memory.can_learn = 80.0, 1000, True
     length = (20 * 50 + 10 * LENGTH) / 30
     rest = (105 * length - 1500) * 60 / 1500 + (100 * length - 1000) * 2 / 100 * 2.0
     assert progress().remaining == pytest.approx(rest)

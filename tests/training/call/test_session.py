@@ -21,8 +21,9 @@ from alphago.cuda.contract import BackendMissing
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.net import NeuralNet, load_model
+from alphago.training.call.opening import estimate
 from alphago.training.call.plan import TrainCall, new_run
-from alphago.training.call.session import estimate, train
+from alphago.training.call.session import train
 from alphago.training.judges.gate import Gate
 from alphago.training.judges.proof import Opponent
 from alphago.training.runs.config import holds_run, read_config
@@ -376,7 +377,7 @@ class TestDevice:
                     raise torch.OutOfMemoryError(FULL)
                 return super().go_on(stop, until)
 
-        for module in ("alphago.training.call.session", "alphago.nn.inference.gpu"):
+        for module in ("alphago.training.call.plan", "alphago.nn.inference.gpu"):
             monkeypatch.setattr(f"{module}.find_device", lambda env, name: "host" if name == "auto" else name)
         sentence = "20.00 MiB does not fit into the memory that is left on the GPU"
         settings = {"source": Fills, "plies_per_iteration": 2}

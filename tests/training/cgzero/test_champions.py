@@ -185,7 +185,8 @@ class TestJudging:
             keeper = keeper_of(made)
 
             def due(games: int, steps: int) -> bool:
-                made.games, made.learner.steps = games, steps
+                made.count(games=games)
+                made.learner.steps = steps
                 return keeper.due(made)
 
             assert [due(9, 5), due(10, 5), due(10, 0), due(1000, 5), due(1000, 0)] == [False, True, False, True, False]
