@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     kind = "games" if options.games else "network" if options.network else "curves"
     out = options.out or OUT[kind]
     if kind == "curves":
-        from alphago.training.watch.plots import plot  # imported late, since it needs matplotlib
+        from alphago.training.watch.plots import plot  # imported late, since other pictures do not need it
 
         plot(options.runs, out, options.x)
     else:
