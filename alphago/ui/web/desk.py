@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from alphago.env.game import PLAYER_NAMES, GameEnv
+from alphago.env.game import GameEnv
 from alphago.ui.web.engines import Engine, Engines
 from alphago.ui.web.game_tree import GameTree
 from alphago.ui.web.limits import Strength, most_readouts
@@ -17,7 +17,6 @@ HUMAN, ENGINE = "human", "engine"
 PLAYERS = (HUMAN, ENGINE)
 REPORT_SECONDS = 0.12  # between two messages of one search
 READING_SHARE = 0.02  # reading a large tree for a message takes time: at most this share of the search's
-STONES_COUNT = "Stones on the board count as alive in the end: capture dead ones before you pass."
 
 
 @dataclass
@@ -131,6 +130,7 @@ class Desk:
         self.known = 0
         view = game_view(self.tree.env)
         view["mostReadouts"] = most_readouts(self.tree.env)
+        view["networks"] = [name for name in self.engines.choices if self.engines.suits(name, self.tree.env)]
         self.send({"type": "game", "game": view, "names": [self.names[1], self.names[-1]]})
 
     def tell_state(self) -> None:
@@ -274,11 +274,11 @@ class Desk:
 
     def after_move(self, action: int) -> None:
         """Go on after a move of either side, as `wake` does; before that, send a hint after the game's first pass."""
-        env = self.tree.env
-        if env.has_captures and action == env.pass_action and not self.tree.is_over():
-            moves = self.tree.position.moves
-            if moves.count(action) == 1:
-                self.send({"type": "notice", "kind": "hint", "text": STONES_COUNT})
+        env, position = self.tree.env, self.tree.position
+        hint = env.board_view.pass_hint
+        first_pass = action == env.pass_action and position.moves.count(action) == 1
+        if hint and first_pass and not self.tree.is_over():
+            self.send({"type": "notice", "kind": "hint", "text": hint})
         self.wake()
 
     def resign(self, loser: int) -> None:
@@ -297,11 +297,12 @@ class Desk:
     def name_of(self, side: int) -> str:
         """Return the name of a side's player for a file.
 
-        The name is the one from an opened file or run; else the network's for the engine, the colour for a person.
+        The name is the one from an opened file or run; else the network's for the engine, the side's for a person.
         """
         if self.names[side]:
             return self.names[side]
-        return f"alphago {self.strength.network}" if self.players[side] == ENGINE else PLAYER_NAMES[side]
+        human = self.tree.env.board_view.side(side)
+        return f"alphago {self.strength.network}" if self.players[side] == ENGINE else human
 
 
 def ignore(message: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ from alphago.ui.web.engines import Engines
 from alphago.ui.web.guard import COOKIE, HEADERS, Guard
 from alphago.ui.web.limits import MOST_CONNECTIONS, MOST_MESSAGE
 from alphago.ui.web.new_game import usual_game
-from alphago.ui.web.views import TITLES, options_of
+from alphago.ui.web.views import offer_view
 
 try:
     import uvicorn
@@ -148,7 +148,7 @@ def greeting(engines: Engines, bases: Mapping[str, GameEnv], runs: "Runs | None"
             env = usual_game(name, bases)
         except ValueError:  # a game of the user's own whose options have no defaults
             continue
-        games.append({"name": name, "title": TITLES.get(name, name), "options": options_of(env)})
+        games.append(offer_view(env))
     names = [] if runs is None else [folder.name for folder in runs.folders]
     return {"type": "welcome", "games": games, "networks": engines.listing(), "runs": names}
 
