@@ -14,7 +14,7 @@ from alphago.system.notebook import notebook_shell
 from alphago.ui.web.board_session import Session
 from alphago.ui.web.engines import Choice, Engines
 from alphago.ui.web.new_game import open_link
-from alphago.ui.web.views import TITLES, options_of
+from alphago.ui.web.views import offer_view
 from alphago.ui.web.wire import Message
 
 STATIC = Path(__file__).parent / "web" / "static"
@@ -40,8 +40,7 @@ class NotebookGame:
         self._state: Mapping[str, Any] = {}
         self._has_state = threading.Event()
         engines = Engines([Choice(MINE, nn, env.name)], device)
-        game = {"name": env.name, "title": TITLES.get(env.name, env.name), "options": options_of(env)}
-        self.welcome = {"type": "welcome", "games": [game], "networks": engines.listing(), "runs": []}
+        self.welcome = {"type": "welcome", "games": [offer_view(env)], "networks": engines.listing(), "runs": []}
         self.bases = {env.name: env}
         self.widget = make_widget(self._receive)
         self.session = Session(engines, self.bases, self._send)

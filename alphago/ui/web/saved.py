@@ -10,6 +10,7 @@ import numpy as np
 
 from alphago.env.board import result_text
 from alphago.env.game import PLAYER_NAMES, GameEnv, IllegalMove
+from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import rules_name
 from alphago.records.sgf import SgfGame, parse_sgf
@@ -35,7 +36,7 @@ Properties = dict[str, list[bytes]]
 
 def save_file(tree: GameTree, players: Mapping[int, str]) -> tuple[str, str]:
     """Return the name and the contents of the game's file. players: the players' names by side."""
-    if isinstance(tree.env, GoEnv):
+    if tree.env.has_sgf:
         return "game.sgf", sgf_text(tree, players)
     text = json.dumps({"format": FORMAT, "link": link_of(tree)}, indent=2)
     return f"{tree.env.name}.json", text + "\n"
@@ -62,8 +63,7 @@ def sgf_text(tree: GameTree, players: Mapping[int, str]) -> str:
 
 def head_of(tree: GameTree, players: Mapping[int, str]) -> Properties:
     """Return the SGF properties of the first node."""
-    env = tree.env
-    assert isinstance(env, GoEnv)
+    env = require_go(tree.env, "SGF files")
     stones = tree.start.board.ravel()  # type: ignore[attr-defined]
     handicap = int((stones == 1).sum()) if not (stones == -1).any() else 0
     texts = {
@@ -91,8 +91,7 @@ def result_of(tree: GameTree) -> str:
 
 def node_properties(tree: GameTree, number: int) -> Properties:
     """Return the SGF properties of a node: its move, comment and analysis."""
-    node, env = tree.nodes[number], tree.env
-    assert isinstance(env, GoEnv)
+    node, env = tree.nodes[number], require_go(tree.env, "SGF files")
     return {PLAYER_NAMES[node.mover][0]: [point_text(env, node.action)], **analysis_properties(tree, node)}
 
 

@@ -20,7 +20,7 @@ from alphago.ui.web.guard import COOKIE, HEADERS, Guard
 from alphago.ui.web.limits import MOST_CONNECTIONS, MOST_MESSAGE
 from alphago.ui.web.new_game import usual_game
 from alphago.ui.web.open_boards import OpenBoards, Outbox
-from alphago.ui.web.views import TITLES, options_of
+from alphago.ui.web.views import offer_view
 from alphago.ui.web.wire import Message, NoticeMessage, check_message
 
 try:
@@ -151,7 +151,7 @@ def greeting(engines: Engines, bases: Mapping[str, GameEnv], runs: "Runs | None"
             env = usual_game(name, bases)
         except ValueError:  # a game of the user's own whose options have no defaults
             continue
-        games.append({"name": name, "title": TITLES.get(name, name), "options": options_of(env)})
+        games.append(offer_view(env))
     names = [] if runs is None else [folder.name for folder in runs.folders]
     return {"type": "welcome", "games": games, "networks": engines.listing(), "runs": names}
 

@@ -25,7 +25,7 @@ const MODES = {
 const FAR = 4000; // plies, more than any game has
 const ROWS = 6; // of the list of moves
 const HOLD = 450; // milliseconds, after which a finger on the board shows a move's line and does not play it
-const SIDES = { 1: "Black", "-1": "White" };
+const COLOURS = { 1: "black", "-1": "white" }; // of the two sides, in messages and styles; their names are the game's
 
 export function mount(element, connection, options = {}) {
   const board = new Board(element, connection, options);
@@ -131,10 +131,15 @@ class Board {
     this.title.textContent = this.game.title;
     this.passButton.hidden = this.game.pass === null;
     this.openButton.hidden = false;
-    this.root.querySelector(".ag-board").dataset.kind = this.game.kind;
+    this.root.querySelector(".ag-board").dataset.surface = this.game.surface;
     this.strength.readouts.max = this.game.mostReadouts;
     this.ownershipBox.hidden = !this.game.ownership;
-    for (const side of [0, 1]) this.cards[side].captures.hidden = !this.game.captures;
+    for (const [i, { side, who }] of this.cards.entries()) {
+      side.textContent = this.game.sides[i];
+      who.setAttribute("aria-label", `who plays ${this.game.sides[i]}`);
+      this.root.style.setProperty(`--${COLOURS[i ? -1 : 1]}`, this.game.colours ? this.game.colours[i] : "");
+    }
+    this.legend.replaceChildren(h("summary", {}, "Legend"), this.explain());
     this.svg.replaceChildren(); // the position may take a while, and the board of the game before takes no moves
     this.words.replaceChildren();
     this.showStatus();
@@ -204,7 +209,7 @@ class Board {
     this.title = h("h2", {});
     this.svg = s("svg", { role: "img", "aria-label": "the board", class: "ag-svg" });
     this.words = h("div", { class: "ag-words", hidden: true });
-    this.cards = [1, -1].map((side) => this.card(side));
+    this.cards = [1, -1].map((player) => this.card(player));
     this.status = h("p", { class: "ag-status", role: "status", "aria-live": "polite" });
     this.noticeLine = h("p", { class: "ag-notice", role: "alert", hidden: true, onclick: () => this.hideNotice() });
     this.passButton = button("Pass", "pass (P)", () => this.play(this.game.pass), "pass");
@@ -254,7 +259,7 @@ class Board {
         box("move numbers", "the number of each stone's move (K)", "numbers"),
         button("Review", "evaluate every position of this line (R)", () => this.review(), "review")),
       this.candidates, this.graph, this.graphText, this.tree, this.comment,
-      h("details", { class: "ag-legend", "data-name": "legend" }, h("summary", {}, "Legend"), this.legend()));
+      this.legend = h("details", { class: "ag-legend", "data-name": "legend" }));
     this.dialog = h("dialog", { class: "ag-dialog", "data-name": "dialog" });
     const frame = h("div", { class: "ag-board", ondragover: (event) => event.preventDefault(),
       ondrop: (event) => { event.preventDefault(); this.read(event.dataTransfer.files[0]); } }, this.svg, this.words);
@@ -304,15 +309,19 @@ class Board {
     });
   }
 
-  card(side) {
-    const who = h("select", { "aria-label": `who plays ${SIDES[side]}`, "data-name": SIDES[side].toLowerCase(),
-      onchange: () => this.send("players", { [SIDES[side].toLowerCase()]: who.value }) },
+  card(player) {
+    const colour = COLOURS[player];
+    const who = h("select", { "data-name": colour, onchange: () => this.send("players", { [colour]: who.value }) },
       h("option", { value: "human" }, "you"), h("option", { value: "engine" }, "engine"));
+    const side = h("b", {});
     const captures = h("span", { class: "ag-small" });
     const name = h("span", { class: "ag-small" });
-    const element = h("div", { class: "ag-card" }, h("span", { class: `ag-stone ag-${SIDES[side].toLowerCase()}` }),
-      h("b", {}, SIDES[side]), who, captures, name);
-    return { element, who, captures, name };
+    const element = h("div", { class: "ag-card" }, h("span", { class: `ag-stone ag-${colour}` }), side, who, captures, name);
+    return { element, side, who, captures, name };
+  }
+
+  side(player) {
+    return this.game.sides[player > 0 ? 0 : 1];
   }
 
   engineRow() {
@@ -342,14 +351,13 @@ class Board {
 
   fillNetworks() {
     if (!this.game) return;
-    const suits = this.welcome.networks.filter((one) => !one.game || one.game === this.game.name)
-      .filter((one) => one.name !== "playouts" || this.game.name !== "go");
-    const name = (one) => (one.name === "playouts" ? "random playouts" : one.name);
-    this.strength.network.replaceChildren(...suits.map((one) => h("option", { value: one.name }, name(one))));
+    const shown = (name) => (name === "playouts" ? "random playouts" : name);
+    this.strength.network.replaceChildren(...this.game.networks.map((name) => h("option", { value: name }, shown(name))));
     if (this.state) this.strength.network.value = this.state.strength.network;
   }
 
-  legend() {
+  explain() {
+    const [first, second] = this.game.sides;
     const swatch = (colour) => s("svg", { viewBox: "0 0 20 20", class: "ag-swatch" },
       s("circle", { cx: 10, cy: 10, r: 8, fill: colour }));
     const range = (steps, unit) => LOSSES.map((colour, i) => h("li", {}, swatch(colour),
@@ -367,11 +375,11 @@ class Board {
         h("b", {}, "Q"), ", the mean value of its simulations, −1 to 1; ", h("b", {}, "Q + prior"), ", their sum."),
       h("p", {}, "Point at a move to see the line that is expected, numbered: with the mouse, with a finger that stays on it, ",
         "by a tap in the list, with the cursor, or with the keys 1 to 6 in the list's order."),
-      h("ul", {}, h("li", {}, owner("#111", "#fff"), "becomes Black's"), h("li", {}, owner("#fff", "#111"),
-        "becomes White's; a larger square is surer"), h("li", {}, "□ ko: may not be taken back now"),
+      h("ul", {}, h("li", {}, owner("#111", "#fff"), `becomes ${first}'s`), h("li", {}, owner("#fff", "#111"),
+        `becomes ${second}'s; a larger square is surer`), this.game.mark && h("li", {}, `□ ${this.game.mark}`),
         h("li", {}, "○ in the stone: the last move")),
-      h("p", {}, "Graph: the line is Black's chance to win, 100 % on top; the dashed line is Black's lead in points. ",
-        "Click it to go there. Chances and leads are always Black's, whoever is to move."),
+      h("p", {}, `Graph: the line is ${first}'s chance to win, 100 % on top; the dashed line is ${first}'s lead in points. `,
+        `Click it to go there. Chances and leads are always ${first}'s, whoever is to move.`),
       h("p", {}, "Keys: ← → a move back or on, Home End first and last, ↑ ↓ other variations, Space study, A analyse, ",
         "Escape stop, M engine moves, P pass, U undo, Y redo, N new game, R review, D other numbers, O ownership, ",
         "K move numbers, 1 to 6 the lines of the listed moves, S save, L copy the link, / type a move; ",
@@ -478,21 +486,31 @@ class Board {
   }
 
   moveCursor(dx, dy) {
-    const { kind, width, height } = this.game;
-    if (kind === "text") return;
-    const columns = kind === "houses" ? 6 : width;
-    const rows = kind === "columns" || kind === "houses" ? 1 : height;
-    const [x, y] = this.cursor || [Math.floor(columns / 2), Math.floor(rows / 2)];
-    this.cursor = this.cursor ? [(x + dx + columns) % columns, (y + dy + rows) % rows] : [x, y];
+    const rows = this.rows();
+    if (!rows.length) return;
+    const middle = Math.floor(rows.length / 2);
+    const [x, y] = this.cursor || [Math.floor(rows[middle].length / 2), middle];
+    const row = this.cursor ? (y + dy + rows.length) % rows.length : y;
+    this.cursor = [this.cursor ? (x + dx + rows[row].length) % rows[row].length : x, row];
     this.hovered = this.cursorAction(); // so that the cursor shows a move's line, as the mouse does
     this.render();
   }
 
+  // The actions of the side to move that can be clicked, by rows from the top, each from the left.
+  rows() {
+    const rows = new Map();
+    for (const { action, x, y, height } of this.areas()) {
+      const middle = (y + height / 2).toFixed(3);
+      if (!rows.has(middle)) rows.set(middle, []);
+      rows.get(middle).push([x, action]);
+    }
+    const sorted = [...rows].sort(([one], [other]) => one - other);
+    return sorted.map(([, row]) => row.sort(([one], [other]) => one - other).map(([, action]) => action));
+  }
+
   cursorAction() {
     const [x, y] = this.cursor;
-    const { kind, width } = this.game;
-    if (kind === "houses") return this.state.view.toPlay < 0 ? 5 - x : x;
-    return kind === "columns" ? x : y * width + x;
+    return this.rows()[y]?.[x] ?? null;
   }
 
   playCursor() {
@@ -534,6 +552,7 @@ class Board {
     this.cards.forEach((card, i) => {
       card.who.value = state.players[i];
       card.element.classList.toggle("ag-turn", !state.over && state.view.toPlay === (i ? -1 : 1));
+      card.captures.hidden = !state.view.captures || this.game.stores.length > 0;
       if (state.view.captures) card.captures.textContent = `${state.view.captures[i]} captured`;
       card.name.textContent = this.names[i];
     });
@@ -566,7 +585,7 @@ class Board {
     else if (!state) this.status.textContent = this.game ? "Setting up the board …" : "Connecting …";
     else if (state.over) this.status.textContent = `${state.result.text}.`;
     else {
-      const side = SIDES[state.view.toPlay];
+      const side = this.side(state.view.toPlay);
       const turn = state.players[state.view.toPlay > 0 ? 0 : 1] === "human" ? "your move" : "the engine's move";
       const text = [`Move ${state.view.moves + 1}: ${side} to play, ${turn}`];
       if (thought && state.busy) {
@@ -575,7 +594,7 @@ class Board {
         text.push(`thinking: ${thought.analysis.visits > 1 ? short(thought.readouts) + limit : "0"} readouts`,
           `${short(thought.rate)}/s`);
         if (thought.purpose === "review") text.push(`${thought.left} positions left`);
-        else text.push(`Black wins with ${percent(thought.analysis.win)} %`,
+        else text.push(`${this.side(1)} wins with ${percent(thought.analysis.win)} %`,
           best ? best[5].slice(0, 6).map((move) => this.game.names[move]).join(" ") : "");
       } else if (state.busy) text.push("thinking …");
       this.status.textContent = text.filter(Boolean).join(" · ");
@@ -583,161 +602,126 @@ class Board {
     this.root.classList.toggle("ag-busy", Boolean(state && state.busy));
   }
 
-  // Where an action is drawn, in the units of the board; null for a pass.
-  spot(action, mover, stones = null) {
-    const { kind, width, height } = this.game;
-    if (action === this.game.pass) return null;
-    if (kind === "houses") return { x: (mover > 0 ? action : 5 - action) * 1.4 + 2.2, y: mover > 0 ? 2.3 : 0.7 };
-    if (kind === "columns") {
-      let row = height - 1;
-      while (row >= 0 && stones[row * width + action] !== ".") row -= 1;
-      return { x: action + 0.5, y: Math.max(row, 0) + 0.5, row };
-    }
-    const offset = kind === "points" ? 0 : 0.5;
-    return { x: (action % width) + offset, y: Math.floor(action / width) + offset };
+  // --- the board, as its game describes it (alphago/env/board_view.py) ---
+
+  // The cell in which an action's piece lands: the first free one of its cells, else the last; null for a pass.
+  landing(action, player, isFree) {
+    const cells = this.game.places[player > 0 ? 0 : 1][action] || [];
+    return cells.find(isFree) ?? cells.at(-1) ?? null;
+  }
+
+  // The middle of a cell on the screen.
+  at(cell) {
+    const [x, y] = this.game.cells[cell];
+    return [x * UNIT, y * UNIT];
+  }
+
+  // The areas that the side to move can click: around all cells of an action.
+  areas() {
+    const { cells, places, reach } = this.game;
+    return places[this.state.view.toPlay > 0 ? 0 : 1].flatMap((own, action) => {
+      if (!own.length) return [];
+      const xs = own.map((cell) => cells[cell][0]);
+      const ys = own.map((cell) => cells[cell][1]);
+      const [x, y] = [Math.min(...xs) - reach, Math.min(...ys) - reach];
+      return [{ action, x, y, width: Math.max(...xs) + reach - x, height: Math.max(...ys) + reach - y }];
+    });
   }
 
   drawBoard() {
-    const { kind, width, height } = this.game;
-    const text = kind === "text";
+    const { surface, size, margin } = this.game;
+    const text = surface === "text";
     this.svg.toggleAttribute("hidden", text);
-    this.words.hidden = !text;
-    if (text) {
-      this.drawWords();
-      return;
-    }
-    const margin = kind === "points" ? 1 : 0.6;
-    const size = kind === "houses" ? [11.4, 3] : kind === "points" ? [width - 1, height - 1] : [width, height];
-    this.svg.setAttribute("viewBox", [-margin * UNIT, -margin * UNIT, (size[0] + 2 * margin) * UNIT,
-      (size[1] + 2 * margin) * UNIT].join(" "));
-    const parts = kind === "houses" ? this.houses() : [...this.grid(size, margin), ...this.stones()];
-    this.svg.replaceChildren(...parts, ...this.overlays(), ...this.targets());
+    this.drawWords(text);
+    if (text) return;
+    const box = [-margin, -margin, size[0] + 2 * margin, size[1] + 2 * margin].map((length) => length * UNIT);
+    this.svg.setAttribute("viewBox", box.join(" "));
+    this.svg.replaceChildren(...this.ground(box), ...(this.state.view.seeds ? this.seeds() : this.stones()), ...this.stores(),
+      ...this.overlays(), ...this.targets());
   }
 
-  drawWords() {
+  // Buttons for the actions that have no place on the board, and the board in letters where it has no cells.
+  drawWords(text) {
     const { view } = this.state;
-    this.words.replaceChildren(h("pre", {}, view.drawing), h("div", { class: "ag-row" },
-      ...view.legal.slice(0, 400).map((action) => h("button", { type: "button", "data-action": action,
+    const clicked = new Set(this.areas().map(({ action }) => action));
+    const others = view.legal.filter((action) => !clicked.has(action) && (text || action !== this.game.pass)).slice(0, 400);
+    this.words.hidden = !text && !others.length;
+    this.words.replaceChildren(...(text ? [h("pre", {}, view.drawing)] : []), h("div", { class: "ag-row" },
+      ...others.map((action) => h("button", { type: "button", "data-action": action,
         onclick: () => this.play(action) }, this.game.names[action]))));
   }
 
-  grid([w, hgt], margin) {
-    const { kind, width, height, stars } = this.game;
-    const parts = [s("rect", { x: -margin * UNIT, y: -margin * UNIT, width: (w + 2 * margin) * UNIT,
-      height: (hgt + 2 * margin) * UNIT, class: `ag-wood ag-${kind}` })];
-    if (kind === "columns") parts.push(s("rect", { x: 0, y: 0, width: w * UNIT, height: hgt * UNIT, class: "ag-frame" }));
-    else {
-      const rows = Array.from({ length: hgt + 1 }, (_, i) => `M0 ${i * UNIT}H${w * UNIT}`);
-      const columns = Array.from({ length: w + 1 }, (_, i) => `M${i * UNIT} 0V${hgt * UNIT}`);
-      parts.push(s("path", { d: [...rows, ...columns].join(""), class: "ag-lines" }));
+  ground([left, top, wide, high]) {
+    const { surface, size, cells, lines, labels, stars } = this.game;
+    const parts = [s("rect", { x: left, y: top, width: wide, height: high, class: "ag-wood" })];
+    if (surface === "holes") {
+      parts.push(s("rect", { x: 0, y: 0, width: size[0] * UNIT, height: size[1] * UNIT, class: "ag-frame" }),
+        ...cells.filter((_, cell) => this.state.view.stones[cell] === ".").map(([x, y]) => s("circle", { cx: x * UNIT,
+          cy: y * UNIT, r: this.game.stone * UNIT, class: "ag-hole" })));
     }
-    for (const star of stars) {
-      const { x, y } = this.spot(star, 1);
-      parts.push(s("circle", { cx: x * UNIT, cy: y * UNIT, r: 4, class: "ag-star" }));
-    }
-    const letters = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
-    const half = kind === "points" ? 0 : 0.5;
-    const label = (x, y, text) => s("text", { x: x * UNIT, y: y * UNIT, class: "ag-label" }, text);
-    const off = kind === "points" ? 0.72 : 0.32;
-    for (let i = 0; i < width; i += 1) {
-      parts.push(label(i + half, hgt + off, letters[i]));
-      if (kind !== "columns") parts.push(label(i + half, -off, letters[i]));
-    }
-    if (kind !== "columns") {
-      for (let i = 0; i < height; i += 1) {
-        parts.push(label(-off, i + half, String(height - i)), label(w + off, i + half, String(height - i)));
-      }
-    }
-    return parts;
+    const path = lines.map((ends) => ends.map((length) => length * UNIT)).map(([x, y, u, v]) => `M${x} ${y}L${u} ${v}`);
+    if (path.length) parts.push(s("path", { d: path.join(""), class: "ag-lines" }));
+    for (const [cx, cy] of stars.map((cell) => this.at(cell))) parts.push(s("circle", { cx, cy, r: 4, class: "ag-star" }));
+    return [...parts, ...labels.map(([x, y, text]) => s("text", { x: x * UNIT, y: y * UNIT, class: "ag-label" }, text))];
   }
 
   stones() {
-    const { kind, width, height } = this.game;
     const { view } = this.state;
     const parts = [];
-    const half = kind === "points" ? 0 : 0.5;
-    const numbers = this.look.numbers ? this.moveNumbers() : null;
-    for (let i = 0; i < width * height; i += 1) {
-      const x = ((i % width) + half) * UNIT;
-      const y = (Math.floor(i / width) + half) * UNIT;
-      const sign = view.stones[i];
-      if (kind === "columns" && sign === ".") parts.push(s("circle", { cx: x, cy: y, r: 16, class: "ag-hole" }));
-      if (sign === ".") continue;
-      const colour = sign === "X" ? "black" : "white";
-      parts.push(s("circle", { cx: x, cy: y, r: kind === "points" ? 18.6 : 16, class: `ag-piece ag-${colour}` }));
-      if (numbers && numbers.has(i)) parts.push(s("text", { x, y, class: `ag-number ag-on-${colour}` }, numbers.get(i)));
+    const numbers = this.look.numbers ? this.moveNumbers() : new Map();
+    [...view.stones].forEach((sign, cell) => {
+      if (sign === ".") return;
+      const [x, y] = this.at(cell);
+      const colour = COLOURS[sign === "X" ? 1 : -1];
+      parts.push(s("circle", { cx: x, cy: y, r: this.game.stone * UNIT, class: `ag-piece ag-${colour}` }));
+      if (numbers.has(cell)) parts.push(s("text", { x, y, class: `ag-number ag-on-${colour}` }, numbers.get(cell)));
+    });
+    if (view.last !== null && !numbers.has(view.last)) {
+      const [cx, cy] = this.at(view.last);
+      parts.push(s("circle", { cx, cy, r: 11.5, class: view.stones[view.last] === "X" ? "ag-last ag-on-black" : "ag-last" }));
     }
-    const last = this.lastPoint();
-    if (last !== null && !(numbers && numbers.has(last))) {
-      const x = ((last % width) + half) * UNIT;
-      const y = (Math.floor(last / width) + half) * UNIT;
-      parts.push(s("circle", { cx: x, cy: y, r: 11.5, class: view.stones[last] === "X" ? "ag-last ag-on-black" : "ag-last" }));
-    }
-    for (const point of view.ko || []) {
-      const { x, y } = this.spot(point, 1);
-      parts.push(s("rect", { x: x * UNIT - 8, y: y * UNIT - 8, width: 16, height: 16, class: "ag-ko" }));
+    for (const [x, y] of view.ko.map((cell) => this.at(cell))) {
+      parts.push(s("rect", { x: x - 8, y: y - 8, width: 16, height: 16, class: "ag-ko" }));
     }
     return parts;
   }
 
-  lastPoint() {
-    const { view } = this.state;
-    if (view.last === null || view.last === this.game.pass) return null;
-    if (this.game.kind !== "columns") return view.last;
-    for (let row = 0; row < this.game.height; row += 1) {
-      const point = row * this.game.width + view.last;
-      if (view.stones[point] !== ".") return point;
-    }
-    return null;
-  }
-
-  // The number of the move that each stone came with, by point.
+  // The number of the move that each stone came with, by cell.
   moveNumbers() {
     const path = [];
     for (let node = this.nodes.get(this.state.node); node && node.parent >= 0; node = this.nodes.get(node.parent)) {
       path.push(node);
     }
     const numbers = new Map();
-    const heights = new Array(this.game.width).fill(this.game.height);
-    path.reverse().forEach((node, i) => {
-      let point = node.action;
-      if (point === this.game.pass) return;
-      if (this.game.kind === "columns") {
-        heights[point] -= 1;
-        point = heights[point] * this.game.width + point;
-      }
-      numbers.set(point, i + 1);
+    path.reverse().forEach(({ action, mover }, i) => {
+      const cell = this.landing(action, mover, (each) => !numbers.has(each));
+      if (cell !== null) numbers.set(cell, i + 1);
     });
     return numbers;
   }
 
-  houses() {
+  seeds() {
     const { view } = this.state;
-    const parts = [s("rect", { x: -0.6 * UNIT, y: -0.6 * UNIT, width: 12.6 * UNIT, height: 4.2 * UNIT, class: "ag-wood" })];
-    const hole = (x, y, seeds, name, live) => {
-      const group = [s("circle", { cx: x * UNIT, cy: y * UNIT, r: 26, class: live ? "ag-house ag-live" : "ag-house" })];
+    const live = new Set(view.legal.map((action) => this.landing(action, view.toPlay, () => true)));
+    return view.seeds.flatMap((seeds, cell) => {
+      const [x, y] = this.at(cell);
+      const group = [s("circle", { cx: x, cy: y, r: this.game.stone * UNIT, class: live.has(cell) ? "ag-house ag-live" : "ag-house" })];
       for (let i = 0; i < Math.min(seeds, 24); i += 1) {
         const turn = i * 2.4;
         const far = 4.3 * Math.sqrt(i);
-        group.push(s("circle", { cx: x * UNIT + far * Math.cos(turn), cy: y * UNIT + far * Math.sin(turn), r: 3.6,
-          class: "ag-seed" }));
+        group.push(s("circle", { cx: x + far * Math.cos(turn), cy: y + far * Math.sin(turn), r: 3.6, class: "ag-seed" }));
       }
-      group.push(s("text", { x: x * UNIT + 21, y: y * UNIT + 21, class: "ag-count" }, seeds));
-      if (name) group.push(s("text", { x: x * UNIT, y: (y > 1.5 ? y + 0.92 : y - 0.92) * UNIT, class: "ag-label" }, name));
-      return group;
-    };
-    for (const mover of [1, -1]) {
-      for (let i = 0; i < 6; i += 1) {
-        const { x, y } = this.spot(i, mover);
-        const live = view.toPlay === mover && view.legal.includes(i);
-        parts.push(...hole(x, y, view.houses[mover > 0 ? i : 6 + i], "ABCDEF"[i], live));
-      }
-    }
-    const store = (x, seeds, name) => [
-      s("rect", { x: (x - 0.6) * UNIT, y: 0.2 * UNIT, width: 1.2 * UNIT, height: 2.6 * UNIT, rx: 20, class: "ag-house" }),
-      s("text", { x: x * UNIT, y: 1.5 * UNIT, class: "ag-store" }, seeds),
-      s("text", { x: x * UNIT, y: 3.1 * UNIT, class: "ag-label" }, name)];
-    return [...parts, ...store(0.6, view.stores[1], "White"), ...store(10.8, view.stores[0], "Black")];
+      return [...group, s("text", { x: x + 21, y: y + 21, class: "ag-count" }, seeds)];
+    });
+  }
+
+  stores() {
+    return this.game.stores.flatMap((lengths, i) => {
+      const [x, y, width, height] = lengths.map((length) => length * UNIT);
+      return [s("rect", { x, y, width, height, rx: 20, class: "ag-house" }),
+        s("text", { x: x + width / 2, y: y + height / 2, class: "ag-store" }, this.state.view.captures[i]),
+        s("text", { x: x + width / 2, y: y + height + 0.3 * UNIT, class: "ag-label" }, this.game.sides[i])];
+    });
   }
 
   // --- overlays ---
@@ -746,30 +730,25 @@ class Board {
     const found = this.analysis();
     const parts = [];
     const line = this.hovered === null ? null : this.lineOf(this.hovered);
-    const above = !found ? [] : line && this.game.kind !== "houses" ? this.ghosts(line[5], found.mover) : this.discs(found);
+    const above = !found ? [] : line && this.state.view.stones ? this.ghosts(line[5], found.mover) : this.discs(found);
     if (found && found.ownership && this.look.ownership && this.game.ownership) {
       const hidden = new Set(above.map((one) => one.dataset.at).filter(Boolean).map(Number));
       parts.push(...this.owners(found.ownership, hidden));
     }
     parts.push(...above);
-    if (this.cursor) {
-      const [x, y] = this.cursor;
-      const half = this.game.kind === "points" ? 0 : 0.5;
-      const at = this.game.kind === "houses" ? this.spot(this.state.view.toPlay > 0 ? x : 5 - x, this.state.view.toPlay)
-        : { x: x + half, y: y + half };
-      parts.push(s("rect", { x: at.x * UNIT - 19, y: at.y * UNIT - 19, width: 38, height: 38, class: "ag-cursor" }));
+    const chosen = this.cursor ? this.cursorAction() : null;
+    if (chosen !== null) {
+      const [x, y] = this.at(this.landing(chosen, this.state.view.toPlay, () => false));
+      parts.push(s("rect", { x: x - 19, y: y - 19, width: 38, height: 38, class: "ag-cursor" }));
     }
     return parts;
   }
 
   owners(ownership, hidden) {
-    const { width } = this.game;
-    const half = this.game.kind === "points" ? 0 : 0.5;
     return ownership.map((value, i) => {
       const side = 15 * Math.sqrt(Math.abs(value) / 100);
       if (Math.abs(value) < 8 || hidden.has(i)) return null;
-      const x = ((i % width) + half) * UNIT;
-      const y = (Math.floor(i / width) + half) * UNIT;
+      const [x, y] = this.at(i);
       return s("rect", { x: x - side / 2, y: y - side / 2, width: side, height: side,
         class: value > 0 ? "ag-owner ag-owner-black" : "ag-owner ag-owner-white" });
     }).filter(Boolean);
@@ -802,17 +781,18 @@ class Board {
   discs(found) {
     const best = found.moves[0];
     const most = best ? best[1] : 0;
+    const stones = this.state.view.stones || [];
     const parts = [];
     const byPrior = this.look.mode === "prior";
     for (const move of [...found.moves].reverse()) {
-      const at = this.spot(move[0], found.mover, this.state.view.stones);
-      if (!at || (!byPrior && most > 0 && move[1] < Math.max(1, most / 100))) continue; // too few visits to mean much
+      const cell = this.landing(move[0], found.mover, (each) => stones[each] === ".");
+      if (cell === null || (!byPrior && most > 0 && move[1] < Math.max(1, most / 100))) continue; // too few visits to mean much
       const kind = move[1] && most ? this.loss(move, best)[0] : null;
       const fill = kind === null ? "#5aa2d6" : LOSSES[kind];
       const few = byPrior || !most ? 0.35 + 0.65 * Math.sqrt(move[2]) : 0.35 + 0.65 * Math.min(1, (move[1] / most) ** 0.5);
       const [first, second] = this.numberOf(move, best);
       const colour = few < 0.6 || kind === null ? "#000" : DARK_TEXT[kind];
-      const [x, y] = [at.x * UNIT, at.y * UNIT];
+      const [x, y] = this.at(cell);
       parts.push(s("circle", { cx: x, cy: y, r: 17.5, class: "ag-base" }));
       parts.push(s("circle", { cx: x, cy: y, r: 17.5, fill, "fill-opacity": few.toFixed(2), class: "ag-disc",
         "data-move": this.game.names[move[0]], "data-at": move[0] }));
@@ -825,42 +805,30 @@ class Board {
   }
 
   ghosts(line, mover) {
-    const stones = this.state.view.stones ? [...this.state.view.stones] : [];
+    const stones = [...this.state.view.stones];
     const parts = [];
     const shown = new Set();
     line.forEach((action, i) => {
-      const side = i % 2 ? -mover : mover;
-      const at = this.spot(action, side, stones);
-      if (!at) return;
-      const point = at.row === undefined ? action : at.row * this.game.width + action;
-      if (point < 0 || shown.has(point)) return;
-      shown.add(point);
-      stones[point] = side > 0 ? "X" : "O";
-      const colour = side > 0 ? "black" : "white";
-      parts.push(s("circle", { cx: at.x * UNIT, cy: at.y * UNIT, r: 17, class: `ag-piece ag-ghost ag-${colour}`,
-        "data-at": point }),
-        s("text", { x: at.x * UNIT, y: at.y * UNIT, class: `ag-number ag-on-${colour}` }, i + 1));
+      const player = i % 2 ? -mover : mover;
+      const cell = this.landing(action, player, (each) => stones[each] === ".");
+      if (cell === null || shown.has(cell)) return;
+      shown.add(cell);
+      stones[cell] = player > 0 ? "X" : "O";
+      const [x, y] = this.at(cell);
+      parts.push(s("circle", { cx: x, cy: y, r: 17, class: `ag-piece ag-ghost ag-${COLOURS[player]}`, "data-at": cell }),
+        s("text", { x, y, class: `ag-number ag-on-${COLOURS[player]}` }, i + 1));
     });
     return parts;
   }
 
   // Transparent areas that are clicked.
   targets() {
-    const { kind, width, height } = this.game;
     const { view, over } = this.state;
     const legal = new Set(view.legal);
-    const target = (action, x, y, w, hgt) => s("rect", { x: x * UNIT, y: y * UNIT, width: w * UNIT, height: hgt * UNIT,
-      class: over || !legal.has(action) ? "ag-target" : "ag-target ag-open", "data-action": action, "data-point": this.game.names[action],
-      onpointerenter: (event) => event.pointerType === "mouse" && this.hover(action) });
-    if (kind === "houses") {
-      return [0, 1, 2, 3, 4, 5].map((i) => {
-        const { x, y } = this.spot(i, view.toPlay);
-        return target(i, x - 0.65, y - 0.65, 1.3, 1.3);
-      });
-    }
-    if (kind === "columns") return Array.from({ length: width }, (_, i) => target(i, i, 0, 1, height));
-    const half = kind === "points" ? 0.5 : 0;
-    return Array.from({ length: width * height }, (_, i) => target(i, (i % width) - half, Math.floor(i / width) - half, 1, 1));
+    return this.areas().map(({ action, x, y, width, height }) => s("rect", { x: x * UNIT, y: y * UNIT,
+      width: width * UNIT, height: height * UNIT, class: over || !legal.has(action) ? "ag-target" : "ag-target ag-open",
+      "data-action": action, "data-point": this.game.names[action],
+      onpointerenter: (event) => event.pointerType === "mouse" && this.hover(action) }));
   }
 
   listMoves() {
@@ -916,7 +884,7 @@ class Board {
       label(left, height - 3, "0", "middle"), label(width - right, height - 3, String(all.length - 1), "middle"));
     const here = this.nodes.get(node);
     this.graphText.textContent = here.win === null ? "This position was not evaluated yet."
-      : `Black wins with ${percent(here.win, 1)} %` + (here.score === null ? "" : `, expected ${margin(here.score)}`)
+      : `${this.side(1)} wins with ${percent(here.win, 1)} %` + (here.score === null ? "" : `, expected ${margin(here.score)}`)
         + (this.state.analysis ? `, ${short(this.state.analysis.visits)} visits` : "");
   }
 
@@ -952,7 +920,7 @@ class Board {
         const [px, py] = at(node.parent);
         parts.unshift(s("path", { d: `M${px} ${py}V${y}H${x}`, class: path.has(number) ? "ag-branch ag-on" : "ag-branch" }));
       }
-      const colour = node.mover > 0 ? "black" : node.mover < 0 ? "white" : "root";
+      const colour = COLOURS[node.mover] || "root";
       parts.push(s("circle", { cx: x, cy: y, r: number === this.state.node ? 7.5 : 5.5, "data-node": number,
         class: `ag-knot ag-${colour}${number === this.state.node ? " ag-current" : ""}`,
         onclick: () => this.send("go", { node: number }) },
@@ -967,36 +935,39 @@ class Board {
 
   openDialog() {
     const { games } = this.welcome;
-    const known = games.length ? games : [{ name: this.game.name, title: this.game.title, options: this.game.options }];
+    const known = games.length ? games : [this.game];
     const choose = h("select", { "data-name": "new-game" }, ...known.map((one) => h("option", { value: one.name }, one.title)));
     choose.value = this.game.name;
     const fields = h("div", { class: "ag-fields" });
-    const colour = h("select", { "data-name": "new-colour" }, ...[["black", "Black"], ["white", "White"],
-      ["both", "both sides"], ["neither", "neither: engine against engine"]].map(([value, text]) => h("option", { value }, text)));
+    const colour = h("select", { "data-name": "new-colour" });
     const players = this.state ? this.state.players.join() : "human,engine";
-    colour.value = { "human,engine": "black", "engine,human": "white", "human,human": "both" }[players] || "neither";
+    const own = { "human,engine": "black", "engine,human": "white", "human,human": "both" }[players] || "neither";
+    let options = [];
     const fill = () => {
-      const one = known.find((each) => each.name === choose.value);
-      const now = one.name === this.game.name ? { ...one.options, ...this.game.options } : one.options;
-      fields.replaceChildren(...Object.entries(now).map(([name, value]) => this.field(name, value)),
-        ...(one.name === "go" ? [this.field("handicap", 0)] : []));
+      const one = [this.game, ...known].find((each) => each.name === choose.value);
+      const chosen = colour.value || own;
+      options = one.options.map((option) => [option, this.field(option)]);
+      for (const [option, input] of options) {
+        const other = options.find(([each]) => each.name === option.follows);
+        if (other) other[1].addEventListener("change", () => { input.value = option.usual[other[1].value] ?? input.value; });
+      }
+      fields.replaceChildren(...options.map(([option, input]) => h("label", {}, option.title, input)));
+      colour.replaceChildren(...[["black", one.sides[0]], ["white", one.sides[1]], ["both", "both sides"],
+        ["neither", "neither: engine against engine"]].map(([value, text]) => h("option", { value }, text)));
+      colour.value = chosen;
     };
     choose.addEventListener("change", fill);
     fill();
     const start = () => {
-      const options = {};
-      let handicap = 0;
-      for (const input of fields.querySelectorAll("[data-option]")) {
-        const { option } = input.dataset;
+      const wishes = { game: choose.value, options: {} };
+      for (const [option, input] of options) {
         const value = input.type === "number" ? (input.value === "" ? null : Number(input.value)) : input.value;
-        if (option === "handicap") handicap = value;
-        else options[option] = value;
+        (option.at_start ? wishes : wishes.options)[option.name] = value;
       }
-      const own = colour.value;
+      const mine = colour.value;
       this.dialog.close();
-      this.send("new", { game: choose.value, options, handicap,
-        black: own === "black" || own === "both" ? "human" : "engine",
-        white: own === "white" || own === "both" ? "human" : "engine" });
+      this.send("new", { ...wishes, black: mine === "black" || mine === "both" ? "human" : "engine",
+        white: mine === "white" || mine === "both" ? "human" : "engine" });
     };
     this.dialog.replaceChildren(h("h2", {}, "New game"), h("label", {}, "Game", choose), fields,
       h("label", {}, "You play", colour), h("div", { class: "ag-row" },
@@ -1007,26 +978,15 @@ class Board {
     choose.focus();
   }
 
-  field(name, value) {
-    const titles = { board_size: "Size", komi: "Komi", rules: "Rules", handicap: "Handicap", connect_row: "In a row" };
-    const title = titles[name] || name.replaceAll("_", " ");
-    const attributes = { "data-option": name };
-    if (name === "rules") {
-      const all = ["Chinese", "Tromp-Taylor", "AGA", "NZ", "GOE", "Japanese", "Korean"];
-      const input = h("select", attributes, ...[...new Set([value, ...all])].map((one) => h("option", { value: one }, one)));
+  // The input of an option, see alphago/env/options.py.
+  field({ name, value, choices, least, most, step }) {
+    if (choices.length) {
+      const input = h("select", { "data-option": name }, ...choices.map((one) => h("option", { value: one }, one)));
       input.value = value;
-      return h("label", {}, title, input);
+      return input;
     }
-    if (typeof value !== "number") return h("label", {}, title, h("input", { ...attributes, type: "text", value }));
-    const limits = { board_size: [2, 25, 1], komi: [-400, 400, 0.5], handicap: [0, 9, 1] }[name] || [0, null, 1];
-    const input = h("input", { ...attributes, type: "number", value, min: limits[0], max: limits[1], step: limits[2] });
-    if (name === "board_size") { // another board has its own usual komi
-      input.addEventListener("change", () => {
-        const komi = this.dialog.querySelector("[data-option=komi]");
-        if (komi) komi.value = Number(input.value) === 7 ? 9 : 7.5;
-      });
-    }
-    return h("label", {}, title, input);
+    if (typeof value !== "number") return h("input", { "data-option": name, type: "text", value });
+    return h("input", { "data-option": name, type: "number", value, min: least, max: most, step });
   }
 }
 
