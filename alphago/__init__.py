@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from alphago.records.dataset import Dataset
     from alphago.records.importing import import_games
     from alphago.records.record import GameRecord
+    from alphago.training.call.session import train
     from alphago.training.memory import ReplayMemory
     from alphago.training.own_samples import train_on
     from alphago.training.selfplay import selfplay
-    from alphago.training.session import train
     from alphago.training.supervised.call import predict_games, train_supervised
     from alphago.training.watch.plots import plot
     from alphago.ui.terminal.terminal_game import play
@@ -66,7 +66,7 @@ _HOMES = {
     "tune": "alphago.arena.tuning",
     "ReplayMemory": "alphago.training.memory",
     "selfplay": "alphago.training.selfplay",
-    "train": "alphago.training.session",
+    "train": "alphago.training.call.session",
     "train_supervised": "alphago.training.supervised.call",
     "predict_games": "alphago.training.supervised.call",
     "train_on": "alphago.training.own_samples",

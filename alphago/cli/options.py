@@ -3,9 +3,8 @@
 `add_settings` adds an option for each field of a settings class, or each keyword of a class such as `GoEnv`, with its
 type, default and help.  `given_settings` returns the values that were given.
 
-Values are written as in Python, except for tuples: 7:0.25,9:0.25 is ((7, 0.25), (9, 0.25)).  If the first item of a
-pair is itself a tuple, its items are separated by +: 7:0.5+9:0.5:0.25 is (((7, 0.5), (9, 0.5)), 0.25).  The word none
-sets an optional setting to None.
+Values are written as in Python, except for tuples: 7:0.25,9:0.25 is ((7, 0.25), (9, 0.25)).  The word none sets an
+optional setting to None.
 """
 
 import argparse
@@ -126,37 +125,30 @@ integer: Callable[[str], int] = Setting("", (int,)).read
 number: Callable[[str], float] = Setting("", (float,)).read
 
 
-def read_value(kind: Any, text: str, separator: str = ",") -> Any:
+def read_value(kind: Any, text: str) -> Any:
     """Convert a text of the command line to a value of type `kind`; raise ValueError if that fails.
 
     "7:0.15,9:0.25" becomes ((7, 0.15), (9, 0.25)); "none" and "()" become ().
-
-    separator: the separator of the items of a tuple of variable length.
     """
-    if get_origin(kind) in (Union, UnionType):
-        for member in get_args(kind):
-            with contextlib.suppress(ValueError):
-                return read_value(member, text, separator)
-        raise ValueError(text)
     if get_origin(kind) is not tuple:
         return kind(text)
     first, last = get_args(kind)
     if last is Ellipsis:
-        items = [] if text.lower() in ("", "none", "()") else text.split(separator)
+        items = [] if text.lower() in ("", "none", "()") else text.split(",")
         return tuple(read_value(first, item) for item in items)
     left, colon, right = text.rpartition(":")
     if not colon:
         raise ValueError(text)
-    return read_value(first, left, "+"), read_value(last, right)
+    return read_value(first, left), read_value(last, right)
 
 
-def format_value(value: Any, separator: str = ",") -> str:
+def format_value(value: Any) -> str:
     """Return the text that `read_value` converts to `value`."""
     if not isinstance(value, tuple):
         return str(value)
     if len(value) == 2 and not isinstance(value[1], tuple):
-        return f"{format_value(value[0], '+')}:{value[1]}"
-    return separator.join(map(format_value, value))
+        return f"{value[0]}:{value[1]}"
+    return ",".join(map(format_value, value))
 
 
 def metavar_of(kind: Any) -> str:

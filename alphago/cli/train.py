@@ -21,7 +21,7 @@ from alphago.env.games import GAMES, make_game, with_settings
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.system.validation import near_names
-from alphago.training.judges.criteria import Champions, Gate
+from alphago.training.criteria import Champions, Gate
 from alphago.training.pool import Pool
 from alphago.training.settings import TrainingSettings
 
@@ -82,7 +82,7 @@ def add_options(parser: Parser) -> None:
 def run(options: argparse.Namespace) -> int:
     from alphago.nn.model_files import model_file, saved_game
     from alphago.nn.net import load_model
-    from alphago.training.session import train
+    from alphago.training.call.session import train
     from alphago.training.watch.game_log import GameReport
     from alphago.training.watch.report import ConsoleReport, TensorBoardReport
 
@@ -90,8 +90,6 @@ def run(options: argparse.Namespace) -> int:
     given: dict[str, Any] = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     given |= {name: getattr(options, name) for name in ("until", "device") if name in options}
     given |= given_training(options)
-    if options.board_size is None and given.get("sizes") and not holds_a_run(options.folder):
-        options.board_size = max(size for size, _ in given["sizes"])
     env_options = given_game_settings(options)
     if options.model is not None:
         path = model_file(options.model)

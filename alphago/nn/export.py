@@ -18,13 +18,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from torch import nn
 
 from alphago.env.game import GameEnv
-from alphago.nn.graph import NetworkGraph, network_graph
-from alphago.nn.inference.frozen import frozen_copy
+from alphago.nn.graph import NetworkGraph, Tensor, run_graph
+from alphago.nn.inference.frozen import TRACING, frozen_copy, frozen_parts
+from alphago.nn.inference.fusion import fold_batch_norms
 from alphago.nn.net import NeuralNet
+from alphago.nn.parts import class_path
 from alphago.nn.random_positions import random_planes
 from alphago.nn.threads import one_torch_thread
+from alphago.nn.translator import Translator, reshape
+from alphago.nn.value import ForecastHead
 from alphago.system.files import write_atomic
 from alphago.system.validation import check_int, checks_keywords
 
@@ -109,6 +114,56 @@ def write_file(path: Path, data: bytes) -> None:
         raise type(error)(error.errno, error.strerror, str(path)) from error
 
 
+# --- the network's operations ----------------------------------------------------------------------
+
+
+def network_graph(net: NeuralNet) -> NetworkGraph:
+    """Return a network's operations in float32, with batch norms folded into convolutions.
+
+    For a size-free network the board's height and width remain symbolic, so that the list computes any board.
+    Raises ValueError, which names the part and the layer, if a layer cannot be translated.
+    """
+    height, width = ("height", "width") if net.size_free else net.env.plane_shape
+    graph = NetworkGraph(Tensor("planes", ("batch", net.env.planes, height, width)))
+    frozen = frozen_parts(net.base_net, net.value, net.policy)
+    with TRACING, torch.no_grad(), one_torch_thread():
+        (features,) = translate(graph, "base_net", frozen.base_net, graph.planes)
+        (logits,) = translate(graph, "policy", frozen.policy, features)
+        values = translate(graph, "value", WholeValue(frozen.value), features)
+    graph.outputs["logits"] = logits._replace(shape=("batch", "actions" if net.size_free else net.env.action_space))
+    for name, tensor in zip(("value", "score", "ownership"), values, strict=False):
+        graph.outputs[name] = tensor if name == "ownership" else reshape(graph, tensor, ("batch",))
+    return graph
+
+
+class WholeValue(nn.Module):
+    """A value head as a module that returns all its predictions: value, score and ownership, or the value alone."""
+
+    def __init__(self, head: nn.Module) -> None:
+        super().__init__()
+        self.head = head
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor | tuple[torch.Tensor, ...]:
+        if not isinstance(self.head, ForecastHead):
+            return self.head(features)
+        value, score, ownership = self.head.forecast(features)
+        return value if score is None or ownership is None else (value, score, ownership)
+
+
+def translate(graph: NetworkGraph, slot: str, module: nn.Module, inputs: Tensor) -> tuple[Tensor, ...]:
+    """Append a part's operations to the graph and return the part's outputs.
+
+    slot: the part's slot, such as "policy".  inputs: the part's input.
+    Raises ValueError if the part cannot be translated.
+    """
+    part = module.head if isinstance(module, WholeValue) else module
+    try:
+        outputs = Translator(fold_batch_norms(module.eval()), graph, slot).run(inputs)
+    except Exception as error:  # torch.fx may raise anything on a module that it cannot trace
+        raise ValueError(f"{slot}: {class_path(type(part))} cannot be exported: {error}") from error
+    return (outputs,) if isinstance(outputs, Tensor) else outputs
+
+
 # --- comparison with torch -------------------------------------------------------------------------
 
 
@@ -160,8 +215,6 @@ def rounded_run(graph: NetworkGraph, dtype: Any) -> Any:
 
     dtype: the weights are rounded to this dtype first; None for no rounding.
     """
-    from alphago.nn.graph_run import run_graph
-
     weights = graph.weights
     if dtype is not None:
         weights = {name: array.astype(dtype).astype(array.dtype) if "." in name else array

@@ -1,13 +1,10 @@
-"""Self-play in threads of this process: a Group plays games in one thread, SelfPlay has a Group for each thread.
+"""The games that one thread of self-play plays in parallel.
 
-Of G groups, group i mod G plays game i.  Each game has a random generator of its own, seeded with (seed, i), so games
+Each game has a random generator of its own, seeded with (seed, i), so games
 do not depend on the speed of threads.
 """
 
-import sys
-import threading
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -17,20 +14,13 @@ from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.rule import resigns, temperature_plies
 from alphago.mcts.search import Search
-from alphago.nn.inference.gpu import DeviceEvaluator
-from alphago.nn.net import NeuralNet
-from alphago.nn.threads import Workers
-from alphago.records.record import GameRecord, RecordBuilder, add_moves, read_arrays, to_arrays
-from alphago.system.cores import available_cores
+from alphago.records.record import GameRecord, RecordBuilder, add_moves
 from alphago.system.stopwatch import Stopwatch
 from alphago.training.beginning import draw_beginning
-from alphago.training.lineup import BEST_ALONE, Lineup, Seats, Shares, learns
+from alphago.training.lineup import BEST_ALONE, Seats, Shares, learns
 from alphago.training.settings import SelfPlaySettings
+from alphago.training.source import OnGame
 
-# Called with a finished game's number and its record, in any order and from several threads at the same time.
-OnGame = Callable[[int, GameRecord], object]
-
-GAMES = "games"  # the kind of work of self-play's threads between searches: choosing moves, making records
 # Attributes of a Group with one entry per slot, which are saved with the slot's record and random generator.
 SLOT_FIELDS = ("plies", "opening", "may_resign")
 
@@ -304,182 +294,6 @@ class Group:
         self.seats.restore(slot, state)
         self.generators[slot] = np.random.default_rng(0)
         self.generators[slot].bit_generator.state = state["generator"]
-
-
-class SelfPlay:
-    """The GameSource that plays games in threads of this process.
-
-    The games are divided among groups, one for each thread.  Games that are unfinished at the end of an iteration
-    continue in the next one.
-
-    numbers: the numbers of the games to play.  workers: the threads.  seed: the run's seed.
-    device: the name of the network's device, such as "cpu" or "cuda".
-    """
-
-    def __init__(
-        self,
-        env: GameEnv,
-        settings: SelfPlaySettings,
-        numbers: range,
-        workers: Workers,
-        *,
-        seed: int = 0,
-        device: str = "cpu",
-    ) -> None:
-        self.env, self.numbers, self.workers, self.seed, self.device = env, numbers, workers, seed, device
-        self.settings = settings.resolved(device, len(numbers))
-        self.evaluator: Evaluator | None = None
-        self.others: tuple[Evaluator, ...] = ()  # evaluators of a lineup's second best and recent networks
-        self.shares = BEST_ALONE
-        in_flight = self.settings.games_in_flight or 1
-        groups = min(self.settings.groups or 1, in_flight)
-        widths = divide(in_flight, groups)
-        self.groups = [self._new_group(width, numbers[g::groups], groups) for g, width in enumerate(widths)]
-
-    def _new_group(self, width: int, numbers: range, groups: int) -> Group:
-        # With the network on a device, each group uses its share of the cores for its trees.
-        threads = 1 if self.device == "cpu" else max(1, available_cores() // groups)
-        return Group(self.env, self.settings, width, self.seed, numbers, threads=threads)
-
-    def publish(self, net: NeuralNet, dtype: str | None = None, *, lineup: Lineup | None = None) -> None:
-        """Let the next iterations use snapshots of a network and of a lineup's networks.
-
-        net: the best network so far, or the latest one.
-        dtype: dtype of inference, as in NetEvaluator.
-        lineup: the networks that play beside `net`; None if `net` plays alone.
-        """
-        self.evaluator = self._snapshot(net, dtype, self.evaluator)
-        nets = () if lineup is None else (lineup.second, lineup.recent)
-        before = self.others or (None, None)
-        self.others = tuple(self._snapshot(other, dtype, old) for other, old in zip(nets, before, strict=False))
-        self.shares = BEST_ALONE if lineup is None else lineup.shares
-
-    def _snapshot(self, net: NeuralNet, dtype: str | None, before: Evaluator | None) -> Evaluator:
-        """Return an evaluator of a snapshot of `net`.
-
-        before: the evaluator that it replaces.  On a GPU this evaluator is reused with the new weights, so that its
-            buffers and CUDA graphs remain.
-        """
-        if not isinstance(before, DeviceEvaluator):
-            return net.evaluator(dtype, self.device, exact=True, shared=False)
-        before.load(net.base_net, net.value, net.policy)
-        return before
-
-    def play_all(self, evaluator: Evaluator, on_game: OnGame | None = None) -> list[GameRecord]:
-        """Play all games to their ends and return their records, ordered by number.
-
-        on_game: called with the number and the record of each finished game, from several threads at the same time.
-        """
-        self.evaluator = evaluator
-        for group in self.groups:
-            group.on_game = on_game
-        self.begin(None)
-        self.go_on()
-        return self.take()
-
-    def begin(
-        self,
-        plies: int | None,
-        readouts: int | None = None,
-        side_by_side: int | None = None,
-        resign_threshold: float | None = None,
-    ) -> None:
-        """Begin an iteration with the latest published network; the next calls of `go_on` play its moves.
-
-        plies: moves to play in every game; None for all games to their ends.
-        readouts: simulations per move; None for the settings' number.
-        side_by_side: largest number of games in progress, but at least one per group; games in progress continue even
-            if their number is larger.  None for `games_in_flight`.
-        resign_threshold: a player resigns if the root's value is below it; None for the settings' threshold.
-        """
-        assert self.evaluator is not None
-        capacities = divide(sys.maxsize if side_by_side is None else side_by_side, len(self.groups))
-        for group, capacity in zip(self.groups, capacities, strict=True):
-            group.capacity = max(1, min(capacity, len(group.builders)))  # every group must play its own games
-            group.use(self.evaluator, self.others, self.shares)
-            group.readouts = readouts or group.settings.readouts
-            group.resign_threshold = self.settings.resign_threshold if resign_threshold is None else resign_threshold
-            group.left = sys.maxsize if plies is None else plies
-
-    def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
-        """Play the iteration's moves; return False if some are left.
-
-        stop: once this event is set, the threads stop at their next move; a KeyboardInterrupt has the same effect.
-        until: value of time.monotonic() at which the threads stop, after at least one move in every game.
-        """
-        stop = stop or threading.Event()
-
-        def play(group: Group) -> None:
-            with group.stopwatch.running(GAMES):
-                while group.left and not stop.is_set():
-                    group.left = group.left - 1 if group.step() else 0
-                    if until is not None and time.monotonic() >= until:
-                        break
-
-        self.workers.run([lambda group=group: play(group) for group in self.groups], stop)  # type: ignore[misc]
-        return not any(group.left for group in self.groups)
-
-    def take(self) -> list[GameRecord]:
-        """Return the games finished since the last call, ordered by number."""
-        finished = sorted((pair for group in self.groups for pair in group.finished), key=lambda pair: pair[0])
-        for group in self.groups:
-            group.finished.clear()
-        return [record for _, record in finished]
-
-    def time_spent(self) -> dict[str, float]:
-        """Return for each kind of work its seconds since the last call, summed over all threads."""
-        spent: dict[str, float] = {}
-        for group in self.groups:
-            for work, seconds in group.stopwatch.take().items():
-                spent[work] = spent.get(work, 0.0) + seconds
-        return spent
-
-    def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Return the games as arrays by name, and plain data; `restore` continues from both, without the search trees.
-
-        No thread may be playing.
-        """
-        games = [record for group in self.groups for record in group.records()]
-        return to_arrays(games), {"groups": [group.state() for group in self.groups]}
-
-    def restore(self, arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> None:
-        """Continue from the two results of `state`; the number of groups becomes the saved number.
-
-        The caller must have called `publish` before.
-        """
-        assert self.evaluator is not None
-        if not data["groups"]:
-            return
-        records = iter(read_arrays(arrays))
-        end, step = self.numbers.stop, self.numbers.step * len(data["groups"])
-        self.groups = []
-        for state in data["groups"]:
-            group = self._new_group(len(state["slots"]), range(state["next"], end, step), len(data["groups"]))
-            group.restore(state, records, self.evaluator, self.others, self.shares)
-            self.groups.append(group)
-
-    def close(self) -> None:
-        """Do nothing, since the run closes the threads."""
-
-    @property
-    def begun(self) -> int:
-        """A number greater than the numbers of all games begun so far."""
-        return max((group.numbers.start for group in self.groups), default=self.numbers.start)
-
-    @property
-    def moves(self) -> int:
-        """The number of moves played so far."""
-        return sum(group.moves for group in self.groups)
-
-    @property
-    def readouts_done(self) -> int:
-        """The number of simulations and of evaluations of root positions so far."""
-        return sum(group.readouts_done for group in self.groups)
-
-
-def divide(games: int, groups: int) -> list[int]:
-    """Divide `games` evenly among groups; return the number of games of each group, the larger numbers first."""
-    return [games // groups + (group < games % groups) for group in range(groups)]
 
 
 def divergence(policies: np.ndarray, priors: np.ndarray) -> np.ndarray:

@@ -18,21 +18,20 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
 from alphago.system.stopwatch import PUBLISHING, SAVING, Stopwatch
-from alphago.training.batches import Part, Prefetcher, to_device
-from alphago.training.boards import Boards, BoardTraining
-from alphago.training.curriculum import stages
-from alphago.training.group import SelfPlay
+from alphago.training.batches import Batch, Prefetcher, to_device
+from alphago.training.curriculum import lessons
 from alphago.training.history import Row
 from alphago.training.learner import Learner
 from alphago.training.lineup import Lineup
+from alphago.training.measures import mean_metrics
 from alphago.training.memory import MakeMemory, ReplayMemory
-from alphago.training.pool import SamplePool
+from alphago.training.metrics import Pace, game_metrics, time_shares
 from alphago.training.runs.folder import RunFolder
 from alphago.training.runs.state import State
-from alphago.training.selfplay import MakeSource
+from alphago.training.selfplay import SelfPlay
 from alphago.training.settings import TrainingSettings
-from alphago.training.watch.measures import mean_metrics
-from alphago.training.watch.metrics import Pace, board_metrics, time_shares
+from alphago.training.source import MakeSource
+from alphago.training.stage import Stage
 from alphago.training.watch.report import Reporter
 from alphago.training.watch.run_clock import RunClock, SavingTimes
 
@@ -113,7 +112,7 @@ class Run:
     folder: the run's folder.
     workers: the threads of self-play and gradient steps.
     device: the device of self-play and training: "cpu", "cuda", or "host" (the GPU's code on the CPU, for tests).
-    make_source, make_memory: create each board's source of games and memory.
+    make_source, make_memory: create each stage's source of games and memory.
     """
 
     def __init__(
@@ -135,10 +134,10 @@ class Run:
         self.device = device
         self.make_source = make_source
         self.make_memory = make_memory
-        self._sources = ExitStack()  # closes the current stage's sources
+        self._closing = ExitStack()  # closes the current stage's source
         self.judges: list[Judge] = []
         self.reporter = Reporter([])
-        self.stages = stages(env, settings.curriculum, settings.sizes)
+        self.lessons = lessons(env, settings.curriculum)
         self.learner = Learner(net, settings, workers, torch_device(device))
         self.prefetcher = Prefetcher(np.random.default_rng([settings.seed, 1 << 32]))
         self.clock = RunClock(settings.max_minutes)
@@ -153,31 +152,38 @@ class Run:
 
     def start(self) -> None:
         """Begin a new run in its first stage."""
-        self._enter(0, 0, 0, {})
+        self._enter(0, 0, 0)
 
     def close(self) -> None:
-        """Close the sources of games; no more games can be played."""
-        self._sources.close()
+        """Close the source of games; no more games can be played."""
+        self._closing.close()
 
-    def _enter(self, stage: int, games: int, first: int, memories: Mapping[GameEnv, ReplayMemory | SamplePool]) -> None:
-        """Begin a stage after `games` games, with new games numbered from `first` and with these memories."""
-        self._sources.close()
-        self.stage, self.entered, self.first = stage, games, first
-        numbers = range(first, first + self.settings.game_limit - games)
-        self.boards = Boards(
-            self.stages[stage], self.settings, numbers, memories,
-            workers=self.workers, make_source=self.make_source, make_memory=self.make_memory, device=self.device,
-        )  # fmt: skip
-        for source in self.boards.sources:
-            self._sources.callback(source.close)
+    def _enter(self, lesson: int, games: int, first: int, before: Stage | None = None) -> None:
+        """Begin the stage of a lesson after `games` games, with new games numbered from `first`.
+
+        before: the previous stage, whose memory goes on if the board is the same.
+        """
+        self._closing.close()
+        self.lesson, self.entered, self.first = lesson, games, first
+        env = self.lessons[lesson].env
+        self.stage = Stage(
+            env,
+            self.settings,
+            range(first, first + self.settings.game_limit - games),
+            self.workers,
+            make_source=self.make_source,
+            make_memory=self.make_memory,
+            memory=before.memory if before is not None and before.env == env else None,
+            device=self.device,
+        )
+        self._closing.callback(self.stage.source.close)
         # The network that self-play uses, its number of gradient steps, and the lineup that plays beside it.
         self._published: tuple[NeuralNet, int, Lineup | None] | None = None
-        self.main = self.boards.main(self.goal)
-        self.learner.resize(self.main.env)
+        self.learner.resize(env)
         self.samples_due = 0.0
         self.readouts = 0  # readouts per move in the current iteration
         self.game_metrics: dict[str, Any] = {}  # metrics of the games that finished in the current iteration
-        self.pace = Pace(self.boards, self.workers.count)
+        self.pace = Pace(self.stage.source, self.workers.count)
 
     # --- progress ---
 
@@ -207,8 +213,8 @@ class Run:
 
     @property
     def player(self) -> NeuralNet:
-        """The network that self-play uses, resized to the main board."""
-        return self.learner.net if self.best is None else self.best.resized(self.main.env)
+        """The network that self-play uses, on the stage's board."""
+        return self.learner.net if self.best is None else self.best.resized(self.stage.env)
 
     @property
     def pause_at(self) -> float:
@@ -220,12 +226,12 @@ class Run:
     @property
     def batches_due(self) -> int:
         """The number of batches to train on before the next iteration."""
-        return int(self.samples_due // self.settings.batch_size) if self.boards.learning() else 0
+        return int(self.samples_due // self.settings.batch_size) if self.stage.may_learn else 0
 
     @property
     def samples_per_position(self) -> float:
         """The mean number of samples to train on per new position, at present."""
-        pool = self.boards.pool
+        pool = self.stage.pool
         return self.settings.samples_per_position if pool is None else pool.samples_per_position
 
     @property
@@ -235,7 +241,7 @@ class Run:
             "seconds": round(self.clock.seconds, 3),
             "processor_seconds": round(self.clock.processor, 3),
             "games": self.games,
-            "positions": self.positions + self.boards.added,
+            "positions": self.positions + self.stage.memory.added,
         }
 
     # --- the parts of an iteration that loop.py calls ---
@@ -245,42 +251,39 @@ class Run:
         if not self.in_iteration:
             self._enter_next_stage()
             self.readouts = self.settings.readouts_at(self.progress)
-            self.boards.begin(self.readouts, self.settings.side_by_side(self.games))
-            self.game_metrics = board_metrics(self.boards, [[] for _ in self.boards])
+            self.stage.begin(self.readouts, self.settings.side_by_side(self.games))
+            self.game_metrics = game_metrics([], self.stage.env)
             self.in_iteration = True
-        self.pace = Pace(self.boards, self.workers.count)
+        self.pace = Pace(self.stage.source, self.workers.count)
 
     def _enter_next_stage(self) -> None:
         """Enter the next stage if the run's progress has reached it; a prolonged run never goes back to a stage."""
-        due = next(number for number, stage in enumerate(self.stages) if self.progress < stage.end or stage.end == 1.0)
-        if due > self.stage:
+        due = next(number for number, one in enumerate(self.lessons) if self.progress < one.end or one.end == 1.0)
+        if due > self.lesson:
             self.checkpoint(keep=True)
-            before, added = self.boards, self.positions + self.boards.added
-            self._enter(due, self.games, before.begun, before.memories)
-            self.positions = added - self.boards.added
+            before, added = self.stage, self.positions + self.stage.memory.added
+            self._enter(due, self.games, before.source.begun, before)
+            self.positions = added - self.stage.memory.added
             self.publish()
 
-    def add_games(self, board: BoardTraining, records: list[GameRecord]) -> None:
-        """Count a board's finished games, queue them to be saved in the run's folder, and report them."""
-        if board.memory.keeps_games:
-            self.folder.shards.add(records, board.env.N)
+    def add_games(self, records: list[GameRecord]) -> None:
+        """Count finished games, queue them to be saved in the run's folder, and report them."""
+        if self.stage.memory.keeps_games:
+            self.folder.shards.add(records, self.stage.env.N)
         self.games += len(records)
-        self.reporter.games(board.env, records)
+        self.reporter.games(self.stage.env, records)
 
-    def batches(self, may_go_on: Callable[[], bool]) -> Iterator[list[Part]]:
-        """Yield the batches that are due (see batches.py), each a list with one Part per board.
-
-        A batch is drawn while the network learns from the previous one.
+    def batches(self, may_go_on: Callable[[], bool]) -> Iterator[Batch]:
+        """Yield the batches that are due; a batch is drawn while the network learns from the previous one.
 
         may_go_on: function that returns False to end the iteration before all batches are taken.
         """
-        pool = self.boards.pool
+        pool = self.stage.pool
         numbers = itertools.count(0 if pool is None else pool.taken)
         self.learner.factor = 1.0 if pool is None else pool.rate
 
-        def draw(generator: np.random.Generator) -> list[Part]:
-            samples = self.boards.sample(generator, next(numbers))
-            return [to_device(sample, self.learner.device) for sample in samples]
+        def draw(generator: np.random.Generator) -> Batch:
+            return to_device(self.stage.batch(next(numbers), generator), self.learner.device)
 
         for batch in self.prefetcher.batches(self.batches_due, draw, may_go_on):
             self.samples_due -= self.settings.batch_size
@@ -305,21 +308,20 @@ class Run:
             self.autosave()
 
     def _metrics(self, steps: list[dict[str, float]]) -> dict[str, Any]:
-        boards = self.boards.boards
         return {
             "iteration": self.iterations,
             **self.standing,
-            "board_size": boards[0].env.N if len(boards) == 1 else None,
-            "memory": sum(len(board.memory) for board in boards),
+            "board_size": self.stage.env.N,
+            "memory": len(self.stage.memory),
             "steps": self.learner.steps,
             "skipped_steps": self.learner.skipped,
             "learning_rate": self.learner.rate(self.progress),
             "readouts": self.readouts,
-            "resign_threshold": self.main.resign_threshold,
+            "resign_threshold": self.stage.resign_threshold,
             **self.pace.metrics(),
-            **time_shares(self.stopwatch.take(), self.boards.time_spent(), self.workers.count),
+            **time_shares(self.stopwatch.take(), self.stage.source.time_spent(), self.workers.count),
             "compacted": self.compacted,
-            **({} if self.boards.pool is None else self.boards.pool.metrics()),
+            **({} if self.stage.pool is None else self.stage.pool.metrics()),
             **mean_metrics(steps),
             **self.game_metrics,
             "gpu_busy": self.reporter.gpu_busy(),
@@ -331,7 +333,7 @@ class Run:
         lineup = next((judge.lineup for judge in self.judges if judge.lineup is not None), None)
         net, steps = (self.learner.net, self.learner.steps) if self.best is None else (self.best, 0)
         if (net, steps, lineup) != self._published:
-            self.boards.publish(self.player, lineup)
+            self.stage.publish(self.player, lineup)
             self._published = net, steps, lineup
 
     def judge(self, stop: threading.Event) -> None:
@@ -365,7 +367,7 @@ class Run:
         keep: whether to save the network also under its number of games, where later networks do not replace it.
         """
         began = time.monotonic()
-        resignation = self.main.resignation()
+        resignation = self.stage.resignation()
         notes = {"seconds": f"{self.clock.seconds:.3f}", **(resignation.notes() if resignation else {})}
         if keep:
             self.saved_games = self.games
@@ -380,14 +382,14 @@ class Run:
 
     def state(self) -> State:
         """Return the run's state; the threads of self-play must not be playing."""
-        tensors, boards = self.boards.state()
+        tensors, stage = self.stage.state()
         data = {
-            "stage": [self.stage, self.entered, self.first],
+            "lesson": [self.lesson, self.entered, self.first],
             **{name: getattr(self, name) for name in COUNTS},
             "steps": self.learner.steps,
             "skipped_steps": self.learner.skipped,
             "generator": self.prefetcher.state,
-            "boards": boards,
+            "stage": stage,
             "clock": self.clock.state(),
             "judges": {judge.name: judge.state() for judge in self.judges},
         }
@@ -397,8 +399,7 @@ class Run:
     def restore(self, state: State) -> list[str]:
         """Continue from a state saved in this run's folder; return sentences about damaged files, for a report."""
         data = state.data
-        stage, games, first = data["stage"]
-        self._enter(stage, games, first, {})
+        self._enter(*data["lesson"])
         for name in COUNTS:
             setattr(self, name, data[name])
         self.learner.restore(state.tensors, data["steps"], data["skipped_steps"])
@@ -406,6 +407,7 @@ class Run:
         for judge in self.judges:
             judge.restore(self, state.tensors, data["judges"].get(judge.name))
         self.publish()
-        notes = self.boards.restore(self.folder.shards, state.tensors, data["boards"])
+        records, notes = self.folder.shards.latest(data["stage"]["memory"]["games"], self.stage.env.N)
+        self.stage.restore(records, state.tensors, data["stage"])
         self.clock.restore(data["clock"])
         return notes

@@ -25,8 +25,8 @@ from alphago.system.validation import (
     setting,
     settings,
 )
-from alphago.training.curriculum import Curriculum, Sizes, check_curriculum, check_sizes
-from alphago.training.judges.criteria import Champions, Gate, check_watch
+from alphago.training.criteria import Champions, Gate, check_watch
+from alphago.training.curriculum import Curriculum, check_curriculum
 from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer, Steps, check_schedule
 from alphago.training.pool import Pool
 from alphago.training.targets import Targets, ValueTargets
@@ -152,8 +152,7 @@ class TrainingSettings(SelfPlaySettings):
     """
 
     games_in_flight: int | None = setting(
-        "games played in parallel; None for an eighth of num_games, at most 256 (4096 on a GPU), and at least one for "
-        "each board",
+        "games played in parallel; None for an eighth of num_games, at least 1 and at most 256 (4096 on a GPU)",
         default=None,
         least=1,
     )
@@ -277,14 +276,8 @@ class TrainingSettings(SelfPlaySettings):
     )
     curriculum: Curriculum = setting(
         "smaller boards on which the run begins, in order, as pairs (board size, share of the run): ((7, 0.25),) plays "
-        "the first quarter of the run on 7x7.  A pair may have several sizes instead of one, as in `sizes`: "
-        "((((7, 0.5), (9, 0.5)), 0.25),).  With () the whole run is on the game's own board.  For size-free networks",
-        default=(),
-    )
-    sizes: Sizes = setting(
-        "boards that are played in parallel after the curriculum, as pairs (board size, share of the moves and of each "
-        "batch): ((7, 0.3), (9, 0.7)).  They must include the game's own board; other boards have their default komi.  "
-        "With () only the game's own board is played",
+        "the first quarter of the run on 7x7.  They have their default komi.  With () the whole run is on the game's "
+        "own board.  For size-free networks",
         default=(),
     )
     gate: Gate | float | Mapping[str, Any] | None = setting(
@@ -336,7 +329,6 @@ class TrainingSettings(SelfPlaySettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set("curriculum", check_curriculum(self.curriculum))
-        self._set("sizes", check_sizes(self.sizes))
         self._set("watch", check_watch(self.watch))
         for name in ("exact_rules", "adaptive_resignation"):
             self._set(name, check_bool(name, getattr(self, name)))
@@ -347,17 +339,11 @@ class TrainingSettings(SelfPlaySettings):
                 f"start_training_after ({self.start_training_after}) is more than memory_size ({self.memory_size}): "
                 "training would never start"
             )
-        for name in ("batch_size", "games_in_flight"):
-            value, most = getattr(self, name), self.boards_at_once
-            if value is not None and value < most:
-                raise ValueError(f"{name} must be at least the number of boards side by side ({most}), got {value!r}")
         self._set("gate", nested(Gate, self.gate, lambda rate: check_float("gate, a win rate,", rate)))
         self._set("champions", nested(Champions, self.champions, lambda r: check_float("champions, a win rate,", r)))
         self._set("pool", nested(Pool, self.pool, lambda count: check_int("pool, positions of self-play,", count, 1)))
         if self.gate is not None and self.champions is not None:
             raise ValueError(f"gate must be None where there are champions, got {self.gate!r}")
-        if self.pool is not None and self.boards_at_once > 1:
-            raise ValueError(f"pool must be None where a run plays several boards side by side, got {self.pool!r}")
         self._check_learning()
         _ = self.targets  # raises where they do not fit together
 
@@ -401,23 +387,18 @@ class TrainingSettings(SelfPlaySettings):
 
     def side_by_side(self, games: int) -> int:
         """Return the number of games to play in parallel once `games` games of the run are over."""
-        most = self.games_in_flight or self.boards_at_once
-        return min(most, max(self.first_games_in_flight or most, int(GENERATION * games), self.boards_at_once))
+        most = self.games_in_flight or 1
+        return min(most, max(self.first_games_in_flight or most, int(GENERATION * games)))
 
     def readouts_at(self, progress: float) -> int:
         """Return the readouts per move when the run's progress is `progress`, 0 .. 1."""
         first = self.first_readouts or self.readouts
         return round(first * (self.readouts / first) ** progress)
 
-    @property
-    def boards_at_once(self) -> int:
-        """The largest number of boards that the run plays in parallel."""
-        return max([1, len(self.sizes), *(len(sizes) for sizes, _ in self.curriculum if isinstance(sizes, tuple))])
-
     def selfplay(self, device: str = "cpu") -> SelfPlaySettings:
         """Return the run's settings of self-play on a device, with defaults for None in games_in_flight and search."""
         most = MOST_IN_FLIGHT if device == "cpu" else default_games_in_flight(device)
-        in_flight = self.games_in_flight or max(self.boards_at_once, min(most, self.game_limit // 8))
+        in_flight = self.games_in_flight or max(1, min(most, self.game_limit // 8))
         own = {one.name: getattr(self, one.name) for one in fields(SelfPlaySettings)}
         return SelfPlaySettings(**{**own, "games_in_flight": in_flight, "search": self.search_for(in_flight)})
 

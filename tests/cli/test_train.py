@@ -51,14 +51,27 @@ def test_a_folder_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture) -> None
         assert told.count("\n") == 1
 
 
-def test_several_boards_and_a_gate(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    """The largest board is the run's own; the folder knows it all when the run goes on."""
+def test_a_curriculum_and_a_gate(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    """The folder knows it all when the run goes on."""
     folder = str(tmp_path / "run")
-    command = ["train", "--sizes", "4:0.5,3:0.5", "--gate", "0.6", "--games", "2", "--folder", folder, *SMALL]
+    command = [
+        "train",
+        "--board-size",
+        "4",
+        "--curriculum",
+        "3:0.5",
+        "--gate",
+        "0.6",
+        "--games",
+        "2",
+        "--folder",
+        folder,
+        *SMALL,
+    ]
     assert main(command) == 0
     assert load_model(folder).env == GoEnv(4)
     settings = json.loads((tmp_path / "run" / "config.json").read_text())["settings"]
-    assert settings["sizes"] == [[4, 0.5], [3, 0.5]]
+    assert settings["curriculum"] == [[3, 0.5]]
     assert settings["gate"]["win_rate"] == 0.6
     for again in (command, ["train", "--folder", folder]):
         assert main(again) == 0
@@ -130,8 +143,6 @@ def test_a_preset_brings_its_game(tmp_path: Path) -> None:
         (["--until", "nobody", "--games", "1"], "no player is called 'nobody'"),
         (["--game", "connect-four", "--until", "rave:100"], "env must be Go for rave:100, got ConnectFourEnv("),
         (["--komi", "1.3"], "--komi must be a multiple of 0.5"),
-        (["--sizes", "7:0.3,9:0.3"], "--sizes must be pairs (board size, share)"),
-        (["--sizes", "7:0.3,9:0.7", "--board-size", "5"], "--sizes must include the size of the game, 5, got"),
         (["--gate", "1.5"], "a gate's win_rate must be"),
     ],
 )

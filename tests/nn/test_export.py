@@ -12,9 +12,8 @@ from torch import nn
 from alphago import ConnectFourEnv, GoEnv, NeuralNet, OwareEnv, ReversiEnv, load_model
 from alphago.env.game import GameEnv
 from alphago.nn.base import DenseBase, ResidualTower
-from alphago.nn.export import Export, export_model, onnx_run
-from alphago.nn.graph import network_graph
-from alphago.nn.graph_run import run_graph
+from alphago.nn.export import Export, export_model, network_graph, onnx_run
+from alphago.nn.graph import run_graph
 from alphago.nn.random_positions import random_planes
 from alphago.nn.value import AddedForecast, DenseValue
 

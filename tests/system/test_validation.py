@@ -40,7 +40,7 @@ from alphago.mcts.player import USUAL_LEAVES
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.loss import LossWeights
 from alphago.system.validation import checks_keywords, make_settings
-from alphago.training.judges.criteria import Gate
+from alphago.training.criteria import Gate
 from alphago.training.judges.proof import Opponent
 from alphago.training.settings import TrainingSettings
 from alphago.ui.thinker import MoveLimit
@@ -229,7 +229,7 @@ def test_public_functions_keep_signature_and_docstring() -> None:
     assert list(inspect.signature(GoEnv).parameters)[:2] == ["board_size", "planes"]
     assert list(inspect.signature(train).parameters)[-1] == "settings"
     assert inspect.signature(ConnectFourEnv).parameters == {}
-    assert (train.__name__, train.__module__) == ("train", "alphago.training.session")
+    assert (train.__name__, train.__module__) == ("train", "alphago.training.call.session")
     for name in alphago.__all__:
         assert inspect.getdoc(getattr(alphago, name)), name
 

@@ -19,15 +19,15 @@ from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord, RecordBuilder, load_records, read_arrays, to_arrays
 from alphago.system.validation import UNSET, Unset
-from alphago.training.group import SelfPlay
-from alphago.training.judges.criteria import Opponent
+from alphago.training.call.plan import TrainCall, new_run, old_run, seeded
+from alphago.training.call.session import begin, run_for, train
+from alphago.training.criteria import Opponent
 from alphago.training.lineup import Lineup
 from alphago.training.loop import train_loop
 from alphago.training.run import Judge, Run
 from alphago.training.runs.folder import RunFolder
-from alphago.training.runs.resume import TrainCall, new_run, old_run, seeded
-from alphago.training.selfplay import MakeSource
-from alphago.training.session import begin, run_for, train
+from alphago.training.selfplay import SelfPlay
+from alphago.training.source import MakeSource
 from alphago.training.watch.report import Report
 from alphago.training.watch.run_clock import SavingTimes
 

@@ -16,8 +16,8 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import POLICY_SCALE, GameRecord
 from alphago.system.cores import available_cores
-from alphago.training.group import Group, SelfPlay, divergence
-from alphago.training.selfplay import selfplay
+from alphago.training.group import Group, divergence
+from alphago.training.selfplay import SelfPlay, selfplay
 from alphago.training.settings import SelfPlaySettings
 from tests.mcts.games import CountingEnv
 

@@ -14,9 +14,9 @@ from alphago.mcts.search import Search, SearchSettings
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
-from alphago.training.group import SelfPlay
+from alphago.training.call.plan import seeded
 from alphago.training.lineup import BEST, BEST_ALONE, RECENT, SECOND, Lineup, Seats, Shares, draw_roles, learns
-from alphago.training.runs.resume import seeded
+from alphago.training.selfplay import SelfPlay
 from alphago.training.settings import SelfPlaySettings
 
 GO = GoEnv(3, komi=0.5)

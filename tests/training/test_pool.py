@@ -71,8 +71,6 @@ class TestSettings:
         assert TrainingSettings().pool is None
         with pytest.raises(ValueError, match=r"pool, positions of self-play, must be an integer >= 1, got 0\.5"):
             TrainingSettings(pool=0.5)
-        with pytest.raises(ValueError, match="pool must be None where a run plays several boards side by side"):
-            TrainingSettings(pool=500, sizes=((5, 0.5), (7, 0.5)))
 
 
 class TestSubset:
@@ -304,6 +302,6 @@ class TestRun:
         settings = {**POOLED, "pool": pool, "num_games": 30, "start_training_after": 10, "curriculum": ((2, 0.4),)}
         with opened(tmp_path, source=RandomGames, report=report, **settings) as made:
             train_loop(made, threading.Event())
-            assert made.boards.pool is not None
-            assert all(entry.record.policies.shape[1] == 10 for entry in made.boards.pool.entries)
+            assert made.stage.pool is not None
+            assert all(entry.record.policies.shape[1] == 10 for entry in made.stage.pool.entries)
         assert {row["board_size"] for row in report.rows if row["steps"]} == {2, 3}

@@ -17,11 +17,11 @@ from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LossWeights
 from alphago.nn.net import NeuralNet
 from alphago.system.validation import UNSET
-from alphago.training.judges.criteria import Opponent
+from alphago.training.call.plan import Plan, TrainCall, new_run, old_run
+from alphago.training.call.session import train
+from alphago.training.criteria import Opponent
 from alphago.training.optimizer import rate_factor
 from alphago.training.recipes import FEW_GAMES, OTHER_GAMES, RECIPES, recipe_for
-from alphago.training.runs.resume import Plan, TrainCall, new_run, old_run
-from alphago.training.session import train
 from alphago.training.settings import TrainingSettings
 from alphago.training.targets import Targets
 from tests.training.small_runs import EXACT, GO, Listener, RandomGames, interrupt_at, run

@@ -16,9 +16,9 @@ from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.model_files import read_weights
 from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import GameRecord, RecordBuilder, load_records
+from alphago.training.call.plan import saved_settings
 from alphago.training.loop import train_loop
 from alphago.training.run import Run, Stopped
-from alphago.training.runs.resume import saved_settings
 from tests.training.small_runs import (
     GO,
     Listener,
@@ -26,12 +26,9 @@ from tests.training.small_runs import (
     Small,
     Sources,
     games_in,
-    go_on,
     opened,
     run,
-    run_killed,
     same,
-    without_times,
 )  # fmt: skip
 
 GO4 = GoEnv(4, komi=0.5)
@@ -223,66 +220,6 @@ class TestStages:
         _, listener = run(tmp_path, 4, opening_plies=0)
         for row in listener.rows:
             assert row["readouts_per_second"] == pytest.approx(5 * row["moves_per_second"])
-
-
-BOTH: dict[str, Any] = {"sizes": ((3, 0.4), (4, 0.6)), "games_in_flight": 5, "curriculum": ((3, 0.2),)}
-
-
-@pytest.fixture(scope="module")
-def two_boards(tmp_path_factory: pytest.TempPathFactory) -> Small:
-    """A run on one board, then on it and another one."""
-    folder = tmp_path_factory.mktemp("sizes") / "run"
-    return Small(folder, *run(folder, 20, GO4, **BOTH))
-
-
-class TestBoardsSideBySide:
-    def test_they_share_a_run(self, two_boards: Small) -> None:
-        folder, net, listener = two_boards
-        assert net.env == GO4
-        assert listener.last["games"] == 20
-        both = [row for row in listener.rows if row["board_size"] is None]
-        assert {row["board_size"] for row in listener.rows} == {3, None}
-        assert both[-1]["positions_3x3"] > 0 < both[-1]["positions_4x4"]
-        assert both[-1]["memory"] == both[-1]["positions_3x3"] + both[-1]["positions_4x4"]
-        assert any(row.get("policy_loss_3x3") and row.get("policy_loss_4x4") for row in both)
-        assert not any("policy_loss_3x3" in row for row in listener.rows if row["board_size"])
-        assert listener.rises("games", "positions", "steps")
-        played = [load_records(path) for path in sorted((folder / "games").iterdir())]
-        assert {records[0].policies.shape[1] for records in played} == {10, 17}
-        assert all(len({r.policies.shape[1] for r in records}) == 1 for records in played)
-        seeds = [record.seed for records in played for record in records]
-        assert len(set(seeds)) == len(seeds) == 20
-        load_model(folder, GO4)
-
-    def test_a_memory_goes_on_into_the_next_stage(self, two_boards: Small) -> None:
-        """3x3 is played before and after: its positions stay, and so does the start of training."""
-        rows = two_boards.listener.rows
-        last = max(i for i, row in enumerate(rows) if row["board_size"] == 3)
-        assert rows[last]["memory"] > 0
-        assert rows[last + 1]["positions_3x3"] >= rows[last]["memory"]
-
-    @pytest.mark.parametrize("saves", [35, 75])
-    def test_it_goes_on_to_the_bit(self, tmp_path: Path, two_boards: Small, saves: int) -> None:
-        run_killed(tmp_path, saves, num_games=20, env=GO4, **BOTH)
-        net, listener = go_on(tmp_path, env=GO4)
-        assert same(net, two_boards.net)
-        rows, expected = without_times(listener.rows), without_times(two_boards.listener.rows)
-        # The first one has the means of the steps that were left of its iteration.
-        assert rows[1:] == expected[len(expected) - len(rows) + 1 :]
-
-    def test_more_games(self, tmp_path: Path) -> None:
-        """Boards that were done begin again."""
-        settings = {**BOTH, "curriculum": (), "source": RandomGames}
-        run(tmp_path, 3, GO4, **settings)
-        _, listener = go_on(tmp_path, 9, env=GO4, source=RandomGames)
-        assert listener.last["games"] == 9
-        assert listener.last["games_3x3"] > 2 < listener.last["games_4x4"]
-
-    def test_a_run_keeps_its_sizes(self, two_boards: Small) -> None:
-        with pytest.raises(ValueError, match=r"has sizes \(\(3, 0.4\), \(4, 0.6\)\), got \(\)"):
-            go_on(two_boards.folder, env=GO4, sizes=())
-        config = json.loads((two_boards.folder / "config.json").read_text())
-        assert saved_settings(config, two_boards.folder).sizes == ((3, 0.4), (4, 0.6))
 
 
 class FirstForEver:

@@ -14,9 +14,9 @@ from alphago.env.go import GoEnv
 from alphago.mcts.search import SearchSettings
 from alphago.system.cores import available_cores
 from alphago.system.validation import UNSET
-from alphago.training.judges.criteria import Champions, Gate, Opponent
+from alphago.training.call.plan import TrainCall, new_run
+from alphago.training.criteria import Champions, Gate, Opponent
 from alphago.training.pool import Pool
-from alphago.training.runs.resume import TrainCall, new_run
 from alphago.training.settings import SelfPlaySettings, TrainingSettings
 from tests.training.small_runs import RandomGames, run
 
@@ -72,8 +72,6 @@ def test_numpys_numbers_become_pythons(kind: Any, one: Field[Any]) -> None:
         ({"memory_size": 30}, r"start_training_after \(1000\) is more than memory_size \(30\)"),
         ({"gate": True}, "gate, a win rate, must be .*, got True"),
         ({"gate": "0.55"}, "gate, a win rate, must be .*, got '0.55'"),
-        ({"batch_size": 1, "sizes": ((3, 0.5), (4, 0.5))}, r"batch_size must be at least .*\(2\), got 1"),
-        ({"games_in_flight": 1, "sizes": ((3, 0.5), (4, 0.5))}, r"games_in_flight must be at least .*\(2\), got 1"),
         ({"optimizer": "lion"}, "optimizer must be 'muon', .* got 'lion'"),
         ({"optimizer": 3}, "optimizer must be 'muon', .* got 3"),
         ({"schedule": "linear"}, "schedule must be 'cosine', .* got 'linear'"),
@@ -87,16 +85,6 @@ def test_numpys_numbers_become_pythons(kind: Any, one: Field[Any]) -> None:
 def test_what_is_refused(given: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         TrainingSettings(**given)
-
-
-@pytest.mark.parametrize(
-    "wrong", [((3, 1.0), (3, 0.0)), ((3, 0.5),), ((3, 0.5), (3, 0.5)), (3, 4), ((3,),), ((3.5, 1.0),), 3]
-)
-def test_what_are_no_sizes(wrong: Any) -> None:
-    with pytest.raises(ValueError, match="sizes must be pairs"):
-        TrainingSettings(sizes=wrong)
-    with pytest.raises(ValueError, match="curriculum must be pairs"):
-        TrainingSettings(curriculum=((wrong if isinstance(wrong, tuple) else "x", 0.5),))
 
 
 @pytest.mark.parametrize("wrong", [((2, 1.0),), ((2, 0.5), (3, 0.5)), ((2, 0),), (3, 4), ((2,),)])
@@ -136,11 +124,11 @@ class TestGamesInFlight:
     @pytest.mark.parametrize(
         ("most", "first", "games", "side_by_side"),
         [(256, 64, 0, 64), (256, 64, 1039, 64), (256, 64, 2048, 128), (256, 64, 10**6, 256), (256, None, 0, 256),
-         (12, 64, 0, 12), (12, 64, 10**6, 12), (5, 1, 0, 2)],
+         (12, 64, 0, 12), (12, 64, 10**6, 12), (5, 1, 0, 1)],
     )  # fmt: skip
     def test_few_at_the_beginning(self, most: int, first: int | None, games: int, side_by_side: int) -> None:
-        """A sixteenth of the games so far, and one for each board at least."""
-        settings = TrainingSettings(games_in_flight=most, first_games_in_flight=first, sizes=((5, 0.5), (7, 0.5)))
+        """A sixteenth of the games so far."""
+        settings = TrainingSettings(games_in_flight=most, first_games_in_flight=first)
         assert settings.side_by_side(games) == side_by_side
 
     @pytest.mark.parametrize(("device", "flight", "groups"), [("cpu", 64, available_cores()), ("cuda", 4096, 4)])

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,7 @@ from alphago.arena.sprt import Sprt, pair_scores
 from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings
 from alphago.nn.net import NeuralNet
-from alphago.training.batches import apportion
-from alphago.training.judges.criteria import Gate
+from alphago.training.criteria import Gate
 from alphago.training.run import Run
 from alphago.training.settings import TrainingSettings
 
@@ -22,14 +21,14 @@ AT_ONCE = 20  # games between two evaluations of the sequential test, and betwee
 
 
 def play_candidate(run: Run, opponent: NeuralNet, gate: Gate, seed: int, stop: threading.Event) -> "Match":
-    """Play a match of the run's latest network against `opponent`, on all boards of its stage, and return it.
+    """Play a match of the run's latest network against `opponent`, on the board of its stage, and return it.
 
     gate: number of games, readouts, and the condition for accepting the candidate.  seed: as in `Match.play`.
     Raises MatchStopped if `stop` is set before the end.
     """
     readouts = run.settings.readouts if gate.readouts is None else gate.readouts
-    boards = [(board.env, board.share) for board in run.boards]
-    match = Match((run.learner.net, opponent), boards, readouts, gate, run.device, match_search(run.settings))
+    search = match_search(run.settings)
+    match = Match((run.learner.net, opponent), run.stage.env, readouts, gate, run.device, search)
     while not match.is_over:
         match.play(seed, stop)
     return match
@@ -43,10 +42,10 @@ def log_match(run: Run, match: "Match", row: Mapping[str, Any], name: str) -> No
     name: the name under which the games are saved.
     """
     games, (low, high) = len(match.outcomes), wilson(match.win_rate, len(match.outcomes))
-    run.folder.keep_match(name, run.games, match.results)
+    run.folder.keep_match(name, run.games, match.env, match.results)
     run.add_match({
         **row, "readouts": match.readouts, "played": games, **match.counts(), "win_rate": match.win_rate,
-        "low": low, "high": high, **match.by_board(), "match_seconds": match.seconds,
+        "low": low, "high": high, "match_seconds": match.seconds,
     })  # fmt: skip
     verdict = {True: "; it is the best now", False: "; the best stays", None: ""}[row.get("accepted")]
     run.note(
@@ -63,7 +62,7 @@ def match_search(settings: TrainingSettings) -> SearchSettings | str:
 class Match:
     """A match of a candidate against the best network so far; each call of `play` plays at most AT_ONCE more games.
 
-    players: the candidate and the best network.  boards: each board's game and its share of the match's games.
+    players: the candidate and the best network.  env: the game.
     readouts: simulations per move of both players.
     gate: the number of games, and the condition for accepting the candidate.
     device: where the networks are computed.
@@ -73,7 +72,7 @@ class Match:
     def __init__(
         self,
         players: tuple[NeuralNet, NeuralNet],
-        boards: Sequence[tuple[GameEnv, float]],
+        env: GameEnv,
         readouts: int,
         gate: Gate,
         device: str,
@@ -81,36 +80,39 @@ class Match:
     ) -> None:
         self.device = device
         self.players = players
-        self.boards = boards
+        self.env = env
         self.readouts = readouts
         self.gate = gate
         self.search = search
-        self.results: list[tuple[GameEnv, MatchResult]] = []
+        self.results: list[MatchResult] = []
         self.seconds = 0.0  # spent on playing so far
 
     def play(self, seed: int, stop: threading.Event) -> None:
-        """Play the next games: pairs of games with the same opening and colours swapped, divided among the boards.
+        """Play the next games: pairs of games with the same opening and colours swapped.
 
         seed: the number of the match, from which the seeds of its games are made.
         Raises MatchStopped if `stop` is set.
         """
         began = time.monotonic()
         pairs = min(AT_ONCE, self.gate.games - len(self.outcomes)) // 2
-        part = len(self.results)
-        for (env, _), count in zip(self.boards, apportion(pairs, [share for _, share in self.boards]), strict=True):
-            if count:
-                result = evaluate(
-                    env, *self.players, 2 * count, self.readouts, search=self.search,
-                    random_opening=opening_length(env), seed=1000 * seed + part, device=self.device, stop=stop,
-                )  # fmt: skip
-                self.results.append((env, result))
-                part += 1
+        result = evaluate(
+            self.env,
+            *self.players,
+            2 * pairs,
+            self.readouts,
+            search=self.search,
+            random_opening=opening_length(self.env),
+            seed=1000 * seed + len(self.results),
+            device=self.device,
+            stop=stop,
+        )
+        self.results.append(result)
         self.seconds += time.monotonic() - began
 
     @property
     def outcomes(self) -> np.ndarray:
         """The results so far from the candidate's view, 1, 0 or -1 [n]; games 2k and 2k + 1 share an opening."""
-        return np.concatenate([np.zeros(0), *(result.outcomes for _, result in self.results)])
+        return np.concatenate([np.zeros(0), *(result.outcomes for result in self.results)])
 
     @property
     def win_rate(self) -> float:
@@ -132,18 +134,8 @@ class Match:
 
     def counts(self) -> dict[str, int]:
         """Return the number of distinct games and the candidate's numbers of wins, draws and losses, by name."""
-        return {name: sum(getattr(result, name) for _, result in self.results)
-                for name in ("distinct", "wins", "draws", "losses")}  # fmt: skip
-
-    def by_board(self) -> dict[str, float]:
-        """Return the candidate's win rate on each board, such as {"win_rate_7x7": 0.6}; {} if there is one board."""
-        if len(self.boards) == 1:
-            return {}
-        names = dict.fromkeys(env.N for env, _ in self.results)
-        return {
-            f"win_rate_{n}x{n}": win_rate(np.concatenate([r.outcomes for env, r in self.results if n == env.N]))
-            for n in names
-        }
+        names = ("distinct", "wins", "draws", "losses")
+        return {name: sum(getattr(result, name) for result in self.results) for name in names}
 
 
 def win_rate(outcomes: np.ndarray) -> float:

@@ -15,11 +15,11 @@ from alphago.arena.match import MatchStopped
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.nn.parts import strip_prefix
+from alphago.system.stopwatch import MATCHES
+from alphago.training.criteria import Champions, Gate
 from alphago.training.judges.candidate import log_match, play_candidate
-from alphago.training.judges.criteria import Champions, Gate
 from alphago.training.lineup import Lineup, Shares
 from alphago.training.run import Run
-from alphago.training.watch.metrics import MATCHES
 
 PREFIX = "champion."  # prefix of the networks' tensors in a run's state, before the network's number
 STREAM = 4_000_000_009  # recent networks are drawn by generators seeded with (seed, STREAM, candidates)
@@ -90,7 +90,7 @@ class ChampionKeeper:
         """Return whether the latest network should play the champions now."""
         if run.learner.steps <= self.judged_steps:
             return False
-        if run.is_over or (self.champions.every is None and run.boards.pool is not None):
+        if run.is_over or (self.champions.every is None and run.stage.pool is not None):
             return not run.is_proved
         every = self.champions.every or run.settings.ckp_freq
         return run.games // every > self.judged_games // every

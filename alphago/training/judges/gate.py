@@ -14,10 +14,10 @@ from alphago.arena.match import MatchStopped
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.nn.parts import strip_prefix
+from alphago.system.stopwatch import MATCHES
+from alphago.training.criteria import Gate
 from alphago.training.judges.candidate import log_match, play_candidate
-from alphago.training.judges.criteria import Gate
 from alphago.training.run import Run
-from alphago.training.watch.metrics import MATCHES
 
 PREFIX = "best."  # prefix of the best network's tensors in a run's state
 

@@ -11,10 +11,10 @@ from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.nn.parts import strip_prefix
 from alphago.records.record import GameRecord
+from alphago.system.stopwatch import EXAMINATION
 from alphago.training.history import HELD_OUT
 from alphago.training.judges.prediction import AT_ONCE, Counts, predict
 from alphago.training.run import Run
-from alphago.training.watch.metrics import EXAMINATION
 
 NAME = "held-out games"
 PREFIX = "held-out."  # prefix of the best network's tensors in a run's state
@@ -52,7 +52,7 @@ class HeldOut:
         Returns False if `stop` was set before the test was over.
         """
         standing, net = run.standing, run.learner.net
-        fits = net if run.main.env == self.env else net.resized(self.env)
+        fits = net if run.stage.env == self.env else net.resized(self.env)
         with run.clock.stopped():
             counts = self.examine(fits, run.device, stop)
         if counts is None:

@@ -20,11 +20,11 @@ from alphago.mcts.search import SearchSettings
 from alphago.nn.model_files import fingerprint
 from alphago.nn.net import NeuralNet
 from alphago.system.files import write_atomic
+from alphago.system.stopwatch import EXAMINATION
+from alphago.training.criteria import Opponent
 from alphago.training.history import EVALUATIONS, read_rows
-from alphago.training.judges.criteria import Opponent
 from alphago.training.judges.results import games_as_text, match_row, without_forfeits
 from alphago.training.run import Run
-from alphago.training.watch.metrics import EXAMINATION
 
 # Proving "better than even" against "40 Elo points better": about 60 games at a win rate of 75 %, 200 at 60 %.
 TEST = Sprt(0.0, 40.0)
@@ -64,7 +64,7 @@ class Examiner:
             return False
         if run.is_over:
             return self.examined != fingerprint(run.player.state_dict())
-        return run.main.env == self.env and run.clock.seconds >= self.next_at
+        return run.stage.env == self.env and run.clock.seconds >= self.next_at
 
     def judge(self, run: Run, stop: threading.Event) -> bool:
         """Play a match with the network that self-play uses, with the run's clock stopped.
@@ -75,7 +75,7 @@ class Examiner:
         net = run.player
         with run.clock.stopped(), EXAMINATION:
             # If the run's time ended within the curriculum, the network is still for a smaller board.
-            fits = net if run.main.env == self.env else net.resized(self.env)
+            fits = net if run.stage.env == self.env else net.resized(self.env)
             if not self.examine(run, fits, stop):
                 return False
         self.examined = fingerprint(net.state_dict())

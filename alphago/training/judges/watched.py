@@ -10,7 +10,7 @@ from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.mcts.evaluator import Evaluator
 from alphago.records.collection import read_collection
-from alphago.training.judges.criteria import RECORDS, split_readouts
+from alphago.training.criteria import RECORDS, split_readouts
 from alphago.training.judges.prediction import WatchedRecords
 from alphago.training.judges.watched_opponent import WatchedOpponent
 

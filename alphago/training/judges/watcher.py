@@ -20,10 +20,10 @@ from alphago.mcts.evaluator import Evaluator
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.nn.parts import strip_prefix
+from alphago.system.stopwatch import EXAMINATION
 from alphago.training.judges.budget import Budget, Clock, Limit
 from alphago.training.judges.watched import Examination, Watched
 from alphago.training.run import Run
-from alphago.training.watch.metrics import EXAMINATION
 
 POINTS = 20  # largest number of examinations per opponent in a run
 LONGEST = 1 / 8  # share of the run after which an examination ends with the units completed so far
@@ -176,7 +176,7 @@ class Watcher:
         standing: the value of `run.standing`.
         """
         if run.iterations not in self.networks:
-            fits = run.player if run.main.env == self.env else run.player.resized(self.env)
+            fits = run.player if run.stage.env == self.env else run.player.resized(self.env)
             self.networks[run.iterations] = frozen_copy(fits)
         self.begun += 1
         task.begun, task.seed, task.network = self.progress, self.begun, run.iterations

@@ -8,12 +8,14 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from alphago.system.files import read_file, set_aside, write_atomic
+from alphago.training.runs.older import newer_config
 
 if TYPE_CHECKING:
     from alphago.env.game import GameEnv
 
 CONFIG = "config.json"
 COPY = "config.copy.json"
+VERSION = 2  # of the config's form; a config without a version is older
 FIELDS: dict[str, tuple[type, ...]] = {
     "game": (str,), "env": (dict,), "network": (dict,), "settings": (dict,), "until": (dict, NoneType),
     "changes": (list,), "compacted": (list,),
@@ -54,7 +56,10 @@ def parse_config(path: Path) -> dict[str, Any]:
         raise ValueError("is damaged (it is not a JSON object)")
     if wrong := [name for name, types in FIELDS.items() if not isinstance(config.get(name, ...), types)]:
         raise ValueError(f"is of another version, or incomplete ({', '.join(wrong)})")
-    return config
+    version = config.get("version")
+    if version not in (None, VERSION):
+        raise ValueError(f"is of another version ({version!r}, must be {VERSION})")
+    return newer_config(config) if version is None else config
 
 
 def game_of(config: Mapping[str, Any]) -> "GameEnv":

@@ -119,20 +119,17 @@ class RunFolder:
             self.write_state(state)
         return latest
 
-    def keep_match(self, judge: str, games: int, results: Iterable[tuple[GameEnv, MatchResult]]) -> None:
-        """Write the games of a judge's match as records, one file per board.
+    def keep_match(self, judge: str, games: int, env: GameEnv, results: Iterable[MatchResult]) -> None:
+        """Write the games of a judge's match as records.
 
         judge: the judge's name.  games: the run's number of games at the match.
-        results: for each part of the match, the game on the part's board, and the part's result.
+        env: the game.  results: the results of the match's parts.
         """
-        boards: dict[GameEnv, list[tuple[int, ...]]] = {}
-        for env, result in results:
-            boards.setdefault(env, []).extend(result.games)
+        name = f"{judge}-{games:07d}-{env.N}x{env.N}.npz"
+        played = [game for result in results for game in result.games]
         with explain_os_error(f"a match could not be written to {self.path}"):
             (self.path / MATCHES).mkdir(exist_ok=True)
-            for env, played in boards.items():
-                name = f"{judge}-{games:07d}-{env.N}x{env.N}.npz"
-                write_atomic(self.path / MATCHES / name, records_to_bytes(records_of(env, played)))
+            write_atomic(self.path / MATCHES / name, records_to_bytes(records_of(env, played)))
 
     def write_state(self, state: State) -> None:
         """Write `state` as the newest state, together with the list of games' files and the lengths of the logs."""

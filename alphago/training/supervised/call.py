@@ -13,11 +13,11 @@ from alphago.nn.threads import one_torch_thread
 from alphago.records.record import GameRecord
 from alphago.system.cores import available_cores
 from alphago.system.validation import check_float, check_int, checks_keywords
+from alphago.training.call.session import RunParts, Slice, train_run
 from alphago.training.judges.held_out import HeldOut
 from alphago.training.judges.prediction import AT_ONCE, Counts, predict
 from alphago.training.memory import MakeMemory
 from alphago.training.runs.config import holds_run, read_config
-from alphago.training.session import RunParts, Slice, train_run
 from alphago.training.settings import TrainingSettings
 from alphago.training.supervised.given_games import GivenGames, given_games, left_out_sentence
 from alphago.training.supervised.source import GivenMemory, GivenSource
@@ -28,14 +28,14 @@ CHECKS = 20  # tests in a run
 
 # Values of settings that differ from self-play's: each position is sampled once an epoch, and games follow exact rules.
 SUPERVISED: dict[str, Any] = {
-    "samples_per_position": 1.0, "start_training_after": 0, "exact_rules": True, "curriculum": (), "sizes": (),
+    "samples_per_position": 1.0, "start_training_after": 0, "exact_rules": True, "curriculum": (),
     "gate": None, "champions": None, "pool": None, "first_readouts": None, "first_games_in_flight": None,
     "batch_size": 128, "learning_rate": 0.01, "dense_rate": 0.1,
     "search_share": 0.0, "surprise_share": 0.0, "opening_plies": 0, "max_minutes": None,
 }  # fmt: skip
 # Settings that only self-play has, or that the given games determine.
 OF_SELF_PLAY = (
-    "num_games", "exact_rules", "curriculum", "sizes", "gate", "champions", "pool", "start_training_after",
+    "num_games", "exact_rules", "curriculum", "gate", "champions", "pool", "start_training_after",
     "samples_per_position", "surprise_share", "search_share", "resign_threshold", "adaptive_resignation",
     "opening_plies", "value_targets", "result_share", "result_growth", "visits_until", "played_from",
     "random_move_share", "random_move_plies",

@@ -12,9 +12,9 @@ from alphago.env.game import GameEnv
 from alphago.records.record import GameRecord
 from alphago.system.live_bar import LiveBar
 from alphago.training.history import Row, number, opponent_name
+from alphago.training.metrics import bottleneck
 from alphago.training.watch.diagnosis import Diagnosis
 from alphago.training.watch.gpu_meter import GpuMeter
-from alphago.training.watch.metrics import bottleneck
 
 LASTING = 3.0  # seconds of one activity after which the bar shows its duration
 

@@ -12,9 +12,9 @@ from alphago.drawing.svg import to_svg
 from alphago.env.game import GameEnv, IllegalMove
 from alphago.records.record import GameRecord, load_records
 from alphago.system.validation import check_int, shown
+from alphago.training.call.summary import game_text, latest_losses, match_facts, of_total, why_over
 from alphago.training.history import EVALUATIONS, METRICS, History, Row, number, opponent_name, read_history, read_rows
 from alphago.training.runs.config import game_of, read_config
-from alphago.training.runs.summary import game_text, latest_losses, match_facts, of_total, why_over
 from alphago.training.watch.diagnosis import diagnose
 from alphago.training.watch.game_sheet import board_of
 from alphago.training.watch.match_panels import match_panels

@@ -105,7 +105,9 @@ def test_a_convolution_rounds_what_it_reads_and_its_kernel(negative: bool) -> No
     span = Range(2.0, negative)  # some of the numbers are beyond it
     ops = openvino.package().opset13
     given = ops.parameter(list(inputs.shape), np.float32)
-    node = openvino.convolution_in_8_bits(ops, conv, given if negative else ops.relu(given), span)
+    attributes = {"kernel_shape": [3, 3], "pads": [1] * 4, "dilations": [1, 1], "group": 1, "span": span}
+    signed = given if negative else ops.relu(given)
+    node = openvino.convolution(ops, signed, conv.weight.numpy(), conv.bias.numpy(), **attributes)
     model = openvino.package().Model([ops.result(node)], [given], "one")
     compiled = openvino.core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
     output = compiled(inputs)[0]

@@ -11,13 +11,13 @@ import pytest
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import load_records
-from alphago.training.group import SelfPlay
+from alphago.training.criteria import Champions
 from alphago.training.history import read_history, read_rows
 from alphago.training.judges.champions import ChampionKeeper
-from alphago.training.judges.criteria import Champions
 from alphago.training.lineup import Lineup
 from alphago.training.loop import train_loop
 from alphago.training.run import Run
+from alphago.training.selfplay import SelfPlay
 from alphago.training.settings import TrainingSettings
 from tests.training.small_runs import (
     GO,
@@ -209,7 +209,7 @@ class TestRun:
         champions = {"win_rate": 0.556, "games": 2, "every": 6, "readouts": 0}
         with opened(tmp_path, env=BLACK_WINS, source=Published, champions=champions) as made:
             train_loop(made, threading.Event())
-            (source,) = made.boards.sources
+            source = made.stage.source
             assert isinstance(source, Published)
             assert len(source.nets) == 1
             assert source.nets[0][1] is None
@@ -225,7 +225,7 @@ class TestRun:
         champions = {**QUICK, "win_rate": 0.5, "readouts": 0}
         with opened(tmp_path, env=BLACK_WINS, source=Published, champions=champions) as made:
             train_loop(made, threading.Event())
-            (source,) = made.boards.sources
+            source = made.stage.source
             keeper = keeper_of(made)
             assert isinstance(source, Published)
             assert same(load_model(tmp_path, BLACK_WINS), keeper.best)

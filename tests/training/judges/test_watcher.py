@@ -14,11 +14,11 @@ from alphago.cli import parser_of
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.training.call.session import train
+from alphago.training.criteria import check_watch, split_readouts
 from alphago.training.history import EVALUATIONS, read_rows
-from alphago.training.judges.criteria import check_watch, split_readouts
 from alphago.training.judges.watcher import AT_THE_END, POINTS, Watcher
 from alphago.training.run import Run
-from alphago.training.session import train
 from tests.training.small_runs import GO, TINY, Listener, RandomGames, Small, go_on, opened, run, run_killed, same
 
 SHARE = 0.05

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from alphago.drawing.curves import Curve
-from alphago.training.session import train
+from alphago.training.call.session import train
 from alphago.training.watch.live_report import EVERY, LiveReport, usual_report
 from alphago.training.watch.panels import COLOURS
 from alphago.training.watch.report import ConsoleReport, Progress

@@ -9,7 +9,7 @@ import pytest
 from alphago.env.games import GAMES
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.training.session import train
+from alphago.training.call.session import train
 from tests.ui.web.browser import Visitor
 from tests.ui.web.desks import GO5, engines
 from tests.ui.web.served import serving

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from alphago.env.go import GoEnv
+from alphago.training.call.session import train
 from alphago.training.history import EVALUATIONS, METRICS
-from alphago.training.session import train
 from alphago.ui.web.offer import offer_of
 from alphago.ui.web.runs import Runs
 from tests.drawing.reading import texts, title

@@ -21,13 +21,12 @@ from alphago.cuda.contract import BackendMissing
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.net import NeuralNet, load_model
-from alphago.training.group import SelfPlay
-from alphago.training.judges.criteria import Gate, Opponent
+from alphago.training.call.plan import TrainCall, new_run
+from alphago.training.call.session import estimate, train
+from alphago.training.criteria import Gate, Opponent
 from alphago.training.runs.config import holds_run, read_config
 from alphago.training.runs.folder import new_folder
-from alphago.training.runs.resume import TrainCall, new_run
-from alphago.training.selfplay import selfplay
-from alphago.training.session import estimate, train
+from alphago.training.selfplay import SelfPlay, selfplay
 from tests.devices import needs_compiler
 from tests.training.small_runs import (
     GO,
@@ -238,8 +237,6 @@ class TestModel:
             (GO, {"model": model(size_free=False), "curriculum": ((2, 0.5),)}, r"GoEnv\(2.* fit one board size"),
             (TicTacToeEnv(), {"model": model()}, "is another game"),
             (TicTacToeEnv(), {"curriculum": ((2, 0.5),)}, "has only one board size, "),
-            (TicTacToeEnv(), {"sizes": ((3, 0.5), (4, 0.5))}, "has only one board size, "),
-            (GoEnv(5), {"sizes": ((3, 0.5), (4, 0.5))}, r"sizes must include the size of the game, 5, got \(\(3"),
             (GO, {"curriculum": ((40, 0.5),)}, "board_size .* 25, got 40"),
             (GO, {"tower_height": -1}, "tower_height must be an integer >= 0, got -1"),
             (GO, {"num_games": 0}, "num_games must be an integer >= 1, got 0"),
@@ -349,10 +346,9 @@ class TestDevice:
             assert "device" not in str(read_config(tmp_path))  # nothing that the run has to know
             assert all(torch.isfinite(parameter).all() for parameter in net.parameters())
 
-    def test_boards_of_several_sizes(self, device: str, tmp_path: Path) -> None:
-        """Each has its own evaluator, which keeps its graphs when new weights come."""
+    def test_a_curriculum_and_a_gate(self, device: str, tmp_path: Path) -> None:
         net, listener = run(
-            tmp_path, 8, GoEnv(4, komi=0.5), device=device, sizes=((3, 0.5), (4, 0.5)), gate=Gate(games=2, readouts=2),
+            tmp_path, 8, GoEnv(4, komi=0.5), device=device, curriculum=((3, 0.5),), gate=Gate(games=2, readouts=2),
             ckp_freq=4,
         )  # fmt: skip
         assert listener.last["games"] >= 8
@@ -379,7 +375,7 @@ class TestDevice:
                     raise torch.OutOfMemoryError(FULL)
                 return super().go_on(stop, until)
 
-        for module in ("alphago.training.session", "alphago.nn.inference.gpu"):
+        for module in ("alphago.training.call.session", "alphago.nn.inference.gpu"):
             monkeypatch.setattr(f"{module}.find_device", lambda env, name: "host" if name == "auto" else name)
         sentence = "20.00 MiB does not fit into the memory that is left on the GPU"
         settings = {"source": Fills, "plies_per_iteration": 2}

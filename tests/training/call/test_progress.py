@@ -9,8 +9,8 @@ import pytest
 
 from alphago import GoEnv, train
 from alphago.system.stopwatch import Stopwatch
+from alphago.training.call.progress import RunProgress
 from alphago.training.settings import TrainingSettings
-from alphago.training.watch.progress import RunProgress
 from tests.training.small_runs import TINY, Listener
 
 LENGTH = GoEnv(9).usual_length
@@ -19,10 +19,10 @@ LENGTH = GoEnv(9).usual_length
 def run_of(settings: TrainingSettings, **values: Any) -> Any:
     """A run with a clock at 0 that has played nothing."""
     clock = SimpleNamespace(seconds=0.0, limit=60 * (settings.max_minutes or 0))
-    boards = SimpleNamespace(added=0, learning=list)
+    stage = SimpleNamespace(memory=SimpleNamespace(added=0), may_learn=False)
     run = {
         "settings": settings, "goal": GoEnv(9), "games": 0, "positions": 0, "samples_due": 0.0, "progress": 0.0,
-        "learner": SimpleNamespace(steps=0), "clock": clock, "boards": boards, "stopwatch": Stopwatch(),
+        "learner": SimpleNamespace(steps=0), "clock": clock, "stage": stage, "stopwatch": Stopwatch(),
         "pace": SimpleNamespace(so_far=lambda: (0, 0.0)), "samples_per_position": settings.samples_per_position,
     }  # fmt: skip
     return SimpleNamespace(**{**run, **values})
@@ -62,7 +62,7 @@ def test_speeds_and_lengths_of_this_run() -> None:
     run = run_of(SETTINGS)
     progress = RunProgress(run, 0.5)
     progress.iteration(iteration(80.0, 20, 1500, 10, 0.25))
-    run.clock.seconds, run.boards = 80.0, SimpleNamespace(added=1000, learning=lambda: [1])
+    run.clock.seconds, run.stage = 80.0, SimpleNamespace(memory=SimpleNamespace(added=1000), may_learn=True)
     length = (20 * 50 + 10 * LENGTH) / 30
     rest = (105 * length - 1500) * 60 / 1500 + (100 * length - 1000) * 2 / 100 * 2.0
     assert progress().remaining == pytest.approx(rest)

@@ -10,7 +10,8 @@ import pytest
 
 from alphago.records.record import GameRecord, RecordBuilder
 from alphago.training.beginning import draw_beginning
-from alphago.training.judges.resignation import (
+from alphago.training.loop import train_loop
+from alphago.training.resignation import (
     FEWEST,
     HIGHEST,
     KEPT_SIDES,
@@ -19,7 +20,6 @@ from alphago.training.judges.resignation import (
     calibrate,
     sides_of,
 )
-from alphago.training.loop import train_loop
 from tests.training.small_runs import games_in, go_on, opened, run, run_killed, same
 
 
@@ -121,8 +121,8 @@ class TestRuns:
     @pytest.fixture
     def quick(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A threshold after a few games, which tiny networks reach."""
-        monkeypatch.setattr("alphago.training.judges.resignation.FEWEST", 4)
-        monkeypatch.setattr("alphago.training.judges.resignation.HIGHEST", -0.02)
+        monkeypatch.setattr("alphago.training.resignation.FEWEST", 4)
+        monkeypatch.setattr("alphago.training.resignation.HIGHEST", -0.02)
 
     @pytest.mark.usefixtures("quick")
     def test_it_goes_on_to_the_bit(self, tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ class TestRuns:
         with opened(tmp_path, 24, **self.SETTINGS) as made:
             train_loop(made, threading.Event())
             made.checkpoint()
-            board = made.main
+            board = made.stage
             assert board.adaptive is not None
             records = games_in(tmp_path)
             own = [r for r in records if r.seed and not draw_beginning(board.memory.env, board.selfplay, *r.seed)[-1]]

@@ -19,20 +19,20 @@ from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.nn.net import NeuralNet, build_net
 from alphago.system.validation import UNSET, Unset, is_int, make_settings, qualified_name
-from alphago.training.curriculum import stages
-from alphago.training.judges.criteria import Champions, Gate, Opponent
+from alphago.training.criteria import Champions, Gate, Opponent
+from alphago.training.curriculum import lessons
 from alphago.training.judges.watched import Watched, make_watched
 from alphago.training.optimizer import OPTIMIZERS
 from alphago.training.pool import Pool
 from alphago.training.precision import choose_precision
 from alphago.training.recipes import FEW_GAMES, RECIPES, Recipe, named_recipe, recipe_for
-from alphago.training.runs.config import other_version, version_errors
+from alphago.training.runs.config import VERSION, other_version, version_errors
 from alphago.training.settings import TrainingSettings, default_groups, optimizer_name
 
 # Settings that a resumed run cannot change, because its games so far depend on them.  `groups` is among them because
 # each group plays the games with certain numbers: with another number of groups, a resumed run would play some games
 # twice and others never.
-STRUCTURAL = ("seed", "curriculum", "sizes", "games_in_flight", "groups", "exact_rules", "optimizer", "pool")
+STRUCTURAL = ("seed", "curriculum", "games_in_flight", "groups", "exact_rules", "optimizer", "pool")
 CHOSEN = ("games_in_flight", "groups")  # settings whose None a new run replaces by a value
 NESTED = ("search", "losses", "gate", "champions", "pool")  # settings that have settings of their own
 
@@ -109,7 +109,13 @@ def new_run(call: TrainCall) -> Plan:
     step_seconds = None
     if call.device == "cpu":
         settings, step_seconds = choose_precision(env, model, settings)
-    config = {"game": env.name, "env": env.config, "network": model.config, **changeable(settings, until)}
+    config = {
+        "version": VERSION,
+        "game": env.name,
+        "env": env.config,
+        "network": model.config,
+        **changeable(settings, until),
+    }
     config |= {"recipe": recipe_name(recipe), "changes": [], "compacted": []}
     positions = recipe.positions_to_beat(until.name, env) if until else 0
     watched = make_watched(settings.watch or (), env)
@@ -285,8 +291,8 @@ def fitted(model: NeuralNet, env: GameEnv) -> NeuralNet:
 
 def check_boards(env: GameEnv, settings: TrainingSettings, model: NeuralNet) -> None:
     """Raise ValueError if the settings name a board that the game or the network does not support."""
-    for board in {board for stage in stages(env, settings.curriculum, settings.sizes) for board, _ in stage.boards}:
-        model.resized(board)
+    for lesson in lessons(env, settings.curriculum):
+        model.resized(lesson.env)
 
 
 @contextlib.contextmanager

@@ -12,12 +12,12 @@ import torch
 from alphago.cli import main
 from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import GameRecord
+from alphago.training.call import compact
+from alphago.training.call.compact import FILE_LIMIT, FOLDER_LIMIT, make_compact, thin_log, without_policies
+from alphago.training.call.session import train
 from alphago.training.history import read_history
-from alphago.training.runs import compact
-from alphago.training.runs.compact import FILE_LIMIT, FOLDER_LIMIT, make_compact, thin_log, without_policies
 from alphago.training.runs.folder import RunFolder
 from alphago.training.runs.state import pack_arrays, unpack_arrays
-from alphago.training.session import train
 from tests.training.small_runs import (
     GO,
     RandomGames,
@@ -261,7 +261,7 @@ class TestParts:
             for part in (300, 400, 5):
                 folder.shards.add([game(number) for number in range(part)], 3)
                 folder.shards.write()
-            found.data["boards"][0]["memory"]["games"] = 709
+            found.data["stage"]["memory"]["games"] = 709
             flying = {"policies": random.integers(0, 65536, (60_000, actions), dtype=np.uint16),
                       "lengths": np.full(300, 200), "weights": np.ones(60_000, np.float32)}  # fmt: skip
             found.tensors["selfplay3.games"] = pack_arrays(flying)
@@ -272,7 +272,7 @@ class TestParts:
         assert max(path.stat().st_size for path in tmp_path.rglob("*")) <= FILE_LIMIT
         with RunFolder(tmp_path) as folder:
             again = folder.restore()
-            records, notes = folder.shards.latest(again.data["boards"][0]["memory"]["games"], 3)
+            records, notes = folder.shards.latest(again.data["stage"]["memory"]["games"], 3)
         assert notes == []
         assert [record.seed for record in records[-5:]] == [(0, number) for number in range(5)]
         assert len(records) == kept.games > 100

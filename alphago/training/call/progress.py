@@ -2,10 +2,9 @@
 
 from typing import NamedTuple
 
-from alphago.system.stopwatch import OPTIMIZER, PUBLISHING, SAMPLING, SAVING
+from alphago.system.stopwatch import EXAMINATION, MATCHES, OPTIMIZER, PLAYING, PUBLISHING, SAMPLING, SAVING
 from alphago.training.history import Row
 from alphago.training.run import Run
-from alphago.training.watch.metrics import EXAMINATION, MATCHES, PLAYING
 from alphago.training.watch.report import Progress, Report
 
 LATEST = 6  # number of latest iterations over which the speed is averaged
@@ -96,6 +95,6 @@ class RunProgress(Report):
         begun_before = min(self.games_before, side_by_side) / 2 * length  # moves of games begun before this object
         moves_left = max(0.0, (games - self.games_before) * length - begun_before - self.moves - moves)
         moves_left += min(moves_left, side_by_side / 2 * length)  # the last games have the cores to themselves
-        learned = run.positions + (run.boards.added if run.boards.learning() else 0)
+        learned = run.positions + (run.stage.memory.added if run.stage.may_learn else 0)
         samples = run.samples_due + max(0.0, games * length - learned) * run.samples_per_position
         return moves_left * each + samples / settings.batch_size * settings.epochs * step

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from alphago.training.judges.criteria import Gate, Opponent
+from alphago.training.criteria import Gate, Opponent
 
 
 @pytest.mark.parametrize(

@@ -20,28 +20,28 @@ from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
 from alphago.system.live_bar import LiveBar
 from alphago.system.validation import UNSET, Unset, check_positive, checks_keywords
-from alphago.training.group import SelfPlay
+from alphago.training.call.compact import check_network, make_compact
+from alphago.training.call.plan import Plan, TrainCall, new_run, old_run
+from alphago.training.call.progress import RunProgress
+from alphago.training.call.summary import longer
+from alphago.training.criteria import Champions, Gate, Opponent
 from alphago.training.history import METRICS, Row, read_rows, unreadable_lines
 from alphago.training.judges.champions import ChampionKeeper
-from alphago.training.judges.criteria import Champions, Gate, Opponent
 from alphago.training.judges.gate import Gatekeeper
 from alphago.training.judges.proof import Examiner, expectation
 from alphago.training.judges.watcher import Watcher
 from alphago.training.loop import train_loop
 from alphago.training.memory import MakeMemory, ReplayMemory
+from alphago.training.metrics import OTHER
 from alphago.training.pool import Pool, SamplePool
 from alphago.training.run import Judge, Run, Stopped
-from alphago.training.runs.compact import check_network, make_compact
 from alphago.training.runs.config import holds_run, version_errors
 from alphago.training.runs.folder import LOGS, RunFolder, default_folder, new_folder
-from alphago.training.runs.resume import Plan, TrainCall, new_run, old_run
-from alphago.training.runs.summary import longer
-from alphago.training.selfplay import MakeSource
+from alphago.training.selfplay import SelfPlay
 from alphago.training.settings import TrainingSettings, plain_search
+from alphago.training.source import MakeSource
 from alphago.training.watch.gpu_meter import GpuMeter
 from alphago.training.watch.live_report import usual_report
-from alphago.training.watch.metrics import OTHER
-from alphago.training.watch.progress import RunProgress
 from alphago.training.watch.report import Report, Reporter
 from alphago.training.watch.run_clock import stopped_at, stopped_by_interrupt
 
@@ -89,7 +89,7 @@ def train(
             another board or komi, the result is a network for `env` that shares its weights.
         folder: the run's folder (see RunFolder); None for a new folder under runs/.  If the folder holds a run, this
             call resumes the run with its own settings.  All settings may change except the game, the network and the
-            settings in `alphago.training.runs.resume.STRUCTURAL`.  Settings that the call leaves out keep their values;
+            settings in `alphago.training.call.plan.STRUCTURAL`.  Settings that the call leaves out keep their values;
             None unsets a setting, as in `gate=None` or `until=None`.
         reports: callbacks that report the run; None for a progress bar, or in a notebook for live curves.
         until: an opponent, such as "gnugo" or "rave:1000", that the network plays every minute of training; the run
@@ -100,15 +100,15 @@ def train(
             schedules still follow from `num_games` or `max_minutes`.  The minutes include loading and compiling.
             When they are over, the call completes the move or gradient step in progress, saves and returns.
         compact: whether to make the folder small enough to copy to another machine, at most 60 MiB and 16 MiB per file
-            (see `alphago.training.runs.compact`), by removing older networks and the memory's oldest games.  The run
+            (see `alphago.training.call.compact`), by removing older networks and the memory's oldest games.  The run
             can be resumed there, but is no longer bit-identical to a run that was not made compact.
         device: the device of self-play and training: "cpu"; "cuda"; or "auto", the GPU if there is one that supports
             game and network.  If the GPU's memory runs out with "auto", the run reports that and continues on the CPU
             from its latest checkpoint.  The device is not a setting of the run, which may be resumed on another device.
         source: the class of the boards' GameSource (see `alphago.training.selfplay`).  By default the threads of this
             process play the games; another class may play them on other machines.
-        settings: keywords of TrainingSettings.  `sizes` plays several boards side by side.  With a `gate` or
-            `champions`, the run saves and returns the best network instead of the latest.
+        settings: keywords of TrainingSettings.  With a `gate` or `champions`, the run saves and returns the best
+            network instead of the latest.
 
     Raises:
         ValueError: if a value is out of range, or a call changes a setting that a resumed run cannot change.
@@ -379,7 +379,7 @@ def compact_folder(run: Run) -> str:
     """
     folder = run.folder
     run.compacted += 1
-    size = make_compact(folder, run.state(), [board.env.N for board in run.boards])
+    size = make_compact(folder, run.state(), run.stage.env.N)
     assert folder.config is not None
     entry = {"games": run.games, "kept_games": size.games, "of": size.games_before}
     folder.write_config(folder.config | {"compacted": [*folder.config["compacted"], entry]})
