@@ -6,8 +6,8 @@ from typing import Literal, NamedTuple
 from alphago.drawing.axes import SHARE, chosen, ends_of, number_text, smooth, spread, ticks
 from alphago.drawing.shapes import (
     BLUE,
+    BOLD_LETTER,
     INK,
-    LETTER,
     WHITE,
     Circle,
     Drawing,
@@ -149,7 +149,7 @@ def panel_shapes(panel: CurvePanel, size: tuple[float, float]) -> list[Shape]:
         samples = [(label, Style(stroke=INK, width=1.4, dash=DASHES[dash])) for label, dash in labels]
         entries, top = legend(samples, LEFT, top, size[0] - LEFT, SMALL)
         shapes += entries
-    names = RIGHT + LETTER * SMALL * max(len(curve.name) for curve in curves)
+    names = RIGHT + BOLD_LETTER * SMALL * max(len(curve.name) for curve in curves)
     bottom = BOTTOM + (SIZE if panel.x_label else 0)
     box = Rect(LEFT, top, size[0] - LEFT - names, size[1] - top - bottom, Style())
     low, high = y_ends(panel, curves)
@@ -189,7 +189,7 @@ def legend(
     shapes: list[Shape] = []
     x, y = left, top + size / 2
     for text, style in samples:
-        length = SAMPLE + 5 + LETTER * size * len(text)
+        length = SAMPLE + 5 + BOLD_LETTER * size * len(text)
         if x > left and x + length > left + wide:
             x, y = left, y + 1.4 * size
         shapes += [line(x, y, x + SAMPLE, y, style), Text(x + SAMPLE + 5, y, text, size, anchor="start")]

@@ -1,9 +1,18 @@
 // Runs that are training: facts, diagnosis, curves, and the latest games, which open on the board.
 
-import { h, s } from "./board.js";
+import { h, s } from "./elements.js";
+
+/** @typedef {import("./wire.js").OverviewView} OverviewView */
+/** @typedef {import("./wire.js").RunView} RunView */
+/** @typedef {(run: number, game: number) => void} Open opens a game of a run */
 
 const EVERY = 4000; // milliseconds
 
+/**
+ * Show the runs in an element, and keep it up to date.
+ * @param {HTMLElement} element
+ * @param {Open} open
+ */
 export function watch(element, open) {
   const page = new Watch(element, open);
   page.update();
@@ -12,13 +21,17 @@ export function watch(element, open) {
 }
 
 class Watch {
+  /**
+   * @param {HTMLElement} element
+   * @param {Open} open
+   */
   constructor(element, open) {
     this.open = open;
     this.tag = "";
     this.x = "minutes";
     this.axis = h("select", { "data-name": "axis", "aria-label": "x axis",
       onchange: () => { this.x = this.axis.value; this.tag = ""; this.update(); } });
-    this.note = h("p", { class: "ag-notice", hidden: "" });
+    this.note = h("p", { class: "ag-notice", hidden: true });
     this.facts = h("section", { class: "w-runs" });
     this.panels = h("section", { class: "w-panels" });
     element.replaceChildren(h("div", { class: "w-head" }, h("label", {}, "x axis ", this.axis)), this.note, this.facts,
@@ -36,24 +49,29 @@ class Watch {
       this.note.hidden = true;
       this.show(data);
     } catch (error) {
-      this.note.textContent = answer ? String(error.message) : "The server does not answer; trying again …";
+      this.note.textContent = answer && error instanceof Error ? error.message : "The server does not answer; trying again …";
       this.note.hidden = false;
     }
   }
 
+  /** @param {OverviewView} data */
   show(data) {
     if (!this.axis.options.length) {
       this.axis.replaceChildren(...data.axes.map((name) => h("option", { value: name }, name)));
       this.axis.value = this.x;
     }
     this.facts.replaceChildren(...data.runs.map((run, i) => this.run(run, i)));
-    this.panels.replaceChildren(...data.panels.map(figure));
+    this.panels.replaceChildren(...data.panels.map(figureOf));
     if (!data.panels.length) this.panels.replaceChildren(h("p", {}, "No iteration is over yet: curves come with the first."));
-    data.runs.forEach((run, i) => this.listGames(i));
+    data.runs.forEach((_, i) => this.listGames(i));
   }
 
-  run(run, i) {
-    const games = h("ol", { class: "w-games", "data-run": i });
+  /**
+   * @param {RunView} run
+   * @param {number} number
+   */
+  run(run, number) {
+    const games = h("ol", { class: "w-games", "data-run": number });
     const swatch = s("svg", { viewBox: "0 0 20 20", class: "ag-swatch" }, s("rect", { y: 7, width: 20, height: 6, fill: run.colour }));
     return h("article", { class: "w-run" }, h("h2", {}, swatch, run.name),
       run.error ? h("p", { class: "ag-notice" }, run.error) : null,
@@ -63,10 +81,12 @@ class Watch {
       h("h3", {}, "Latest games"), games);
   }
 
+  /** @param {number} run */
   async listGames(run) {
     const list = this.facts.querySelector(`[data-run="${run}"]`);
     try {
       const answer = await fetch(`/watch/games?run=${run}`, { cache: "no-store" });
+      /** @type {{games: string[], error?: string}} */
       const data = await answer.json();
       const rows = data.error ? [h("li", {}, data.error)] : data.games.map((title, game) =>
         h("li", {}, h("button", { type: "button", onclick: () => this.open(run, game) }, title)));
@@ -77,8 +97,11 @@ class Watch {
   }
 }
 
-// The server's pictures: their texts are escaped there, and scripts in them would not run.
-function figure(svg) {
+/**
+ * A picture of the server: its texts are escaped there, and scripts in it would not run.
+ * @param {string} svg
+ */
+function figureOf(svg) {
   const element = h("figure", {});
   element.innerHTML = svg;
   return element;
