@@ -1,7 +1,4 @@
-"""Games as data: self-play of the network that comes with the package, as records, SGF files and training samples.
-
-SGF files need sgfmill, the package's extra `sgf`.
-"""
+"""Games as data: self-play of the network that comes with the package, as records, SGF files and training samples."""
 
 import argparse
 from pathlib import Path

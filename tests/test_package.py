@@ -3,30 +3,31 @@
 import ast
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 import alphago
 
+NAMES = """
+ConnectFourEnv GameBatch GameEnv GameRecord GoEnv GomokuEnv IllegalMove MCTSPlayer MatchResult NeuralNet OwareEnv
+Position ReplayMemory ReversiEnv SearchSettings check_game evaluate load_model play plot selfplay train train_on
+"""
+ROOT = Path(__file__).parents[1]
 PACKAGE = Path(alphago.__file__).parent
-NAMES = [
-    "ConnectFourEnv", "GameBatch", "GameEnv", "GameRecord", "GoEnv", "GomokuEnv", "IllegalMove", "MCTSPlayer",
-    "MatchResult", "NeuralNet", "OwareEnv", "Position", "ReplayMemory", "ReversiEnv", "SearchSettings",
-    "check_game", "evaluate", "load_model", "play", "plot", "selfplay", "train", "train_on",
-]  # fmt: skip
 
 
 def run(program: str) -> str:
     """What a fresh Python prints."""
-    root = Path(__file__).parents[1]
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=root)
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT)
     assert result.returncode == 0, result.stderr
     return result.stdout.strip()
 
 
 def test_public_names() -> None:
-    assert set(NAMES) <= set(alphago.__all__)
+    assert set(NAMES.split()) <= set(alphago.__all__)
     for name in alphago.__all__:
         assert getattr(alphago, name) is not None
     assert set(alphago.__all__) <= set(dir(alphago))
@@ -75,9 +76,21 @@ print(player.suggest_move() in range(26), 'torch' in sys.modules)
     assert run(program) == "True False"
 
 
+def test_the_versions_that_the_tests_ran_with_are_allowed() -> None:
+    pinned = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text().splitlines()[1:])
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    for text in (*project["dependencies"], *extras["dev"]):
+        requirement = Requirement(text)
+        assert requirement.specifier.contains(pinned[requirement.name.partition("[")[0]]), text
+    everything = {Requirement(text).name for text in (*project["dependencies"], *extras["dev"])}
+    of_users = {Requirement(text).name for extra in extras.values() for text in extra}
+    assert of_users - everything == {"cupy-cuda12x", "cupy-cuda13x"}  # which need a GPU
+
+
 # Names that two files, or two classes, of the package still share.
-SHARED_FILES = {"options.py", "source.py"}
-SHARED_CLASSES = {"Measure", "Pool", "Scratch", "Shard", "Translator"}
+SHARED_FILES = {"options.py", "parts.py", "source.py"}
+SHARED_CLASSES = {"Measure", "Shard"}
 
 
 def test_no_two_files_share_a_name() -> None:

@@ -143,8 +143,6 @@ def notes(tournament: Tournament, played: dict[Match, MatchResult]) -> Iterable[
     alone = sum(len(games) for games in tournament.folder.games.values()) - sum(len(r.games) for r in played.values())
     if alone:
         yield f"games that do not count yet, because their opening was played with one colour only: {alone}"
-    if tournament.folder.without_sgf:
-        yield f"no SGF files were written: {tournament.folder.without_sgf}"
     yield f"games are in {tournament.folder.path}"
 
 

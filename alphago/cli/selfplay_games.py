@@ -51,7 +51,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--folder", metavar="PATH", help="folder for the games, new or empty (a new one in runs)")
     settings = parser.add_argument_group("self-play")
-    add_settings(settings, SelfPlaySettings, leave=["search"], defaults={"resign_threshold": "the model's own"})
+    add_settings(
+        settings, SelfPlaySettings, leave=["search", "seating"], defaults={"resign_threshold": "the model's own"}
+    )
     add_settings(parser.add_argument_group("its search"), SearchSettings, defaults=SELFPLAY_SEARCH)
     add_game_settings(parser)
 
@@ -79,13 +81,11 @@ class GameFolder:
     env: the game.  games: number of games to expect.
     as_records: whether to write one file of records instead of an SGF file for each game.
     verbose: whether to print each game.
-    Raises FileExistsError for a folder that is not empty, ImportError for SGF without sgfmill.
+    Raises FileExistsError for a folder that is not empty.
     """
 
     def __init__(self, path: str | None, env: GameEnv, games: int, as_records: bool, verbose: bool = False) -> None:
         check_int("--games", games, 1)
-        if not as_records:
-            sgf.load_grammar()  # raises ImportError before a game is played
         self.given = path is not None
         self.path = Path(path) if path is not None else default_folder(f"selfplay-{env.name}{env.N}")
         self.expect_empty()

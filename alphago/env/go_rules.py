@@ -89,10 +89,8 @@ def rules_name(rules: Rules) -> str:
 
 def rules_json(rules: Rules) -> str:
     """Return the rules in the format of KataGo's `kata-get-rules`, with all keys by which programs recognise rules."""
-    return json.dumps({
-        "hasButton": False, "ko": rules.ko.upper(), "scoring": "AREA", "suicide": rules.suicide, "tax": "NONE",
-        "whiteHandicapBonus": "0",
-    })  # fmt: skip
+    always = {"hasButton": False, "scoring": "AREA", "tax": "NONE", "whiteHandicapBonus": "0"}
+    return json.dumps(always | {"ko": rules.ko.upper(), "suicide": rules.suicide}, sort_keys=True)
 
 
 def usual_komi(size: int) -> float:

@@ -47,11 +47,24 @@ def read_analysis(
         raw = owners[games, ROOT] / np.float32(OWNERS)
         points = {"raw_ownership": raw.reshape(-1, *env.plane_shape), **ownership_of(sums, env, move_ownership)}
     return Analysis(
-        env, tree.mover[games, ROOT], visits, search.priors(games), q,
-        lower_bounds(q, visits, sums.squared_value[:, :-1]), score[:, :-1], score_stdev[:, :-1], lines, line_visits,
-        tree.visits[games, ROOT], search.root_values(games), tree.value[games, ROOT], score[:, -1], score_stdev[:, -1],
-        scores[games, ROOT], **points,
-    )  # fmt: skip
+        env,
+        to_play=tree.mover[games, ROOT],
+        visits=visits,
+        prior=search.priors(games),
+        q=q,
+        lower_bound=lower_bounds(q, visits, sums.squared_value[:, :-1]),
+        score=score[:, :-1],
+        score_stdev=score_stdev[:, :-1],
+        lines=lines,
+        line_visits=line_visits,
+        root_visits=tree.visits[games, ROOT],
+        value=search.root_values(games),
+        raw_value=tree.value[games, ROOT],
+        root_score=score[:, -1],
+        root_score_stdev=score_stdev[:, -1],
+        raw_score=scores[games, ROOT],
+        **points,
+    )
 
 
 def forecasts_of(search: Search) -> tuple[np.ndarray, np.ndarray]:

@@ -217,8 +217,8 @@ def rounded_run(graph: NetworkGraph, dtype: Any) -> Any:
     """
     weights = graph.weights
     if dtype is not None:
-        weights = {name: array.astype(dtype).astype(array.dtype) if "." in name else array
-                   for name, array in weights.items()}  # fmt: skip
+        rounded = {name: array.astype(dtype).astype(array.dtype) for name, array in layer_weights(graph).items()}
+        weights = weights | rounded
     return lambda planes: run_graph(graph, weights, planes)
 
 
@@ -238,12 +238,11 @@ def package(name: str) -> Any:
 def about(net: NeuralNet) -> dict[str, Any]:
     """Return facts about a network for an exported file, as plain data: game, sizes, inputs, and actions."""
     env = net.env
-    return {
-        "game": env.name, "game_options": env.config, "network": net.config, "size_free": net.size_free,
-        "inputs": {"planes": DOCUMENTATION["planes"]},
-        "actions": "row * board side + column, row 0 at the top; then the pass" if env.actions_are_points
-        else [env.to_text(action) for action in range(env.action_space)],
-    }  # fmt: skip
+    actions: str | list[str] = "row * board side + column, row 0 at the top; then the pass"
+    if not env.actions_are_points:
+        actions = [env.to_text(action) for action in range(env.action_space)]
+    facts = {"game": env.name, "game_options": env.config, "network": net.config, "size_free": net.size_free}
+    return facts | {"inputs": {"planes": DOCUMENTATION["planes"]}, "actions": actions}
 
 
 def onnx_bytes(graph: NetworkGraph, net: NeuralNet) -> bytes:
@@ -289,8 +288,8 @@ def raw_files(graph: NetworkGraph, net: NeuralNet, path: Path, format: str) -> d
         parts.append(array.astype(dtype).tobytes())
         offset += array.size
     weights = b"".join(parts)
-    facts = {"dtype": dtype.name, "byte_order": "little", "numbers": offset, "layers": layers,
-             "sha256": hashlib.sha256(weights).hexdigest()}  # fmt: skip
+    facts = {"dtype": dtype.name, "byte_order": "little", "numbers": offset, "layers": layers}
+    facts |= {"sha256": hashlib.sha256(weights).hexdigest()}
     text = json.dumps(manifest(graph, net, facts), indent=1) + "\n"
     return {path: weights, path.with_name(path.name + ".json"): text.encode()}
 
@@ -303,10 +302,9 @@ def layer_weights(graph: NetworkGraph) -> dict[str, np.ndarray]:
 def manifest(graph: NetworkGraph, net: NeuralNet, facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the manifest of exported weights as plain data; facts: its entries about the file of weights."""
     constants = {name: array.tolist() for name, array in graph.weights.items() if "." not in name}
-    return {
-        "format": "alphago-weights", "version": MANIFEST_VERSION, **about(net), **facts,
-        "outputs": {name: {"step": tensor.name, "shape": list(tensor.shape), "what": DOCUMENTATION[name]}
-                    for name, tensor in graph.outputs.items()},
-        "constants": constants,
-        "steps": [[step.op, step.inputs, step.output, step.attributes] for step in graph.steps],
-    }  # fmt: skip
+    outputs = {
+        name: {"step": tensor.name, "shape": list(tensor.shape), "what": DOCUMENTATION[name]}
+        for name, tensor in graph.outputs.items()
+    }
+    format = {"format": "alphago-weights", "version": MANIFEST_VERSION}
+    return {**format, **about(net), **facts, "outputs": outputs, "constants": constants, "steps": graph.steps}

@@ -83,9 +83,8 @@ class TestRules:
     """Each difference between those who play Oware."""
 
     def test_by_name(self) -> None:
-        assert OwareEnv().config == {
-            "max_moves": 200, "repetition": True, "remainder": "own", "graded": False, "planes": "board"
-        }  # fmt: skip
+        rules = {"max_moves": 200, "repetition": True, "remainder": "own", "graded": False}
+        assert OwareEnv().config == {**rules, "planes": "board"}
         assert OwareEnv(rules="cgzero") == OwareEnv(199, repetition=False, remainder="nobody", graded=True)
         assert OwareEnv(rules="cgzero", repetition=True, max_moves=300).rules == (300, True, "nobody", True)
         assert OwareEnv(90, planes="one-hot").replace(rules="cgzero") == OwareEnv(rules="cgzero", planes="one-hot")

@@ -121,7 +121,7 @@ class TestSetUps:
             (ReversiEnv(4), {(0, 0): 1}, {}, "board must have stones on the four points in the middle"),
             (ReversiEnv(4), {}, {"to_play": "red"}, "to_play must be 'black' or 'white'"),
         ],
-    )  # fmt: skip
+    )
     def test_what_no_game_has(self, env: GameEnv, stones: dict, setup: dict, text: str) -> None:
         board = np.zeros(env.plane_shape, int)
         for point, colour in stones.items():

@@ -58,10 +58,8 @@ for kernel in (
 
 
 def run(program: str, cache: Path) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-W", "always", "-c", program], env={**os.environ, "NUMBA_CACHE_DIR": str(cache)},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    command, env = [sys.executable, "-W", "always", "-c", program], {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done
 

@@ -22,7 +22,7 @@ from tests.nn.boards import (
     random_batch,
     randomised,
     snapshot,
-)  # fmt: skip
+)
 from tests.nn.test_model_files import rewritten, texts_of
 
 ENV = GoEnv(5)

@@ -40,7 +40,7 @@ from alphago.mcts.player import USUAL_LEAVES
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.loss import LossWeights
 from alphago.system.validation import checks_keywords, make_settings
-from alphago.training.criteria import Gate
+from alphago.training.judges.gate import Gate
 from alphago.training.judges.proof import Opponent
 from alphago.training.settings import TrainingSettings
 from alphago.ui.thinker import MoveLimit
@@ -132,7 +132,7 @@ def test_what_is_missing_or_too_much_is_named(call: Callable[[], Any], sentence:
         (lambda: ConnectFourEnv(7), "ConnectFourEnv takes nothing without a name before it, .* got 1 values"),
         (lambda: GO.position("A1", "B1", 1, 7.5, 9), "GoEnv.position takes black, white, to_play, komi without a n"),
     ],
-)  # fmt: skip
+)
 def test_games_name_what_comes_without_a_name(call: Callable[[], Any], sentence: str) -> None:
     with pytest.raises(TypeError, match=f"^{sentence}"):
         call()

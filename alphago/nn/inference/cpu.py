@@ -93,11 +93,11 @@ class NetEvaluator:
             return
         check_batch(batch, self.env)
         check_outputs(self.env, count, priors, values)
-        scratch = self._scratch(count)
+        scratch = own_scratch(self._local, self.env, count)
         with BOARDS:
             planes = batch.planes(slots, scratch.planes[:count])
             mask = batch.legal_mask(slots, scratch.mask[:count])
-        logits, raw = scratch.logits[:count], scratch.values[:count]
+        logits, raw = scratch.logits[:count], scratch.columns[:count, 0]
         with NET:
             self._run(planes, logits, raw)
         broken = masked_softmax_batch(logits, mask, priors)
@@ -108,13 +108,6 @@ class NetEvaluator:
     def dtype(self) -> str:
         """The dtype in which the base computes: "float32", "bfloat16" or "int8"."""
         return dtype_name(self._compute_dtype)
-
-    def _scratch(self, count: int) -> "Scratch":
-        scratch = getattr(self._local, "scratch", None)
-        if scratch is None or len(scratch.mask) < count:
-            capacity = max(count, 32 if scratch is None else 2 * len(scratch.mask))
-            scratch = self._local.scratch = Scratch(self.env, capacity)
-        return scratch
 
     def __repr__(self) -> str:
         return f"NetEvaluator({self.env!r}, dtype={self.dtype!r}, form={self.form!r})"
@@ -145,13 +138,22 @@ def check_outputs(env: GameEnv, count: int, priors: np.ndarray, values: np.ndarr
 
 
 class Scratch:
-    """The buffers of one thread for up to `count` positions."""
+    """The buffers of one thread for up to `count` positions; columns: number of outputs of the value head."""
 
-    def __init__(self, env: GameEnv, count: int) -> None:
+    def __init__(self, env: GameEnv, count: int, columns: int) -> None:
         self.planes = np.empty((count, env.planes, *env.plane_shape), np.float32)
         self.mask = np.empty((count, env.action_space), np.bool_)
         self.logits = np.empty((count, env.action_space), np.float32)
-        self.values = np.empty(count, np.float32)
+        self.columns = np.empty((count, columns), np.float32)  # the value head's outputs
+
+
+def own_scratch(local: threading.local, env: GameEnv, count: int, columns: int = 1) -> Scratch:
+    """Return the current thread's buffers for at least `count` positions; local: holds them."""
+    scratch: Scratch | None = getattr(local, "scratch", None)
+    if scratch is None or len(scratch.mask) < count:
+        capacity = max(count, 32 if scratch is None else 2 * len(scratch.mask))
+        scratch = local.scratch = Scratch(env, capacity, columns)
+    return scratch
 
 
 # --- forms -----------------------------------------------------------------------------------------

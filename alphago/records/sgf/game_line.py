@@ -85,12 +85,25 @@ class LineReader:
         positions = [{} if ply in followed.inserted else self.line[node] for ply, node in enumerate(followed.node_of)]
         notes = read_notes([self.line[0], *positions])
         return SgfGame(
-            size, tuple(followed.plies), komi, setup, result=self.text("RE"), rules=self.text("RU"),
-            players=(self.text("PB"), self.text("PW")), handicap=handicap, comment=without_generated(self.text("C")),
-            comments=self.comments(followed), inserted=frozenset(followed.inserted), faults=tuple(self.faults),
-            assumed=assumed, ranks=(self.rank("B"), self.rank("W")), date=self.text("DT") or self.text("RD"),
-            event=self.text("EV") or self.text("TE"), notes=notes, source=self.source,
-        )  # fmt: skip
+            size,
+            tuple(followed.plies),
+            komi,
+            setup,
+            result=self.text("RE"),
+            rules=self.text("RU"),
+            players=(self.text("PB"), self.text("PW")),
+            handicap=handicap,
+            comment=without_generated(self.text("C")),
+            comments=self.comments(followed),
+            inserted=frozenset(followed.inserted),
+            faults=tuple(self.faults),
+            assumed=assumed,
+            ranks=(self.rank("B"), self.rank("W")),
+            date=self.text("DT") or self.text("RD"),
+            event=self.text("EV") or self.text("TE"),
+            notes=notes,
+            source=self.source,
+        )
 
     def empty(self, size: int) -> SgfGame:
         return SgfGame(size, (), faults=tuple(self.faults), source=self.source)
@@ -202,11 +215,8 @@ class LineReader:
 
         stretch: what follows it.  move: the number of moves before it.  part: what is read as the game.
         """
-        self.fault(
-            kinds.SET_UP,
-            f"stones must be set up before the first move, got a set-up after move {move}: the game is read {part}",
-            stretch.begins, move,
-        )  # fmt: skip
+        text = f"stones must be set up before the first move, got a set-up after move {move}: the game is read {part}"
+        self.fault(kinds.SET_UP, text, stretch.begins, move)
 
     def setup(self, env: GoEnv, stretch: Stretch) -> dict[str, Any] | None:
         """Return a stretch's stones and first player as keywords of `GoEnv.position`; None for an illegal board."""

@@ -45,6 +45,9 @@ MEASURES = (
 )  # fmt: skip
 
 
+WATCHED = (("Win rate", "win_rate", 1.0), ("Points lost in the exam", "exam_points", None))  # with the axis' end
+
+
 class LiveReport(Report):
     """A report that shows a run below a notebook's cell, updated twice a second by a thread of its own.
 
@@ -137,11 +140,13 @@ class LiveReport(Report):
         return beside(picture, end)
 
     def panels(self) -> Iterator[CurvePanel]:
-        """Yield a panel with a win rate curve for each opponent, then a panel for each of MEASURES that has a point."""
+        """Yield a panel with a curve for each opponent or exam, then a panel for each of MEASURES that has a point."""
         names = dict.fromkeys(map(opponent_name, self.matches))
-        wins = [(name, [row for row in self.matches if opponent_name(row) == name], "win_rate") for name in names]
-        if wins:
-            yield CurvePanel("Win rate", list(named_curves(wins)), SHARE, low=0.0, high=1.0)
+        own = {name: [row for row in self.matches if opponent_name(row) == name] for name in names}
+        for title, key, high in WATCHED:
+            curves = list(named_curves([(name, rows, key) for name, rows in own.items()]))
+            if curves:
+                yield CurvePanel(title, curves, "" if high is None else SHARE, low=0.0, high=high)
         rows = list(self.rows)
         for measure in MEASURES:
             curves = list(named_curves([(name, rows, key) for key, name in measure.keys]))

@@ -1,4 +1,4 @@
-"""Panels of the judges' measurements: win rates, scores, captures, lengths of games, prediction of records."""
+"""Panels of the judges' measurements: win rates, scores, captures, lengths of games, records, and exams."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -42,6 +42,12 @@ RECORDS = (
     Measure("Cross-entropy of the records' moves", "cross_entropy", "nats"),
     Measure("Value error on the records", "value_error", "squared"),
 )
+EXAM = (
+    Measure("Points lost a move in the exam", "exam_points", "points", ("exam_points_low", "exam_points_high")),
+    Measure("Win rate lost a move in the exam", "exam_rate", SHARE, ("exam_rate_low", "exam_rate_high")),
+    Measure("Moves of the exam that lose more than 2 points", "exam_blunders", SHARE),
+    Measure("Correlation of the win rate with the exam's", "exam_correlation"),
+)
 
 
 def match_panels(histories: Sequence[History], x: str) -> list[CurvePanel]:
@@ -64,13 +70,13 @@ def match_panels(histories: Sequence[History], x: str) -> list[CurvePanel]:
 
 
 def own_panels(histories: Sequence[History], name: str, x: str) -> Iterator[CurvePanel]:
-    """Yield the panels of one opponent: its win rate, score, captures, length of games, and prediction of records."""
+    """Yield the panels of one opponent: its win rate, score, captures, length of games, prediction, and grades."""
     for measure in (WIN_RATE, SCORE):
         own = list(curves_of(histories, name, measure, x))
         yield CurvePanel(f"{measure.title}, {name}", own, measure.unit, measure.level)
     both = [*curves_of(histories, name, TAKEN, x, "taken"), *curves_of(histories, name, LOST, x, "lost", "--")]
     yield CurvePanel(f"{TAKEN.title}, {name}", both, TAKEN.unit)
-    for measure in (LENGTH, *RECORDS):
+    for measure in (LENGTH, *RECORDS, *EXAM):
         yield CurvePanel(f"{measure.title}, {name}", list(curves_of(histories, name, measure, x)), measure.unit)
 
 
@@ -107,7 +113,7 @@ def shared_panels(history: History, x: str) -> Iterator[CurvePanel]:
     other = OTHER_AXIS[x]
     yield panel(WIN_RATE, x, "Win rate (dashed: the policy alone)")
     yield panel(WIN_RATE, other, f"Win rate by {other}", in_words_of([history], AXES[other][2]))
-    for measure in (SCORE, TAKEN, LOST, LENGTH, ELO, *RECORDS):
+    for measure in (SCORE, TAKEN, LOST, LENGTH, ELO, *RECORDS, *EXAM):
         yield panel(measure, x)
 
 

@@ -32,7 +32,7 @@ class FileCommands:
         last = max(0, integer(arguments[1]) - 1) if len(arguments) > 1 else None
         try:
             game = first_game(name, last)
-        except (ValueError, OSError, ImportError) as error:
+        except (ValueError, OSError) as error:
             print_message(str(error))
             raise GtpFailure("cannot load file") from None
         if game.board_size != engine.env.N and not engine.any_size:
@@ -72,7 +72,7 @@ class FileCommands:
             if not arguments or arguments[0] == "-":
                 return text.decode()
             write_atomic(Path(arguments[0]), text)
-        except (OSError, ImportError) as error:
+        except OSError as error:
             print_message(str(error))
             raise GtpFailure("cannot save file") from None
         return ""

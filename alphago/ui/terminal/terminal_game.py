@@ -333,7 +333,7 @@ class TerminalGame:
         names = ("you", "alphago") if self.human > 0 else ("alphago", "you")
         try:
             path = self.files.save(name, self.player.game_record(), self.over, names, replace)
-        except (ValueError, OSError, ImportError) as reason:
+        except (ValueError, OSError) as reason:
             self.say(f"Not saved: {reason}.")
         else:
             self.say(f"Saved in {path}.")
@@ -342,7 +342,7 @@ class TerminalGame:
         """Load a game and continue it, or say why that fails."""
         try:
             positions = self.files.load(name)
-        except (ValueError, OSError, ImportError) as reason:
+        except (ValueError, OSError) as reason:
             self.say(f"Not loaded: {reason}.")
         else:
             self.go_to(positions)

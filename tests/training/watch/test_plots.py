@@ -12,8 +12,8 @@ from alphago.cli import main
 from alphago.drawing.axes import SHARE
 from alphago.drawing.curves import CurvePanel, labels_of, title_of
 from alphago.drawing.shapes import Text, flat
-from alphago.training.criteria import Opponent
 from alphago.training.history import number, read_history, read_rows
+from alphago.training.judges.proof import Opponent
 from alphago.training.watch.match_panels import match_panels
 from alphago.training.watch.plots import TRAINING, plot, training_panels
 from tests.drawing.reading import shapes, texts
