@@ -103,10 +103,17 @@ def parse_entrant(text: str, readouts: int = 64, search: str = "puct") -> Entran
 
 
 def read_entrants(
-    texts: Sequence[str], *, board_size: int | None = None, komi: float | None = None,
-    readouts: int = 64, search: str = "puct", game: str | None = None, rules: Rules | None = None,
-    turns: int | None = None, device: str = "cpu",
-) -> tuple[GameEnv, list[Entrant]]:  # fmt: skip
+    texts: Sequence[str],
+    *,
+    board_size: int | None = None,
+    komi: float | None = None,
+    readouts: int = 64,
+    search: str = "puct",
+    game: str | None = None,
+    rules: Rules | None = None,
+    turns: int | None = None,
+    device: str = "cpu",
+) -> tuple[GameEnv, list[Entrant]]:
     """Return the game of an evaluation, and its entrants.
 
     texts: the entrants' names, as in `parse_entrant`.
@@ -141,9 +148,13 @@ def read_entrants(
 
 
 def common_game(
-    entries: Sequence[EntrantText], board_size: int | None, komi: float | None, game: str | None,
-    rules: Rules | None, turns: int | None,
-) -> GameEnv:  # fmt: skip
+    entries: Sequence[EntrantText],
+    board_size: int | None,
+    komi: float | None,
+    game: str | None,
+    rules: Rules | None,
+    turns: int | None,
+) -> GameEnv:
     """Return the common game of the networks, with the options that are not None replaced.
 
     Raises ValueError if the games of the networks differ.
@@ -162,8 +173,10 @@ def common_game(
             continue
         values = {base: env.config[key] for base, env in envs.items()}
         if len(set(values.values())) > 1:
-            listed = ", ".join(f"{value:g} of {base}" if isinstance(value, float) else f"{value} of {base}"
-                               for base, value in values.items())  # fmt: skip
+            listed = ", ".join(
+                f"{value:g} of {base}" if isinstance(value, float) else f"{value} of {base}"
+                for base, value in values.items()
+            )
             option = f"; choose one with {OPTIONS[key]}" if key in OPTIONS else ""
             raise ValueError(f"the networks differ in {key}: {listed}{option}")
     return first

@@ -105,11 +105,14 @@ class PitFolder:
         plan = self.plan
         entrants = [
             Entrant(
-                self.player, plan.readouts, replace(plan.search, **{plan.name: value}), f"{plan.name} {text_of(value)}",
+                self.player,
+                plan.readouts,
+                replace(plan.search, **{plan.name: value}),
+                f"{plan.name} {text_of(value)}",
                 self.weights,
             )
             for value in (candidate, champion)
-        ]  # fmt: skip
+        ]
         folder = self.path / "pits" / f"{text_of(candidate)}-{text_of(champion)}"
         tournament = Tournament(plan.env, entrants, plan.settings, folder)
         tournament.play(listener)
@@ -120,13 +123,16 @@ class PitFolder:
         """Write a row to pits.jsonl for each of `pits`; keep its earlier rows about other pairs of values."""
         rows = {
             (pit.candidate, pit.champion): {
-                "candidate": pit.candidate, "champion": pit.champion, "games": len(pit.result.games),
-                "wins": pit.result.wins, "draws": pit.result.draws, "losses": pit.result.losses,
-                "win_rate": pit.result.win_rate, "interval": pit.result.interval, "verdict": pit.verdict.state,
-                "ratio": pit.verdict.ratio, "pairs": pit.verdict.samples,
+                "candidate": pit.candidate,
+                "champion": pit.champion,
+                "games": len(pit.result.games),
+                **{name: getattr(pit.result, name) for name in ("wins", "draws", "losses", "win_rate", "interval")},
+                "verdict": pit.verdict.state,
+                "ratio": pit.verdict.ratio,
+                "pairs": pit.verdict.samples,
             }
             for pit in pits
-        }  # fmt: skip
+        }
         data = "".join(json.dumps(row) + "\n" for row in {**self.rows, **rows}.values())
         write_atomic(self.path / LOG, data.encode())
 

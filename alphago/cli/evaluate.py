@@ -35,15 +35,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--komi", type=number, metavar="K", help="komi (the networks', or the board's default)")
     parser.add_argument("--rules", metavar="NAME", help="rules of ko and suicide: Chinese, Tromp-Taylor, AGA, NZ, …")
     parser.add_argument(
-        "--turns", type=integer, metavar="N",
+        "--turns",
+        type=integer,
+        metavar="N",
         help="end games after N moves of each side; 0: two passes end a game (as in the networks' games)",
-    )  # fmt: skip
+    )
     add_device(parser)
     add_settings(parser, TournamentSettings, leave=["sprt"])
     parser.add_argument(
-        "--sprt", type=number, nargs=2, metavar=("ELO0", "ELO1"),
+        "--sprt",
+        type=number,
+        nargs=2,
+        metavar=("ELO0", "ELO1"),
         help="end a match when a sequential test between these Elo differences decides, with error rates of 5 %%",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--anchor",
         metavar="PLAYER[=ELO]",
@@ -62,11 +67,16 @@ def run(options: argparse.Namespace) -> int:
     try:
         settings = TournamentSettings(**given)
         env, players = read_entrants(
-            options.players, board_size=options.board_size, komi=options.komi,
-            readouts=options.readouts, search=options.search, game=options.game,
-            rules=None if options.rules is None else named_rules(options.rules), turns=options.turns,
+            options.players,
+            board_size=options.board_size,
+            komi=options.komi,
+            readouts=options.readouts,
+            search=options.search,
+            game=options.game,
+            rules=None if options.rules is None else named_rules(options.rules),
+            turns=options.turns,
             device=options.device,
-        )  # fmt: skip
+        )
         anchor, elo = read_anchor(options.anchor, [player.name for player in players])
         tournament = Tournament(env, players, settings, options.folder)
         try:

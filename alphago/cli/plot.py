@@ -19,9 +19,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--network", action="store_true", help="draw a network; RUN is a run's folder, a network's file or name (9x9)"
     )
     parser.add_argument(
-        "--out", metavar="FILE",
+        "--out",
+        metavar="FILE",
         help=".png, .svg or .pdf (curves.png); .svg for --games (games.svg) and --network (network.svg)",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--x", default="minutes", choices=("minutes", "processor", "games", "positions"), help="x axis (minutes)"
     )

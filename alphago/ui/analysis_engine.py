@@ -115,9 +115,8 @@ class AnalysisEngine:
                 self._jobs[number] = job
             self.changed.notify_all()
         if waiting + len(query.turns) > self.limits.positions:
-            most = self.limits.positions
-            self.send(error(f"at most {most} positions may wait, got {len(query.turns)} more than {waiting}",
-                            "analyzeTurns", query.id))  # fmt: skip
+            text = f"at most {self.limits.positions} positions may wait, got {len(query.turns)} more than {waiting}"
+            self.send(error(text, "analyzeTurns", query.id))
 
     def warn(self, query: Query) -> None:
         """Send those warnings of a query that were not sent before; warnings about rules are sent with every query.

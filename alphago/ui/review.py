@@ -89,15 +89,13 @@ class Review:
         commented = f"{game.comment}\n\n{self.summary()}".strip()
         game = replace(game, comments=comments, notes=notes_of(self.analysis, game.moves), comment=commented)
         marks = {"blunder": ("BM", "2"), "mistake": ("BM", "1"), "inaccuracy": ("DO", "")}
-        return with_additions(
-            format_sgf(game), game,
-            Additions(
-                {move.ply: move.line[:plies] for move in self.mistakes},
-                {move.ply: marks[move.grade] for move in self.mistakes},
-                self.territory(),
-                katrain_properties(self.analysis, game.moves),
-            ),
-        )  # fmt: skip
+        additions = Additions(
+            {move.ply: move.line[:plies] for move in self.mistakes},
+            {move.ply: marks[move.grade] for move in self.mistakes},
+            self.territory(),
+            katrain_properties(self.analysis, game.moves),
+        )
+        return with_additions(format_sgf(game), game, additions)
 
     def territory(self) -> Mapping[str, Sequence[int]]:
         """Return the expected points of Black (TB) and White (TW) after the last move; {} if there are no forecasts."""

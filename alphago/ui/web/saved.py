@@ -51,11 +51,19 @@ def head_of(tree: GameTree, players: Mapping[int, str]) -> Properties:
     stones = tree.start.board.ravel()  # type: ignore[attr-defined]
     handicap = int((stones == 1).sum()) if not (stones == -1).any() else 0
     texts = {
-        "FF": "4", "CA": "UTF-8", "GM": "1", "AP": "alphago", "SZ": str(env.N), "RU": rules_name(env.rules),
-        "KM": komi_text(env.komi), "PB": players[1], "PW": players[-1], "RE": result_of(tree),
+        "FF": "4",
+        "CA": "UTF-8",
+        "GM": "1",
+        "AP": "alphago",
+        "SZ": str(env.N),
+        "RU": rules_name(env.rules),
+        "KM": komi_text(env.komi),
+        "PB": players[1],
+        "PW": players[-1],
+        "RE": result_of(tree),
         "HA": str(handicap) if handicap > 1 and tree.start.to_play == -1 else "",
         "PL": PLAYER_NAMES[tree.start.to_play][0] if stones.any() else "",
-    }  # fmt: skip
+    }
     head = {name: [escape_text(text)] for name, text in texts.items() if text}
     return head | stone_properties(env, stones) | analysis_properties(tree, tree.nodes[0])
 

@@ -238,10 +238,19 @@ def serve(
 def new_server(app: Starlette) -> uvicorn.Server:
     """Return a server for the application, without a log; how the process logs stays as it is."""
     config = uvicorn.Config(
-        app, log_config=None, log_level="error", ws="websockets-sansio", ws_max_size=MOST_MESSAGE + 1000,
-        ws_per_message_deflate=False, ws_ping_interval=20.0, ws_ping_timeout=PING_SECONDS,
-        timeout_graceful_shutdown=2, server_header=False, date_header=False, access_log=False,
-    )  # fmt: skip
+        app,
+        log_config=None,
+        log_level="error",
+        ws="websockets-sansio",
+        ws_max_size=MOST_MESSAGE + 1000,
+        ws_per_message_deflate=False,
+        ws_ping_interval=20.0,
+        ws_ping_timeout=PING_SECONDS,
+        timeout_graceful_shutdown=2,
+        server_header=False,
+        date_header=False,
+        access_log=False,
+    )
     return uvicorn.Server(config)
 
 

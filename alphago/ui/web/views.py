@@ -56,9 +56,8 @@ def drawing(position: Position) -> str:
     if type(position).__str__ is not Position.__str__:
         return str(position)
     planes = position.planes()
-    own, other = (planes[0], planes[min(1, len(planes) - 1)])
-    rows = [" ".join("X" if a else "O" if b else "." for a, b in zip(*pair, strict=True)) for pair in
-            zip(own > 0, (other > 0) & (own <= 0), strict=True)]  # fmt: skip
+    own, other = planes[0] > 0, planes[min(1, len(planes) - 1)] > 0
+    rows = [" ".join(row) for row in np.where(own, "X", np.where(other, "O", ".")).tolist()]
     mover = position.env.board_view.side(position.to_play)
     return "\n".join([*rows, f"move {len(position.moves)}: {mover} to play; X is {mover}"])
 
