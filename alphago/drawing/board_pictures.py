@@ -1,4 +1,4 @@
-"""Pictures of boards with stones: on the points of a grid, in its cells, or dropped into columns."""
+"""Pictures of boards with stones: on the crossings of lines, in squares, or in the holes of an upright frame."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -29,20 +29,21 @@ STONE = 0.47  # radius of a stone, as a share of a cell
 SMALLEST = 6 * CELL  # width of a drawing, so that the texts below have room
 WIDEST = 640.0  # most pixels that a board is wide where it is shown
 PIXELS = 15.0  # height of the letters below the board where it is shown in its usual size
-FRAME, HOLE = "#51718f", "#a9bccd"  # colours of a board of the kind "columns"
+FRAME, HOLE = "#51718f", "#a9bccd"  # colours of a board of holes
 
 
 class Board(NamedTuple):
     """A board to draw; points are numbered row by row from the top.
 
-    kind: "points", stones on the crossings of lines; "cells", in squares; "columns", in holes of an upright frame.
+    surface: "lines", stones on the crossings of lines; "squares", in squares; "holes", in holes of an upright frame.
     columns: the columns' names, from the left. rows: the rows' names, from the top. Empty: no names are drawn.
     stars: star points. last: the point of the last move. forbidden: points on which ko forbids a stone.
     numbers: by point, the number on its stone. label: what the picture shows, for those who cannot see it.
+    colours: of the stones of 1 and of -1, as "#rrggbb"; None for black and white.
     """
 
     stones: np.ndarray  # int [height, width], 1 Black, -1 White, 0 empty
-    kind: str = "points"
+    surface: str = "lines"
     columns: Sequence[str] = ()
     rows: Sequence[str] = ()
     stars: Sequence[int] = ()
@@ -52,6 +53,7 @@ class Board(NamedTuple):
     texts: Sequence[str] = ()  # sentences below the board
     label: str = ""
     legend: bool = True  # whether sentences explain an overlay
+    colours: tuple[str, str] | None = None
 
 
 def board_picture(
@@ -67,7 +69,7 @@ def board_picture(
     wide = left + CELL * (width - 1) + CELL * 0.75
     shift = max(0.0, (SMALLEST - wide) / 2)
     left, wide = left + shift, max(wide, SMALLEST)
-    disc = CELL * (STONE if board.kind == "points" else 0.43)
+    disc = CELL * (STONE if board.surface == "lines" else 0.43)
     spots = [Spot(left + CELL * c, CELL * (0.75 + r), disc) for r in range(height) for c in range(width)]
     bottom = spots[-1].y + CELL * (1.1 if board.columns else 0.75)
     places = [spots[point] if point >= 0 else None for point in actions]
@@ -100,11 +102,11 @@ def ground(board: Board, spots: Sequence[Spot]) -> Layer:
     """Return the board without its stones: the lines, cells or holes, and the star points."""
     height, width = board.stones.shape
     first, last, half = spots[0], spots[-1], CELL / 2
-    if board.kind == "columns":
+    if board.surface == "holes":
         frame = Rect(first.x - half, first.y - half, CELL * width, CELL * height, Style(FRAME), 0.2 * CELL)
         return (frame, *(Circle(x, y, CELL * 0.42, Style(HOLE, EDGE, 0.6)) for x, y, _ in spots))
     style = Style(stroke=LINE, width=1.2)
-    if board.kind == "cells":
+    if board.surface == "squares":
         shapes: list[Shape] = [Rect(first.x - half, first.y - half, CELL * width, CELL * height, style)]
         between = (np.arange(1, max(height, width)) - 0.5) * CELL
         shapes += [
@@ -131,9 +133,10 @@ def names_around(board: Board, spots: Sequence[Spot]) -> Layer:
 
 
 def stones(board: Board, spots: Sequence[Spot]) -> Layer:
-    """Return the stones: black ones filled, white ones with a dark edge."""
-    radius = CELL * (STONE if board.kind == "points" else 0.4)
-    styles = {1: Style(BLACK, BLACK, 1.0), -1: Style(WHITE, EDGE, 1.4)}
+    """Return the stones: those of the first side filled, those of the second with a dark edge."""
+    radius = CELL * (STONE if board.surface == "lines" else 0.4)
+    first, second = board.colours or (BLACK, WHITE)
+    styles = {1: Style(first, first, 1.0), -1: Style(second, EDGE, 1.4)}
     return tuple(
         Circle(spots[point].x, spots[point].y, radius, styles[colour])
         for point, colour in enumerate(board.stones.ravel().tolist())

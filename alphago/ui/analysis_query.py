@@ -25,14 +25,34 @@ from alphago.ui.katago import SIDES
 MOST_VISITS = 10_000_000
 FIRST = np.zeros(1, np.int64)
 FLAGS = (
-    "includeOwnership", "includeOwnershipStdev", "includeMovesOwnership", "includeMovesOwnershipStdev",
-    "includePolicy", "includePVVisits",
-)  # fmt: skip
+    "includeOwnership",
+    "includeOwnershipStdev",
+    "includeMovesOwnership",
+    "includeMovesOwnershipStdev",
+    "includePolicy",
+    "includePVVisits",
+)
 KNOWN = (
-    "id", "moves", "initialStones", "initialPlayer", "rules", "komi", "whiteHandicapBonus", "boardXSize", "boardYSize",
-    "analyzeTurns", "maxVisits", "avoidMoves", "allowMoves", "overrideSettings", "reportDuringSearchEvery",
-    "firstReportDuringSearchAfter", "priority", "priorities", *FLAGS,
-)  # fmt: skip
+    "id",
+    "moves",
+    "initialStones",
+    "initialPlayer",
+    "rules",
+    "komi",
+    "whiteHandicapBonus",
+    "boardXSize",
+    "boardYSize",
+    "analyzeTurns",
+    "maxVisits",
+    "avoidMoves",
+    "allowMoves",
+    "overrideSettings",
+    "reportDuringSearchEvery",
+    "firstReportDuringSearchAfter",
+    "priority",
+    "priorities",
+    *FLAGS,
+)
 # White's points besides komi for N handicap stones, by rules.
 BONUS = {"chinese": "N", "chineseogs": "N", "chinesekgs": "N", "aga": "N-1", "bga": "N-1", "agabutton": "N-1"}
 NEAREST = {
@@ -124,11 +144,18 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     ]
     env = defaults.board(size, rules)
     return Query(
-        query_id, env, turns_of(fields, env, bonus, defaults.most_turns), visits,
-        positive(override, "maxTime") or float("inf"), side,
-        forbidden_moves(fields, env), positive(fields, "reportDuringSearchEvery"),
-        positive(fields, "firstReportDuringSearchAfter"), {name for name in FLAGS if truth(fields, name)}, warnings,
-    )  # fmt: skip
+        id=query_id,
+        env=env,
+        turns=turns_of(fields, env, bonus, defaults.most_turns),
+        visits=visits,
+        seconds=positive(override, "maxTime") or float("inf"),
+        side=side,
+        forbidden=forbidden_moves(fields, env),
+        every=positive(fields, "reportDuringSearchEvery"),
+        first=positive(fields, "firstReportDuringSearchAfter"),
+        flags={name for name in FLAGS if truth(fields, name)},
+        warnings=warnings,
+    )
 
 
 def board_size(fields: Mapping[str, Any]) -> int:

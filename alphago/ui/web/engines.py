@@ -106,10 +106,6 @@ class Engines:
         choice = self.choices.get(name)
         return choice is not None and choice.game in (env.name, "" if env.name != USUAL_GAME else env.name)
 
-    def listing(self) -> list[dict[str, str]]:
-        """Return name and game of each network, for the page's list."""
-        return [{"name": choice.name, "game": choice.game} for choice in self.choices.values()]
-
     def engine(self, name: str, env: GameEnv) -> SharedEngine:
         """Return the engine of the network `name` for a game; load it if it is not in memory, or its file is newer.
 

@@ -20,7 +20,9 @@ from alphago.ui.web.new_game import link_of, open_link
 from tests.ui.web.desks import GO5, PATIENCE, Guest, stones
 
 GAMES: list[GameEnv] = [GomokuEnv(6, 3), ConnectFourEnv(), ReversiEnv(4), OwareEnv(60), TicTacToeEnv()]
-KINDS = {"gomoku": "points", "connect-four": "columns", "reversi": "cells", "oware": "houses", "tic-tac-toe": "cells"}
+SURFACES = {
+    "gomoku": "lines", "connect-four": "holes", "reversi": "squares", "oware": "houses", "tic-tac-toe": "squares",
+}  # fmt: skip
 
 
 class Broken(HashEvaluator):
@@ -140,7 +142,8 @@ def test_a_new_game_by_its_options() -> None:
         options = {"board_size": 9, "komi": 0.5, "rules": "AGA"}
         guest.post("new", game="go", options=options, handicap=3, black="human", white="human")
         game = guest.until("game")["game"]
-        assert [game["title"], game["rules"], game["options"]["komi"]] == ["Go 9x9", "AGA", 0.5]
+        options = {option["name"]: option["value"] for option in game["options"]}
+        assert (game["title"], options) == ("Go 9x9", {"board_size": 9, "komi": 0.5, "rules": "AGA", "handicap": 0})
         state = guest.until("state")
         assert state["view"]["toPlay"] == -1
         assert state["view"]["stones"].count("X") == 3
@@ -151,12 +154,12 @@ def test_a_new_game_by_its_options() -> None:
     [
         ({"game": "chess"}, "There is no game 'chess'"),
         ({"options": {"board_size": 26}}, "board_size must be an integer from 2 to 25, got 26"),
-        ({"options": {"board_size": "x"}}, "board_size must be an integer from 1"),
+        ({"options": {"board_size": "x"}}, "board_size must be an integer from 2 to 25"),
         ({"options": {"komi": 0.3}}, "komi must be a multiple of 0.5"),
         ({"options": {"rules": "Martian"}}, "rules must be one of Chinese"),
         ({"options": {"kom": 5}}, "go has no option 'kom': did you mean komi?"),
         ({"options": [5]}, "options must be an object"),
-        ({"options": {"board_size": 9}, "handicap": 77}, "handicap must be an integer from 2 to 9"),
+        ({"options": {"board_size": 9}, "handicap": 77}, "handicap must be an integer from 0 to 9"),
         ({"black": "god"}, "black must be human or engine, got 'god'"),
     ],
 )
@@ -270,7 +273,7 @@ def test_every_game_is_played_to_its_end(env: GameEnv, games_as_before: None) ->
         assert link_of(tree) == link
     with Guest(env) as other:
         other.post("hello", link=link)
-        assert other.until("game")["game"]["kind"] == KINDS[env.name]
+        assert other.until("game")["game"]["surface"] == SURFACES[env.name]
         assert other.until("state")["over"]
 
 
