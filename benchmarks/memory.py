@@ -12,6 +12,7 @@ import tracemalloc
 from figures import Figures, add_option
 
 from alphago import ReplayMemory, load_model, selfplay
+from alphago.env.games import selfplay_game
 from alphago.records.record import RecordBuilder, save_records
 from alphago.training.recipes import RECIPES
 from alphago.training.settings import TrainingSettings
@@ -26,7 +27,7 @@ def main() -> None:
     add_option(parser)
     options = parser.parse_args()
     figures = Figures(options.json)
-    env = RECIPES["9x9"].make_env().training_variant()
+    env = selfplay_game(RECIPES["9x9"].make_env()).variant()
     settings = TrainingSettings(num_games=options.games, games_in_flight=64).selfplay()
     names = ("opening_plies", "resign_threshold")
     chosen = {name: getattr(settings, name) for name in names}

@@ -19,7 +19,9 @@ import argparse
 import numpy as np
 
 from alphago import SearchSettings, load_model, selfplay
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
+from alphago.env.games import selfplay_game
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import Search
 from alphago.nn.inference.hardware import processor
@@ -123,7 +125,7 @@ def main() -> None:
     options = parser.parse_args()
     count = options.positions
     board = recipe_for(load_model(options.net).env).make_env(options.size)
-    env = board.training_variant()
+    env = selfplay_game(board).variant()
     net, judge = (load_model(name, board).evaluator() for name in (options.net, options.judge))
     positions = drawn_positions(env, net, count)
     values = judged(env, judge, positions, count, options.readouts)

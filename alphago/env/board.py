@@ -9,9 +9,11 @@ import numpy as np
 
 from alphago.drawing.boards import Board, board_picture
 from alphago.drawing.shapes import Drawing
+from alphago.env.batch import GameBatch
 from alphago.env.board_view import COLUMNS, BoardView, Places, grid_view
-from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv, Position
+from alphago.env.game import PLAYER_NAMES, GameEnv
 from alphago.env.pictured import PLAIN, Look, move_numbers
+from alphago.env.position import Position
 from alphago.system.validation import shown
 
 SYMBOLS = {1: "X", -1: "O"}

@@ -6,8 +6,11 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
-from alphago.env.game import GameBatch, GameEnv, IllegalMove, PlainBatch, Position
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.env.leaves import Leaves, Reached
+from alphago.env.plain_batch import PlainBatch
+from alphago.env.position import IllegalMove, Position
 from alphago.system.validation import checks_keywords
 
 Answer = TypeVar("Answer")

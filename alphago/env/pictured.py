@@ -35,7 +35,7 @@ PLAIN = Look()
 class Pictured:
     """A position that can be drawn; `Position` derives from it."""
 
-    env: Any
+    env: Any  # the game, a GameEnv, whose module imports this one
     moves: tuple[int, ...]
     to_play: int
     is_over: bool

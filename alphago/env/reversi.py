@@ -8,9 +8,10 @@ import numpy as np
 
 from alphago.cuda.backend import find_backend
 from alphago.env import symmetry
+from alphago.env.batch import GameBatch
 from alphago.env.board import StonesEnv, StonesPosition
 from alphago.env.device_rows import DeviceRowBatch, row_program
-from alphago.env.game import PLAYER_NAMES, GameBatch
+from alphago.env.game import PLAYER_NAMES
 from alphago.env.kernels import reversi as kernels
 from alphago.env.kernels.rows import HEADER
 from alphago.env.options import Option, option_of

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alphago.env.game import GameBatch
+from alphago.env.batch import GameBatch
 from alphago.mcts.kernels import gumbel
 from alphago.mcts.rule import SearchRule, choose_actions, only_child
 from alphago.mcts.tree import Tree

@@ -11,7 +11,8 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.env.leaves import Leaves, Reached
 from alphago.mcts.evaluator import Evaluator, WaveEvaluator
 from alphago.mcts.gumbel import Gumbel

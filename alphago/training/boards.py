@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from alphago.env.game import GameEnv
+from alphago.env.games import selfplay_game
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
@@ -205,7 +206,7 @@ class Boards:
         counts = apportion(len(numbers), [share / env.N**2 for env, share in stage.boards])
         self.boards = []
         for place, (env, share) in enumerate(stage.boards):
-            variant = env if settings.exact_rules else env.training_variant()
+            variant = env if settings.exact_rules else selfplay_game(env).variant()
             memory = memories.get(env) or make_memory(
                 variant,
                 targets=settings.targets,

@@ -327,8 +327,8 @@ class TrainingSettings(SelfPlaySettings):
         positive=True,
     )
     exact_rules: bool = setting(
-        "whether self-play uses the game itself instead of `env.training_variant()`, which in Go forbids early passes, "
-        "varies komi, and makes outcomes depend slightly on the margin",
+        "whether self-play uses the game itself instead of its variant for self-play, which in Go forbids early "
+        "passes, varies komi, and makes outcomes depend slightly on the margin",
         default=False,
     )
     seed: int = setting("random seed of games, samples and initial weights", default=0, least=0, most=SEED_END - 1)

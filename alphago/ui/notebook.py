@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
 from alphago.system.notebook import notebook_shell
 from alphago.ui.web.engines import Choice, Engines
 from alphago.ui.web.new_game import open_link

@@ -8,11 +8,12 @@ import pytest
 from alphago.drawing.overlay import make_overlay
 from alphago.drawing.svg import to_svg
 from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv, IllegalMove
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.oware import OwareEnv
 from alphago.env.pictured import Look
+from alphago.env.position import IllegalMove
 from alphago.env.reversi import ReversiEnv
 from alphago.examples.connect_four import ConnectFourEnv as Columns
 from alphago.examples.tic_tac_toe import TicTacToe, TicTacToeEnv

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from alphago.env.game import IllegalMove
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules, check_komi
+from alphago.env.position import IllegalMove
 from alphago.mcts.analysis_search import Forbidden
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.system.validation import MOST_READOUTS, check_float, check_int

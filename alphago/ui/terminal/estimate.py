@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from alphago.env.board import draw_board, result_text
-from alphago.env.game import PLAYER_NAMES, Position
+from alphago.env.game import PLAYER_NAMES
+from alphago.env.position import Position
 
 
 def estimate(network: Any, position: Position) -> tuple[str, str] | None:

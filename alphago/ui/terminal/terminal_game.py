@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from alphago.env.board import result_text
-from alphago.env.game import PLAYER_NAMES, GameEnv, IllegalMove, Position, check_env
+from alphago.env.game import PLAYER_NAMES, GameEnv, check_env
+from alphago.env.position import IllegalMove, Position
 from alphago.mcts.player import MCTSPlayer
 from alphago.system.notebook import notebook_shell
 from alphago.system.validation import checks_keywords, keywords_of, near_names
@@ -216,10 +217,11 @@ class TerminalGame:
         try:
             action = self.position.env.from_text(text)
             if self.resigned:
-                raise IllegalMove("the game is over by resignation")
-            self.play_move(action)
-        except IllegalMove as reason:
-            self.say(f"{reason}.")
+                self.say("the game is over by resignation.")
+            else:
+                self.play_move(action)
+        except IllegalMove as error:
+            self.say(f"{error}.")
         except ValueError as reason:
             near = near_names(text.lower(), self.words)
             self.say(f"{reason}; {f'did you mean {near[0]}? ' if near else ''}`help` lists the commands.")

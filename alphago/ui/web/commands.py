@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from alphago.env.game import PLAYER_NAMES, IllegalMove
+from alphago.env.game import PLAYER_NAMES
+from alphago.env.position import IllegalMove
 from alphago.system.validation import check_int, shown
 from alphago.ui.web.desk import ENGINE, HUMAN, PLAYERS, Desk, Job
 from alphago.ui.web.game_tree import MOST_NODES, GameTree
@@ -72,7 +73,7 @@ def play(desk: Desk, message: Message) -> None:
     try:
         tree.play(move)
     except IllegalMove as error:  # the page shows where
-        raise ValueError(str(error).removesuffix(f", in {tree.position.describe()}")) from None
+        raise ValueError(error.sentence) from None
     desk.after_move(tree.nodes[tree.current].action)
 
 

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
 
 MOST_NODES = 4000  # of a game with its variations
 KEPT_POSITIONS = 400  # the others are played again when they are wanted

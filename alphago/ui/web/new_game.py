@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, make_game
+from alphago.env.position import Position
 from alphago.system.validation import near_misses, shown
 from alphago.ui.web.game_tree import GameTree
 

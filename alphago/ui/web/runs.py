@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from alphago.env.game import GameEnv, IllegalMove
+from alphago.env.game import GameEnv
+from alphago.env.position import IllegalMove
 from alphago.records.record import GameRecord, load_records
 from alphago.system.validation import check_int, shown
 from alphago.training.history import EVALUATIONS, METRICS, History, Row, number, opponent_name, read_history, read_rows

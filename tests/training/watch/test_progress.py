@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from alphago import GoEnv, train
+from alphago.env.games import selfplay_game
 from alphago.system.stopwatch import Stopwatch
 from alphago.training.settings import TrainingSettings
 from alphago.training.watch.progress import RunProgress
 from tests.training.small_runs import TINY, Listener
 
-LENGTH = GoEnv(9).usual_length
+LENGTH = selfplay_game(GoEnv(9)).usual_length
 
 
 def run_of(settings: TrainingSettings, **values: Any) -> Any:

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from alphago.env.board import result_text
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.env.position import Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.ui.terminal.screen import Screen

@@ -7,8 +7,9 @@ import time
 import numpy as np
 import pytest
 
+from alphago.env.batch import GameBatch
 from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.oware import OwareEnv
