@@ -237,12 +237,12 @@ class StonesPosition(Position):
 
     def why_illegal(self, action: int) -> str:
         if self.env.actions_are_points and action < self.board.size and self.board.ravel()[action]:
-            return f"{PLAYER_NAMES[int(self.board.ravel()[action])]} has a stone there"
+            return f"{self.env.board_view.side(self.board.ravel()[action])} has a stone there"
         return super().why_illegal(action)
 
     def __str__(self) -> str:
-        """Return the board with coordinates; X Black, O White, and brackets around the last stone."""
-        state = f"{PLAYER_NAMES[self.to_play]} ({SYMBOLS[self.to_play]}) to play"
+        """Return the board with coordinates; X the first side, O the second, and brackets around the last stone."""
+        state = f"{self.env.board_view.side(self.to_play)} ({SYMBOLS[self.to_play]}) to play"
         if self.is_over:
             state = f"game over, {result_text(self.score())}"
         return f"{draw_board(self.board, self.last_point, self.marks)}\n   move {self.move_number}: {state}"

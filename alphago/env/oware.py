@@ -277,6 +277,7 @@ class OwarePosition(Position):
             f"oware, {self.caption}",
             look.coordinates,
             look.legend,
+            self.env.board_view.sides,
         )
         return houses_picture(picture, look.overlay, self.to_play)
 

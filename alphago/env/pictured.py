@@ -50,8 +50,8 @@ class Pictured:
     def state_text(self) -> str:
         """The side to move, or the result of the game, as text."""
         if self.is_over:
-            return "game over, " + {1.0: "Black wins", -1.0: "White wins"}.get(self.result, "a draw")
-        return f"{'Black' if self.to_play > 0 else 'White'} to play"
+            return f"game over, {self.env.board_view.side(self.result)} wins" if self.result else "game over, a draw"
+        return f"{self.env.board_view.side(self.to_play)} to play"
 
     def svg(
         self,

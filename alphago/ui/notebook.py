@@ -134,7 +134,7 @@ def play_in_notebook(
     strength: dict[str, Any] = {"type": "strength", "tree": readouts != 0, "seconds": seconds}
     if readouts != 0:
         strength["readouts"] = readouts
-    begin = {"type": "new", "handicap": handicap} if handicap else {"type": "players"}
+    begin: dict[str, Any] = {"type": "new", "setup": {"handicap": handicap}} if handicap else {"type": "players"}
     game = NotebookGame(env, nn, [strength, {**begin, **colours}], device)
     game.show()
     return game

@@ -28,10 +28,9 @@ def hello(desk: Desk, message: Message) -> None:
 
 
 def new_game(desk: Desk, message: Message) -> None:
-    """Begin a game; the message has its name, its options, handicap or set-up stones, and who plays Black and White."""
+    """Begin a game; the message has its name, options and set-up (see `start_of`), and who plays Black and White."""
     env = game_of(message.get("game", desk.tree.env.name), message.get("options", {}), desk.bases)
-    setup = {key: message.get(key) for key in ("handicap", "black_stones", "white_stones", "to_play")}
-    start = start_of(env, {key.removesuffix("_stones"): value for key, value in setup.items() if value})
+    start = start_of(env, message.get("setup", {}))
     players = read_players(message)
     desk.set_game(GameTree(env, start))
     desk.players |= players

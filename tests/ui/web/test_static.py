@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 
+from alphago.env.games import GAMES
 from alphago.ui.web.server import STATIC
 
 # Vienot, Brettel and Mollon 1999: linear RGB as people without long-wave, or without middle-wave cones see it.
@@ -36,3 +37,13 @@ def test_the_files_of_the_page_are_small_and_load_nothing_from_elsewhere() -> No
     for name, text in files.items():
         assert not re.search(r"https?://(?!www\.w3\.org/)", text), name
     assert "import " not in re.sub(r"^\s*//.*$", "", files["board.js"], flags=re.MULTILINE)  # a widget takes one module
+
+
+def test_the_page_knows_no_game() -> None:
+    """What it draws, and what it asks for a new game, comes from `GameEnv.board_view` and `GameEnv.options`."""
+    for path in STATIC.glob("*.js"):
+        text = path.read_text()
+        for name, game in GAMES.items():
+            assert not re.search(rf"[=!]==?\s*[\"']{name}[\"']", text), (path.name, name)
+            assert name == "go" or (name not in text and str(game.title) not in text), (path.name, name)
+        assert not re.search("komi|handicap|Chinese", text, re.IGNORECASE), path.name

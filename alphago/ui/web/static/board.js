@@ -232,7 +232,7 @@ class Board {
       button("Resign", "give the game up", () => this.send("resign"), "resign"),
       this.moveButton, this.typed);
     const files = h("div", { class: "ag-row" },
-      button("New game", "another game, size, komi, handicap, colour (N)", () => this.openDialog(), "new"),
+      button("New game", "another game, its options, your colour (N)", () => this.openDialog(), "new"),
       this.openButton,
       button("Save", "save the game as a file, with variations and analysis (S)", () => this.send("save"), "save"),
       button("Copy link", "a link that restores this position (L)", () => this.copyLink(), "link"),
@@ -496,13 +496,12 @@ class Board {
     this.render();
   }
 
-  // The actions of the side to move that can be clicked, by rows from the top, each from the left.
+  // The actions that can be clicked, by rows from the top, each from the left.
   rows() {
     const rows = new Map();
-    for (const { action, x, y, height } of this.areas()) {
-      const middle = (y + height / 2).toFixed(3);
-      if (!rows.has(middle)) rows.set(middle, []);
-      rows.get(middle).push([x, action]);
+    for (const { action, spots } of this.areas()) {
+      const [x, y] = [0, 1].map((axis) => (spots.reduce((sum, spot) => sum + spot[axis], 0) / spots.length).toFixed(3));
+      rows.set(y, [...(rows.get(y) || []), [x, action]]);
     }
     const sorted = [...rows].sort(([one], [other]) => one - other);
     return sorted.map(([, row]) => row.sort(([one], [other]) => one - other).map(([, action]) => action));
@@ -616,16 +615,11 @@ class Board {
     return [x * UNIT, y * UNIT];
   }
 
-  // The areas that the side to move can click: around all cells of an action.
+  // The actions that the side to move can click, each with the middles of its cells.
   areas() {
-    const { cells, places, reach } = this.game;
-    return places[this.state.view.toPlay > 0 ? 0 : 1].flatMap((own, action) => {
-      if (!own.length) return [];
-      const xs = own.map((cell) => cells[cell][0]);
-      const ys = own.map((cell) => cells[cell][1]);
-      const [x, y] = [Math.min(...xs) - reach, Math.min(...ys) - reach];
-      return [{ action, x, y, width: Math.max(...xs) + reach - x, height: Math.max(...ys) + reach - y }];
-    });
+    const { cells, places } = this.game;
+    const own = places[this.state.view.toPlay > 0 ? 0 : 1];
+    return own.map((each, action) => ({ action, spots: each.map((cell) => cells[cell]) })).filter(({ spots }) => spots.length);
   }
 
   drawBoard() {
@@ -825,8 +819,10 @@ class Board {
   targets() {
     const { view, over } = this.state;
     const legal = new Set(view.legal);
-    return this.areas().map(({ action, x, y, width, height }) => s("rect", { x: x * UNIT, y: y * UNIT,
-      width: width * UNIT, height: height * UNIT, class: over || !legal.has(action) ? "ag-target" : "ag-target ag-open",
+    const reach = this.game.reach * UNIT;
+    const square = ([x, y]) => `M${x * UNIT - reach} ${y * UNIT - reach}h${2 * reach}v${2 * reach}h${-2 * reach}z`;
+    return this.areas().map(({ action, spots }) => s("path", { d: spots.map(square).join(""),
+      class: over || !legal.has(action) ? "ag-target" : "ag-target ag-open",
       "data-action": action, "data-point": this.game.names[action],
       onpointerenter: (event) => event.pointerType === "mouse" && this.hover(action) }));
   }
@@ -959,10 +955,10 @@ class Board {
     choose.addEventListener("change", fill);
     fill();
     const start = () => {
-      const wishes = { game: choose.value, options: {} };
+      const wishes = { game: choose.value, options: {}, setup: {} };
       for (const [option, input] of options) {
         const value = input.type === "number" ? (input.value === "" ? null : Number(input.value)) : input.value;
-        (option.at_start ? wishes : wishes.options)[option.name] = value;
+        (option.at_start ? wishes.setup : wishes.options)[option.name] = value;
       }
       const mine = colour.value;
       this.dialog.close();
