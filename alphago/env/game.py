@@ -17,7 +17,7 @@ import numpy as np
 from alphago.env import symmetry
 from alphago.env.batch import GameBatch
 from alphago.env.board_view import SIDES, BoardView
-from alphago.env.options import HIDDEN, Option, option_of
+from alphago.env.game_options import HIDDEN, Option, option_of
 from alphago.env.plain_batch import PlainBatch
 from alphago.env.plain_state import PlainState
 from alphago.env.position import Position

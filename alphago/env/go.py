@@ -17,6 +17,7 @@ from alphago.env.batch import GameBatch
 from alphago.env.board import StonesEnv, check_board, check_player
 from alphago.env.board_view import BoardView
 from alphago.env.game import GameEnv
+from alphago.env.game_options import Option, option_of
 from alphago.env.go_batch import GoBatch, GoStart
 from alphago.env.go_cuda import CudaGoBatch
 from alphago.env.go_position import GoPosition
@@ -41,7 +42,6 @@ from alphago.env.go_setup import Past, setup_texts, with_past
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_planes
 from alphago.env.kernels import go_row as layout
-from alphago.env.options import Option, option_of
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import check_bool, check_choice, check_float, check_int, checks_keywords, is_int, shown
 

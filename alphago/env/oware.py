@@ -12,9 +12,9 @@ from alphago.env.batch import GameBatch
 from alphago.env.board import check_player, result_text
 from alphago.env.board_view import BoardView
 from alphago.env.game import GameEnv
+from alphago.env.game_options import Option, option_of
 from alphago.env.kernels import oware as kernels
 from alphago.env.kernels.rows import HEADER, MARGIN, PLY
-from alphago.env.options import Option, option_of
 from alphago.env.packed import RowBatch
 from alphago.env.pictured import PLAIN, Look
 from alphago.env.position import Position

@@ -1,7 +1,7 @@
 """`Position`, one readable position of any game, and `IllegalMove`."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, reduce
 from itertools import accumulate
 from typing import Any, Self
@@ -102,22 +102,9 @@ class Position(Pictured):
         return self.batch.planes(FIRST, np.empty((1, self.env.planes, *self.env.plane_shape), np.float32))[0]
 
     @property
-    def contents(self) -> Sequence[int] | None:
-        """What is in each cell of `GameEnv.board_view`: 1 the first player's stone, -1 the second's, 0 none.
-
-        In houses it is the number of seeds. None in a game without cells.
-        """
-        return None
-
-    @property
     def captures(self) -> tuple[int, int] | None:
         """The numbers of pieces that the first player and the second have captured; None if none can be."""
         return None
-
-    @property
-    def ko_points(self) -> Sequence[int]:
-        """The cells where only a rule against repetition forbids a move, which are marked."""
-        return ()
 
     @cached_property
     def last_cell(self) -> int | None:

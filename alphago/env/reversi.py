@@ -12,9 +12,9 @@ from alphago.env.batch import GameBatch
 from alphago.env.board import StonesEnv, StonesPosition
 from alphago.env.device_rows import DeviceRowBatch, row_program
 from alphago.env.game import PLAYER_NAMES
+from alphago.env.game_options import Option, option_of
 from alphago.env.kernels import reversi as kernels
 from alphago.env.kernels.rows import HEADER
-from alphago.env.options import Option, option_of
 from alphago.env.stones_batch import StonesBatch
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import check_int, checks_keywords

@@ -12,7 +12,7 @@ from alphago.env.batch import GameBatch
 from alphago.env.board_view import BoardView
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
-from alphago.env.options import Option, option_of
+from alphago.env.game_options import Option, option_of
 from alphago.env.position import Position
 
 

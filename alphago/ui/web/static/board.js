@@ -974,7 +974,7 @@ class Board {
     choose.focus();
   }
 
-  // The input of an option, see alphago/env/options.py.
+  // The input of an option, see alphago/env/game_options.py.
   field({ name, value, choices, least, most, step }) {
     if (choices.length) {
       const input = h("select", { "data-option": name }, ...choices.map((one) => h("option", { value: one }, one)));

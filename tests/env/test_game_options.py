@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from alphago.env.game import GameEnv
+from alphago.env.game_options import Option, as_number, option_of
 from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
-from alphago.env.options import Option, as_number, option_of
 from alphago.env.oware import OwareEnv
 from alphago.env.reversi import ReversiEnv
 
