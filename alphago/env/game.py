@@ -48,6 +48,7 @@ class GameEnv:
     has_decisive_moves = False  # whether batches find moves that win at once, see SearchSettings.decisive_moves
     has_device_kernels = False  # whether `new_batch` accepts devices other than "cpu"
     selfplay_options: frozenset[str] = frozenset()  # options of `config` that matter in self-play only
+    setup_words: tuple[str, ...] = ()  # keywords of `position` that describe a set-up as text, which links keep
 
     @cached_property  # so that a game may also define it as an attribute
     def config(self) -> dict[str, Any]:
@@ -61,44 +62,17 @@ class GameEnv:
         return {name: value for name, value in self.config.items() if name not in left_out}
 
     @property
-    def title(self) -> str:
-        """The name of the game for people, such as "Connect Four"."""
-        return self.name
-
-    @cached_property
-    def board_view(self) -> BoardView:
-        """How the board looks, and where each action's piece lands, for pictures and pages."""
-        return BoardView(self.title_and_size)
-
-    @property
-    def title_and_size(self) -> str:
-        """The title, and in games with boards of several sizes the size, such as "Go 9x9"."""
-        return f"{self.title} {self.N}x{self.N}" if "board_size" in self.config else self.title
-
-    @property
-    def options(self) -> tuple[Option, ...]:
-        """What a person may choose for a new game."""
-        return tuple(option_of(name, value) for name, value in self.config.items() if name not in HIDDEN)
-
-    # Keywords of `position` that describe a set-up as text, which links keep.
-    setup_words: tuple[str, ...] = ()
-
-    def choose(self, **chosen: Any) -> Self:
-        """Return the same game with other values of some `options`, each as `Option.read` returns it."""
-        return self.replace(**chosen)
-
-    @property
     def summary(self) -> str:
         """A short text about the game, for the results of matches."""
         return str(self)
 
     @classmethod
     def from_saved(cls, config: Mapping[str, Any]) -> Self:
-        """Return the game of a network that was saved with this `config`, without its `selfplay_options`.
+        """Return the game of a network that was saved with this `config`; a damaged one may raise any exception.
 
-        A damaged `config` may raise any exception.
+        A game may drop its `selfplay_options` (Go does).
         """
-        return cls(**{name: value for name, value in config.items() if name not in cls.selfplay_options})
+        return cls(**config)
 
     @cached_property
     def symmetries(self) -> Symmetries:
@@ -174,6 +148,32 @@ class GameEnv:
         setup: the keywords of `position` with which the game began.
         """
         return Position(self, batch, setup)
+
+    # --- for people ---
+
+    @cached_property
+    def title(self) -> str:
+        """The name of the game, such as "Connect Four"."""
+        return self.name
+
+    @property
+    def title_and_size(self) -> str:
+        """The title, and in games with boards of several sizes the size, such as "Go 9x9"."""
+        return f"{self.title} {self.N}x{self.N}" if "board_size" in self.config else self.title
+
+    @cached_property
+    def board_view(self) -> BoardView:
+        """How the board looks, and where each action's piece lands, for pictures and pages."""
+        return BoardView(self.title_and_size)
+
+    @cached_property
+    def options(self) -> tuple[Option, ...]:
+        """What a person may choose for a new game."""
+        return tuple(option_of(name, value) for name, value in self.config.items() if name not in HIDDEN)
+
+    def choose(self, **chosen: Any) -> Self:
+        """Return the same game with other values of some `options`, each as `Option.read` returns it."""
+        return self.replace(**chosen)
 
     def to_text(self, action: int) -> str:
         """Return the text of an action, such as 'D4'."""

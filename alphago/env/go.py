@@ -4,7 +4,7 @@ Two passes end the game. The score is Tromp and Taylor's area score with komi: s
 colour only.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
@@ -163,7 +163,7 @@ class GoEnv(StonesEnv):
     def board_view(self) -> BoardView:
         return replace(super().board_view, stars=tuple(star_points(self.N)), mark=KO_MARK, pass_hint=STONES_COUNT)
 
-    @property
+    @cached_property
     def options(self) -> tuple[Option, ...]:
         """What a person may choose for a new game: size, komi, rules by name, and handicap."""
         sizes = range(MIN_SIZE, MAX_SIZE + 1)
@@ -188,6 +188,12 @@ class GoEnv(StonesEnv):
         rules = "" if self.rules == Rules() else f", {rules_name(self.rules)} rules"
         turns = "" if self.turns is None else f", {self.turns} turns each"
         return f"{self.N}x{self.N}, komi {self.komi:g}{rules}{turns}"
+
+    @classmethod
+    def from_saved(cls, config: Mapping[str, Any]) -> Self:
+        """Return the game with the board, komi, planes and rules of `config`, without its `selfplay_options`."""
+        needed = {name: config[name] for name in ("board_size", "komi", "planes")}
+        return cls(**needed, **{name: config[name] for name in ("ko", "suicide", "turns") if name in config})
 
     def resized(self, size: int) -> "GoEnv":
         """Return the game on a board of another size, with that board's default komi.

@@ -51,7 +51,7 @@ class GomokuEnv(StonesEnv):
     def config(self) -> dict[str, Any]:
         return {"board_size": self.N, "connect_row": self.connect_row, "planes": self.planes}
 
-    @property
+    @cached_property
     def options(self) -> tuple[Option, ...]:
         """What a person may choose for a new game: the size, and the stones in a row that win."""
         return (

@@ -125,7 +125,7 @@ class OwareEnv(GameEnv):
             reach=0.65,
         )
 
-    @property
+    @cached_property
     def options(self) -> tuple[Option, ...]:
         """What a person may choose for a new game: single rules, graded outcomes excepted, see `match_variant`."""
         return (

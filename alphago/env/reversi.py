@@ -54,7 +54,7 @@ class ReversiEnv(StonesEnv):
     def config(self) -> dict[str, Any]:
         return {"board_size": self.N}
 
-    @property
+    @cached_property
     def options(self) -> tuple[Option, ...]:
         """What a person may choose for a new game: the size."""
         return (option_of("board_size", self.N, least=MIN_SIZE, most=MAX_SIZE, step=2),)

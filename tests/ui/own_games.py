@@ -106,7 +106,7 @@ class RingEnv(GameEnv):
             lines=tuple((*one, *other) for one, other in ends), sides=("First", "Second"),
         )  # fmt: skip
 
-    @property
+    @cached_property
     def options(self) -> tuple[Option, ...]:
         return (option_of("cells", self.N, title="Cells", least=4, most=8), option_of("bells", self.bells))
 
