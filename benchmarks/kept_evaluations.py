@@ -16,7 +16,8 @@ from statistics import median
 import numpy as np
 
 from alphago import GoEnv, load_model
-from alphago.env.game import GameBatch
+from alphago.env.batch import GameBatch
+from alphago.env.games import selfplay_game
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import Search
 from alphago.nn.inference.hardware import processor
@@ -71,7 +72,7 @@ def main() -> None:
     print(f"{'':<22} evaluations a move: kept, empty      moves/s: kept, empty       ratio")
     for size in BOARDS:
         preset = RECIPES[f"{size}x{size}"]
-        env = preset.make_env().training_variant()
+        env = selfplay_game(preset.make_env()).variant()
         evaluator = load_model(f"{size}x{size}", env).evaluator()
         for readouts in READOUTS:
             settings = TrainingSettings(**{**preset.settings, "readouts": readouts}).selfplay()

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from alphago.cli.models import add_device, load
 from alphago.cli.options import Parser, integer
 from alphago.drawing.image import save_drawing
-from alphago.env.game import IllegalMove
 from alphago.env.go import GoEnv
+from alphago.env.position import IllegalMove
 from alphago.system.files import explain_os_error, write_atomic
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.kernels.playouts import playout_batch, random_action
 from alphago.mcts.evaluator import Evaluator, HashEvaluator

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from alphago.env.batch import GameBatch
 from alphago.env.board import StonesEnv, StonesPosition, point_text
-from alphago.env.game import GameBatch
 from alphago.env.kernels import connect_four as kernels
 from alphago.env.kernels.rows import HEADER
 from alphago.env.stones_batch import LineBatch

@@ -9,9 +9,9 @@ from alphago.cuda.backend import find_backend
 from alphago.env import symmetry
 from alphago.env.board import StonesEnv
 from alphago.env.device_rows import DeviceRowBatch, row_program
+from alphago.env.game_options import Option, option_of
 from alphago.env.kernels import gomoku as kernels
 from alphago.env.kernels.rows import HEADER
-from alphago.env.options import Option, option_of
 from alphago.env.stones_batch import LineBatch
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import check_int, checks_keywords
@@ -51,7 +51,7 @@ class GomokuEnv(StonesEnv):
     def config(self) -> dict[str, Any]:
         return {"board_size": self.N, "connect_row": self.connect_row, "planes": self.planes}
 
-    @property
+    @cached_property
     def options(self) -> tuple[Option, ...]:
         """What a person may choose for a new game: the size, and the stones in a row that win."""
         return (

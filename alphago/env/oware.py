@@ -8,14 +8,16 @@ import numpy as np
 
 from alphago.drawing.houses import Houses, houses_picture
 from alphago.drawing.shapes import Drawing
+from alphago.env.batch import GameBatch
 from alphago.env.board import check_player, result_text
 from alphago.env.board_view import BoardView
-from alphago.env.game import GameBatch, GameEnv, Position
+from alphago.env.game import GameEnv
+from alphago.env.game_options import Option, option_of
 from alphago.env.kernels import oware as kernels
 from alphago.env.kernels.rows import HEADER, MARGIN, PLY
-from alphago.env.options import Option, option_of
 from alphago.env.packed import RowBatch
 from alphago.env.pictured import PLAIN, Look
+from alphago.env.position import Position
 from alphago.system.validation import check_bool, check_choice, check_int, checks_keywords
 
 SEEDS, HOUSES, SIDE = kernels.SEEDS, kernels.HOUSES, kernels.SIDE
@@ -123,7 +125,7 @@ class OwareEnv(GameEnv):
             reach=0.65,
         )
 
-    @property
+    @cached_property
     def options(self) -> tuple[Option, ...]:
         """What a person may choose for a new game: single rules, graded outcomes excepted, see `match_variant`."""
         return (
@@ -275,6 +277,7 @@ class OwarePosition(Position):
             f"oware, {self.caption}",
             look.coordinates,
             look.legend,
+            self.env.board_view.sides,
         )
         return houses_picture(picture, look.overlay, self.to_play)
 

@@ -8,12 +8,13 @@ import numpy as np
 
 from alphago.cuda.backend import find_backend
 from alphago.env import symmetry
+from alphago.env.batch import GameBatch
 from alphago.env.board import StonesEnv, StonesPosition
 from alphago.env.device_rows import DeviceRowBatch, row_program
-from alphago.env.game import PLAYER_NAMES, GameBatch
+from alphago.env.game import PLAYER_NAMES
+from alphago.env.game_options import Option, option_of
 from alphago.env.kernels import reversi as kernels
 from alphago.env.kernels.rows import HEADER
-from alphago.env.options import Option, option_of
 from alphago.env.stones_batch import StonesBatch
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import check_int, checks_keywords
@@ -53,7 +54,7 @@ class ReversiEnv(StonesEnv):
     def config(self) -> dict[str, Any]:
         return {"board_size": self.N}
 
-    @property
+    @cached_property
     def options(self) -> tuple[Option, ...]:
         """What a person may choose for a new game: the size."""
         return (option_of("board_size", self.N, least=MIN_SIZE, most=MAX_SIZE, step=2),)

@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
 from alphago.mcts.analysis_group import PositionGroup, evaluate_alone
 from alphago.mcts.analysis_result import PLIES, Analysis, join_analyses
 from alphago.mcts.analysis_search import Forbidden, node_bytes

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from alphago.env.game import GameEnv, Position, check_env
+from alphago.env.game import GameEnv, check_env
+from alphago.env.position import Position
 from alphago.mcts.analysis_result import PLIES, Analysis
 from alphago.mcts.analysis_search import AnalysisSearch, Forbidden
 from alphago.mcts.evaluator import as_evaluator, as_forecast_evaluator, as_network

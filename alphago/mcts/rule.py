@@ -6,7 +6,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.mcts.kernels import nodes
 from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.tree import Tree, Wave

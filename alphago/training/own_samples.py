@@ -8,7 +8,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import torch
 
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
 from alphago.nn.net import NeuralNet
 from alphago.nn.reading import stack
 from alphago.nn.threads import Workers, one_torch_thread

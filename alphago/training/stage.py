@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from alphago.env.game import GameEnv
+from alphago.env.games import selfplay_game
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
@@ -46,7 +47,7 @@ class Stage:
         device: str = "cpu",
     ) -> None:
         self.env = env
-        self.variant = env if settings.exact_rules else env.training_variant()  # the game of self-play
+        self.variant = env if settings.exact_rules else selfplay_game(env).variant()  # the game of self-play
         self.settings = settings
         self.selfplay = replace(settings.selfplay, seating=settings.seating)
         self.adaptive = AdaptiveThreshold() if settings.adaptive_resignation else None

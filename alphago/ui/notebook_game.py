@@ -8,7 +8,8 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
 from alphago.system.notebook import notebook_shell
 from alphago.ui.web.board_session import Session
 from alphago.ui.web.engines import Choice, Engines
@@ -133,7 +134,7 @@ def play_in_notebook(
     strength: dict[str, Any] = {"type": "strength", "tree": readouts != 0, "seconds": seconds}
     if readouts != 0:
         strength["readouts"] = readouts
-    begin = {"type": "new", "handicap": handicap} if handicap else {"type": "players"}
+    begin: dict[str, Any] = {"type": "new", "setup": {"handicap": handicap}} if handicap else {"type": "players"}
     game = NotebookGame(env, nn, [strength, {**begin, **colours}], device)
     game.show()
     return game

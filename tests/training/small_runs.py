@@ -14,6 +14,7 @@ import pytest
 import torch
 
 from alphago.env.game import GameEnv
+from alphago.env.games import selfplay_game
 from alphago.env.go import GoEnv
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
@@ -240,7 +241,7 @@ class RandomGames:
 
     def game(self, number: int) -> GameRecord:
         generator = np.random.default_rng([self.seed, number])
-        setup = self.env.random_setup(generator)
+        setup = selfplay_game(self.env).random_setup(generator)
         builder, position = RecordBuilder(setup, seed=(self.seed, number)), self.env.position(**setup)
         while not position.is_over:
             legal = np.flatnonzero(position.legal_mask)

@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from torch import fx, nn
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.nn.inference import openvino
 from alphago.nn.inference.frozen import TRACING, Frozen, Outputs, example_planes, frozen_parts, outputs_agree
 from alphago.nn.inference.fusion import fold_batch_norms

@@ -7,7 +7,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.nn.inference.cpu import NOT_FINITE, Run, check_batch, check_outputs, choose_form, own_scratch, threads_for
 from alphago.nn.inference.frozen import TRACING, example_planes, frozen_copy, frozen_parts
 from alphago.nn.inference.gpu import choose_gpu_form, translate_out_of_memory

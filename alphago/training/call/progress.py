@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from alphago.env.games import selfplay_game
 from alphago.system.stopwatch import EXAMINATION, MATCHES, OPTIMIZER, PLAYING, PUBLISHING, SAMPLING, SAVING
 from alphago.training.history import Row
 from alphago.training.run import Run
@@ -91,7 +92,7 @@ class RunProgress(ProgressReport):
             return None
         # Of the games in parallel the shortest end first, so the usual length counts as one game for each of them.
         side_by_side = run.settings.side_by_side(run.games)
-        length = (self.plies + side_by_side * run.goal.usual_length) / (self.finished + side_by_side)
+        length = (self.plies + side_by_side * selfplay_game(run.goal).usual_length) / (self.finished + side_by_side)
         begun_before = min(self.games_before, side_by_side) / 2 * length  # moves of games begun before this object
         moves_left = max(0.0, (games - self.games_before) * length - begun_before - self.moves - moves)
         moves_left += min(moves_left, side_by_side / 2 * length)  # the last games have the cores to themselves

@@ -107,7 +107,7 @@ class RunSettings(AnyRunSettings):
         "depend slightly on the margin",
         default=False,
         structural=True,
-        python="See `env.training_variant()`",
+        python="See `alphago.env.selfplay_game.SelfPlayGame.variant`",
     )
     selfplay_dtype: str | None = setting(
         'dtype of inference in self-play: "float32", "bfloat16" or, on CPUs that support it, "int8"; None for the '

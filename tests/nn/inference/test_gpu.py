@@ -11,7 +11,7 @@ import torch.nn.functional as functional
 
 from alphago.cuda.device import KEPT
 from alphago.cuda.host import Host
-from alphago.env.game import GameBatch
+from alphago.env.batch import GameBatch
 from alphago.env.go import GoEnv
 from alphago.env.leaves import Leaves
 from alphago.mcts.gumbel import Gumbel

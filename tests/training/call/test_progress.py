@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from alphago import GoEnv, train
+from alphago.env.games import selfplay_game
 from alphago.system.stopwatch import Stopwatch
 from alphago.training.call.progress import RunProgress
 from alphago.training.parts import run_settings
@@ -15,7 +16,7 @@ from alphago.training.run import RunCounts
 from alphago.training.settings.run_settings import RunSettings
 from tests.training.small_runs import TINY, Listener
 
-LENGTH = GoEnv(9).usual_length
+LENGTH = selfplay_game(GoEnv(9)).usual_length
 
 
 def run_of(settings: RunSettings, **values: Any) -> Any:

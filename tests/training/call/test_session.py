@@ -18,6 +18,7 @@ import pytest
 import torch
 
 from alphago.cuda.contract import BackendMissing
+from alphago.env.games import selfplay_game
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.net import NeuralNet, load_model
@@ -305,7 +306,7 @@ class TestVariant:
         return [int(np.flatnonzero(passes)[0]) for passes in chosen if passes.any()]
 
     def test_no_early_passes(self, tmp_path: Path) -> None:
-        first = self.GAME.training_variant().first_pass
+        first = selfplay_game(self.GAME).variant().first_pass
         assert first == 14
         assert min(self.first_passes(tmp_path)) >= first
         assert load_model(tmp_path, self.GAME).env == self.GAME

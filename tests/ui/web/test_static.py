@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.games import GAMES
 from alphago.env.oware import OwareEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.ui.web import wire
@@ -121,3 +122,13 @@ def test_games_and_positions_have_them_too(env: Any) -> None:
         state = guest.until("state")
         assert fits(state["view"], "PositionView")
         assert fits(state["strength"], "StrengthView")
+
+
+def test_the_page_knows_no_game() -> None:
+    """What it draws, and what it asks for a new game, comes from `GameEnv.board_view` and `GameEnv.options`."""
+    for path in STATIC.glob("*.js"):
+        text = path.read_text()
+        for name, game in GAMES.items():
+            assert not re.search(rf"[=!]==?\s*[\"']{name}[\"']", text), (path.name, name)
+            assert name == "go" or (name not in text and str(game.title) not in text), (path.name, name)
+        assert not re.search("komi|handicap|Chinese", text, re.IGNORECASE), path.name
