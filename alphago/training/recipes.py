@@ -14,6 +14,7 @@ from alphago.env.games import make_game
 from alphago.mcts.search import SearchSettings
 from alphago.system.validation import check_choice
 from alphago.training.cgzero import CGZeroGames, Champions, MixedTargets, Pool
+from alphago.training.judges.gate import Gate
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,7 @@ RECIPES: dict[str, Recipe] = {
             "learning_rate": 1e-2, "search": SearchSettings(first_play_reduction=0.0),
             "optimizer": "sgd", "schedule": "steps", "losses": "alphago-zero", "weight_decay": 0.0,
             "gradient_norm": None, "samples_per_position": 1.5,
-            "gate": {"win_rate": 0.55, "games": 400, "every": 25_000},
+            "gate": Gate(0.55, games=400, every=25_000),
         },
     ),
     # Longer openings than in other games, without which most games of self-play begin alike (docs/experiments/28).

@@ -132,7 +132,7 @@ def new_run(call: TrainCall) -> Plan:
     given = call.explicit(recipe)
     if given.get("max_minutes") is not None:
         given.setdefault("num_games", None)
-    settings = make_settings(TrainingSettings, **given)
+    settings = settings_of(given)
     settings = replace(  # decided once: a resumed run keeps them on any device and however long it becomes
         settings,
         groups=settings.groups or default_groups(call.device),
@@ -206,7 +206,7 @@ def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
 
     explicit = {name: value for name, value in call.explicit(recipe).items() if value is not None or name not in CHOSEN}
     before = saved_settings(config, folder, explicit)
-    settings = make_settings(TrainingSettings, **{**vars(before), **update_settings(vars(before), explicit)})
+    settings = settings_of({**vars(before), **update_settings(vars(before), explicit)})
     pairs = {f.name: (getattr(before, f.name), getattr(settings, f.name)) for f in fields(settings)}
     changes = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
     for name, pair in changes.items():
@@ -249,17 +249,17 @@ def update_settings(before: Mapping[str, Any], new: Mapping[str, Any]) -> dict[s
 
     Raises TypeError, which suggests similar names, for a field of a nested setting that does not exist.
     """
-    settings = {name: update_nested(before.get(name), new[name]) if name in NESTED else new[name] for name in new}
-    return settings | ({"gate": as_gate(settings["gate"])} if "gate" in settings else {})
+    return {name: update_nested(before.get(name), value) if name in NESTED else value for name, value in new.items()}
 
 
-def as_gate(given: Any) -> Any:
-    """Return the gate for a win rate or for a dictionary of settings of Gate; anything else is returned unchanged."""
-    if given is None or hasattr(given, "make_judge"):
-        return given
-    if isinstance(given, Mapping):
-        return make_settings(Gate, **given)
-    return Gate(check_float("gate, a win rate,", given))
+def settings_of(given: Mapping[str, Any]) -> TrainingSettings:
+    """Return the settings for keywords of TrainingSettings; `gate` may be a win rate or a dictionary too."""
+    gate = given.get("gate")
+    if isinstance(gate, Mapping):
+        gate = make_settings(Gate, **gate)
+    elif gate is not None and not hasattr(gate, "make_judge"):
+        gate = Gate(check_float("gate, a win rate,", gate))
+    return make_settings(TrainingSettings, **{**given, "gate": gate})
 
 
 def update_nested(before: Any, new: Any) -> Any:
