@@ -173,7 +173,7 @@ class TestSearch:
         assert settings.search_for(64) == Puct(c_puct=2.0, leaves=2)
 
     def test_none(self) -> None:
-        with pytest.raises(ValueError, match="search must be 'puct' or 'gumbel', got 'mcts'"):
+        with pytest.raises(ValueError, match=r"search must be .*'puct'.*'gumbel'.*, got 'mcts'"):
             SelfPlaySettings(search="mcts")
         with pytest.raises(TypeError, match="no keyword 'c_puk': did you mean c_puct"):
             SelfPlaySettings(search={"c_puk": 1.0})
