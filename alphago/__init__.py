@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from alphago.env.gomoku import GomokuEnv
     from alphago.env.oware import OwareEnv
     from alphago.env.reversi import ReversiEnv
+    from alphago.exams.exam_result import ExamResult
+    from alphago.exams.taking import exam
     from alphago.mcts.analysis import analyze, iter_analysis
     from alphago.mcts.analysis_result import Analysis
     from alphago.mcts.gumbel import Gumbel
@@ -30,10 +32,10 @@ if TYPE_CHECKING:
     from alphago.records.dataset import Dataset
     from alphago.records.importing import import_games
     from alphago.records.record import GameRecord
+    from alphago.training.call.session import train
     from alphago.training.memory import ReplayMemory
     from alphago.training.own_samples import train_on
     from alphago.training.selfplay import selfplay
-    from alphago.training.session import train
     from alphago.training.supervised.call import predict_games, train_supervised
     from alphago.training.watch.plots import plot
     from alphago.ui.terminal.terminal_game import play
@@ -68,9 +70,11 @@ _HOMES = {
     "evaluate": "alphago.arena.match",
     "Tuning": "alphago.arena.tuning",
     "tune": "alphago.arena.tuning",
+    "ExamResult": "alphago.exams.exam_result",
+    "exam": "alphago.exams.taking",
     "ReplayMemory": "alphago.training.memory",
     "selfplay": "alphago.training.selfplay",
-    "train": "alphago.training.session",
+    "train": "alphago.training.call.session",
     "train_supervised": "alphago.training.supervised.call",
     "predict_games": "alphago.training.supervised.call",
     "train_on": "alphago.training.own_samples",
@@ -82,6 +86,7 @@ __all__ = [
     "Analysis",
     "ConnectFourEnv",
     "Dataset",
+    "ExamResult",
     "GameBatch",
     "GameEnv",
     "GameRecord",
@@ -102,6 +107,7 @@ __all__ = [
     "analyze",
     "check_game",
     "evaluate",
+    "exam",
     "import_games",
     "iter_analysis",
     "load_model",

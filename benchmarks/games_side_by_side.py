@@ -11,7 +11,6 @@ import time
 from alphago import load_model, selfplay
 from alphago.nn.inference.hardware import describe_machine
 from alphago.training.recipes import RECIPES
-from alphago.training.settings import TrainingSettings
 
 
 def main() -> None:

@@ -16,14 +16,14 @@ from alphago import GoEnv, NeuralNet, selfplay, train
 from alphago.env.game import GameBatch
 from alphago.nn.threads import Workers
 from alphago.training.batches import to_device
-from alphago.training.group import SelfPlay
 from alphago.training.history import METRICS, number, read_history
 from alphago.training.learner import Learner
+from alphago.training.metrics import mean_shares, overhead
 from alphago.training.precision import random_sample
 from alphago.training.recipes import RECIPES
+from alphago.training.selfplay import SelfPlay
 from alphago.training.settings import SelfPlaySettings, TrainingSettings
 from alphago.training.watch.gpu_meter import GpuMeter
-from alphago.training.watch.metrics import mean_shares, overhead
 
 
 def operations_of(net: NeuralNet) -> int:
@@ -195,6 +195,9 @@ def training(scale: Scale) -> Iterator[Figure]:
 
 
 NETWORKS: dict[str, Callable[[Scale], Iterator[Figure]]] = {
-    "network": network, "self-play": games, "self-play-19x19": large_games, "gradient-step": gradient_step,
+    "network": network,
+    "self-play": games,
+    "self-play-19x19": large_games,
+    "gradient-step": gradient_step,
     "training": training,
-}  # fmt: skip
+}

@@ -22,9 +22,9 @@ from torch.profiler import profile as torch_profile
 
 from alphago import GoEnv, NeuralNet
 from alphago.nn.threads import Workers
-from alphago.training.group import SelfPlay
 from alphago.training.precision import random_sample
-from alphago.training.settings import SelfPlaySettings
+from alphago.training.selfplay import SelfPlay
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
 
 ON_GPU = ("kernel", "gpu_memcpy", "gpu_memset")  # kinds of events in a trace
 ROWS = 14  # of the table of kernels

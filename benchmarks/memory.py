@@ -14,7 +14,6 @@ from figures import Figures, add_option
 from alphago import ReplayMemory, load_model, selfplay
 from alphago.records.record import RecordBuilder, save_records
 from alphago.training.recipes import RECIPES
-from alphago.training.settings import TrainingSettings
 
 WANTED = 500_000  # positions of a run's memory
 

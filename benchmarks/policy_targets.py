@@ -24,11 +24,8 @@ from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import Search
 from alphago.nn.inference.hardware import processor
 from alphago.training.recipes import recipe_for
-from alphago.training.settings import TrainingSettings
 
-SETTINGS = (
-    "16/8/1", "6/6/1", "8/8/1", "8/8/2", "12/12/1", "12/12/2", "16/16/1", "16/16/2", "24/12/1", "32/16/1", "64/16/1",
-)  # fmt: skip
+SETTINGS = "16/8/1 6/6/1 8/8/1 8/8/2 12/12/1 12/12/2 16/16/1 16/16/2 24/12/1 32/16/1 64/16/1"
 JUDGED_AT_ONCE = 512  # positions
 ONE = np.zeros(1, np.int64)
 
@@ -119,7 +116,9 @@ def main() -> None:
     parser.add_argument("--positions", type=int, default=400, help="how many (400)")
     parser.add_argument("--repeats", type=int, default=4, help="searches of each (4)")
     parser.add_argument("--readouts", type=int, default=48, help="of the judge after each action (48)")
-    parser.add_argument("--settings", nargs="+", default=SETTINGS, help=f"READOUTS/CONSIDERED/C_SCALE ({SETTINGS})")
+    parser.add_argument(
+        "--settings", nargs="+", default=SETTINGS.split(), help=f"READOUTS/CONSIDERED/C_SCALE ({SETTINGS})"
+    )
     options = parser.parse_args()
     count = options.positions
     board = recipe_for(load_model(options.net).env).make_env(options.size)

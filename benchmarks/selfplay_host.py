@@ -19,8 +19,8 @@ from alphago import GoEnv
 from alphago.env.game import GameBatch, GameEnv
 from alphago.nn.threads import Workers
 from alphago.system.stopwatch import Stopwatch
-from alphago.training.group import SelfPlay
-from alphago.training.settings import SelfPlaySettings
+from alphago.training.selfplay import SelfPlay
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
 
 
 class AtOnce:

@@ -13,8 +13,8 @@ from figures import Figures, add_option
 from alphago import train
 from alphago.nn.inference.hardware import describe_machine
 from alphago.training.history import Row, read_history
+from alphago.training.metrics import mean_shares, overhead
 from alphago.training.recipes import RECIPES
-from alphago.training.watch.metrics import mean_shares, overhead
 
 WANTED = 0.12  # at most
 WARM_UP = 2  # iterations

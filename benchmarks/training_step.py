@@ -18,7 +18,6 @@ from alphago.system.cores import available_cores
 from alphago.training.learner import Learner
 from alphago.training.precision import random_sample
 from alphago.training.recipes import RECIPES
-from alphago.training.settings import TrainingSettings
 
 WARM_UP = 3  # steps of each kind that are not counted
 

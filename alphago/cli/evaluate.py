@@ -32,7 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--readouts", type=integer, default=64, metavar="N", help="a network's simulations per move (64)"
     )
-    add_rule(parser, PLAYERS, "the networks' search")
+    add_rule(parser, "the networks' search")
     add_game(parser, "the networks' game, or go", "the networks' size, or the game's default, in Go 9")
     parser.add_argument("--komi", type=number, metavar="K", help="komi (the networks', or the board's default)")
     parser.add_argument("--rules", metavar="NAME", help="rules of ko and suicide: Chinese, Tromp-Taylor, AGA, NZ, …")

@@ -11,11 +11,11 @@ from alphago.cli.rates import measure_rates
 from alphago.nn.inference.hardware import describe_machine
 from alphago.nn.model_files import LATEST, model_file, read_weights
 from alphago.system.validation import check_float
+from alphago.training.call.summary import network_facts, run_summary
 from alphago.training.history import number as number_of
 from alphago.training.history import read_history
+from alphago.training.metrics import mean_shares
 from alphago.training.runs.config import holds_run
-from alphago.training.runs.summary import network_facts, run_summary
-from alphago.training.watch.metrics import mean_shares
 from alphago.training.watch.recent import RECENT_ROWS
 
 
@@ -101,9 +101,10 @@ def resignation_notes(path: Path) -> dict[str, Any]:
     """
     notes = read_weights(path)[1]["extra"] if path.exists() else {}
     names = {
-        "mover's value below": ("resign_threshold", str), "resignations judged": ("resignations_judged", int),
+        "mover's value below": ("resign_threshold", str),
+        "resignations judged": ("resignations_judged", int),
         "of them not lost": ("resignations_wrong", float),
-    }  # fmt: skip
+    }
     return {name: read(notes[note]) for name, (note, read) in names.items() if note in notes}
 
 

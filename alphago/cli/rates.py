@@ -18,7 +18,7 @@ from alphago.system.cores import available_cores
 from alphago.training.learner import Learner
 from alphago.training.precision import random_sample
 from alphago.training.recipes import RECIPES
-from alphago.training.settings import TrainingSettings
+from alphago.training.settings.learning_settings import LearningSettings
 
 BATCH = 128  # positions in a call of the network
 SAMPLES = 512  # positions in a gradient step
@@ -126,7 +126,7 @@ def training_rate(net: NeuralNet, cores: int, seconds: float) -> float:
     """
     sample = random_sample(net.env, SAMPLES)
     with one_torch_thread(), Workers(cores) as workers:
-        learner = Learner(net, TrainingSettings(), workers)
+        learner = Learner(net, LearningSettings(), workers)
 
         def work() -> float:
             learner.step(sample)

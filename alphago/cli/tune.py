@@ -8,7 +8,7 @@ from alphago.cli.models import add_device, add_game, add_model, load
 from alphago.cli.options import Parser, add_settings, given_settings, integer, number, settings_of
 from alphago.cli.search_options import add_search, given_search
 from alphago.mcts.rule import SearchSettings
-from alphago.mcts.search_forms import PLAYERS, all_fields, check_used, make_search
+from alphago.mcts.search_forms import all_fields, check_used, make_search
 from alphago.system.interrupts import INTERRUPTED
 from alphago.system.validation import near_misses
 
@@ -50,7 +50,7 @@ def add_options(parser: Parser) -> None:
     add_game(parser, "the network's own, or go", "the network's own, or 9")
     parser.add_argument("--komi", type=number, metavar="K", help="White's points before a game of Go")
     add_device(parser)
-    add_search(parser.add_argument_group("the search, in which SETTING is tuned"), PLAYERS)
+    add_search(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
     from alphago.arena.tuning import Tuning, tune
 
     name = options.setting.replace("-", "_")
-    search = make_search(given_search(options).get("search"), options.readouts, 1)
+    search = make_search(given_search(options), options.readouts, 1)
     values = read_values(type(search), name, options.values) if options.values is not None else []
     env, network = load(options.model, options.board_size, options.komi, options.game)
     bar, told = ProgressBar(), list[Tuning]()

@@ -35,7 +35,7 @@ class Gumbel(SearchSettings):
     considered: int = setting("number of actions with which the search begins at the root", default=16, least=1)
     c_visit: float = setting(
         "visits that are added to the most visited action's in the weight of values against logits, "
-        "(c_visit + max N) c_scale",
+        "(`c_visit` + max N) `c_scale`",
         default=50.0,
         least=0,
     )

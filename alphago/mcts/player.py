@@ -36,7 +36,7 @@ class MCTSPlayer:
         threshold that the network's run has measured (`NeuralNet.resign_threshold`) if the game began on the empty
         board, else never.
     settings: the search: settings such as Puct(c_puct=1.5); "puct" (also None) or "gumbel"; or a dictionary that
-        changes some settings, {"rule": "gumbel", "c_scale": 0.5}.
+        changes some settings, {"kind": "gumbel", "c_scale": 0.5}.
     leaves: number of leaves per wave, which are evaluated together; None for that of `settings`, or USUAL_LEAVES if
         they do not say it.
     seed: seed of the random choice among early moves; None for a random seed.
@@ -177,15 +177,19 @@ class MCTSPlayer:
         return self.pick_move()
 
     def policy_move(self) -> int:
-        """Return the action with the network's greatest prior, but no pass that would lose a won game.
+        """Return the action with the greatest prior, but no forbidden one, and no pass that would lose a won game.
 
-        Call it before any search of the position.  Raises ValueError once the game is over.
+        Raises ValueError once the game is over.
         """
         if self.is_done():
             raise ValueError(f"no move to pick: the game is over ({self.result_string})")
         self.search.expand_roots(_GAME)
-        priors, values = self.search.priors(_GAME), self.search.root_values(_GAME)
-        outcomes = np.array([self.position.to_play * self.position.outcome])
+        priors, values = self.search.priors(_GAME), self.search.tree.value[_GAME, ROOT]
+        to_play = self.position.to_play
+        out = [action for rule in self.forbidden if rule.player == to_play for action in rule.actions]
+        if np.delete(priors, out).any():
+            priors[0, out] = 0
+        outcomes = np.array([to_play * self.position.outcome])
         return int(without_rash_passes(self.env, priors, values, outcomes)[0].argmax())
 
     def play_move(self, action: int | str) -> None:

@@ -101,9 +101,10 @@ class SearchSettings(ABC):
         least=1,
     )
     decisive_moves: bool = setting(
-        "in games that find moves that win at once (`GameEnv.has_decisive_moves`), evaluate a position with such a "
-        "move as won, and try only this move there, whatever the network says (Teytaud and Teytaud 2010)",
+        "in games that find moves that win at once, evaluate a position with such a move as won, and try only this "
+        "move there, whatever the network says (Teytaud and Teytaud 2010)",
         default=True,
+        python="See `GameEnv.has_decisive_moves`",
     )
 
     @abstractmethod

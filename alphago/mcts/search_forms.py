@@ -2,18 +2,19 @@
 
 A search is given as settings, `Puct(c_puct=1.5)`, which hold exactly; as a rule's name, "puct", for the rule's settings
 that suit the place; or as a dictionary that changes some of these, {"c_puct": 1.5}, and may name the rule,
-{"rule": "puct", "c_puct": 1.5}.  Settings are saved as such a dictionary with all fields.  The rule's name is a key of
+{"kind": "puct", "c_puct": 1.5}.  Settings are saved as such a dictionary with all fields.  The rule's name is a key of
 SEARCHES, or for a class of one's own "module:Class".
 """
 
 import pkgutil
 from collections.abc import Mapping
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict
 from typing import Any
 
 from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.puct import Puct
 from alphago.mcts.rule import SearchSettings
+from alphago.system.settings_slot import KIND
 from alphago.system.validation import (
     UNSET,
     Unset,
@@ -21,7 +22,6 @@ from alphago.system.validation import (
     check_choice,
     check_keywords,
     keywords_of,
-    make_settings,
     plain_number,
     qualified_name,
     shown,
@@ -29,7 +29,6 @@ from alphago.system.validation import (
 
 SEARCHES: dict[str, type[SearchSettings]] = {"puct": Puct, "gumbel": Gumbel}
 PLAYERS, SELF_PLAY = "puct", "gumbel"  # the rules of players and of self-play that choose none
-RULE = "rule"  # the key of the rule's name in a dictionary
 
 SearchForm = SearchSettings | Mapping[str, Any] | str | None
 
@@ -46,7 +45,7 @@ def make_search(search: SearchForm, readouts: int, leaves: int, rule: str = PLAY
     if isinstance(search, SearchSettings):
         return search
     given = plain_form(search)
-    kind = rule_class(given.pop(RULE, rule))
+    kind = rule_class(given.pop(KIND, rule))
     check_fields(kind, given)
     return kind.for_readouts(readouts, **{"leaves": leaves, **given})
 
@@ -54,52 +53,15 @@ def make_search(search: SearchForm, readouts: int, leaves: int, rule: str = PLAY
 def plain_form(search: SearchForm) -> dict[str, Any]:
     """Return a search as a dictionary for JSON; raise TypeError for another type."""
     if isinstance(search, SearchSettings):
-        return {RULE: rule_name(type(search)), **asdict(search)}
+        return {KIND: rule_name(type(search)), **asdict(search)}
     if search is None or isinstance(search, str):
-        return {} if search is None else {RULE: search}
+        return {} if search is None else {KIND: search}
     if not isinstance(search, Mapping):
         raise TypeError(
             f"search must be {' or '.join(map(repr, SEARCHES))}, settings such as Puct(c_puct=1.5), or a dictionary "
-            f'such as {{"{RULE}": "puct", "c_puct": 1.5}}, got {shown(search)}'
+            f'such as {{"{KIND}": "puct", "c_puct": 1.5}}, got {shown(search)}'
         )
     return {name: plain_number(value) for name, value in search.items()}
-
-
-def plain_search(value: Any) -> Any:
-    """Return search settings as plain data for JSON, and any other value unchanged."""
-    return plain_form(value) if isinstance(value, SearchSettings) else value
-
-
-def merge_search(before: SearchForm, new: SearchForm) -> SearchForm:
-    """Return the search `new`; if it is a dictionary for the same rule, what it leaves out is as in `before`.
-
-    Both are searches of self-play.
-    """
-    if not isinstance(new, Mapping):
-        return new
-    was = plain_form(before)
-    rule = was.get(RULE, SELF_PLAY)
-    if new.get(RULE, rule) != rule:
-        return new
-    changes = {name: value for name, value in new.items() if name != RULE}
-    if not isinstance(before, SearchSettings):
-        return {**was, **new}
-    check_fields(type(before), changes)
-    return replace(before, **changes)
-
-
-def read_search(form: Any, known: object = None) -> SearchForm:
-    """Return a search from plain data; a dictionary with all settings of its rule becomes settings.
-
-    known: settings whose class need not be imported.
-    Raises ImportError for a class that cannot be imported.
-    """
-    if not isinstance(form, Mapping) or RULE not in form:
-        return form
-    kind = rule_class(form[RULE], known)
-    values = {name: value for name, value in form.items() if name != RULE}
-    whole = set(values) == {one.name for one in fields(kind)}
-    return make_settings(kind, **values) if whole else form
 
 
 def rule_name(kind: type[SearchSettings]) -> str:

@@ -94,3 +94,7 @@ OPTIMIZER = Work("optimizer")  # gradient steps
 SAMPLING = Work("sampling")  # adding games to the replay memory, and waiting for a batch from it
 PUBLISHING = Work("publishing")  # making the network's frozen copy for self-play
 SAVING = Work("saving")  # checkpoints
+PLAYING = Work("playing")  # the run's main thread waits for the threads of self-play
+MATCHES = Work("matches")  # matches of the gate
+EXAMINATION = Work("examination")  # judges other than the gate; not part of the training time
+GAMES = Work("games")  # self-play's threads between searches: choosing moves, making records

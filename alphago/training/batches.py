@@ -1,10 +1,8 @@
-"""Batches: draw them from memory in a thread, move them to the learner's device, divide them among threads.
+"""Batches: draw them from memory in a thread, move them to the learner's device, divide them among threads."""
 
-A batch is a list of parts.  A part has the batch's positions of one board size, since boards differ in array shapes.
-"""
-
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,10 +25,10 @@ class DeviceSample(NamedTuple):
     weight_sum: float  # a Python float, so that reading it does not wait for the GPU
 
 
-Part = Sample | DeviceSample  # a batch's positions of one board size
+Batch = Sample | DeviceSample
 
 
-def to_device(sample: Sample, device: torch.device) -> Part:
+def to_device(sample: Sample, device: torch.device) -> Batch:
     """Return the sample unchanged for a CPU, or an asynchronous copy of it on a GPU."""
     if device.type == "cpu":
         return sample
@@ -46,36 +44,20 @@ def to_device(sample: Sample, device: torch.device) -> Part:
     )
 
 
-def weight_sum(part: Part) -> float:
-    """Return the sum of the sample weights in a batch part."""
-    return part.weight_sum if isinstance(part, DeviceSample) else float(part.weight.sum())
+def weight_sum(batch: Batch) -> float:
+    """Return the sum of the sample weights in a batch."""
+    return batch.weight_sum if isinstance(batch, DeviceSample) else float(batch.weight.sum())
 
 
-def split_for_thread(part: Part, thread: int, threads: int) -> Part | None:
-    """Return the rows of a batch part that one thread trains on; None if there are no rows for that thread.
-
-    If there are fewer rows than threads, the first threads get one row each.
-
-    thread: the thread's number, 0 .. threads - 1.
-    """
-    if threads == 1:
-        return part
-    assert isinstance(part, Sample)  # a device has one replica
-    count = len(part.value)
-    threads = min(threads, count)
-    if thread >= threads:
-        return None
-    return Sample(*(array[count * thread // threads : count * (thread + 1) // threads] for array in part))
-
-
-def apportion(total: int, shares: Sequence[float]) -> list[int]:
-    """Divide `total` into one integer for each of `shares`, in proportion to the shares up to rounding.
-
-    Each integer is at least 1 if `total >= len(shares)`.
-    """
-    least = 1 if total >= len(shares) else 0
-    ends = np.round((total - least * len(shares)) * np.cumsum(shares) / np.sum(shares)).astype(int)
-    return [least + int(count) for count in np.diff(ends, prepend=0)]
+def split(batch: Batch, parts: int) -> list[Batch]:
+    """Divide the rows of a batch into at most `parts` batches of nearly equal size, in order; none is empty."""
+    if parts == 1:
+        return [batch]
+    assert isinstance(batch, Sample)  # a device has one replica
+    count = len(batch.value)
+    parts = min(parts, count)
+    ends = [count * part // parts for part in range(parts + 1)]
+    return [Sample(*(array[begin:end] for array in batch)) for begin, end in pairwise(ends)]
 
 
 class Prefetcher:
@@ -98,8 +80,8 @@ class Prefetcher:
         self.generator.bit_generator.state = state
 
     def batches(
-        self, count: int, draw: Callable[[np.random.Generator], list[Part]], may_go_on: Callable[[], bool]
-    ) -> Iterator[list[Part]]:
+        self, count: int, draw: Callable[[np.random.Generator], Batch], may_go_on: Callable[[], bool]
+    ) -> Iterator[Batch]:
         """Yield at most `count` batches.
 
         When the iteration ends, the generator has the state after the last batch that was yielded.
@@ -109,7 +91,7 @@ class Prefetcher:
         """
         with ThreadPoolExecutor(1) as drawer:
 
-            def begin(left: int) -> Future[list[Part]] | None:
+            def begin(left: int) -> Future[Batch] | None:
                 self._before = self.generator.bit_generator.state if left else None
                 return drawer.submit(draw, self.generator) if left else None
 

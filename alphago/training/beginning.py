@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from alphago.env.game import GameEnv
-from alphago.training.settings import SelfPlaySettings
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
 
 
 class Beginning(NamedTuple):

@@ -1,39 +1,114 @@
-"""Self-play: the function `selfplay`, and GameSource, the interface between a run and whatever plays its games."""
+"""Self-play in threads of this process: SelfPlay has a Group of games for each thread; the function `selfplay`.
+
+Of G groups, group i mod G plays game i, so games do not depend on the speed of threads.
+"""
 
 import secrets
+import sys
 import threading
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import zip_longest
+from typing import Any
 
 import numpy as np
 
 from alphago.env.game import GameEnv, check_env
-from alphago.mcts.evaluator import as_evaluator
+from alphago.mcts.evaluator import Evaluator, as_evaluator
 from alphago.mcts.warm_up import warm_up
+from alphago.nn.inference.gpu import DeviceEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
-from alphago.records.record import SEED_END, GameRecord
-from alphago.system.validation import check_int, checks_keywords, make_settings
-from alphago.training.group import OnGame, SelfPlay
-from alphago.training.lineup import Lineup
-from alphago.training.settings import NO_LIMIT, SelfPlaySettings
+from alphago.records.record import SEED_END, GameRecord, read_arrays, to_arrays
+from alphago.system.cores import available_cores
+from alphago.system.stopwatch import GAMES
+from alphago.system.validation import check_int, checks_keywords
+from alphago.training.group import Group
+from alphago.training.settings.selfplay_settings import (
+    NO_LIMIT,
+    SELF_PLAYS,
+    SelfPlaySettings,
+    default_games_in_flight,
+    default_groups,
+)
+from alphago.training.source import Company, OnGame
 
 
-class GameSource(Protocol):
-    """The source of a run's games on one board: threads of this process (SelfPlay), or for example other machines.
+class SelfPlay:
+    """The GameSource that plays games in threads of this process.
 
-    In each iteration a run calls `publish` if the network has changed, then `begin`, then `go_on` until it returns
-    True, then `take`.  Between two moves it may call `state`, from which another source of the same class and settings
-    can continue.  A run makes a source for each board of a stage, and closes it when the stage or `train` ends.
+    The games are divided among groups, one for each thread.  Games that are unfinished at the end of an iteration
+    continue in the next one.
+
+    numbers: the numbers of the games to play.  workers: the threads.  seed: the run's seed.
+    device: the name of the network's device, such as "cpu" or "cuda".
     """
 
-    def publish(self, net: NeuralNet, dtype: str | None = None, *, lineup: Lineup | None = None) -> None:
-        """Let the next iterations use snapshots of a network and of a lineup's networks.
+    def __init__(
+        self,
+        env: GameEnv,
+        settings: SelfPlaySettings,
+        numbers: range,
+        workers: Workers,
+        *,
+        seed: int = 0,
+        device: str = "cpu",
+    ) -> None:
+        self.env, self.numbers, self.workers, self.seed, self.device = env, numbers, workers, seed, device
+        self.settings = settings
+        self.evaluator: Evaluator | None = None
+        self.others: tuple[Evaluator, ...] = ()  # evaluators of the company's networks
+        self.shares: tuple[float, ...] = ()
+        self.groups: list[Group] = []  # none until games begin
 
-        net: the network.
+    def _new_groups(self, evaluator: Evaluator) -> list[Group]:
+        in_flight = max(1, min(self.settings.games_in_flight, len(self.numbers)))
+        groups = min(self.settings.groups, in_flight)
+        widths = divide(in_flight, groups)
+        return [self._new_group(evaluator, width, self.numbers[g::groups], groups) for g, width in enumerate(widths)]
+
+    def _new_group(self, evaluator: Evaluator, width: int, numbers: range, groups: int) -> Group:
+        # With the network on a device, each group uses its share of the cores for its trees.
+        threads = 1 if self.device == "cpu" else max(1, available_cores() // groups)
+        return Group(self.env, evaluator, self.settings, width, seed=self.seed, numbers=numbers, threads=threads)
+
+    def publish(self, net: NeuralNet, dtype: str | None = None, *, company: Company | None = None) -> None:
+        """Let the next iterations use snapshots of a network and of its company's networks.
+
+        net: the best network so far, or the latest one.
         dtype: dtype of inference, as in NetEvaluator.
-        lineup: the networks that play beside `net`, in a run with `champions`; None if `net` plays alone.
+        company: the networks that play beside `net`; None if `net` plays alone.
         """
+        self.evaluator = self._snapshot(net, dtype, self.evaluator)
+        nets = () if company is None else company.nets
+        before = zip_longest(nets, self.others[: len(nets)])
+        self.others = tuple(self._snapshot(other, dtype, old) for other, old in before)
+        self.shares = () if company is None else company.shares
+
+    def _snapshot(self, net: NeuralNet, dtype: str | None, before: Evaluator | None) -> Evaluator:
+        """Return an evaluator of a snapshot of `net`.
+
+        before: the evaluator that it replaces.  On a GPU this evaluator is reused with the new weights, so that its
+            buffers and CUDA graphs remain.
+        """
+        if not isinstance(before, DeviceEvaluator):
+            return net.evaluator(dtype, self.device, exact=True, shared=False)
+        before.load(net.base_net, net.value, net.policy)
+        return before
+
+    def play_all(self, evaluator: Evaluator, on_game: OnGame | None = None) -> list[GameRecord]:
+        """Play all games to their ends and return their records, ordered by number.
+
+        on_game: called with the number and the record of each finished game, from several threads at the same time.
+        """
+        self.evaluator = evaluator
+        self.groups = self._new_groups(evaluator)
+        for group in self.groups:
+            group.on_game = on_game
+        self.begin(None)
+        self.go_on()
+        return self.take()
 
     def begin(
         self,
@@ -42,54 +117,110 @@ class GameSource(Protocol):
         side_by_side: int | None = None,
         resign_threshold: float | None = None,
     ) -> None:
-        """Begin an iteration, whose moves the next calls of `go_on` play.
+        """Begin an iteration with the latest published network; the next calls of `go_on` play its moves.
 
-        plies: moves to play in each game; None for all games to their ends.
+        plies: moves to play in every game; None for all games to their ends.
         readouts: simulations per move; None for the settings' number.
-        side_by_side: largest number of games in progress; None for the settings' `games_in_flight`.
+        side_by_side: largest number of games in progress, but at least one per group; games in progress continue even
+            if their number is larger.  None for `games_in_flight`.
         resign_threshold: a player resigns if the root's value is below it; None for the settings' threshold.
         """
+        assert self.evaluator is not None
+        self.groups = self.groups or self._new_groups(self.evaluator)
+        capacities = divide(sys.maxsize if side_by_side is None else side_by_side, len(self.groups))
+        for group, capacity in zip(self.groups, capacities, strict=True):
+            group.capacity = max(1, min(capacity, len(group.builders)))  # every group must play its own games
+            group.use(self.evaluator, self.others, self.shares)
+            group.readouts = readouts or group.settings.readouts
+            group.resign_threshold = self.settings.resign_threshold if resign_threshold is None else resign_threshold
+            group.left = sys.maxsize if plies is None else plies
 
     def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
-        """Play until the iteration's moves are played, `stop` is set, or time.monotonic() reaches `until`.
+        """Play the iteration's moves; return False if some are left.
 
-        Returns False if moves are left to play.
+        stop: once this event is set, the threads stop at their next move; a KeyboardInterrupt has the same effect.
+        until: value of time.monotonic() at which the threads stop, after at least one move in every game.
         """
+        stop = stop or threading.Event()
+
+        def play(group: Group) -> None:
+            with group.stopwatch.running(GAMES.name):
+                while group.left and not stop.is_set():
+                    group.left = group.left - 1 if group.step() else 0
+                    if until is not None and time.monotonic() >= until:
+                        break
+
+        self.workers.run([lambda group=group: play(group) for group in self.groups], stop)  # type: ignore[misc]
+        return not any(group.left for group in self.groups)
 
     def take(self) -> list[GameRecord]:
-        """Return the games finished since the last call, in the order of their numbers."""
+        """Return the games finished since the last call, ordered by number."""
+        finished = sorted((pair for group in self.groups for pair in group.finished), key=lambda pair: pair[0])
+        for group in self.groups:
+            group.finished.clear()
+        return [record for _, record in finished]
 
     def time_spent(self) -> dict[str, float]:
         """Return for each kind of work its seconds since the last call, summed over all threads."""
+        spent: dict[str, float] = {}
+        for group in self.groups:
+            for work, seconds in group.stopwatch.take().items():
+                spent[work] = spent.get(work, 0.0) + seconds
+        return spent
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Return arrays by name and plain data, from which `restore` continues; they include the unfinished games."""
+        """Return the games as arrays by name, and plain data; `restore` continues from both, without the search trees.
+
+        No thread may be playing.
+        """
+        games = [record for group in self.groups for record in group.records()]
+        return to_arrays(games), {"groups": [group.state() for group in self.groups]}
 
     def restore(self, arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> None:
-        """Continue from the results of `state`; the caller must have called `publish` before."""
+        """Continue from the two results of `state`; the number of groups becomes the saved number.
+
+        The caller must have called `publish` before.
+        """
+        assert self.evaluator is not None
+        if not data["groups"]:
+            return
+        records = iter(read_arrays(arrays))
+        end, step = self.numbers.stop, self.numbers.step * len(data["groups"])
+        self.groups = []
+        for state in data["groups"]:
+            numbers = range(state["next"], end, step)
+            group = self._new_group(self.evaluator, len(state["slots"]), numbers, len(data["groups"]))
+            group.restore(state, records, self.evaluator, self.others, self.shares)
+            self.groups.append(group)
 
     def close(self) -> None:
-        """Release threads, processes and connections; no more games can be played."""
+        """Do nothing, since the run closes the threads."""
 
     @property
     def begun(self) -> int:
         """A number greater than the numbers of all games begun so far."""
+        return max((group.numbers.start for group in self.groups), default=self.numbers.start)
 
     @property
     def moves(self) -> int:
         """The number of moves played so far."""
+        return sum(group.moves for group in self.groups)
 
     @property
     def readouts_done(self) -> int:
         """The number of simulations and of evaluations of root positions so far."""
+        return sum(group.readouts_done for group in self.groups)
+
+
+def divide(games: int, groups: int) -> list[int]:
+    """Divide `games` evenly among groups; return the number of games of each group, the larger numbers first."""
+    return [games // groups + (group < games % groups) for group in range(groups)]
 
 
 FRESH_BITS = 40  # bits of a random seed: short enough to copy, and hardly ever drawn twice
-# (env, settings, numbers of the games, workers, seed=…, device=…) -> GameSource
-MakeSource = Callable[..., GameSource]
 
 
-@checks_keywords(SelfPlaySettings)
+@checks_keywords(SELF_PLAYS.keywords)
 def selfplay(
     env: GameEnv,
     nn: Any,
@@ -115,16 +246,17 @@ def selfplay(
     device: the device of network and boards: "cpu", "cuda", or "auto" for the GPU if there is one that supports the
         game and the network.
     on_game: called with the number and the record of each finished game, from several threads at the same time.
-    settings: keywords of SelfPlaySettings.
+    settings: settings of SelfPlaySettings and of its search, by name.
     """
     check_env(env)
     warm_up()
     num_games = check_int("num_games", num_games, 1, NO_LIMIT)
     seed = secrets.randbits(FRESH_BITS) if seed is None else check_int("seed", seed, 0, SEED_END - 1)
-    chosen = make_settings(SelfPlaySettings, readouts=readouts, **settings)
+    chosen = SELF_PLAYS.make({"readouts": readouts, **settings})
     with one_torch_thread():
         evaluator = as_evaluator(nn, env, device)
-        chosen = chosen.resolved(evaluator.device, num_games)
-        with Workers(min(chosen.groups or 1, chosen.games_in_flight or 1)) as workers:
+        in_flight = min(chosen.games_in_flight or default_games_in_flight(evaluator.device), num_games)
+        chosen = replace(chosen, games_in_flight=in_flight).filled(in_flight, default_groups(evaluator.device))
+        with Workers(min(chosen.groups, in_flight)) as workers:
             source = SelfPlay(env, chosen, range(num_games), workers, seed=seed, device=evaluator.device)
             return source.play_all(evaluator, on_game)

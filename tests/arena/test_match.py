@@ -297,7 +297,7 @@ class TestGumbel:
 
     def test_a_dictionary(self) -> None:
         match = evaluate(
-            TIC_TAC_TOE, HashEvaluator(), HashEvaluator(), 2, 20, search={"rule": "gumbel"}, opening_plies=0
+            TIC_TAC_TOE, HashEvaluator(), HashEvaluator(), 2, 20, search={"kind": "gumbel"}, opening_plies=0
         )
         named = evaluate(TIC_TAC_TOE, HashEvaluator(), HashEvaluator(), 2, 20, search="gumbel", opening_plies=0)
         assert match.games == named.games

@@ -90,13 +90,13 @@ def test_errors_as_sentences(
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("alphago.training.session.train", fail)
+    monkeypatch.setattr("alphago.training.call.session.train", fail)
     assert main(["train"]) == 2
     assert capsys.readouterr().err.startswith(f"alphago train: {sentence}")
 
 
 def test_a_fault_of_the_program_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("alphago.training.session.train", lambda *_, **__: {}["missing"])
+    monkeypatch.setattr("alphago.training.call.session.train", lambda *_, **__: {}["missing"])
     with pytest.raises(KeyError):
         main(["train"])
 

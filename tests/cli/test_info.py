@@ -11,8 +11,8 @@ from alphago.cli.rates import rate
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.net import NeuralNet
-from alphago.training.judges.resignation import Resignation
 from alphago.training.recipes import RECIPES
+from alphago.training.resignation import Resignation
 from tests.training.small_runs import GO, RandomGames, opened, run
 
 

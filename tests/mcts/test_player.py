@@ -44,7 +44,7 @@ class TestVerbs:
         best = np.flatnonzero(player.visits() == player.visits().max())
         assert {player.pick_move() for _ in range(30)} <= set(best)
 
-    @pytest.mark.parametrize("settings", [{}, {"rule": "gumbel", "considered": 4}], ids=str)
+    @pytest.mark.parametrize("settings", [{}, {"kind": "gumbel", "considered": 4}], ids=str)
     def test_analysis(self, settings: dict) -> None:
         """Priors of the evaluator, visits that add up, the mover's mean values, and the best moves as text."""
         player = MCTSPlayer(GO5, HashEvaluator(), settings=settings)

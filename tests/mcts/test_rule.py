@@ -9,7 +9,7 @@ from alphago.arena.entrant import parse_entrant
 from alphago.arena.match import evaluate
 from alphago.cli import parser_of
 from alphago.cli.bench import search_runs
-from alphago.cli.search_options import given_search
+from alphago.cli.settings_flags import given_keywords
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
@@ -20,8 +20,9 @@ from alphago.mcts.rule import choose_actions, resigns, temperature_plies, withou
 from alphago.mcts.search_forms import SEARCHES
 from alphago.system.kernels.jit import inlined
 from alphago.system.validation import setting, settings
+from alphago.training.parts import run_settings
 from alphago.training.selfplay import selfplay
-from alphago.training.settings import SelfPlaySettings
+from alphago.training.settings.selfplay_settings import SELF_PLAYS
 
 EVENLY = (np.arange(1000) + 0.5) / 1000  # chances spread over 0 .. 1
 
@@ -154,12 +155,13 @@ def test_a_name_is_all_that_a_third_rule_takes(monkeypatch: pytest.MonkeyPatch) 
     """Its flags, its readers' errors, its entrants and its place in `alphago bench` come from the registry."""
     monkeypatch.setitem(SEARCHES, "first", FirstSettings)
     options = parser_of("selfplay").parse_args(["--search", "first", "--patience", "2", "--c-puct", "3"])
-    assert given_search(options) == {"search": {"rule": "first", "patience": 2.0, "c_puct": 3.0}}
-    assert SelfPlaySettings(**given_search(options)).search_for(9) == FirstSettings(patience=2.0, c_puct=3.0, leaves=8)
-    help_text = " ".join(parser_of("tune").format_help().split())
-    assert "first: nothing yet (1.0)" in help_text
-    assert "puct: weight of prior against value (0.96); first: weight of prior against value (0.96)" in help_text
+    assert given_keywords(options, SELF_PLAYS) == {"search": "first", "patience": 2.0, "c_puct": 3.0}
+    settings = SELF_PLAYS.make(given_keywords(options, SELF_PLAYS)).filled(9, 1)
+    assert settings.search == FirstSettings(patience=2.0, c_puct=3.0, leaves=8)
+    help_text = " ".join(parser_of("tune").format_help(whole=True).split())
+    assert "nothing yet [first] (1.0)" in help_text
+    assert "weight of prior against value [puct, first] (0.96)" in help_text
     with pytest.raises(ValueError, match=r"^patience is a setting of FirstSettings, but this search is Gumbel"):
-        SelfPlaySettings(search={"patience": 2.0})
+        run_settings(patience=2.0)
     assert parse_entrant("7x7@9,first").name == "7x7@9,first"
     assert {run.rule for run in itertools.islice(search_runs(), len(SEARCHES))} == set(SEARCHES)

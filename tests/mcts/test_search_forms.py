@@ -8,7 +8,7 @@ import pytest
 
 from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.puct import Puct, PuctRule
-from alphago.mcts.search_forms import make_search, merge_search, plain_form, plain_search, read_search
+from alphago.mcts.search_forms import make_search, plain_form
 from alphago.system.validation import UnusedSetting
 
 
@@ -32,9 +32,9 @@ class TestForms:
             ({}, Puct(leaves=3)),
             ({"c_puct": 2}, Puct(leaves=3, c_puct=2.0)),
             ({"leaves": 1}, Puct()),
-            ({"rule": "gumbel", "c_scale": 0.5}, Gumbel(leaves=3, considered=10, c_scale=0.5)),
-            ({"rule": "gumbel", "considered": 4}, Gumbel(leaves=3, considered=4)),
-            ({"rule": MINE, "c_puct": 2.0}, Mine(leaves=3, c_puct=2.0)),
+            ({"kind": "gumbel", "c_scale": 0.5}, Gumbel(leaves=3, considered=10, c_scale=0.5)),
+            ({"kind": "gumbel", "considered": 4}, Gumbel(leaves=3, considered=4)),
+            ({"kind": MINE, "c_puct": 2.0}, Mine(leaves=3, c_puct=2.0)),
             (MINE, Mine(leaves=3)),
         ],
     )
@@ -56,7 +56,7 @@ class TestRefused:
     def test_puct_s_settings_in_gumbel(self, name: str) -> None:
         sentence = f"^{name} is a setting of Puct, but this search is Gumbel: give search=Puct\\({name}=2\\)$"
         with pytest.raises(UnusedSetting, match=sentence):
-            make_search({"rule": "gumbel", name: 2}, 8, 1)
+            make_search({"kind": "gumbel", name: 2}, 8, 1)
         with pytest.raises(UnusedSetting, match=sentence):
             make_search({name: 2}, 8, 1, rule="gumbel")
 
@@ -72,7 +72,7 @@ class TestRefused:
         ("given", "error", "sentence"),
         [
             ("Gumbel", ValueError, r"^search must be .*'puct'.*'gumbel'.*, got 'Gumbel'$"),
-            ({"rule": 3}, ValueError, r"^search must be .*'puct'.*'gumbel'.*, got 3$"),
+            ({"kind": 3}, ValueError, r"^search must be .*'puct'.*'gumbel'.*, got 3$"),
             (3, TypeError, r"^search must be 'puct' or 'gumbel'.*, settings such as Puct\(c_puct=1.5\), or .*, got 3$"),
             (Puct, TypeError, r"^search must be 'puct' or 'gumbel'.*, settings such as .*, got <class .*Puct'>$"),
             ({"c_puk": 1}, TypeError, "^Puct has no keyword 'c_puk': did you mean c_puct"),
@@ -88,50 +88,6 @@ class TestRefused:
             make_search(given, 8, 1)
 
 
-class TestSaved:
-    @pytest.mark.parametrize("search", [Puct(c_puct=2, leaves=4), Gumbel(c_scale=0.5), Mine(virtual_loss=3)])
-    def test_settings_come_back(self, search: Any) -> None:
-        form = json.loads(json.dumps(plain_search(search)))
-        assert (type(read_search(form)), read_search(form)) == (type(search), search)
-
-    @pytest.mark.parametrize("form", [None, "gumbel", {}, {"c_scale": 0.5}, {"rule": "puct", "c_puct": 2.0}])
-    def test_all_else_stays_as_it_is(self, form: Any) -> None:
-        assert read_search(plain_search(form)) == form
-
-    def test_numpys_numbers_are_saved(self) -> None:
-        form = {"rule": "gumbel", "considered": np.int64(4), "c_scale": np.float32(0.5)}
-        assert json.dumps(plain_form(form)) == '{"rule": "gumbel", "considered": 4, "c_scale": 0.5}'
-
-    def test_a_class_that_need_not_be_imported(self) -> None:
-        class Here(Puct):
-            pass
-
-        form = plain_search(Here(c_puct=3.0))
-        assert read_search(form, known=Here()) == Here(c_puct=3.0)
-        with pytest.raises(ImportError, match="Here cannot be imported"):
-            read_search(form)
-
-
-class TestMerged:
-    @pytest.mark.parametrize(
-        ("before", "new", "wanted"),
-        [
-            (None, {"c_scale": 0.5}, {"c_scale": 0.5}),
-            ({"c_scale": 0.5}, {"c_visit": 9.0}, {"c_scale": 0.5, "c_visit": 9.0}),
-            ({"c_scale": 0.5}, {"rule": "gumbel", "c_visit": 9.0}, {"c_scale": 0.5, "rule": "gumbel", "c_visit": 9.0}),
-            ({"c_scale": 0.5}, {"rule": "puct", "c_puct": 2.0}, {"rule": "puct", "c_puct": 2.0}),
-            ("puct", {"c_puct": 2.0}, {"rule": "puct", "c_puct": 2.0}),
-            (Puct(leaves=2), {"c_puct": 2.0}, Puct(leaves=2, c_puct=2.0)),
-            (Puct(leaves=2), {"rule": "puct", "c_puct": 2.0}, Puct(leaves=2, c_puct=2.0)),
-            (Puct(leaves=2), {"rule": "gumbel"}, {"rule": "gumbel"}),
-            (Puct(leaves=2), Gumbel(), Gumbel()),
-            (Puct(leaves=2), "gumbel", "gumbel"),
-            (Puct(leaves=2), None, None),
-        ],
-    )
-    def test_a_dictionary_keeps_what_it_leaves_out(self, before: Any, new: Any, wanted: Any) -> None:
-        assert merge_search(before, new) == wanted
-
-    def test_of_another_rule(self) -> None:
-        with pytest.raises(UnusedSetting, match=r"^c_scale is a setting of Gumbel, but this search is Puct"):
-            merge_search(Puct(), {"c_scale": 0.5})
+def test_numpys_numbers_are_saved() -> None:
+    form = {"kind": "gumbel", "considered": np.int64(4), "c_scale": np.float32(0.5)}
+    assert json.dumps(plain_form(form)) == '{"kind": "gumbel", "considered": 4, "c_scale": 0.5}'

@@ -41,10 +41,12 @@ from alphago.mcts.player import USUAL_LEAVES
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.loss import LossWeights
 from alphago.system.validation import checks_keywords, make_settings
-from alphago.training.judges.criteria import Gate
+from alphago.training.judges.gate import Gate
 from alphago.training.judges.proof import Opponent
-from alphago.training.settings import TrainingSettings
-from alphago.ui.terminal.thinking import Limit
+from alphago.training.parts import run_settings
+from alphago.training.settings.learning_settings import LearningSettings
+from alphago.training.settings.run_settings import RunSettings
+from alphago.ui.thinker import MoveLimit
 
 GO = GoEnv(3)
 NOT_A_GAME = "env must be a game, such as GoEnv(9), got 9"
@@ -72,7 +74,9 @@ NOT_A_GAME = "env must be a game, such as GoEnv(9), got 9"
         (Entrant, "serch", "search"),
         (Engine, "time_out", "timeout"),
         (Sprt, "elo_1", "elo1"),
-        (TrainingSettings, "batchsize", "batch_size"),
+        (run_settings, "batchsize", "batch_size"),
+        (RunSettings, "max_minute", "max_minutes"),
+        (LearningSettings, "batchsize", "batch_size"),
         (ReplayMemory, "capazity", "capacity"),
         (evaluate, "num_game", "num_games"),
         (selfplay, "sead", "seed"),
@@ -134,7 +138,7 @@ def test_what_is_missing_or_too_much_is_named(call: Callable[[], Any], sentence:
         (lambda: ConnectFourEnv(7), "ConnectFourEnv takes nothing without a name before it, .* got 1 values"),
         (lambda: GO.position("A1", "B1", 1, 7.5, 9), "GoEnv.position takes black, white, to_play, komi without a n"),
     ],
-)  # fmt: skip
+)
 def test_games_name_what_comes_without_a_name(call: Callable[[], Any], sentence: str) -> None:
     with pytest.raises(TypeError, match=f"^{sentence}"):
         call()
@@ -196,7 +200,7 @@ def test_numpy_numbers_are_numbers() -> None:
         Gumbel(considered=np.int64(2), c_scale=np.float32(0.5), decisive_moves=np.True_),
         Gate(games=np.int64(4), sprt=(np.float64(0), np.int64(20))),
         LossWeights(policy=np.float32(1)),
-        TrainingSettings(search={"considered": np.int64(2)}).search,
+        run_settings(search={"considered": np.int64(2)}).selfplay.search,
         ResidualTower(GO.planes, np.int64(8), np.int64(1)).arguments,
         DenseBase(GO.planes, (np.int64(3), 3), [np.int32(4)]).arguments,
     ]
@@ -205,7 +209,7 @@ def test_numpy_numbers_are_numbers() -> None:
     assert made[0] == Gumbel(considered=2, c_scale=0.5)
     stones = GO.position(black=np.array([4]), komi=np.float32(0.5))
     assert (stones.board[1, 1], stones.komi) == (1, 0.5)
-    assert Limit(np.int64(3), np.float32(1.5)).left(0, 0.0) == 3
+    assert MoveLimit(np.int64(3), np.float32(1.5)).left(0, 0.0) == 3
 
 
 @pytest.mark.parametrize(
@@ -218,11 +222,11 @@ def test_numpy_numbers_are_numbers() -> None:
 )
 def test_arrays_are_none(given: dict[str, Any], name: str) -> None:
     with pytest.raises(ValueError, match=rf"\b{name}\b"):
-        TrainingSettings(**given)
+        run_settings(**given)
 
 
 def test_a_players_search_may_be_a_dictionary() -> None:
-    player = MCTSPlayer(GO, HashEvaluator(), settings={"rule": "gumbel", "c_scale": 2})
+    player = MCTSPlayer(GO, HashEvaluator(), settings={"kind": "gumbel", "c_scale": 2})
     assert player.search.settings == Gumbel(leaves=USUAL_LEAVES, c_scale=2.0)
 
 
@@ -231,7 +235,7 @@ def test_public_functions_keep_signature_and_docstring() -> None:
     assert list(inspect.signature(GoEnv).parameters)[:2] == ["board_size", "planes"]
     assert list(inspect.signature(train).parameters)[-1] == "settings"
     assert inspect.signature(ConnectFourEnv).parameters == {}
-    assert (train.__name__, train.__module__) == ("train", "alphago.training.session")
+    assert (train.__name__, train.__module__) == ("train", "alphago.training.call.session")
     for name in alphago.__all__:
         assert inspect.getdoc(getattr(alphago, name)), name
 
@@ -257,7 +261,7 @@ def test_public_functions_keep_signature_and_docstring() -> None:
         (lambda: Puct(dirichlet_alpha="1"), "dirichlet_alpha"),
         (lambda: MCTSPlayer(GO, HashEvaluator(), "2"), "num_readouts"),
         (lambda: MCTSPlayer(GO, HashEvaluator(), resign_threshold="x"), "resign_threshold"),
-        (lambda: Limit(2.5), "num_readouts"),
+        (lambda: MoveLimit(2.5), "num_readouts"),
         (lambda: play(GO, HashEvaluator(), num_readouts="2"), "num_readouts"),
         (lambda: play(GO, HashEvaluator(), seconds="3"), "seconds"),
         (lambda: selfplay(GO, HashEvaluator(), num_games="x"), "num_games"),

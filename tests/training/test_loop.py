@@ -11,10 +11,10 @@ from alphago.arena.match import evaluate
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.puct import Puct
 from alphago.nn.net import NeuralNet
-from alphago.training.group import SelfPlay
+from alphago.training.call.session import train
 from alphago.training.loop import learn, play, remember, train_loop
 from alphago.training.run import Stopped
-from alphago.training.session import train
+from alphago.training.selfplay import SelfPlay
 from tests.training.conftest import STAGES
 from tests.training.small_runs import EXACT, GO, Listener, RandomGames, Small, Sources, interrupt, opened, run, same
 
@@ -102,7 +102,7 @@ class TestStop:
             with pytest.raises(Stopped):
                 play(run, stop)
             remember(run, play(run, threading.Event()))
-            run.samples_due = 100.0
+            run.count(samples_due=100.0)
             moves = sources.made[0].moves
             with pytest.raises(Stopped):
                 learn(run, stop)

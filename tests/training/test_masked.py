@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from alphago.training.pool import Pool, SamplePool
 
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
@@ -10,15 +11,14 @@ from alphago.env.oware import OwareEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.puct import Puct
-from alphago.nn.loss import ILLEGAL
+from alphago.nn.loss import ILLEGAL, LOSSES
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
 from alphago.training.learner import Learner
 from alphago.training.memory import ReplayMemory, Sample
-from alphago.training.pool import Pool, SamplePool
 from alphago.training.selfplay import selfplay
-from alphago.training.settings import TrainingSettings
+from alphago.training.settings.learning_settings import LearningSettings
 
 
 def games(env: GameEnv, count: int) -> list[GameRecord]:
@@ -62,7 +62,9 @@ def test_illegal_moves_are_not_learned(threads: int) -> None:
     sample = Sample(*(array[blocked] for array in sample))
     assert len(sample.value) > 8
     before = {name: tensor.clone() for name, tensor in net.state_dict().items()}
-    settings = TrainingSettings(learning_rate=0.05, optimizer="sgd", losses="cgzero", weight_decay=0.0, bfloat16=False)
+    settings = LearningSettings(
+        learning_rate=0.05, optimizer="sgd", losses=LOSSES["cgzero"], weight_decay=0.0, bfloat16=False
+    )
     with Workers(threads) as workers:
         learner = Learner(net, settings, workers)
         rows = [learner.step(sample) for _ in range(30)]

@@ -11,9 +11,10 @@ from alphago.env.game import GameBatch
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.records.record import GameRecord
+from alphago.training.call.session import train
 from alphago.training.loop import train_loop
-from alphago.training.selfplay import GameSource, selfplay
-from alphago.training.session import train
+from alphago.training.selfplay import selfplay
+from alphago.training.source import GameSource
 from tests.training.small_runs import (
     GO,
     SIZES,

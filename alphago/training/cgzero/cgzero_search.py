@@ -22,17 +22,17 @@ class CGZeroPuct(Puct):
     noise_settings: ClassVar[tuple[str, ...]] = (*Puct.noise_settings, "value_noise")
 
     c_puct_growth: float = setting(
-        "increase of c_puct with each ply of the game; may be negative (CGZero: 0.0034)", default=0.0, least=-np.inf
+        "increase of `c_puct` with each ply of the game; may be negative (CGZero: 0.0034)", default=0.0, least=-np.inf
     )
     c_puct_limit: float | None = setting(
-        "upper bound of c_puct or, if `c_puct_growth` is negative, lower bound (CGZero: 2.975); None for no upper "
+        "upper bound of `c_puct` or, if `c_puct_growth` is negative, lower bound (CGZero: 2.975); None for no upper "
         "bound, or for the lower bound 0",
         default=None,
         least=0,
     )
     value_noise: float = setting(
         "in self-play, largest relative change of the network's values: each value is multiplied by 1 + u, with u "
-        "uniform from -value_noise to value_noise, and clipped to -1 .. 1 (CGZero: 0.02)",
+        "uniform between minus and plus this number, and clipped to -1 .. 1 (CGZero: 0.02)",
         default=0.0,
         least=0,
         most=1,

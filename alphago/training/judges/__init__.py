@@ -1,1 +1,1 @@
-"""Judges that test a run's networks (gate, proof, watched opponents, held-out games) and calibrate resignation."""
+"""Judges that test a run's networks: gate, proof, watched opponents, held-out games."""

@@ -1,1 +1,1 @@
-"""Runs on disk: the folder, the saved state, the saved games, and resuming."""
+"""Runs on disk: config, folder, saved games and saved state."""

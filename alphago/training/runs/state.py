@@ -15,9 +15,11 @@ from safetensors.torch import load as tensors_from
 from safetensors.torch import save as bytes_of
 
 from alphago.system.files import read_file, set_aside, write_atomic
+from alphago.training.runs.older import newer_state
 
 FORMAT = "alphago-state"
-FORMAT_VERSION = "4"
+FORMAT_VERSION = "5"
+OLDER_VERSION = "4"  # which is read as well, see older.py
 STATES = 2  # number of states kept on disk, since the newest may be damaged
 PIECE = 16 * 2**20  # bytes; a larger state is split into files of at most this size, its pieces
 
@@ -126,9 +128,10 @@ def from_bytes(data: bytes) -> State:
         raise ValueError(f"is damaged ({type(error).__name__})") from error
     if not sound:
         raise ValueError("is damaged (its digest differs)")
-    if version != (FORMAT, FORMAT_VERSION):
+    if version not in ((FORMAT, FORMAT_VERSION), (FORMAT, OLDER_VERSION)):
         raise VersionError(f"is of another version (must be {FORMAT} {FORMAT_VERSION}, got {' '.join(version)})")
-    return State(tensors, json.loads(header["data"]))
+    saved = json.loads(header["data"])
+    return State(tensors, newer_state(saved) if version[1] == OLDER_VERSION else saved)
 
 
 def digest(tensors: Mapping[str, torch.Tensor], text: str) -> str:
@@ -153,3 +156,8 @@ def unpack_arrays(data: torch.Tensor) -> dict[str, np.ndarray]:
     """Return the named arrays in a tensor of `pack_arrays`."""
     with np.load(io.BytesIO(zlib.decompress(data.numpy().data)), allow_pickle=False) as arrays:
         return dict(arrays)
+
+
+def tensor_name(board: int) -> str:
+    """Return the name, in a run's state, of the tensor with the games in progress on boards of size `board`."""
+    return f"selfplay{board}.games"

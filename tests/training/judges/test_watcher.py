@@ -14,11 +14,11 @@ from alphago.cli import parser_of
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.training.call.session import train
 from alphago.training.history import EVALUATIONS, read_rows
-from alphago.training.judges.criteria import check_watch, split_readouts
 from alphago.training.judges.watcher import AT_THE_END, POINTS, Watcher
 from alphago.training.run import Run
-from alphago.training.session import train
+from alphago.training.watch_names import check_watch, split_readouts
 from tests.training.small_runs import GO, TINY, Listener, RandomGames, Small, go_on, opened, run, run_killed, same
 
 SHARE = 0.05
@@ -96,7 +96,7 @@ def rows_of(folder: Path) -> list[Any]:
 def watched(folder: Path, watcher: Watcher, minutes: float = 10.0) -> Iterator[Run]:
     """A run by the clock with this judge, whose clock the test turns."""
     settings = {"max_minutes": minutes, "report": Listener()}
-    with opened(folder, None, source=RandomGames, judges=[watcher], **settings) as made:  # type: ignore[arg-type]
+    with opened(folder, None, source=RandomGames, extra=[watcher], **settings) as made:  # type: ignore[arg-type]
         made.clock.ready = 0.0
         yield made
 
@@ -107,7 +107,7 @@ def train_for(run: Run, watcher: Watcher, until: float, step: float = 1.5) -> It
     while seconds < until:
         seconds += step
         run.clock.set(seconds)
-        run.iterations += 1
+        run.count(iterations=run.counts.iterations + 1)
         run.games += 3
         run.judge(threading.Event())
         yield watcher.budget.spent
@@ -152,7 +152,7 @@ class TestShare:
         with watched(tmp_path, watcher) as run:
             list(train_for(run, watcher, 600))
             assert not watcher.due(run)
-            run.iterations += 1  # it was prolonged and is over again
+            run.count(iterations=run.counts.iterations + 1)  # it was prolonged and is over again
             assert watcher.due(run)
 
 

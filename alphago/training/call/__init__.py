@@ -1,0 +1,1 @@
+"""One call of `train`: its plan, its session, and what it tells."""

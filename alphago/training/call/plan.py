@@ -1,0 +1,274 @@
+"""Turn a call of `train` into a Plan, which says how to start a new run or resume one, perhaps with new settings."""
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+import torch
+
+from alphago.arena.engine import Engine
+from alphago.arena.engine_player import check_engine
+from alphago.arena.players import resolve_player
+from alphago.env.game import GameEnv
+from alphago.env.games import require_go
+from alphago.mcts.evaluator import as_network
+from alphago.nn.inference.hardware import find_device
+from alphago.nn.net import NeuralNet, build_net
+from alphago.system.validation import UNSET, Unset, is_int
+from alphago.training.curriculum import lessons
+from alphago.training.judge import JudgeSettings
+from alphago.training.judges.proof import Opponent
+from alphago.training.judges.watched import make_watched
+from alphago.training.judges.watcher import Watch
+from alphago.training.parts import RUN
+from alphago.training.precision import choose_precision
+from alphago.training.recipes import FEW_GAMES, RECIPES, Recipe, named_recipe, recipe_for
+from alphago.training.runs.config import VERSION, other_version, version_errors
+from alphago.training.settings.run_settings import RunSettings
+
+
+@dataclass(frozen=True)
+class TrainCall:
+    """The arguments of a call of `train`.
+
+    For arguments that the caller left unset, a resumed run keeps its values and a new run takes the defaults.
+    """
+
+    env: GameEnv
+    num_games: int | Unset | None
+    preset: str | None
+    model: NeuralNet | None
+    sizes: Mapping[str, int]  # tower_height and channels
+    until: Opponent | Unset | None
+    settings: Mapping[str, Any]
+    device: str = "cpu"  # the device of self-play and training
+    may_change: bool = False  # whether another device may be used if this one cannot compute the network
+
+    @classmethod
+    def of(
+        cls,
+        env: GameEnv,
+        num_games: int | Unset | None,
+        settings: Mapping[str, Any],
+        *,
+        preset: str | None = None,
+        model: NeuralNet | str | Path | None = None,
+        sizes: Mapping[str, int | None],
+        until: str | Opponent | Unset | None = UNSET,
+        device: str = "auto",
+    ) -> "TrainCall":
+        """Return the call with its network loaded, its opponent named, and its device found.
+
+        Raises TypeError for an argument of a wrong type, and BackendMissing for a device that does not exist.
+        """
+        network: Any = as_network(model, env)
+        if network is not None and not isinstance(network, NeuralNet):
+            raise TypeError(f"model must be a NeuralNet, a name or path as load_model takes it, or None, got {model!r}")
+        if until is not None and not isinstance(until, (str, Opponent, Unset)):
+            raise TypeError(f"until must be an opponent's name, an Opponent or None, got {until!r}")
+        return cls(
+            env,
+            num_games,
+            preset,
+            network,
+            {name: size for name, size in sizes.items() if size is not None},
+            Opponent(until) if isinstance(until, str) else until,
+            settings,
+            find_device(env, device),
+            device == "auto",
+        )
+
+    def __post_init__(self) -> None:
+        if self.model is not None and self.sizes:
+            raise ValueError(
+                f"tower_height and channels must be left out where a model is given, got {dict(self.sizes)!r}"
+            )
+
+    def merge(self, recipe: Recipe | None, before: RunSettings | None = None) -> RunSettings:
+        """Return the settings of a recipe, changed by the call's; what neither sets is as in `before`, or the default.
+
+        A run that is limited by time has no limit of games where neither gives one.
+        """
+        usual = recipe.settings_on(self.device) if recipe else {}
+        given = {**self.settings, **({} if self.num_games is UNSET else {"num_games": self.num_games})}
+        both = {**usual, **given}
+        if before is None and both.get("max_minutes") is not None and "num_games" not in both:
+            given["num_games"] = None
+        return RUN.make(given, RUN.make(usual, before))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that is needed to start a run, new or resumed."""
+
+    env: GameEnv
+    settings: RunSettings
+    model: NeuralNet  # the network; a resumed run takes its weights from the saved state
+    until: Opponent | None
+    config: dict[str, Any]  # the contents of config.json
+    positions_to_beat: int = 0  # number of positions after which a run with this recipe beat `until`; 0 if unknown
+    judges: Sequence[JudgeSettings[Any]] = ()
+    watch: Watch | None = None
+    notes: tuple[str, ...] = ()  # sentences about a new run's recipe and model, for a report
+    changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # changed settings: old and new value
+    step_seconds: float | None = None  # measured seconds of a gradient step, for new runs on a CPU
+
+
+def new_run(call: TrainCall) -> Plan:
+    """Return the plan of a new run; raise ValueError or TypeError for invalid arguments of the call."""
+    env = call.env
+    recipe = recipe_for(env) if call.preset is None else named_recipe(call.preset)
+    if call.preset is None and is_int(call.num_games, 1):
+        recipe = recipe.for_games(call.num_games)
+    settings = call.merge(recipe).filled(call.device)  # once: a resumed run keeps the values on any device
+    model = call.model
+    if model is None:
+        with seeded(settings.seed):
+            model = NeuralNet(env, **{**recipe.network, **call.sizes})
+    notes = [recipe.note] if recipe.note else []
+    if model.env != env:
+        notes.append(f"the model is for {model.env}: its weights learn {env}, for which a network is returned")
+    model = fitted(model, env)
+    check_boards(env, settings, model)
+    until = check_opponent(None if isinstance(call.until, Unset) else call.until, env)
+    step_seconds = None
+    if call.device == "cpu":
+        settings, step_seconds = choose_precision(env, model, settings)
+    config = {
+        "version": VERSION,
+        "game": env.name,
+        "env": env.config,
+        "network": model.config,
+        **changeable(settings, until),
+    }
+    config |= {"recipe": recipe_name(recipe), "changes": [], "compacted": []}
+    positions = recipe.positions_to_beat(until.name, env) if until else 0
+    judges, watch = judges_of(settings, until), watch_of(settings, env)
+    return Plan(env, settings, model, until, config, positions, judges, watch, tuple(notes), step_seconds=step_seconds)
+
+
+def recipe_name(recipe: Recipe) -> str:
+    """Return a recipe's name for config.json; for a recipe adapted from another board, its note."""
+    if recipe.settings is FEW_GAMES:
+        return "few games"
+    names = [name for name, one in RECIPES.items() if one is recipe]
+    return names[0] if names else recipe.note or "the one of all other games"
+
+
+def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
+    """Return the plan of a resumed run.
+
+    Settings that the call leaves unset keep their saved values.  A setting that is set to None loses its saved value.
+
+    config: the saved config of the run in `folder`.
+    Raises ValueError if the call changes a setting that a run cannot change; the message has both values.
+    """
+    env, network = call.env, config["network"]
+
+    def differs(name: str, was: Any, now: Any) -> NoReturn:
+        raise ValueError(f"the run in {folder} has {name} {was!r}, got {now!r}: choose another folder")
+
+    if env.name != config["game"]:
+        differs("game", config["game"], env.name)
+    if other := config["env"].keys() ^ env.config.keys():
+        raise other_version(folder, "a game", ", ".join(sorted(other)))
+    compare(config["env"], env.config, differs)
+    recipe = named_recipe(call.preset) if call.preset is not None else None
+    model = call.model
+    if model is None:
+        compare(network, {**(recipe.network if recipe else {}), **call.sizes}, differs)
+        with version_errors(folder, "a network"), seeded(0):  # the state has the weights
+            if network["custom"]:
+                slots = ", ".join(f"{slot}={name}" for slot, name in network["custom"].items())
+                raise ValueError(
+                    f"the run in {folder} has a network with custom modules ({slots}): pass one like it as model=…"
+                )
+            model = build_net(network, env)
+    model = fitted(model, env)
+    compare(network, model.config, differs)
+
+    with version_errors(folder, "settings"):
+        before = RUN.load(config["settings"], call.settings, f"the run in {folder}")
+    settings = call.merge(recipe, before).filled(call.device, before)
+    changes = RUN.changes(before, settings)
+    for name in RUN.structural(before, settings):
+        differs(name, *map(named, changes[name]))
+    check_boards(env, settings, model)
+    with version_errors(folder, "an opponent"):
+        was_until = Opponent(**config["until"]) if config["until"] else None
+    until = was_until if isinstance(call.until, Unset) else call.until
+    if until != was_until:
+        changes["until"] = (was_until, until)
+    recipe = recipe or (recipe_for(env) if settings.num_games is None else None)
+    positions = recipe.positions_to_beat(until.name, env) if recipe and until else 0
+    new = {**config, **changeable(settings, until)}
+    judges, watch = judges_of(settings, check_opponent(until, env)), watch_of(settings, env)
+    return Plan(env, settings, model, until, new, positions, judges, watch, changes=changes)
+
+
+def named(value: Any) -> Any:
+    """Return a value of a setting for a message: a function's name, and all else unchanged."""
+    return getattr(value, "__qualname__", value)
+
+
+def judges_of(settings: RunSettings, until: Opponent | None) -> list[JudgeSettings[Any]]:
+    """Return the settings of a run's judges."""
+    return [*settings.judges, *([until] if until else [])]
+
+
+def watch_of(settings: RunSettings, env: GameEnv) -> Watch | None:
+    """Return what tests a run's networks by the setting `watch`; None for nothing.  Raises as `make_watched` does."""
+    watch = settings.watch
+    return None if watch is None else Watch(make_watched(watch.opponents, env), watch.share)
+
+
+def changeable(settings: RunSettings, until: Opponent | None) -> dict[str, Any]:
+    """Return the entries of a config that a resumed run may change: the settings, and the opponent to beat."""
+    return {"settings": RUN.plain(settings), "until": asdict(until) if until else None}
+
+
+def check_opponent(opponent: Opponent | None, env: GameEnv) -> Opponent | None:
+    """Return `opponent` unchanged, after checking that it can play the game.
+
+    Raises ValueError if the opponent does not exist or does not play the game, EngineError if it is an engine that is
+    not installed or does not support the board.
+    """
+    who = None if opponent is None else resolve_player(opponent.name, env)
+    if isinstance(who, Engine):
+        check_engine(require_go(env.match_variant(), who.name), who)
+    return opponent
+
+
+def compare(saved: Mapping[str, Any], new: Mapping[str, Any], differs: Callable[[str, Any, Any], NoReturn]) -> None:
+    """Raise an error for the first setting in `new` whose saved value is another one.
+
+    differs: raises the error; called with the setting's name, saved value and new value.
+    """
+    for name, value in json.loads(json.dumps(new)).items():
+        if saved.get(name) != value:
+            differs(name, saved.get(name), value)
+
+
+def fitted(model: NeuralNet, env: GameEnv) -> NeuralNet:
+    """Return the network, resized to the board of `env` if necessary; raise ValueError if it is for another game."""
+    return model if model.env == env else model.resized(env)
+
+
+def check_boards(env: GameEnv, settings: RunSettings, model: NeuralNet) -> None:
+    """Raise ValueError if the settings name a board that the game or the network does not support."""
+    for lesson in lessons(env, settings.curriculum):
+        model.resized(lesson.env)
+
+
+@contextlib.contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Seed torch's random generator within the `with` block, and restore its state afterwards."""
+    state = torch.get_rng_state()
+    torch.manual_seed(seed)
+    try:
+        yield
+    finally:
+        torch.set_rng_state(state)

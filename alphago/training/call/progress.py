@@ -1,0 +1,101 @@
+"""The progress of a run: its share, the current activity, and an estimate of the remaining time."""
+
+from typing import NamedTuple
+
+from alphago.system.stopwatch import EXAMINATION, MATCHES, OPTIMIZER, PLAYING, PUBLISHING, SAMPLING, SAVING
+from alphago.training.history import Row
+from alphago.training.run import Run
+from alphago.training.watch.report import Progress, ProgressReport
+
+LATEST = 6  # number of latest iterations over which the speed is averaged
+LEAST_SECONDS = 2.0  # seconds of self-play in the first iteration from which its speed is estimated
+ACTIVITIES = {
+    PLAYING.name: "playing",
+    OPTIMIZER.name: "learning",
+    SAMPLING.name: "learning",
+    PUBLISHING.name: "preparing the new network",
+    SAVING.name: "saving",
+    MATCHES.name: "playing a match",
+    EXAMINATION.name: "playing the opponent",
+}
+
+
+class Speed(NamedTuple):
+    """The moves and gradient steps of an iteration, and the seconds of learning and of all other work."""
+
+    moves: int
+    steps: int
+    learning: float
+    other: float
+
+
+class RunProgress(ProgressReport):
+    """A report that estimates a run's progress; calling it, at any time and from any thread, returns the progress.
+
+    The remaining time is estimated from the remaining moves and gradient steps and the speed of the latest iterations.
+
+    step_seconds: assumed seconds of a gradient step until the first ones are measured; None if unknown.
+    """
+
+    def __init__(self, run: Run, step_seconds: float | None = None) -> None:
+        self.run = run
+        self.step_seconds = step_seconds
+        self.speeds: tuple[Speed, ...] = ()
+        self.games_before = self.games_so_far = run.games
+        self.steps, self.seconds = run.learner.steps, run.clock.seconds
+        self.moves = 0  # moves of finished iterations since this object was created
+        self.finished = 0  # games finished since then
+        self.plies = 0.0  # moves of these games
+
+    def iteration(self, metrics: Row) -> None:
+        """Take the speed of an iteration and the length of its games into account."""
+        total, self.seconds = metrics["seconds"] - self.seconds, metrics["seconds"]
+        steps, self.steps = metrics["steps"] - self.steps, metrics["steps"]
+        games, self.games_so_far = metrics["games"] - self.games_so_far, metrics["games"]
+        learning = total * metrics["optimizer_share"]
+        self.speeds = (*self.speeds, Speed(metrics["moves"], steps, learning, total - learning))[-LATEST:]
+        self.moves += metrics["moves"]
+        if games and metrics["game_length"] is not None:
+            self.finished += games
+            self.plies += games * metrics["game_length"]
+
+    def __call__(self) -> Progress:
+        """Return the progress of the run at this moment."""
+        run = self.run
+        remaining, now = self.remaining(), run.clock.seconds
+        share = run.progress if remaining is None else now / max(now + remaining, 1e-9)
+        kind, seconds = run.stopwatch.current
+        return Progress(min(1.0, share), remaining, ACTIVITIES.get(kind, ""), seconds)
+
+    def remaining(self) -> float | None:
+        """Return the estimated seconds until the run ends; None while the speed is unknown."""
+        clock, settings = self.run.clock, self.run.settings
+        times = [] if settings.max_minutes is None else [max(0.0, clock.limit - clock.seconds)]
+        if settings.num_games is not None and (seconds := self._until(settings.num_games)) is not None:
+            times.append(seconds)
+        return min(times, default=None)
+
+    def _until(self, games: int) -> float | None:
+        """Estimate the seconds until `games` games are played and trained on; None while the speed is unknown."""
+        run, settings = self.run, self.run.settings
+        moves, seconds = run.pace.so_far()
+        if self.speeds:
+            each = sum(speed.other for speed in self.speeds) / max(1.0, sum(speed.moves for speed in self.speeds))
+        elif moves and seconds >= LEAST_SECONDS:
+            each = seconds / moves
+        else:
+            return None
+        steps = sum(speed.steps for speed in self.speeds)
+        step = sum(speed.learning for speed in self.speeds) / steps if steps else self.step_seconds
+        if step is None:
+            return None
+        # Of the games in parallel the shortest end first, so the usual length counts as one game for each of them.
+        side_by_side = run.settings.side_by_side(run.games)
+        length = (self.plies + side_by_side * run.goal.usual_length) / (self.finished + side_by_side)
+        begun_before = min(self.games_before, side_by_side) / 2 * length  # moves of games begun before this object
+        moves_left = max(0.0, (games - self.games_before) * length - begun_before - self.moves - moves)
+        moves_left += min(moves_left, side_by_side / 2 * length)  # the last games have the cores to themselves
+        memory = run.stage.memory
+        learned = run.counts.positions + (memory.added if memory.can_learn else 0)
+        samples = run.counts.samples_due + max(0.0, games * length - learned) * memory.samples_per_position
+        return moves_left * each + samples / settings.learning.batch_size * settings.epochs * step

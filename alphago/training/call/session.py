@@ -1,0 +1,206 @@
+"""The function `train`: it plans a run, opens or resumes its folder, trains (loop.py) and saves."""
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from alphago.env.game import GameEnv, check_env
+from alphago.mcts.warm_up import warm_up
+from alphago.nn.inference.gpu import translate_out_of_memory
+from alphago.nn.net import NeuralNet
+from alphago.system.live_bar import LiveBar
+from alphago.system.validation import UNSET, Unset, check_positive, checks_keywords
+from alphago.training.call.compact import check_network
+from alphago.training.call.ending import explain_divergence, finish
+from alphago.training.call.opening import RunParts, begin, open_run
+from alphago.training.call.plan import Plan, TrainCall, new_run, old_run
+from alphago.training.judges.proof import Opponent
+from alphago.training.learner import Learner, MakeLearner
+from alphago.training.loop import train_loop
+from alphago.training.metrics import OTHER
+from alphago.training.parts import RUN
+from alphago.training.run import Stopped
+from alphago.training.runs.config import holds_run
+from alphago.training.runs.folder import RunFolder, default_folder, new_folder
+from alphago.training.selfplay import SelfPlay
+from alphago.training.source import MakeSource
+from alphago.training.watch.report import Report
+from alphago.training.watch.run_clock import stopped_at, stopped_by_interrupt
+
+
+@checks_keywords(RUN.keywords)
+def train(
+    env: GameEnv,
+    num_games: int | Unset | None = UNSET,
+    *,
+    preset: str | None = None,
+    model: NeuralNet | str | Path | None = None,
+    tower_height: int | None = None,
+    channels: int | None = None,
+    folder: str | Path | None = None,
+    reports: Sequence[Report] | None = None,
+    until: str | Opponent | Unset | None = UNSET,
+    stop_after: float | None = None,
+    compact: bool = False,
+    device: str = "auto",
+    source: MakeSource = SelfPlay,
+    learner: MakeLearner = Learner,
+    **settings: Any,
+) -> NeuralNet:
+    """Train a network on games against itself and return it.
+
+    On Ctrl-C, and at the end of `max_minutes`, the run stops at the next move or gradient step, and everything is
+    saved.  A later call with the same `folder` resumes the run.  A call with more games or minutes prolongs a finished
+    run: the schedules then span the whole run, and the curriculum does not return to smaller boards.
+
+    On a CPU, a run limited by `num_games` gives bit-identical weights whether or not it was interrupted or killed and
+    resumed.  This does not hold for networks that draw random numbers, nor for an interrupt within an iteration of a
+    search that keeps its trees (PUCT), since trees are not saved, nor for a run limited by `max_minutes`.  On a GPU,
+    rounding errors differ from run to run.
+
+    Args:
+        env: the game that the network is to play in the end.
+        num_games: number of games to play; without it, or with None, the run ends after `max_minutes` or the recipe's
+            minutes.
+        preset: the name of a recipe (see `alphago.training.recipes`), whose network and settings apply where this call
+            gives none.  None: runs limited by time use the recipe of the board or of the next larger board, and runs
+            limited by `num_games` use no recipe.
+        model: a network to continue with, trained in place, or its name or path as for `load_model`; None for a new
+            network of `tower_height` residual blocks and `channels` channels (see NeuralNet).  If the network is for
+            another board or komi, the result is a network for `env` that shares its weights.
+        folder: the run's folder (see RunFolder); None for a new folder under runs/.  If the folder holds a run, this
+            call resumes the run with its own settings.  All settings may change except the game, the network, and what
+            the games so far depend on (`seed`, `groups`, `games_in_flight`, `curriculum`, `memory` and others).
+            Settings that the call leaves out keep their values; None unsets a setting, as in `gate=None` or
+            `until=None`.
+        reports: callbacks that report the run; None for a progress bar, or in a notebook for live curves.
+        until: an opponent, such as "gnugo" or "rave:1000", that the network plays every minute of training; the run
+            ends early when a sequential test proves that the network is stronger (see
+            `alphago.training.judges.proof`; the proof is written to proof.json).  Without a proof, the final network
+            plays the opponent too.  The time of these matches is not training time.
+        stop_after: minutes after which this call stops as if by Ctrl-C, with everything saved.  The run's length and
+            schedules still follow from `num_games` or `max_minutes`.  The minutes include loading and compiling.
+            When they are over, the call completes the move or gradient step in progress, saves and returns.
+        compact: whether to make the folder small enough to copy to another machine, at most 60 MiB and 16 MiB per file
+            (see `alphago.training.call.compact`), by removing older networks and the memory's oldest games.  The run
+            can be resumed there, but is no longer bit-identical to a run that was not made compact.
+        device: the device of self-play and training: "cpu"; "cuda"; or "auto", the GPU if there is one that supports
+            game and network.  If the GPU's memory runs out with "auto", the run reports that and continues on the CPU
+            from its latest checkpoint.  The device is not a setting of the run, which may be resumed on another device.
+        source: creates a GameSource (see `alphago.training.source`).  By default the threads of this process play the
+            games; another class may play them on other machines.
+        learner: creates the learner (see `alphago.training.learner`).  By default this process takes the gradient
+            steps; another class may share them with other processes.
+        settings: settings of the run, by name: those of RunSettings, of its groups SelfPlaySettings and
+            LearningSettings, and of its parts (see `alphago.training.parts`).  With a `gate`, the run saves and returns
+            the best network instead of the latest.
+
+    Raises:
+        ValueError: if a value is out of range, or a call changes a setting that a resumed run cannot change.
+        BlockingIOError: if another process trains in the folder.
+        OSError: if a file cannot be written; the latest checkpoint remains valid.
+        BackendMissing: if device="cuda" and there is no usable GPU.
+        MemoryError: if device="cuda" and the GPU's memory is too small.
+        EngineError: if `until` or `watch` names an engine that is not installed or does not support the board.
+    """
+    check_env(env)
+    sizes = {"tower_height": tower_height, "channels": channels}
+    call = TrainCall.of(env, num_games, settings, preset=preset, model=model, sizes=sizes, until=until, device=device)
+    return train_run(call, Slice(folder, reports, stop_after, compact), RunParts(source, learner))
+
+
+class Slice(NamedTuple):
+    """The arguments of `train` that concern a single call; a run may consist of several calls.
+
+    See `train` for their meaning.
+    """
+
+    folder: str | Path | None = None
+    reports: Sequence[Report] | None = None
+    stop_after: float | None = None
+    compact: bool = False
+
+
+def train_run(call: TrainCall, this: Slice, parts: RunParts) -> NeuralNet:
+    """Train a network and return it; `train` and `train_supervised` call this function."""
+    began = time.monotonic()
+    check_reports(this.reports)
+    minutes = this.stop_after
+    deadline = None if minutes is None else began + 60 * check_positive("stop_after, in minutes,", minutes)
+    with opened(call, this) as (folder, plan):
+        notes, devices = list(parts.notes), devices_of(call, plan.model)
+        for device in devices:
+            stop = threading.Event()
+            try:
+                with translate_out_of_memory(), stopped_by_interrupt(stop), stopped_at(deadline, stop):
+                    train_on(device, plan, folder, this, parts, notes=notes, stop=stop)
+                break
+            except MemoryError as error:
+                if device == devices[-1]:
+                    raise
+                notes = [f"{error}: this run continues on the CPU, from where it was saved"]
+            finally:
+                plan.model.cpu()
+    return plan.model
+
+
+def check_reports(reports: Any) -> None:
+    """Raise TypeError unless the argument `reports` of `train` is None or a list of reports."""
+    if reports is not None and not (isinstance(reports, Sequence) and all(isinstance(one, Report) for one in reports)):
+        raise TypeError(f"reports must be a list of objects of classes derived from Report, or None, got {reports!r}")
+
+
+def devices_of(call: TrainCall, model: NeuralNet) -> list[str]:
+    """Return where to train: the call's device, and where else if its memory is too small."""
+    if call.device == "cpu":
+        return ["cpu"]
+    asked = "auto" if call.may_change else call.device
+    device = model.evaluator(device=asked, shared=False).device  # the CPU for a network that the GPU cannot compute
+    return [device, *(["cpu"] if call.may_change and device != "cpu" else [])]
+
+
+@contextmanager
+def opened(call: TrainCall, this: Slice) -> Iterator[tuple[RunFolder, Plan]]:
+    """Open the run's folder, and plan the run: a new one before anything is written, where it may turn out invalid."""
+    name = f"{call.env.name}{call.env.N}"
+    path = default_folder(name) if this.folder is None else Path(this.folder)
+    compiles = warm_up() is not None
+    first = "compiling, once on this machine"
+    quiet = this.reports is not None or not compiles
+    with LiveBar(desc=first, bar_format="{desc}: {elapsed}", leave=False, disable=quiet):
+        plan = None if holds_run(path) else new_run(call)
+    if plan is not None and this.compact:
+        check_network(plan.model)
+    with RunFolder(new_folder(name) if this.folder is None else path) as folder:
+        if folder.config is not None:
+            plan = old_run(call, folder.config, path)
+        assert plan is not None
+        if this.compact:
+            check_network(plan.model)
+        yield folder, plan
+
+
+def train_on(
+    device: str,
+    plan: Plan,
+    folder: RunFolder,
+    this: Slice,
+    parts: RunParts,
+    *,
+    notes: Sequence[str],
+    stop: threading.Event,
+) -> None:
+    """Train on a device until the run is over or `stop` is set; `plan.model` becomes the run's network.
+
+    notes: sentences to report when the run begins.
+    """
+    with open_run(plan, folder, this.reports, parts, device) as (run, state), explain_divergence(run):
+        damage = [] if state is None else state.notes
+        begin(run, plan, [*notes, *damage], is_new=state is None)
+        anything_to_do = bool(damage) or not run.is_over or any(judge.due(run) for judge in run.judges)
+        with suppress(Stopped), run.stopwatch.running(OTHER):
+            train_loop(run, stop)
+        finish(run, plan, stopped=stop.is_set(), compact=this.compact, save=anything_to_do)

@@ -1,0 +1,159 @@
+"""Summarize a run from its folder: game and network, progress, results, and the command that continues it."""
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from alphago.env.games import GAMES, is_packaged
+from alphago.nn.model_files import LATEST, ModelError, read_description, read_weights
+from alphago.nn.net import load_model
+from alphago.training.history import EVALUATIONS, METRICS, Row, number, opponent_name, read_rows
+from alphago.training.runs.config import flat_settings, game_of, read_config
+
+PROVED = "proved to be stronger"
+LOSSES = ("policy_loss", "value_loss", "ownership_loss", "score_loss")
+
+
+def run_summary(folder: Path) -> dict[str, Any]:
+    """Return facts about the run in a folder, as texts and numbers by name.
+
+    The run may be in progress, of another version, or without any games yet.
+    Raises ValueError if its config is damaged.
+    """
+    config = read_config(folder)
+    settings = flat_settings(config)
+    rows = read_rows(folder / METRICS, "seconds")
+    last = rows[-1] if rows else {}
+    matches = read_rows(folder / EVALUATIONS, "opponent")
+    notes = read_notes(folder / LATEST)
+    seconds = max(float(notes.get("seconds", 0)), number(last, "seconds") or 0)
+    over = why_over(settings, number(last, "games") or 0, seconds, matches)
+    return {
+        "game": game_text(config),
+        **(network_facts(folder / LATEST) if (folder / LATEST).exists() else {}),
+        "recipe": config.get("recipe") or "none",
+        "games": of_total(f"{number(last, 'games') or 0:.0f}", settings.get("num_games")),
+        "minutes of training": of_total(f"{seconds / 60:.1f}", settings.get("max_minutes")),
+        "positions": int(number(last, "positions") or 0),
+        "gradient steps": int(number(last, "steps") or 0),
+        "readouts": settings.get("readouts"),
+        "opponent (until)": (config["until"] or {}).get("name", "none"),
+        "over": over or "no",
+        "to go on": how_to_go_on(folder, game_flag(config["game"], folder / LATEST), settings, over, last),
+        **latest_losses(rows),
+        **match_facts(matches),
+    }
+
+
+def game_text(config: Mapping[str, Any]) -> str:
+    """Return the game in a run's config as text; if it cannot be made here, its name and options."""
+    with contextlib.suppress(ValueError, TypeError):
+        return str(game_of(config))
+    return f"{config['game']} {config['env']}"
+
+
+def network_facts(path: Path) -> dict[str, str]:
+    """Return facts about the network in a file, by name: game, parts, size, input, and the number of training games."""
+    try:
+        net = load_model(path)
+        height, width = net.env.plane_shape
+        facts = {"network": str(net), "input": f"{net.env.planes} planes of {height}x{width}"}
+        notes: Mapping[str, str] = net.notes
+    except ModelError:  # a custom game or custom parts; if the file is damaged, the next line raises
+        _, description = read_weights(path)
+        facts = {"network": f"for {description['env']}, {parts_text(description['net'])}"}
+        notes = description["extra"]
+    if "games" in notes:
+        facts["games that trained it"] = notes["games"]
+    return facts
+
+
+def parts_text(net: Mapping[str, Any]) -> str:
+    """Return the parts and sizes in a network's description as text."""
+    parts = [f"{slot}={part['part']}" for slot, part in net["parts"].items()]
+    custom = [f"{slot}={kind}" for slot, kind in net["custom"].items()]
+    sizes = [f"{name}={net[name]}" for name in ("tower_height", "channels") if net[name] is not None]
+    return ", ".join([*sizes, *parts, *custom])
+
+
+def of_total(done: str, total: float | None) -> str:
+    """Return `done` with its limit, such as "412 of 1000", or `done` alone if `total` is None."""
+    return done if total is None else f"{done} of {total:g}"
+
+
+def read_notes(path: Path) -> Mapping[str, str]:
+    """Return the notes that a run saved in its network's file `path`; {} if there is no file yet."""
+    return read_description(path)["extra"] if path.exists() else {}
+
+
+def why_over(settings: Mapping[str, Any], games: float, seconds: float, matches: Sequence[Row]) -> str:
+    """Return the reason why a run is over; "" if it is not.
+
+    games, seconds: the run's games and training time so far.  matches: the rows of evaluations.jsonl.
+    """
+    if settings.get("num_games") is not None and games >= settings["num_games"]:
+        return "yes, all games are played"
+    if settings.get("max_minutes") is not None and seconds >= 60 * settings["max_minutes"]:
+        return "yes, its time is over"
+    proofs = [row for row in matches if "sprt" in row][-1:]
+    return "".join(f"yes, {PROVED} than {row['opponent']}" for row in proofs if row["sprt"] == "accept")
+
+
+def game_flag(name: str, path: Path) -> str:
+    """Return the option " --game MODULE:CLASS" of a custom game; "" for a game of the package.
+
+    name: the game's name.  path: the network's file, which names the game's class.
+    """
+    if name in GAMES and is_packaged(GAMES[name]):
+        return ""
+    return f" --game {read_description(path)['reference']}" if path.exists() else " --game MODULE:CLASS"
+
+
+def how_to_go_on(folder: Path, flag: str, settings: Mapping[str, Any], over: str, last: Row) -> str:
+    """Return the command that continues a run, with a larger limit if the run is over.
+
+    flag: the result of `game_flag`.  settings: the run's settings, as in config.json.
+    over: the result of `why_over`.  last: the newest row of metrics.jsonl.
+    """
+    command = f"alphago train{flag} --folder {folder}"
+    if PROVED in over:
+        return f"{command} --until none"
+    return f"{command} {longer(settings, number(last, 'games') or 0)}" if over else command
+
+
+def longer(settings: Mapping[str, Any], games: float) -> str:
+    """Return the option of `alphago train` that doubles the limit (of games or of time) that a run has reached.
+
+    games: the run's number of games.
+    """
+    if settings["max_minutes"] is None or games >= (settings["num_games"] or float("inf")):
+        return f"--games {2 * settings['num_games']}"
+    return f"--minutes {2 * settings['max_minutes']:g}"
+
+
+def latest_losses(rows: Sequence[Row]) -> dict[str, str]:
+    """Return the losses of the latest iteration that took gradient steps, as texts by name."""
+    trained = next((row for row in reversed(rows) if number(row, "policy_loss") is not None), {})
+    losses = {name: number(trained, name) for name in LOSSES}
+    return {name.replace("_", " "): f"{loss:.3f}" for name, loss in losses.items() if loss is not None}
+
+
+def match_facts(matches: Sequence[Row]) -> dict[str, str]:
+    """Return facts about matches, as texts by name.
+
+    These are the latest result against each opponent, and how many candidates each judge accepted.
+
+    matches: rows of evaluations.jsonl.
+    """
+    facts = {}
+    for row in matches:
+        rate, low, high = (number(row, name) for name in ("win_rate", "low", "high"))
+        if None not in (rate, low, high):
+            share = f"{rate:.1%} of {row['played']} games ({low:.1%} to {high:.1%}), after {row['games']} games"
+            facts[f"against {opponent_name(row)}"] = share
+    decisions = [row for row in matches if "accepted" in row]
+    for judge in dict.fromkeys(row.get("judge") for row in decisions):
+        candidates = [row["accepted"] for row in decisions if row.get("judge") == judge]
+        facts[f"candidates of the {judge}"] = f"{sum(candidates)} of {len(candidates)} accepted"
+    return facts

@@ -1,0 +1,91 @@
+"""Measure the network in a gradient step: its losses, and statistics that the losses do not show."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from alphago.nn.loss import legal_alone
+from alphago.training.batches import Batch
+
+METRICS = (
+    "policy_loss", "value_loss", "ownership_loss", "score_loss", "value_correlation", "value_variance",
+    "policy_entropy", "target_entropy", "top_move_agreement", "top_probability",
+    "gradient_norm",
+)  # fmt: skip
+
+
+class Outputs(NamedTuple):
+    """The network's outputs for n rows of a batch, computed by one thread.
+
+    losses: scalars by name, each multiplied by the rows' share of the whole batch's weight.
+    logits: [n, A], for A actions.  value: [n], in the mover's view.
+    """
+
+    losses: dict[str, torch.Tensor]
+    logits: torch.Tensor
+    value: torch.Tensor
+
+
+def batch_metrics(batch: Batch, outputs: Sequence[Outputs]) -> dict[str, torch.Tensor]:
+    """Return the mean losses and the statistics of `measure` over a batch, scalars by name.
+
+    outputs: the outputs of each thread for its rows, in the order of the rows.
+    """
+    # Each thread's losses are scaled by its share of the batch's weight, so their sum is the batch's mean.
+    losses = {name: add_up(output.losses[name] for output in outputs) for name in outputs[0].losses}
+    logits, value = torch.cat([output.logits for output in outputs]), torch.cat([output.value for output in outputs])
+    return losses | measure(logits, value, torch.as_tensor(batch.policy), torch.as_tensor(batch.value))
+
+
+def add_up(tensors: Iterable[torch.Tensor]) -> torch.Tensor:
+    """Return the sum of one or more tensors."""
+    first, *others = tensors
+    return sum(others, start=first)
+
+
+@torch.no_grad()
+def measure(
+    logits: torch.Tensor, value: torch.Tensor, target_policy: torch.Tensor, target_value: torch.Tensor
+) -> dict[str, torch.Tensor]:
+    """Compare logits [n, A] and values [n] with their targets; return measurements, float64 scalars, by name.
+
+    Values and their targets are in the view of the player to move.
+    Actions that the targets leave out (`alphago.nn.loss.ILLEGAL`) are left out here too.
+    """
+    logits, target_policy = legal_alone(logits, target_policy)
+    log_policy = torch.log_softmax(logits, dim=1)
+    scalars = {
+        "value_correlation": pearson(value, target_value),
+        "policy_entropy": -(log_policy.exp() * log_policy).sum(dim=1).mean(),
+        "target_entropy": -torch.xlogy(target_policy, target_policy).sum(dim=1).mean(),
+        "value_variance": target_value.var() if len(target_value) > 1 else target_value.new_zeros(()),
+        "top_probability": log_policy.amax(dim=1).exp().mean(),
+        "top_move_agreement": (logits.argmax(dim=1) == target_policy.argmax(dim=1)).float().mean(),
+    }
+    return {name: scalar.double() for name, scalar in scalars.items()}
+
+
+def pearson(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Return Pearson's correlation coefficient of two tensors [n], a float64 scalar; 0 if one of them is constant."""
+    a, b = a - a.mean(), b - b.mean()
+    norm = (a.norm() * b.norm()).double()
+    return torch.where(norm > 1e-12, (a * b).sum() / norm, 0.0)
+
+
+def to_numbers(scalars: Mapping[str, torch.Tensor]) -> dict[str, float]:
+    """Return scalar tensors as Python floats, with a single synchronization of their device."""
+    return dict(zip(scalars, torch.stack([scalar.double() for scalar in scalars.values()]).tolist(), strict=True))
+
+
+def mean_metrics(rows: Iterable[dict[str, float]]) -> dict[str, float | None]:
+    """Return the mean of each metric over gradient steps.
+
+    rows: the metrics of each step.  A step that lacks a metric is left out of that metric's mean.  The mean of a name
+        in METRICS that all steps lack is None.
+    """
+    rows = list(rows)
+    names = dict.fromkeys([*METRICS, *(name for row in rows for name in row)])
+    columns = {name: [row[name] for row in rows if name in row] for name in names}
+    return {name: float(np.mean(values)) if values else None for name, values in columns.items()}

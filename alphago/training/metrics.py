@@ -1,0 +1,140 @@
+"""Metrics of an iteration: statistics of its games, its speed, and the shares of its time by kind of work."""
+
+import time
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from alphago.env.game import GameEnv
+from alphago.records.record import GameRecord
+from alphago.system.stopwatch import (
+    BOARDS,
+    GAMES,
+    MATCHES,
+    NET,
+    OPTIMIZER,
+    PLAYING,
+    PUBLISHING,
+    SAMPLING,
+    SAVING,
+    TRANSFER,
+    TREE,
+)
+from alphago.training.history import Row, number
+from alphago.training.source import GameSource
+
+WAITING = "waiting"  # threads of self-play that wait for the last of them to finish an iteration
+OTHER = "other"
+WORK = (
+    *(work.name for work in (NET, TREE, BOARDS, TRANSFER, OPTIMIZER, SAMPLING, PUBLISHING, SAVING, MATCHES, GAMES)),
+    WAITING,
+    OTHER,
+)
+NECESSARY = (NET.name, OPTIMIZER.name)  # all other kinds of work are overhead
+
+
+class Pace:
+    """A measurement of one iteration: self-play's speed and share of the time, and the processor's utilization.
+
+    It begins when the object is created.
+
+    source: the source of the run's games, whose moves it counts.  threads: number of the run's threads that compute.
+    """
+
+    def __init__(self, source: GameSource, threads: int) -> None:
+        self.source = source
+        self.threads = threads
+        self.moves, self.readouts = source.moves, source.readouts_done
+        self.began = self.played = time.monotonic()
+        self.processor = time.process_time()
+
+    def has_played(self) -> None:
+        """Record that the iteration's self-play is over and training begins."""
+        self.played = time.monotonic()
+
+    def so_far(self) -> tuple[int, float]:
+        """Return the iteration's number of moves so far, and the seconds of self-play so far."""
+        over = self.played > self.began
+        return self.source.moves - self.moves, (self.played if over else time.monotonic()) - self.began
+
+    def metrics(self) -> dict[str, float | None]:
+        """Return the metrics at the end of the iteration, by name; those of self-play are None for given games."""
+        playing, total = self.played - self.began, time.monotonic() - self.began
+        moves, readouts = self.source.moves - self.moves, self.source.readouts_done - self.readouts
+        return {
+            "moves": moves,
+            "moves_per_second": moves / max(playing, 1e-9) if readouts else None,
+            "readouts_per_second": readouts / max(playing, 1e-9) if readouts else None,
+            "selfplay_share": playing / max(total, 1e-9) if readouts else None,
+            "processor_share": (time.process_time() - self.processor) / max(total * self.threads, 1e-9),
+        }
+
+
+def game_metrics(records: Sequence[GameRecord], env: GameEnv) -> dict[str, float | None]:
+    """Return statistics of finished games, by name.
+
+    They are the games' mean length, the share of passes among the moves, and the shares of games that Black won, that
+    were drawn, that were resigned, and that were cut off at `max_moves`.
+
+    records: games of `env`; if there are none, all metrics are None.
+    """
+    if not records:
+        names = ("game_length", "pass_rate", "black_wins", "draws", "resignations", "capped")
+        return dict.fromkeys(names)
+    lengths = [len(record) for record in records]
+    moves = np.concatenate([record.moves for record in records])
+    return {
+        "game_length": float(np.mean(lengths)),
+        "pass_rate": float(np.mean(moves == env.pass_action)) if env.pass_action is not None else None,
+        "black_wins": float(np.mean([record.outcome > 0 for record in records])),
+        "draws": float(np.mean([record.outcome == 0 for record in records])),
+        "resignations": float(np.mean([record.resigned for record in records])),
+        "capped": float(np.mean([env.cuts_games and length >= env.max_moves for length in lengths])),
+    }
+
+
+def time_shares(run: Mapping[str, float], threads: Mapping[str, float], count: int) -> dict[str, float]:
+    """Return the share of a run's time for each kind of WORK, such as `net_share`; the shares sum to 1.
+
+    While the main thread is PLAYING, the threads of self-play work, so the mean of their times is taken for that time.
+    Time of the kind EXAMINATION does not count.
+
+    run: seconds of the main thread by kind of work.
+    threads: seconds by kind of work, summed over all threads of self-play.  count: number of these threads.
+    """
+    seconds = {kind: run.get(kind, 0.0) + threads.get(kind, 0.0) / count for kind in WORK}
+    seconds[WAITING] += max(0.0, run.get(PLAYING.name, 0.0) - sum(threads.values()) / count)
+    total = max(sum(seconds.values()), 1e-9)
+    return {f"{kind}_share": spent / total for kind, spent in seconds.items()}
+
+
+def bottleneck(row: Row) -> tuple[str, float] | None:
+    """Return the kind of work with the largest share of an iteration's time, and the share; None if unknown.
+
+    row: the iteration's row of metrics.jsonl.
+    """
+    shares = {kind: share for kind in WORK if (share := number(row, f"{kind}_share")) is not None}
+    return max(shares.items(), key=lambda pair: pair[1]) if shares else None
+
+
+def mean_shares(rows: Sequence[Row]) -> dict[str, float]:
+    """Return the share of each kind of WORK in the time between the first and the last of `rows`.
+
+    rows: consecutive rows of metrics.jsonl, oldest first.
+    Raises ValueError if there are fewer than two rows, or they lack these metrics.
+    """
+    spent = dict.fromkeys(WORK, 0.0)
+    for before, row in pairwise(rows):
+        seconds = (number(row, "seconds") or 0.0) - (number(before, "seconds") or 0.0)
+        for kind in WORK:
+            spent[kind] += seconds * (number(row, f"{kind}_share") or 0.0)
+    total = sum(spent.values())
+    if total <= 0:
+        raise ValueError(f"rows must be two or more iterations with shares of time, got {len(rows)} rows")
+    return {kind: seconds / total for kind, seconds in spent.items()}
+
+
+def overhead(shares: Mapping[str, float]) -> float:
+    """Return the share of the time that is neither inference nor gradient steps; `shares`: from `mean_shares`."""
+    return 1.0 - sum(shares[kind] for kind in NECESSARY)

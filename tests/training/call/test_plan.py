@@ -1,0 +1,326 @@
+"""A run that goes on from its folder: as if nothing had happened, with other settings, or not at all."""
+
+import json
+import shutil
+import threading
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
+from alphago.mcts.puct import Puct
+from alphago.mcts.rule import SearchRule
+from alphago.nn.base import ResidualTower
+from alphago.nn.net import NeuralNet, load_model
+from alphago.training.call.session import train
+from alphago.training.history import read_history
+from alphago.training.judges.proof import Opponent
+from alphago.training.loop import train_loop
+from tests.training.conftest import STAGES
+from tests.training.small_runs import (
+    GO,
+    SETTINGS,
+    TINY,
+    EagerSaving,
+    Listener,
+    RandomGames,
+    Small,
+    files,
+    games_in,
+    go_on,
+    interrupt,
+    interrupt_at,
+    opened,
+    run,
+    run_killed,
+    same,
+    without_times,
+)  # fmt: skip
+
+
+def nadam(parameters: Any, learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
+    """An optimizer of one's own."""
+    return torch.optim.NAdam(parameters, lr=learning_rate, weight_decay=weight_decay)
+
+
+@dataclass(frozen=True)
+class Patient(Puct):
+    """A search of one's own: PUCT whose priors count for more."""
+
+    factor: float = 2.0
+
+    def new_rule(self, games: int, actions: int) -> SearchRule:
+        return replace(self, c_puct=self.factor * self.c_puct, factor=1.0).puct(games, actions)
+
+    def puct(self, games: int, actions: int) -> SearchRule:
+        return super().new_rule(games, actions)
+
+
+class TestExact:
+    """On a CPU, to the last bit."""
+
+    @pytest.mark.parametrize("saves", [1, 9, 30, 55])
+    def test_after_any_checkpoint(self, tmp_path: Path, undisturbed: Small, saves: int) -> None:
+        """Before any move, and before any gradient step."""
+        folder, net, listener = undisturbed
+        run_killed(tmp_path, saves, **STAGES)
+        again, _ = run(tmp_path, **STAGES)
+        assert same(again, net)
+        rows = [dict(row) for row in read_history(tmp_path).metrics]
+        assert [row["iteration"] for row in rows] == list(range(1, len(listener.rows) + 1))
+        assert [row["games"] for row in rows] == [row["games"] for row in listener.rows]
+        games, replayed = games_in(folder), games_in(tmp_path)
+        assert [record.seed for record in replayed] == [record.seed for record in games]
+        assert all(np.array_equal(a.policies, b.policies) for a, b in zip(games, replayed, strict=True))
+
+    def test_checkpoints_change_nothing(self, tmp_path: Path, undisturbed: Small) -> None:
+        report = Listener()
+        with opened(tmp_path, saving=EagerSaving(), report=report, **STAGES) as made:
+            train_loop(made, threading.Event())
+            assert same(made.learner.net, undisturbed.net)
+        assert without_times(report.rows) == without_times(undisturbed.listener.rows)
+
+    def test_interrupts_between_iterations(self, tmp_path: Path, undisturbed: Small) -> None:
+        """After each of them, until it is over."""
+        rows: list[dict[str, Any]] = []
+        stopped = True
+        while stopped:
+            listener = Listener(interrupt)
+            net, _ = run(tmp_path, report=listener, **STAGES)
+            rows, stopped = rows + listener.rows, listener.stopped
+        assert same(net, undisturbed.net)
+        assert without_times(rows) == without_times(undisturbed.listener.rows)
+
+    @pytest.mark.parametrize(
+        "settings",
+        [
+            {"tower_height": 1},
+            {"search": Puct()},
+            {"search": {"considered": 2}},  # of the usual search
+            {"search": Patient(factor=3.0)},
+            {"first_games_in_flight": 1},
+        ],
+    )
+    def test_batch_norm_and_searches(self, tmp_path: Path, settings: dict[str, Any]) -> None:
+        """The network that learns and its statistics, not only the averaged one that plays; and trees that last."""
+        net, _ = run(tmp_path / "whole", 8, **settings)
+        run_killed(tmp_path / "killed", 16, num_games=8, **settings)
+        assert same(go_on(tmp_path / "killed")[0], net)
+
+    def test_a_network_of_ones_own(self, tmp_path: Path) -> None:
+        def model() -> NeuralNet:
+            torch.manual_seed(4)
+            base = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(16 * 9, 8), torch.nn.Tanh())
+            return NeuralNet(
+                GO, base, torch.nn.Sequential(torch.nn.Linear(8, 1), torch.nn.Tanh()), torch.nn.Linear(8, 10)
+            )
+
+        settings = SETTINGS
+        whole = train(GO, 8, model=model(), folder=tmp_path / "whole", reports=[], **settings)
+        stop = interrupt_at(3)
+        train(GO, 8, model=model(), folder=tmp_path / "cut", reports=[stop], **settings)
+        with pytest.raises(ValueError, match=r"custom modules .*: pass one like it as model="):
+            go_on(tmp_path / "cut")
+        mine = model()
+        assert train(GO, 8, model=mine, folder=tmp_path / "cut", reports=[], **settings) is mine
+        assert same(mine, whole)
+
+    @pytest.mark.parametrize("optimizer", ["adamw", "sgd", nadam], ids=["adamw", "sgd", "own"])
+    def test_other_optimizers_losses_and_parts(self, tmp_path: Path, optimizer: Any) -> None:
+        """The config says what they are; only a function has to be passed again, as it was."""
+
+        def model() -> NeuralNet:
+            torch.manual_seed(4)
+            return NeuralNet(GO, ResidualTower(GO.planes, 8, 2, pooled=True, block="preactivation", activation="elu"))
+
+        settings = SETTINGS | {
+            "optimizer": optimizer, "losses": "alphago-zero", "schedule": ((0.5, 0.1),), "gradient_norm": 1.0,
+        }  # fmt: skip
+        whole = train(GO, 8, model=model(), folder=tmp_path / "whole", reports=[], **settings)
+        stop = interrupt_at(3)
+        train(GO, 8, model=model(), folder=tmp_path / "cut", reports=[stop], **settings)
+        assert stop.stopped
+        own = {"optimizer": optimizer} if callable(optimizer) else {}
+        refused = "has optimizer '(adamw|sgd)', got 'muon'"
+        if own:
+            refused = r"has a custom optimizer, .*nadam: pass that function as optimizer="
+            with pytest.raises(ValueError, match=refused):
+                go_on(tmp_path / "cut")
+        with pytest.raises(ValueError, match=refused):
+            go_on(tmp_path / "cut", optimizer="muon")
+        net, listener = go_on(tmp_path / "cut", **own)
+        assert same(net, whole)
+        assert net.config == whole.config
+        assert listener.settings == stop.settings
+        assert load_model(tmp_path / "cut").config == whole.config
+
+    def test_a_game_in_plain_python(self, tmp_path: Path) -> None:
+        env = TicTacToeEnv()
+        net = train(env, 12, folder=tmp_path / "whole", reports=[], **TINY)
+        stop = interrupt_at(2)
+        train(env, 12, folder=tmp_path / "cut", reports=[stop], **TINY)
+        assert same(train(env, folder=tmp_path / "cut", reports=[]), net)
+
+
+class TestOver:
+    def test_nothing_happens_to_a_run_that_is_over(self, tmp_path: Path, undisturbed: Small) -> None:
+        folder = Path(shutil.copytree(undisturbed.folder, tmp_path / "run"))
+        before = files(folder)
+        net, listener = go_on(folder)
+        assert same(net, undisturbed.net)
+        assert "this run ended after 16 games" in listener.notes[-1]
+        assert listener.last["games"] == 16
+        assert (listener.rows, listener.stopped) == ([], False)
+        assert files(folder) == before
+
+    def test_more_games(self, tmp_path: Path, undisturbed: Small) -> None:
+        """Idle places are filled again; the curriculum does not turn back, though progress does."""
+        folder = Path(shutil.copytree(undisturbed.folder, tmp_path / "run"))
+        _, listener = go_on(folder, 24)
+        assert listener.last["games"] == 24
+        assert {row["board_size"] for row in listener.rows} == {3}
+        assert "num_games is 24 from now on, not 16" in listener.notes
+        seeds = [record.seed for record in games_in(folder)]
+        assert len(set(seeds)) == len(seeds) == 24
+
+    def test_more_minutes(self, tmp_path: Path) -> None:
+        """The clock goes on, and the learning rate is that of the longer run."""
+        settings = {"learning_rate": 1e-3, "schedule": "cosine", "source": RandomGames}
+        with opened(tmp_path, 10**6, max_minutes=1000, **settings) as made:
+            made.clock.set(60_000)
+            made.clock.mark_ready()
+            assert made.is_over
+            rate = made.learner.rate(made.progress)
+            made.checkpoint()
+        _, listener = run(tmp_path, 10**6, max_minutes=1000, **settings)
+        assert (listener.rows, listener.stopped) == ([], False)
+        assert "this run ended" in listener.notes[-1]
+        listener = interrupt_at(1)
+        run(tmp_path, 10**6, max_minutes=10_000, report=listener, **settings)
+        assert listener.rows[0]["seconds"] > 60_000
+        assert listener.rows[0]["learning_rate"] > rate
+
+
+class TestChanges:
+    @pytest.mark.parametrize(
+        ("env", "changed", "sentence"),
+        [
+            (GO.replace(komi=1.5), {}, "has komi 0.5, got 1.5"),
+            (GoEnv(4, komi=0.5), {}, "has board_size 3, got 4"),
+            (TicTacToeEnv(), {}, "has game 'go', got 'tic-tac-toe'"),
+            (GO, {"tower_height": 2}, "has tower_height 0, got 2"),
+            (GO, {"preset": "7x7"}, "has tower_height 0, got 4"),
+            (GO, {"model": NeuralNet(GO, tower_height=0, channels=4)}, "has channels 8, got 4"),
+            (GO, {"seed": 4}, "has seed 0, got 4"),
+            (GO, {"groups": 1}, "has groups 2, got 1"),
+            (GO, {"games_in_flight": 8}, "has games_in_flight 4, got 8"),
+            (GO, {"curriculum": ()}, r"has curriculum \(\(2, 0.3\),\), got \(\)"),
+            (GO, {"optimizer": "sgd"}, "has optimizer 'muon', got 'sgd'"),
+            (GO, {"optimizer": nadam}, r"has optimizer 'muon', got '.*\.nadam'"),
+            (GO, {"exact_rules": True}, "has exact_rules False, got True"),
+            (GO, {"until": "nobody"}, "no player is called 'nobody'"),
+            (GO, {"num_games": None}, "num_games or max_minutes must end the run, got None"),
+            (GO, {"readouts": None}, "readouts must have a value, got None"),
+            (GO, {"seed": None}, "seed must have a value, got None"),
+        ],
+        ids=lambda value: str(value).replace(hex(id(nadam)), "here"),
+    )
+    def test_what_cannot(self, killed: Path, env: Any, changed: dict[str, Any], sentence: str) -> None:
+        """Both values are named, and nothing is touched."""
+        before = files(killed)
+        with pytest.raises(ValueError, match=sentence):
+            go_on(killed, env=env, **changed)
+        assert files(killed) == before
+
+    def test_a_search_of_ones_own(self, tmp_path: Path) -> None:
+        """The config names its class; one that cannot be imported is passed again."""
+
+        class Here(Patient):
+            pass
+
+        run(tmp_path, 2, search=Here(factor=1.5))
+        _, listener = go_on(tmp_path, 4, search=Here(c_puct=0.5))
+        search = listener.settings["search"]
+        assert search["kind"].endswith("Here")
+        assert (search["c_puct"], search["factor"]) == (0.5, 2.0)
+        with pytest.raises(ValueError, match=r"its own class: search tests\S+Here cannot be imported .*search="):
+            go_on(tmp_path)
+        _, listener = go_on(tmp_path, search=Here(c_puct=0.5))
+        assert not listener.noted("search is")
+
+    def test_an_unknown_keyword(self, killed: Path) -> None:
+        with pytest.raises(TypeError, match="train has no keyword 'batchsize': did you mean batch_size"):
+            go_on(killed, batchsize=3)
+
+    def test_what_can(self, killed: Path) -> None:
+        """It is told, kept in the config, and lasts."""
+        _, listener = go_on(killed, learning_rate=0.5, readouts=2, num_games=24, losses="cody2007")
+        assert {row["readouts"] for row in listener.rows[1:]} == {2}
+        for note in ("num_games is 24 from now on, not 16", "readouts is 2 from now on, not 4"):
+            assert note in listener.notes
+        assert listener.settings["learning_rate"] == 0.5
+        config = json.loads((killed / "config.json").read_text())
+        assert config["settings"]["readouts"] == 2
+        changes = {change["setting"]: (change["was"], change["now"]) for change in config["changes"]}
+        before, now = changes.pop("losses")
+        assert (before["value"], now["value"], config["settings"]["losses"]) == (1.0, 0.025, now)
+        assert changes == {"num_games": (16, 24), "readouts": (4, 2), "learning_rate": (0.002, 0.5)}
+        assert all(0 < change["games"] <= 16 for change in config["changes"])
+        assert go_on(killed)[1].settings == listener.settings
+
+    def test_what_is_not_said_is_as_before(self, killed: Path, undisturbed: Small) -> None:
+        net, listener = go_on(killed)
+        assert same(net, undisturbed.net)
+        assert listener.settings == undisturbed.listener.settings
+        assert json.loads((killed / "config.json").read_text())["changes"] == []
+
+    def test_what_is_taken_off(self, tmp_path: Path) -> None:
+        """None is said; it lasts, and what a run chose by itself stays chosen."""
+        settings = {
+            "max_minutes": 60.0, "gate": 0.55, "until": Opponent("random", 0, 1e9, most_games=20),
+            "resign_threshold": -0.5, "first_readouts": 2, "search": {"c_scale": 0.5}, "gradient_norm": 1.0,
+            "bfloat16": False,
+        }  # fmt: skip
+        run(tmp_path, 8, **settings)
+        off = dict.fromkeys(settings)
+        for _ in range(2):
+            _, listener = go_on(tmp_path, 12, groups=None, games_in_flight=None, **off)
+            assert {name: listener.settings[name] for name in settings if name != "until"} == {
+                name: None for name in settings if name != "until"
+            }
+            assert (listener.settings["groups"], listener.settings["games_in_flight"]) == (2, 4)
+        config = json.loads((tmp_path / "config.json").read_text())
+        assert config["until"] is None
+        changes = {change["setting"]: (change["was"], change["now"]) for change in config["changes"]}
+        assert set(changes) == {*settings, "num_games"}
+        assert changes["resign_threshold"] == (-0.5, None)
+        assert (changes["gate"][0]["win_rate"], changes["gate"][1]) == (0.55, None)
+        _, listener = go_on(tmp_path, 16)
+        assert listener.settings["gate"] is None
+        assert listener.last["games"] == 16
+
+    def test_from_games_to_the_clock_and_back(self, tmp_path: Path) -> None:
+        run(tmp_path, 8)
+        _, listener = go_on(tmp_path, None, max_minutes=1e-6)
+        assert "num_games is None from now on, not 8" in listener.notes
+        games = listener.last["games"]
+        with pytest.raises(ValueError, match="num_games or max_minutes must end the run, got None"):
+            go_on(tmp_path, max_minutes=None)
+        _, listener = go_on(tmp_path, games + 4, max_minutes=None)
+        assert listener.last["games"] == games + 4
+
+    def test_a_part_of_what_is_made_of_settings(self, tmp_path: Path) -> None:
+        """A dictionary leaves what it does not name as it was."""
+        run(tmp_path, 2, losses={"value": 0.5}, search={"c_scale": 0.5}, gate={"win_rate": 0.6, "games": 2})
+        _, listener = go_on(tmp_path, losses={"l2": 0.25}, search={"c_visit": 9.0}, gate={"games": 4})
+        settings = listener.settings
+        assert (settings["losses"]["value"], settings["losses"]["l2"]) == (0.5, 0.25)
+        assert settings["search"] == {"c_scale": 0.5, "c_visit": 9.0}
+        assert (settings["gate"]["win_rate"], settings["gate"]["games"]) == (0.6, 4)
+        with pytest.raises(TypeError, match="LossWeights has no keyword 'valu': did you mean value"):
+            go_on(tmp_path, losses={"valu": 1.0})

@@ -1,0 +1,95 @@
+"""How much time a run still takes, by a clock that the tests set."""
+
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from alphago import GoEnv, train
+from alphago.system.stopwatch import Stopwatch
+from alphago.training.call.progress import RunProgress
+from alphago.training.parts import run_settings
+from alphago.training.run import RunCounts
+from alphago.training.settings.run_settings import RunSettings
+from tests.training.small_runs import TINY, Listener
+
+LENGTH = GoEnv(9).usual_length
+
+
+def run_of(settings: RunSettings, **values: Any) -> Any:
+    """A run with a clock at 0 that has played nothing."""
+    clock = SimpleNamespace(seconds=0.0, limit=60 * (settings.max_minutes or 0))
+    memory = SimpleNamespace(added=0, can_learn=False, samples_per_position=settings.samples_per_position)
+    stage = SimpleNamespace(memory=memory)
+    run = {
+        "settings": settings, "goal": GoEnv(9), "games": 0, "counts": RunCounts(), "progress": 0.0,
+        "learner": SimpleNamespace(steps=0), "clock": clock, "stage": stage, "stopwatch": Stopwatch(),
+        "pace": SimpleNamespace(so_far=lambda: (0, 0.0)),
+    }  # fmt: skip
+    return SimpleNamespace(**{**run, **values})
+
+
+SETTINGS = run_settings(num_games=100, games_in_flight=10, batch_size=100, samples_per_position=2.0)
+
+
+def iteration(seconds: float, games: int, moves: int, steps: int, learning: float) -> dict[str, Any]:
+    """Metrics at the end of an iteration that began at 0."""
+    return {
+        "seconds": seconds, "games": games, "steps": steps, "optimizer_share": learning, "game_length": 50.0,
+        "moves": moves,
+    }  # fmt: skip
+
+
+def test_by_time() -> None:
+    run = run_of(run_settings(num_games=None, max_minutes=2.0))
+    run.clock.seconds = 30.0
+    assert RunProgress(run)()[:2] == (0.25, 90.0)
+
+
+def test_unknown_at_first() -> None:
+    run = run_of(SETTINGS, progress=0.01)
+    assert RunProgress(run, 0.5)() == (0.01, None, "", 0.0)
+
+
+def test_before_the_first_iteration_ends() -> None:
+    """100 games, 10 seconds for 500 moves, two samples of each move in batches of 100, half a second for each."""
+    run = run_of(SETTINGS, pace=SimpleNamespace(so_far=lambda: (500, 10.0)))
+    moves = 100 * LENGTH
+    assert RunProgress(run, 0.5).remaining() == pytest.approx((moves - 500 + 5 * LENGTH) / 50 + 2 * moves / 100 * 0.5)
+    assert RunProgress(run).remaining() is None  # what a step takes is not known
+
+
+def test_speeds_and_lengths_of_this_run() -> None:
+    run = run_of(SETTINGS)
+    progress = RunProgress(run, 0.5)
+    progress.iteration(iteration(80.0, 20, 1500, 10, 0.25))
+    run.clock.seconds, run.stage.memory.added, run.stage.memory.can_learn = 80.0, 1000, True
+    length = (20 * 50 + 10 * LENGTH) / 30
+    rest = (105 * length - 1500) * 60 / 1500 + (100 * length - 1000) * 2 / 100 * 2.0
+    assert progress().remaining == pytest.approx(rest)
+
+
+def test_any_time_from_any_thread(tmp_path: Path) -> None:
+    """A real run is asked all the while; what is left falls to nothing."""
+    heard, over = [], threading.Event()
+
+    class Asking(Listener):
+        def start(self, folder: Path, settings: dict[str, Any], progress: Any) -> None:
+            def ask() -> None:
+                while not over.wait(0.001):
+                    heard.append(progress())
+
+            self.thread = threading.Thread(target=ask)
+            self.thread.start()
+
+        def finish(self, *last: Any) -> None:
+            over.set()
+            self.thread.join()
+
+    train(GoEnv(3), 4, folder=tmp_path / "run", reports=[Asking()], **TINY)
+    assert all(0 <= progress.share <= 1 for progress in heard)
+    assert {progress.activity for progress in heard} <= {
+        "", "playing", "learning", "saving", "preparing the new network",
+    }  # fmt: skip

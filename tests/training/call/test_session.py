@@ -1,0 +1,414 @@
+"""The call of `train`: how it stops, with which network it goes on, in which folder, on which device."""
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from alphago.cuda.contract import BackendMissing
+from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
+from alphago.nn.net import NeuralNet, load_model
+from alphago.training.call.opening import estimate
+from alphago.training.call.plan import TrainCall, new_run
+from alphago.training.call.session import train
+from alphago.training.judges.gate import Gate
+from alphago.training.judges.proof import Opponent
+from alphago.training.runs.config import holds_run, read_config
+from alphago.training.runs.folder import new_folder
+from alphago.training.selfplay import SelfPlay, selfplay
+from tests.devices import needs_compiler
+from tests.training.small_runs import (
+    GO,
+    SETTINGS,
+    SIZES,
+    TINY,
+    Listener,
+    RandomGames,
+    games_in,
+    go_on,
+    interrupt,
+    interrupt_at,
+    run,
+    same,
+)  # fmt: skip
+
+FULL = "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 139.80 GiB"
+
+
+def model(seed: int = 0, env: GoEnv = GO, **settings: Any) -> NeuralNet:
+    torch.manual_seed(seed)
+    return NeuralNet(env, **{**SIZES, **settings})
+
+
+def weights(net: NeuralNet) -> dict[str, torch.Tensor]:
+    return {name: tensor.clone() for name, tensor in net.state_dict().items()}
+
+
+def changed(net: NeuralNet, before: dict[str, torch.Tensor]) -> bool:
+    return any(not torch.equal(before[name], tensor) for name, tensor in weights(net).items())
+
+
+class TestStopping:
+    def test_max_minutes(self, tmp_path: Path) -> None:
+        """At the next move, not after all the plies of an iteration."""
+        _, listener = run(tmp_path, 10**9, GoEnv(5), max_minutes=0.01, plies_per_iteration=10**9, games_in_flight=16)
+        assert not listener.stopped
+        assert listener.last["seconds"] >= 0.6
+        assert listener.last["iteration"] == 1
+        load_model(tmp_path, GoEnv(5))
+
+    def test_interrupt_saves_and_stops(self, tmp_path: Path) -> None:
+        """The first Ctrl-C; here in this process, at the second iteration."""
+        handler, listener = signal.getsignal(signal.SIGINT), interrupt_at(2)
+        net, _ = run(tmp_path, 100_000, report=listener)
+        assert listener.stopped
+        assert len(listener.rows) == 2
+        assert signal.getsignal(signal.SIGINT) is handler
+        assert same(load_model(tmp_path, GO), net)
+        assert len(games_in(tmp_path)) == listener.last["games"]
+
+    @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
+    def test_a_signal_from_outside(self, tmp_path: Path, number: int, code: int) -> None:
+        """A program that is interrupted goes on after `train`; one that is to end has saved, and ends.
+
+        Both behind a progress bar that is closed.
+        """
+        program = textwrap.dedent(
+            f"""
+            from alphago import GoEnv, train
+            train(GoEnv(3), 10**6, folder={str(tmp_path / "run")!r}, readouts=2, tower_height=0, channels=8,
+                  start_training_after=40, batch_size=16, games_in_flight=4, groups=1)
+            """
+        )
+        root = Path(__file__).parents[2]
+        process = subprocess.Popen(
+            [sys.executable, "-c", program], stderr=subprocess.PIPE, text=True, cwd=root,
+            env={**os.environ, "PYTHONPATH": str(root)},
+        )  # fmt: skip
+        try:
+            metrics = tmp_path / "run" / "metrics.jsonl"
+            while not (metrics.exists() and metrics.read_text().count("\n") > 2):
+                assert process.poll() is None, process.communicate()[1]
+                time.sleep(0.05)
+            process.send_signal(number)
+            _, errors = process.communicate()
+        finally:
+            process.kill()
+        assert process.returncode == code, errors
+        assert "Traceback" not in errors
+        assert "stopped after" in errors
+        assert f"it goes on with: alphago train --folder {tmp_path / 'run'}\n" in errors
+        load_model(tmp_path / "run", GoEnv(3))
+
+    def test_a_second_interrupt_ends_it_at_once(self, tmp_path: Path) -> None:
+        def twice(number: int) -> None:
+            interrupt()
+            interrupt()
+
+        threads = threading.active_count()
+        with pytest.raises(KeyboardInterrupt):
+            run(tmp_path, 100_000, report=Listener(twice), source=RandomGames)
+        assert threading.active_count() == threads
+
+    def test_in_another_thread(self, tmp_path: Path) -> None:
+        """Where Python allows no signal handler."""
+        with ThreadPoolExecutor(1) as other:
+            _, listener = other.submit(run, tmp_path, 4).result()
+        assert listener.last["games"] == 4
+
+    def test_an_error_leaves_no_thread(self, tmp_path: Path) -> None:
+        class Breaks(torch.nn.Module):
+            """Fine for a while."""
+
+            def __init__(self) -> None:
+                super().__init__()
+                self.calls = 0
+                self.layer = torch.nn.Linear(16 * 9, 8)
+
+            def forward(self, planes: torch.Tensor) -> torch.Tensor:
+                self.calls += 1
+                if self.calls > 60:
+                    raise RuntimeError("the base is gone")
+                return self.layer(planes.flatten(1))
+
+        value = torch.nn.Sequential(torch.nn.Linear(8, 1), torch.nn.Tanh())
+        net = NeuralNet(GO, Breaks(), value, torch.nn.Linear(8, 10))
+        threads = threading.active_count()
+        with pytest.raises((RuntimeError, ValueError)):
+            train(GO, 500, model=net, folder=tmp_path, reports=[], **{**SETTINGS, "start_training_after": 0})
+        assert threading.active_count() == threads
+
+    def test_threads_and_random_state_are_put_back(self, tmp_path: Path) -> None:
+        before, state = threading.active_count(), torch.get_rng_state()
+        torch.set_num_threads(2)
+        run(tmp_path, 4)
+        assert torch.get_num_threads() == 2
+        assert threading.active_count() == before
+        assert torch.equal(torch.get_rng_state(), state)
+
+
+class Breaking(torch.optim.SGD):
+    """Takes no steps but one, its third, which multiplies all weights."""
+
+    factor, calls = 1.0, 0
+
+    def step(self, closure: None = None) -> None:  # type: ignore[override]
+        self.calls += 1
+        for parameter in self.param_groups[0]["params"] if self.calls == 3 else ():
+            parameter.data *= self.factor
+
+
+class TestDivergence:
+    @pytest.mark.parametrize(
+        ("factor", "warning"),
+        [(1e3, "exploded loss: the policy's loss is "), (-1e9, "training has diverged after ")],
+    )
+    def test_a_run_ends_with_a_warning(self, tmp_path: Path, factor: float, warning: str) -> None:
+        """It ended well, after a policy loss of 5e18."""
+        _, listener = run(tmp_path, 12, optimizer=breaking(factor), source=RandomGames)
+        assert listener.notes[-1].startswith(warning)
+        assert "lower learning_rate" in listener.notes[-1]
+
+    def test_weights_that_cannot_play(self, tmp_path: Path) -> None:
+        with pytest.raises(ValueError, match=r"must be finite.*; training has diverged after 3 .* lower learning_rate"):
+            run(tmp_path, 16, optimizer=breaking(float("inf")), start_training_after=0)
+
+
+def breaking(factor: float) -> Any:
+    def make(parameters: Any, learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
+        made = Breaking(list(parameters), lr=learning_rate)
+        made.factor = factor
+        return made
+
+    return make
+
+
+class TestModel:
+    def test_a_new_run_tells_its_network(self, tmp_path: Path) -> None:
+        _, listener = run(tmp_path, 2, source=RandomGames)
+        assert listener.noted("its network is NeuralNet(GoEnv(3")
+        assert listener.noted(" parameters), from 16 planes of 3x3")
+
+    def test_it_goes_on_with_a_network(self, tmp_path: Path) -> None:
+        """Trained in place; its notes are those of the run: a threshold of other weights says nothing of these."""
+        net = model()
+        before, net.notes = weights(net), {"resign_threshold": "-0.5"}
+        again = train(GO, 12, model=net, folder=tmp_path, reports=[], source=RandomGames, **SETTINGS)
+        assert again is net
+        assert changed(net, before)
+        assert net.notes == load_model(tmp_path).notes
+        assert (net.notes["games"], net.resign_threshold) == ("12", -1.0)
+
+    @pytest.mark.parametrize("env", [GoEnv(4), GO.replace(komi=2.5)], ids=["board", "komi"])
+    def test_it_goes_on_with_another_game(self, tmp_path: Path, env: GoEnv) -> None:
+        """What comes back is for the game that was trained, with the same weights: those given have learned too."""
+        net = model()
+        before = weights(net)
+        report = Listener()
+        other = train(env, 12, model=net, folder=tmp_path, reports=[report], source=RandomGames, **SETTINGS)
+        assert report.noted(f"the model is for {GO}: its weights learn {env}")
+        assert (other.env, net.env, load_model(tmp_path).env) == (env, GO, env)
+        assert changed(net, before)
+        assert same(net, other)
+
+    def test_without_training_it_stays_what_it_was(self, tmp_path: Path) -> None:
+        net = model()
+        before = weights(net)
+        settings = {**SETTINGS, "start_training_after": 10**5}
+        train(GO, 2, model=net, folder=tmp_path, reports=[], source=RandomGames, **settings)
+        assert not changed(net, before)
+
+    @pytest.mark.parametrize(
+        ("env", "given", "sentence"),
+        [
+            (GO, {"model": model(), "tower_height": 3}, "tower_height and channels must be left out"),
+            (GO, {"model": model(env=GoEnv(5), size_free=False)}, "fit one board size"),
+            (GO, {"model": model(size_free=False), "curriculum": ((2, 0.5),)}, r"GoEnv\(2.* fit one board size"),
+            (TicTacToeEnv(), {"model": model()}, "is another game"),
+            (TicTacToeEnv(), {"curriculum": ((2, 0.5),)}, "has only one board size, "),
+            (GO, {"curriculum": ((40, 0.5),)}, "board_size .* 25, got 40"),
+            (GO, {"tower_height": -1}, "tower_height must be an integer >= 0, got -1"),
+            (GO, {"num_games": 0}, "num_games must be an integer >= 1, got 0"),
+            (GO, {"stop_after": 0}, "stop_after, in minutes, must be a number > 0, got 0"),
+            (GO, {"stop_after": float("nan")}, "stop_after, in minutes, must be a number > 0, got nan"),
+            (GO, {"preset": "8x8"}, "preset must be one of '7x7', .*8x8"),
+        ],
+    )  # fmt: skip
+    def test_refusals(self, tmp_path: Path, env: Any, given: dict[str, Any], sentence: str) -> None:
+        """Before anything is written: the folder stays free for the next attempt."""
+        with pytest.raises(ValueError, match=sentence):
+            train(env, folder=tmp_path / "run", reports=[], **{"num_games": 4, **given})
+        assert not (tmp_path / "run").exists()
+
+
+class TestFolders:
+    def test_one_that_is_not_empty(self, tmp_path: Path) -> None:
+        (tmp_path / "notes.txt").write_text("mine")
+        with pytest.raises(FileExistsError, match="is not empty: choose another folder for a new run"):
+            run(tmp_path)
+        assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+    def test_an_empty_one_will_do(self, tmp_path: Path) -> None:
+        run(tmp_path, 2, source=RandomGames)
+        assert (tmp_path / "config.json").exists()
+
+    @pytest.mark.parametrize(
+        ("inside", "sentence"), [("", "a file is there"), ("run", "cannot be made: Not a directory")]
+    )
+    def test_a_file_in_the_way(self, tmp_path: Path, inside: str, sentence: str) -> None:
+        (tmp_path / "file").write_text("mine")
+        with pytest.raises(OSError, match=sentence):
+            run(tmp_path / "file" / inside)
+
+    @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="permissions do not bind this user")
+    def test_a_read_only_folder(self, tmp_path: Path) -> None:
+        tmp_path.chmod(0o500)
+        try:
+            with pytest.raises(PermissionError, match=r"the run folder .* cannot be made"):
+                run(tmp_path / "run")
+        finally:
+            tmp_path.chmod(0o700)
+
+    def test_the_default_one(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """runs/<game>-<date>-<time>, for each run its own, however many begin in one second."""
+        monkeypatch.chdir(tmp_path)
+        with ThreadPoolExecutor(4) as callers:
+            made = [path.name for path in callers.map(new_folder, ["go3"] * 12)]
+        train(GO, 1, reports=[], source=RandomGames, **TINY)
+        (another,) = {path.name for path in (tmp_path / "runs").iterdir()} - set(made)
+        assert len(set(made)) == 12
+        assert all(name.startswith("go3-") for name in [*made, another])
+
+
+class TestVariant:
+    """Self-play learns Go from a variant of it, unless told otherwise."""
+
+    GAME = GoEnv(4, komi=0.5)
+
+    def first_passes(self, folder: Path, **settings: Any) -> list[int]:
+        run(folder, 12, self.GAME, source=RandomGames, samples_per_position=0, **settings)
+        # A pass that was the only legal action says nothing.
+        chosen = [(r.moves == self.GAME.pass_action) & (r.legal_counts > 1) for r in games_in(folder)]
+        return [int(np.flatnonzero(passes)[0]) for passes in chosen if passes.any()]
+
+    def test_no_early_passes(self, tmp_path: Path) -> None:
+        first = self.GAME.training_variant().first_pass
+        assert first == 14
+        assert min(self.first_passes(tmp_path)) >= first
+        assert load_model(tmp_path, self.GAME).env == self.GAME
+
+    def test_exact_rules(self, tmp_path: Path) -> None:
+        assert min(self.first_passes(tmp_path, exact_rules=True)) < 14
+
+
+class TestWhenToExpectAProof:
+    """Said once the speed is known, unless the time is over."""
+
+    @pytest.mark.parametrize(
+        ("seconds", "needed", "sentence"),
+        [(20.0, 320_000, None), (40.0, 320_000, "after 320,000 positions"), (40.0, 3000, ""), (40.0, 4001, "stronger")],
+    )
+    def test_when(self, seconds: float, needed: int, sentence: str | None) -> None:
+        plan = replace(
+            new_run(TrainCall(GO, 4, None, None, SIZES, None, {})), until=Opponent("gnugo"), positions_to_beat=needed
+        )
+        text = estimate(plan, {"positions": 4000, "seconds": seconds})
+        assert text == sentence if not sentence else sentence in str(text)
+
+
+def factored(parameters: Any, learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
+    """An optimizer whose memory of a matrix is its rows and columns."""
+    return torch.optim.Adafactor(parameters, lr=learning_rate, weight_decay=weight_decay)
+
+
+class TestDevice:
+    def test_a_run_goes_on_on_the_cpu_and_back(self, device: str, tmp_path: Path) -> None:
+        """Also where the optimizer's memory has other shapes than the weights."""
+        net, listener = run(tmp_path, 8, device=device, optimizer=factored)
+        assert listener.notes[0] == f"boards and network are on {device}"
+        assert {parameter.device.type for parameter in net.parameters()} == {"cpu"}
+        assert listener.last["steps"] > 0
+        for where, games in (("cpu", 11), (device, 14)):
+            net, listener = go_on(tmp_path, games, device=where, optimizer=factored)
+            assert listener.last["games"] >= games
+            assert listener.last["skipped_steps"] == 0
+            assert "device" not in str(read_config(tmp_path))  # nothing that the run has to know
+            assert all(torch.isfinite(parameter).all() for parameter in net.parameters())
+
+    def test_a_curriculum_and_a_gate(self, device: str, tmp_path: Path) -> None:
+        net, listener = run(
+            tmp_path, 8, GoEnv(4, komi=0.5), device=device, curriculum=((3, 0.5),), gate=Gate(games=2, readouts=2),
+            ckp_freq=4,
+        )  # fmt: skip
+        assert listener.last["games"] >= 8
+        assert listener.noted("candidate")
+        assert net.env == GoEnv(4, komi=0.5)
+
+    def test_where_there_is_none_nothing_is_written(self, tmp_path: Path) -> None:
+        with pytest.raises(BackendMissing, match="no CUDA device can be used"):
+            run(tmp_path / "run", device="cuda")
+        with pytest.raises(ValueError, match=r"device .*'cpu', 'cuda', 'auto'.*, got 'gpu'"):
+            run(tmp_path / "run", device="gpu")
+        assert not (tmp_path / "run").exists()
+
+    @needs_compiler
+    def test_a_gpu_that_becomes_full(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """ "auto" goes on on the CPU from where it was saved, others are told in one sentence."""
+
+        class Fills(SelfPlay):
+            calls = 0
+
+            def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
+                Fills.calls += 1
+                if Fills.calls == 8:
+                    raise torch.OutOfMemoryError(FULL)
+                return super().go_on(stop, until)
+
+        for module in ("alphago.training.call.plan", "alphago.nn.inference.gpu"):
+            monkeypatch.setattr(f"{module}.find_device", lambda env, name: "host" if name == "auto" else name)
+        sentence = "20.00 MiB does not fit into the memory that is left on the GPU"
+        settings = {"source": Fills, "plies_per_iteration": 2}
+        _, listener = run(tmp_path / "auto", 10, device="auto", **settings)
+        assert listener.notes[0] == "boards and network are on host"
+        assert sum(sentence in note for note in listener.notes) == 1
+        assert listener.noted("this run goes on after ")
+        assert (listener.last["games"], listener.stopped) == (10, False)
+        assert sorted(game.seed for game in games_in(tmp_path / "auto")) == [(0, number) for number in range(10)]
+        Fills.calls = 0
+        with pytest.raises(MemoryError, match=f"^{sentence}$"):
+            run(tmp_path / "host", 10, device="host", **settings)
+        assert holds_run(tmp_path / "host")
+
+
+def test_self_play_makes_no_network_of_its_own(tmp_path: Path) -> None:
+    """Seed defect 9: self-play built a second network in memory.
+
+    A run has as many after each iteration as after the first: the learner's, a replica for each of its other threads,
+    and the gate's best.
+    """
+    counts: list[int] = []
+    net, _ = run(tmp_path, 16, report=Listener(lambda _: counts.append(count_networks())), gate=Gate(0.55, games=2))
+    assert len(counts) > 2
+    assert len(set(counts)) == 1
+    alone: list[int] = []
+    before = count_networks()
+    selfplay(GO, net, 2, 2, on_game=lambda *_: alone.append(count_networks()))
+    assert alone == [before, before]
+
+
+def count_networks() -> int:
+    gc.collect()
+    return sum(type(one) is NeuralNet for one in gc.get_objects())

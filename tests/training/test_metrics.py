@@ -1,0 +1,96 @@
+"""What an iteration's games were like, and where its time went."""
+
+import numpy as np
+import pytest
+
+from alphago import GoEnv, OwareEnv
+from alphago.env.game import GameEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
+from alphago.mcts.evaluator import HashEvaluator
+from alphago.training.metrics import (
+    WORK,
+    bottleneck,
+    game_metrics,
+    mean_shares,
+    overhead,
+    time_shares,
+)  # fmt: skip
+from alphago.training.selfplay import selfplay
+from tests.training.small_runs import GO, Small
+
+
+def test_games() -> None:
+    nothing = game_metrics([], GO)
+    assert set(nothing.values()) == {None}
+    records = selfplay(GO, HashEvaluator(), 4, 10, device="cpu", seed=0)
+    metrics = game_metrics(records, GO)
+    assert metrics.keys() == nothing.keys()
+    assert metrics["game_length"] == pytest.approx(np.mean([len(record) for record in records]))
+    passes = sum((record.moves == GO.pass_action).sum() for record in records)
+    assert metrics["pass_rate"] == pytest.approx(passes / sum(len(record) for record in records))
+    assert metrics["resignations"] == 0
+    assert metrics["black_wins"] + metrics["draws"] <= 1  # type: ignore[operator]
+    env = TicTacToeEnv()
+    assert game_metrics(selfplay(env, HashEvaluator(), 4, 2, device="cpu", seed=0), env)["pass_rate"] is None
+
+
+def test_only_games_that_the_limit_ends_are_cut_off() -> None:
+    def capped(env: GameEnv) -> float | None:
+        return game_metrics(selfplay(env, HashEvaluator(), 4, 20, device="cpu", seed=0), env)["capped"]
+
+    assert capped(GoEnv(5, max_moves=7)) == 1
+    assert capped(GoEnv(5, turns=3)) == 0  # all its games have this length
+    assert capped(OwareEnv(max_moves=9)) == 1
+    records = selfplay(TicTacToeEnv(), HashEvaluator(), 4, 60, device="cpu", seed=0)
+    full = [record for record in records if len(record) == TicTacToeEnv.max_moves]
+    assert full, "a game must fill the board, or the next line tests nothing"
+    assert game_metrics(full, TicTacToeEnv())["capped"] == 0
+
+
+def test_threads_and_the_run() -> None:
+    """Ten seconds: six of self-play on two threads, three of gradient steps, one around them."""
+    run_seconds = {"playing": 6.0, "optimizer": 3.0, "other": 1.0, "examination": 100.0}
+    threads = {"net": 6.0, "tree": 2.0, "boards": 1.0, "games": 1.0}  # the other two of twelve they waited
+    shares = time_shares(run_seconds, threads, 2)
+    assert set(shares) == {f"{kind}_share" for kind in WORK}
+    assert sum(shares.values()) == pytest.approx(1)
+    expected = {"net": 0.3, "tree": 0.1, "boards": 0.05, "games": 0.05, "waiting": 0.1, "optimizer": 0.3, "other": 0.1}
+    assert {kind: shares[f"{kind}_share"] for kind in expected} == pytest.approx(expected)
+    assert shares["saving_share"] == 0
+    assert set(time_shares({}, {}, 2).values()) == {0.0}
+
+
+def test_the_bottleneck() -> None:
+    row = {"net_share": 0.2, "tree_share": 0.7, "boards_share": 0.1, "selfplay_share": 0.9}
+    assert bottleneck(row) == ("tree", 0.7)
+    assert bottleneck({"seconds": 1, "gpu_busy": None}) is None
+
+
+def test_means_over_iterations() -> None:
+    """Shares of iterations count by their length; the first one only says when the others began."""
+    rows = [
+        {"seconds": 5.0, "tree_share": 1.0},
+        {"seconds": 6.0, "net_share": 0.5, "optimizer_share": 0.4, "tree_share": 0.1},
+        {"seconds": 9.0, "net_share": 0.6, "optimizer_share": 0.2, "tree_share": 0.2},
+    ]
+    shares = mean_shares(rows)
+    assert shares == pytest.approx(dict.fromkeys(WORK, 0.0) | {"net": 2.3 / 4, "optimizer": 0.25, "tree": 0.7 / 4})
+    assert overhead(shares) == pytest.approx(0.7 / 4)
+    with pytest.raises(ValueError, match="rows must be two or more iterations"):
+        mean_shares(rows[:1])
+
+
+def test_a_run(finished_run: Small) -> None:
+    """All of its time is accounted for, and that of the kinds of work that it has is not 0."""
+    rows = finished_run.listener.rows
+    for row in rows:
+        shares = {kind: row[f"{kind}_share"] for kind in WORK}
+        assert sum(shares.values()) == pytest.approx(1)
+        assert min(shares.values()) >= 0
+        assert {kind for kind, share in shares.items() if share > 0} >= {"net", "tree", "boards", "games", "sampling"}
+        assert shares["transfer"] == 0
+        assert row["gpu_busy"] is None
+        assert row["processor_share"] > 0
+    assert finished_run.listener.rises("seconds", "processor_seconds")
+    assert rows[-1]["processor_seconds"] > 0
+    assert max(row["optimizer_share"] for row in rows) > 0

@@ -1,0 +1,157 @@
+"""The threshold at which giving up would have been right, from games that were played out."""
+
+import json
+import threading
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from alphago.records.record import GameRecord, RecordBuilder
+from alphago.training.beginning import draw_beginning
+from alphago.training.loop import train_loop
+from alphago.training.resignation import (
+    FEWEST,
+    HIGHEST,
+    KEPT_SIDES,
+    NEVER,
+    AdaptiveThreshold,
+    calibrate,
+    sides_of,
+)
+from tests.training.small_runs import games_in, go_on, opened, run, run_killed, same
+
+
+def game(black: list[float], white: list[float], outcome: float, resigned: bool = False) -> GameRecord:
+    """A game with these values of the two sides, in turn."""
+    builder = RecordBuilder()
+    for one, other in zip(black, white, strict=True):
+        for value, mover in ((one, 1), (other, -1)):
+            builder.add(0, np.ones(1, np.float32), value, 1, mover)
+    return builder.finish(outcome, outcome, resigned, 1)
+
+
+def test_a_clear_case() -> None:
+    """Losers fall to -0.9; of the winners, one in ten was at -0.6 once and the others never below -0.2."""
+    records = [game([0.1, -0.5, -0.9], [0.0, -0.2, 0.9], -1) for _ in range(90)]
+    records += [game([0.1, -0.5, -0.9], [0.0, -0.6, 0.9], -1) for _ in range(10)]
+    found = calibrate(records)
+    assert found is not None
+    assert -0.9 < found.threshold < -0.6  # at -0.6 and above, 10 of 110 would have been wrong
+    assert (found.resigned, found.wrong) == (100, 0)
+    more = calibrate(records, most_wrong=0.1)
+    assert more is not None
+    assert -0.6 < more.threshold < -0.2
+    assert (more.resigned, more.wrong) == (110, pytest.approx(10 / 110))
+
+
+def test_what_it_says_is_what_happens() -> None:
+    """Counted again, game by game, on made-up games in which values tell something about the end."""
+    random = np.random.default_rng(0)
+    records = []
+    for _ in range(400):
+        strength = random.normal()
+        values = np.tanh(strength * np.linspace(0.2, 1, 8) + random.normal(size=8) / 3)
+        records.append(game(values.tolist(), (-values).tolist(), float(np.sign(strength + random.normal() / 4))))
+    found = calibrate(records)
+    assert found is not None
+    resigned = wrong = 0
+    for record in records:
+        for side in (1, -1):
+            if (record.values[record.movers == side] < found.threshold).any():
+                resigned += 1
+                wrong += record.outcome * side >= 0
+    assert (resigned, wrong / resigned) == (found.resigned, pytest.approx(found.wrong))
+    assert found.wrong <= 0.05
+    assert -1 < found.threshold < -0.1
+
+
+def test_draws_are_not_lost() -> None:
+    records = [game([-0.9], [0.9], 0.0) for _ in range(100)]
+    assert calibrate(records) is None
+
+
+def test_resigned_games_prove_nothing() -> None:
+    assert calibrate([game([-0.9], [0.9], -1, resigned=True) for _ in range(100)]) is None
+
+
+@pytest.mark.parametrize("count", [0, FEWEST - 1])
+def test_too_few_games(count: int) -> None:
+    assert calibrate([game([-0.9], [0.9], -1)] * count) is None
+
+
+def test_enough_games() -> None:
+    found = calibrate([game([-0.9], [0.9], -1)] * FEWEST)
+    assert found is not None
+    assert found.threshold == pytest.approx(-0.45)  # half way to 0: nobody's lowest value lay between
+
+
+class TestAdaptive:
+    LOST = staticmethod(lambda low: game([low], [0.9], -1))
+
+    def test_as_soon_as_enough_games_tell(self) -> None:
+        """It follows the games: lower when sides that were sure of their loss win, and never where none was right."""
+        adaptive = AdaptiveThreshold()
+        adaptive.add([self.LOST(-0.95)] * (FEWEST - 1))
+        assert adaptive.threshold is None
+        adaptive.add([self.LOST(-0.95)])
+        assert adaptive.threshold == HIGHEST  # half way to 0 is what they tell, and too much to risk
+        adaptive.add([game([-0.9], [0.9], 1)] * 10)
+        assert adaptive.found is not None
+        assert adaptive.threshold == adaptive.found.threshold == pytest.approx(-0.925)
+        adaptive.add([game([-0.99], [0.9], 1)] * 20)
+        assert (adaptive.found, adaptive.threshold) == (None, NEVER)
+        adaptive.add([self.LOST(-0.999)] * KEPT_SIDES)
+        assert adaptive.threshold == HIGHEST  # what was long ago is forgotten
+
+    def test_it_goes_on(self) -> None:
+        adaptive, other = AdaptiveThreshold(), AdaptiveThreshold()
+        adaptive.add([self.LOST(-0.95 + i / 1000) for i in range(60)])
+        other.restore(json.loads(json.dumps(adaptive.state())))
+        assert (other.threshold, other.found) == (adaptive.threshold, adaptive.found)
+        for one in (adaptive, other):
+            one.add([game([-0.94], [0.9], 1)] * 9)
+        assert other.state() == adaptive.state()
+
+
+class TestRuns:
+    SETTINGS: ClassVar[dict[str, Any]] = {"adaptive_resignation": True, "no_resign_share": 0.5}
+
+    @pytest.fixture
+    def quick(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A threshold after a few games, which tiny networks reach."""
+        monkeypatch.setattr("alphago.training.resignation.FEWEST", 4)
+        monkeypatch.setattr("alphago.training.resignation.HIGHEST", -0.02)
+
+    @pytest.mark.usefixtures("quick")
+    def test_it_goes_on_to_the_bit(self, tmp_path: Path) -> None:
+        """Games resign below the threshold that the ones played out tell, and a killed run ends with the same."""
+        net, listener = run(tmp_path / "run", 24, **self.SETTINGS)
+        thresholds = [row["resign_threshold"] for row in listener.rows]
+        assert thresholds[0] is None
+        assert len(set(thresholds)) > 2
+        games = games_in(tmp_path / "run")
+        assert 0 < sum(game.resigned for game in games) < len(games) / 2
+        for saves in (20, 60):
+            run_killed(tmp_path / str(saves), saves, num_games=24, **self.SETTINGS)
+            again, _ = go_on(tmp_path / str(saves))
+            assert same(again, net)
+
+    @pytest.mark.usefixtures("quick")
+    def test_only_games_that_are_played_out_tell(self, tmp_path: Path) -> None:
+        """Which these are follows from a game's number: of the others some have resigned, and the rest is a choice."""
+        with opened(tmp_path, 24, **self.SETTINGS) as made:
+            train_loop(made, threading.Event())
+            made.checkpoint()
+            board = made.stage
+            assert board.adaptive is not None
+            records = games_in(tmp_path)
+            own = [r for r in records if r.seed and not draw_beginning(board.memory.env, board.selfplay, *r.seed)[-1]]
+            assert not any(record.resigned for record in own)
+            assert {side for record in own for side in sides_of(record)} <= set(board.adaptive.sides)
+            assert len(board.adaptive.sides) < len([side for record in records for side in sides_of(record)])
+
+    def test_off(self, tmp_path: Path) -> None:
+        _, listener = run(tmp_path, 8, resign_threshold=-0.9)
+        assert {row["resign_threshold"] for row in listener.rows} == {-0.9}
