@@ -117,7 +117,7 @@ class GoEnv(StonesEnv):
         self.pass_action = self.N * self.N
 
     @property
-    def config(self) -> dict[str, Any]:
+    def config(self) -> dict[str, object]:
         return {
             "board_size": self.N,
             "komi": self.komi,
@@ -131,7 +131,7 @@ class GoEnv(StonesEnv):
             "first_pass": self.first_pass,
         }
 
-    def replace(self, **options: Any) -> Self:
+    def replace(self, **options: object) -> Self:
         """Return the same game with some options changed; setting `turns` removes `max_moves`.
 
         With another `board_size`, a komi or max_moves that is the old board's default becomes the new board's default.
@@ -148,7 +148,7 @@ class GoEnv(StonesEnv):
         return Rules(self.ko, self.suicide)
 
     @property
-    def rule_options(self) -> dict[str, Any]:
+    def rule_options(self) -> dict[str, object]:
         return {name: self.config[name] for name in ("board_size", "komi", "ko", "suicide", "turns")}
 
     @property
@@ -200,7 +200,7 @@ class GoEnv(StonesEnv):
         """Return this game; if it has fixed turns, the game in which a pass is legal only if there is no other move."""
         return self if self.turns is None else self.replace(first_pass=self.max_moves)
 
-    def random_setup(self, generator: np.random.Generator) -> dict[str, Any]:
+    def random_setup(self, generator: np.random.Generator) -> dict[str, object]:
         """Return a random komi for a self-play game as {"komi": …}; {} if `komi_spread` is 0.
 
         The komi is normally distributed: in half of the games around `komi`, with a standard deviation of 2

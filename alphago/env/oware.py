@@ -99,7 +99,7 @@ class OwareEnv(GameEnv):
     def config(self) -> dict[str, Any]:
         return {**self.rules._asdict(), "planes": self.plane_set}
 
-    def replace(self, **options: Any) -> "OwareEnv":
+    def replace(self, **options: object) -> "OwareEnv":
         """Return the same game with some options changed.
 
         A new value of `rules` also resets the rules that are not given.
@@ -129,7 +129,7 @@ class OwareEnv(GameEnv):
         self.require_cpu(device)
         return OwareBatch(self, count)
 
-    def make_position(self, batch: GameBatch, setup: Mapping[str, Any]) -> "OwarePosition":
+    def make_position(self, batch: GameBatch, setup: Mapping[str, object]) -> "OwarePosition":
         return OwarePosition(self, batch, setup)
 
     def to_text(self, action: int) -> str:

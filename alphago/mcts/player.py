@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -47,12 +46,12 @@ class MCTSPlayer:
     def __init__(
         self,
         env: GameEnv,
-        network: Any,
+        network: object,
         num_readouts: int = 800,
         two_player_mode: bool = False,
         resign_threshold: float | None = -0.9,
         *,
-        settings: SearchSettings | Mapping[str, Any] | None = None,
+        settings: SearchSettings | Mapping[str, object] | None = None,
         leaves: int | None = None,
         seed: int | None = None,
         device: str = "auto",

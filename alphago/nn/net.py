@@ -130,7 +130,7 @@ class NeuralNet(nn.Module):
     @overload
     def forecast(self, inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, Forecast | None]: ...
 
-    def forecast(self, inputs: Any) -> Any:
+    def forecast(self, inputs: object) -> object:
         """Predict how a position's game will end: win probability, score and ownership.
 
         For a Position, return a PositionForecast in Black's view, computed in eval mode.  Raises ValueError for a
@@ -162,7 +162,7 @@ class NeuralNet(nn.Module):
         net.parts, net.custom = self.parts, self.custom
         return net.train(self.training)
 
-    def __call__(self, inputs: Any, *rest: Any, **options: Any) -> Any:
+    def __call__(self, inputs: object, *rest: object, **options: object) -> Any:
         """Evaluate a position, `net(position)`, several positions, `net(positions)`, or planes, `net(planes)`.
 
         For a Position, return (policy, value), computed in eval mode.  policy: float32 [action_space], probabilities
@@ -217,7 +217,7 @@ class NeuralNet(nn.Module):
         return sum(parameter.numel() for parameter in self.parameters())
 
     @property
-    def config(self) -> dict[str, Any]:
+    def config(self) -> dict[str, object]:
         """The plain data from which `build_net` rebuilds the network.
 
         Its entries are the constructor's keywords, and two entries about the parts that were passed to the constructor:
