@@ -13,7 +13,6 @@ from alphago.env.game import GameEnv, Position, check_env
 from alphago.nn import model_checks, model_files, parts
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.inference.cpu import NetEvaluator
-from alphago.nn.inference.forecasts import ForecastEvaluator
 from alphago.nn.inference.gpu import DeviceEvaluator, make_evaluator
 from alphago.nn.inference.hardware import find_device
 from alphago.nn.inference.kept import kept
@@ -199,15 +198,15 @@ class NeuralNet(nn.Module):
         make = partial(make_evaluator, self.env, modules, dtype, device, exact)
         return kept(modules, (self.env, dtype, device, exact), make) if shared else make()
 
-    def forecast_evaluator(self, device: str = "cpu") -> ForecastEvaluator:
+    def forecast_evaluator(self, device: str = "cpu") -> NetEvaluator:
         """Return an evaluator that also predicts score and ownership, if the value head does; cached as in `evaluator`.
 
         device: the device that computes the network, as in `evaluator`; the positions are on the CPU.
         """
         modules = (self.base_net, self.value, self.policy)
 
-        def make() -> ForecastEvaluator:
-            return ForecastEvaluator(self.env, *modules, where=find_device(self.env, device))
+        def make() -> NetEvaluator:
+            return NetEvaluator(self.env, *modules, forecasts=True, where=find_device(self.env, device))
 
         return kept(modules, (self.env, device, "forecasts"), make)
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.evaluator import as_network
 from alphago.mcts.warm_up import warm_up
-from alphago.nn.inference.gpu import translate_out_of_memory
+from alphago.nn.inference.gpu_forms import translate_out_of_memory
 from alphago.nn.inference.hardware import find_device
 from alphago.nn.model_files import LATEST, notes_of, read_weights
 from alphago.nn.net import NeuralNet

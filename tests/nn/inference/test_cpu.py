@@ -12,7 +12,8 @@ from torch import nn
 
 from alphago.env.go import GoEnv
 from alphago.nn.inference import openvino
-from alphago.nn.inference.cpu import FORMS, NetEvaluator, choose_form
+from alphago.nn.inference.cpu import NetEvaluator
+from alphago.nn.inference.cpu_forms import FORMS, choose_form
 from alphago.nn.inference.frozen import frozen_parts
 from alphago.nn.inference.fusion import fold_batch_norms
 from alphago.nn.inference.hardware import has_native_bfloat16
