@@ -19,15 +19,7 @@ from alphago.nn.inference.fusion import fold_batch_norms
 from alphago.nn.inference.hardware import has_native_bfloat16
 from alphago.nn.loss import alphazero_loss
 from alphago.nn.net import NeuralNet
-from tests.nn.boards import (
-    ClaimingEnv,
-    evaluate,
-    lived_in,
-    module_results,
-    planes_of,
-    random_batch,
-    snapshot,
-)
+from tests.nn.boards import ClaimingEnv, evaluate, lived_in, module_results, planes_of, random_batch, snapshot
 
 # Total variation of the policies and difference of the values, greatest and mean; bfloat16 has 8 bits of precision.
 TOLERANCE = {"float32": (2e-5, 2e-6), "bfloat16": (0.12, 0.025)}
