@@ -35,11 +35,6 @@ class Forgetful(Search):
         self.forget(games)
 
 
-class ForgetfulGroup(Group):
-    def make_search(self, evaluator: Evaluator) -> Search:
-        return Forgetful(self.env, evaluator, len(self.builders), self.settings.search_for(len(self.builders)))
-
-
 class Counting(Evaluator):
     """An evaluator that counts what it is asked."""
 
@@ -52,11 +47,12 @@ class Counting(Evaluator):
 
 
 def played(
-    kind: type[Group], env: GoEnv, settings: SelfPlaySettings, evaluator: Evaluator, plies: int
+    kind: type[Search], env: GoEnv, settings: SelfPlaySettings, evaluator: Evaluator, plies: int
 ) -> tuple[float, float]:
     """Evaluations a move, and moves a second."""
     counting = Counting(evaluator)
-    group = kind(env, settings, GAMES, 0, range(1_000_000))
+    group = Group(env, counting, settings, GAMES, seed=0, numbers=range(1_000_000))
+    group.search = kind(env, counting, GAMES, settings.search_for(GAMES))
     group.use(counting)
     group.step()
     counting.asked, before, start = 0, group.moves, time.perf_counter()
@@ -83,7 +79,7 @@ def main() -> None:
             with one_torch_thread():
                 for _ in range(options.turns):
                     turns.append(
-                        [played(kind, env, settings, evaluator, options.plies) for kind in (Group, ForgetfulGroup)]
+                        [played(kind, env, settings, evaluator, options.plies) for kind in (Search, Forgetful)]
                     )
             (kept, _), (empty, _) = turns[0]
             rates = [median(turn[i][1] for turn in turns) for i in (0, 1)]

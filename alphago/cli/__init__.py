@@ -24,6 +24,7 @@ VERBS = {
     "analysis": ("analysis_protocol", "answer queries of KataGo's analysis protocol, in JSON"),
     "review": ("game_review", "comment games: win rates, best lines, mistakes, and a graph"),
     "evaluate": ("evaluate", "play matches, and rate the players"),
+    "exam": ("exam", "grade networks by positions with the loss of every move, or make such positions"),
     "tune": ("tune", "find the strongest value of a search setting, by matches"),
     "supervised": ("supervised", "train a network on given games"),
     "sgf": ("sgf", "import games of Go from files into a dataset"),

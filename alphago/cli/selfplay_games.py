@@ -51,7 +51,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--folder", metavar="PATH", help="folder for the games, new or empty (a new one in runs)")
     settings = parser.add_argument_group("self-play")
-    add_settings(settings, SelfPlaySettings, leave=["search"], defaults={"resign_threshold": "the model's own"})
+    add_settings(
+        settings, SelfPlaySettings, leave=["search", "seating"], defaults={"resign_threshold": "the model's own"}
+    )
     add_settings(parser.add_argument_group("its search"), SearchSettings, defaults=SELFPLAY_SEARCH)
     add_game_settings(parser)
 

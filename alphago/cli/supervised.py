@@ -16,9 +16,8 @@ LEFT_OUT = (
     "epochs", "losses", "search", "readouts", "games_in_flight", "temperature_plies", "resign_threshold",
     "no_resign_share", "opening_plies", "num_games", "memory_size", "ckp_freq", "start_training_after",
     "samples_per_position", "search_share", "surprise_share", "first_readouts", "first_games_in_flight",
-    "plies_per_iteration", "curriculum", "gate", "champions", "pool", "adaptive_resignation", "exact_rules",
-    "value_targets", "result_share", "result_growth", "visits_until", "played_from", "random_move_share",
-    "random_move_plies",
+    "plies_per_iteration", "curriculum", "gate", "judges", "memory", "targets", "seating", "adaptive_resignation",
+    "exact_rules",
 )  # fmt: skip
 
 

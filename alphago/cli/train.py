@@ -21,12 +21,13 @@ from alphago.env.games import GAMES, make_game, with_settings
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.system.validation import near_names
-from alphago.training.criteria import Champions, Gate
-from alphago.training.pool import Pool
+from alphago.training.cgzero import CGZeroGames
+from alphago.training.judges.gate import Gate
 from alphago.training.settings import TrainingSettings
 
 SHORT = {"num_games": "games", "max_minutes": "minutes"}  # flags of settings that have a longer name in Python
-LOSS, GATE, CHAMPIONS, POOL = "loss_", "gate_", "champions_", "pool_"  # prefixes of their settings' names
+LOSS, GATE = "loss_", "gate_"  # prefixes of their settings' names
+PARTS = ("seating", "targets", "judges", "memory")  # which only Python and presets set
 
 
 def add_options(parser: Parser) -> None:
@@ -62,7 +63,7 @@ def add_options(parser: Parser) -> None:
     parser.add_argument("--tensorboard", action="store_true", help="write curves for TensorBoard into the run's folder")
     parser.add_argument("--verbose", action="store_true", help="print a line for each game of self-play")
     training = parser.add_argument_group("training", "Values in parentheses are defaults, which a recipe may replace.")
-    add_settings(training, TrainingSettings, leave=["losses"], flags=SHORT)
+    add_settings(training, TrainingSettings, leave=["losses", *PARTS], flags=SHORT)
     losses = parser.add_argument_group("weights of the losses")
     losses.add_argument(
         "--losses", choices=list(LOSSES), default=argparse.SUPPRESS, help="a set of all weights (default)"
@@ -70,10 +71,8 @@ def add_options(parser: Parser) -> None:
     add_settings(losses, LossWeights, prefix=LOSS)
     gate = parser.add_argument_group("the gate", "Any of these options switches the gate on.")
     add_settings(gate, Gate, prefix=GATE, leave=["win_rate"])
-    champions = parser.add_argument_group("the champions", "Any of these options switches the champions on.")
-    add_settings(champions, Champions, prefix=CHAMPIONS, leave=["win_rate"])
-    pool = parser.add_argument_group("the pool of merged samples", "Any of these options switches the pool on.")
-    add_settings(pool, Pool, prefix=POOL, leave=["positions"])
+    random = parser.add_argument_group("random moves of self-play", "Any of these options switches them on.")
+    add_settings(random, CGZeroGames)
     search = parser.add_argument_group("the search of self-play")
     add_settings(search, SearchSettings, defaults=SELFPLAY_SEARCH)
     add_game_settings(parser)
@@ -121,15 +120,12 @@ def given_training(options: argparse.Namespace) -> dict[str, Any]:
     if weights := given_settings(options, LossWeights, LOSS):
         named = vars(LOSSES[given["losses"]]) if "losses" in given else {}
         given["losses"] = {**named, **weights}
-    for name, kind, first in (
-        ("gate", Gate, "win_rate"),
-        ("champions", Champions, "win_rate"),
-        ("pool", Pool, "positions"),
-    ):
-        if part := given_settings(options, kind, f"{name}_"):
-            if name in given and given[name] is None:
-                raise ValueError(f"--{name} none switches the {name} off, got another --{name} option too")
-            given[name] = {**part, **({first: given[name]} if name in given else {})}
+    if random := given_settings(options, CGZeroGames):
+        given["seating"] = CGZeroGames(**random)
+    if gate := given_settings(options, Gate, GATE):
+        if "gate" in given and given["gate"] is None:
+            raise ValueError("--gate none switches the gate off, got another --gate option too")
+        given["gate"] = {**gate, **({"win_rate": given["gate"]} if "gate" in given else {})}
     return given
 
 

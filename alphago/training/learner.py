@@ -2,7 +2,7 @@
 
 import copy
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import torch
@@ -201,6 +201,10 @@ class Learner:
         targets = (torch.as_tensor(array) for array in (part.policy, part.value, part.weight))
         losses = alphazero_loss(logits, value, *targets, weights=self.losses)
         return {"fresh_policy_loss": float(losses.policy), "fresh_value_loss": float(losses.value)}
+
+
+# (net, settings, workers, device) -> an object with the public attributes and methods of Learner
+MakeLearner = Callable[..., Learner]
 
 
 def number_type(value: int | float) -> torch.dtype:

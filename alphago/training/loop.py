@@ -1,9 +1,9 @@
 """AlphaZero's algorithm on one page: play, remember, learn, publish, judge.
 
     Run (run.py)          everything that lasts from one iteration to the next
-    play, remember        self-play by one frozen network (group.py) fills the memory (memory.py, or pool.py)
+    play, remember        self-play by one frozen network (group.py) fills the memory (memory.py)
     learn                 gradient steps on samples from memory (learner.py)
-    run.publish, judge    the new network plays next; gate, champions or proof may decide otherwise (judges/)
+    run.publish, judge    the new network plays next; a judge may decide otherwise (judge.py, judges/)
 
 An iteration plays some moves in every game, trains on `samples_per_position` samples for each new position, and
 publishes the new network.  If `stop` is set, training stops between two moves or two gradient steps.  The next call
@@ -52,16 +52,14 @@ def play(run: Run, stop: threading.Event) -> list[GameRecord]:
 
 @SAMPLING
 def remember(run: Run, records: list[GameRecord]) -> None:
-    """Add finished games to the memory, and the number of samples to train on to `run.samples_due`."""
+    """Put finished games into memory, which says how many samples to train on, and test the network on them first."""
     run.pace.has_played()
-    new, due = run.stage.remember(records)
     run.add_games(records)
-    run.samples_due += due
     losses: Metrics = {}
-    if new and run.learner.steps:  # how well is the network doing on games it has not seen?
-        sample = run.stage.memory.sample(FRESH_POSITIONS, run.prefetcher.generator, newest=new)
+    if run.learner.steps:  # how well is the network doing on games it has not seen?
+        fresh = run.stage.memory.fresh(FRESH_POSITIONS, run.prefetcher.generator)
         with NET:
-            losses = run.learner.losses_on(sample)
+            losses = {} if fresh is None else run.learner.losses_on(fresh)
     if records:
         run.game_metrics = losses | game_metrics(records, run.stage.env)
 

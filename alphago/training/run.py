@@ -4,13 +4,12 @@ import itertools
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-import torch
 
 from alphago.env.game import GameEnv
 from alphago.nn.inference.hardware import torch_device
@@ -21,84 +20,29 @@ from alphago.system.stopwatch import PUBLISHING, SAVING, Stopwatch
 from alphago.training.batches import Batch, Prefetcher, to_device
 from alphago.training.curriculum import lessons
 from alphago.training.history import Row
-from alphago.training.learner import Learner
-from alphago.training.lineup import Lineup
+from alphago.training.judge import Judge
+from alphago.training.learner import Learner, MakeLearner
 from alphago.training.measures import mean_metrics
-from alphago.training.memory import MakeMemory, ReplayMemory
+from alphago.training.memory import MemorySettings
 from alphago.training.metrics import Pace, game_metrics, time_shares
 from alphago.training.runs.folder import RunFolder
 from alphago.training.runs.state import State
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings import TrainingSettings
-from alphago.training.source import MakeSource
+from alphago.training.source import Company, MakeSource
 from alphago.training.stage import Stage
 from alphago.training.watch.report import Reporter
 from alphago.training.watch.run_clock import RunClock, SavingTimes
 
 # Attributes of a Run that its state contains unchanged.
 COUNTS = (
-    "in_iteration", "saved_games", "games", "positions", "iterations", "samples_due", "readouts", "game_metrics",
-    "compacted",
+    "in_iteration", "saved_games", "games", "positions", "iterations", "samples_due", "batches_taken", "readouts",
+    "game_metrics", "compacted",
 )  # fmt: skip
 
 
 class Stopped(Exception):
     """The exception raised if training is stopped within an iteration or a match."""
-
-
-class Judge(Protocol):
-    """A judge of a run's networks: the gate, the proof of strength, or one that only measures."""
-
-    @property
-    def name(self) -> str:
-        """The judge's name in the run's state and in evaluations.jsonl."""
-
-    @property
-    def decides(self) -> bool:
-        """Whether a verdict may end the run or change self-play's network.
-
-        If so, the run is saved after each verdict.
-        """
-
-    @property
-    def best(self) -> NeuralNet | None:
-        """The network that self-play uses instead of the latest one; None if it uses the latest."""
-
-    @property
-    def lineup(self) -> Lineup | None:
-        """The networks that play self-play beside `best`; None if `best` plays alone.
-
-        The lineup is the same object until a network or a share in it changes.
-        """
-
-    @property
-    def ends_run(self) -> bool:
-        """Whether this judge's verdict ends the run."""
-
-    def due(self, run: "Run") -> bool:
-        """Return whether to judge now; called between two iterations and at the run's end."""
-
-    def judge(self, run: "Run", stop: threading.Event) -> bool:
-        """Judge the run's network; return False, with no verdict, if `stop` was set before the end."""
-
-    def conclusion(self, longer: str) -> str:
-        """Return a sentence to report at the run's end; "" for nothing to report.
-
-        longer: options of `alphago train` that prolong the run.
-        """
-
-    def tensors(self) -> Mapping[str, torch.Tensor]:
-        """Return the judge's tensors for the run's state, by name."""
-
-    def state(self) -> dict[str, Any]:
-        """Return the judge's other data for the run's state, as plain data."""
-
-    def restore(self, run: "Run", tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
-        """Continue from a saved state of the run.
-
-        tensors: all tensors of the run's state.
-        state: the result of this judge's method `state`; None if the saved run did not have this judge.
-        """
 
 
 class Run:
@@ -112,7 +56,8 @@ class Run:
     folder: the run's folder.
     workers: the threads of self-play and gradient steps.
     device: the device of self-play and training: "cpu", "cuda", or "host" (the GPU's code on the CPU, for tests).
-    make_source, make_memory: create each stage's source of games and memory.
+    memory: the settings of each stage's memory; None for those in `settings`.
+    make_source, make_learner: create each stage's source of games, and the learner.
     """
 
     def __init__(
@@ -124,8 +69,9 @@ class Run:
         workers: Workers,
         *,
         device: str = "cpu",
+        memory: MemorySettings | None = None,
         make_source: MakeSource = SelfPlay,
-        make_memory: MakeMemory = ReplayMemory,
+        make_learner: MakeLearner = Learner,
     ) -> None:
         self.goal = env
         self.settings = settings
@@ -133,12 +79,12 @@ class Run:
         self.workers = workers
         self.device = device
         self.make_source = make_source
-        self.make_memory = make_memory
+        self.memory = memory or settings.made_memory
         self._closing = ExitStack()  # closes the current stage's source
-        self.judges: list[Judge] = []
+        self.judges: list[Judge[Run]] = []
         self.reporter = Reporter([])
         self.lessons = lessons(env, settings.curriculum)
-        self.learner = Learner(net, settings, workers, torch_device(device))
+        self.learner = make_learner(net, settings, workers, torch_device(device))
         self.prefetcher = Prefetcher(np.random.default_rng([settings.seed, 1 << 32]))
         self.clock = RunClock(settings.max_minutes)
         self.saving = SavingTimes()
@@ -155,8 +101,10 @@ class Run:
         self._enter(0, 0, 0)
 
     def close(self) -> None:
-        """Close the source of games; no more games can be played."""
+        """Close the source of games and the judges; no more games can be played."""
         self._closing.close()
+        for judge in self.judges:
+            judge.close()
 
     def _enter(self, lesson: int, games: int, first: int, before: Stage | None = None) -> None:
         """Begin the stage of a lesson after `games` games, with new games numbered from `first`.
@@ -172,15 +120,16 @@ class Run:
             range(first, first + self.settings.game_limit - games),
             self.workers,
             make_source=self.make_source,
-            make_memory=self.make_memory,
-            memory=before.memory if before is not None and before.env == env else None,
+            memory=self.memory,
+            kept=before.memory if before is not None and before.env == env else None,
             device=self.device,
         )
         self._closing.callback(self.stage.source.close)
-        # The network that self-play uses, its number of gradient steps, and the lineup that plays beside it.
-        self._published: tuple[NeuralNet, int, Lineup | None] | None = None
+        # The network that self-play uses, its number of gradient steps, and the company that plays beside it.
+        self._published: tuple[NeuralNet, int, Company | None] | None = None
         self.learner.resize(env)
         self.samples_due = 0.0
+        self.batches_taken = 0  # batches learned since samples last became due
         self.readouts = 0  # readouts per move in the current iteration
         self.game_metrics: dict[str, Any] = {}  # metrics of the games that finished in the current iteration
         self.pace = Pace(self.stage.source, self.workers.count)
@@ -226,13 +175,7 @@ class Run:
     @property
     def batches_due(self) -> int:
         """The number of batches to train on before the next iteration."""
-        return int(self.samples_due // self.settings.batch_size) if self.stage.may_learn else 0
-
-    @property
-    def samples_per_position(self) -> float:
-        """The mean number of samples to train on per new position, at present."""
-        pool = self.stage.pool
-        return self.settings.samples_per_position if pool is None else pool.samples_per_position
+        return int(self.samples_due // self.settings.batch_size) if self.stage.memory.can_learn else 0
 
     @property
     def standing(self) -> dict[str, float]:
@@ -267,7 +210,10 @@ class Run:
             self.publish()
 
     def add_games(self, records: list[GameRecord]) -> None:
-        """Count finished games, queue them to be saved in the run's folder, and report them."""
+        """Put finished games into memory, count them, queue them to be saved in the run's folder, and report them."""
+        if due := self.stage.remember(records):
+            self.samples_due += due
+            self.batches_taken = 0
         if self.stage.memory.keeps_games:
             self.folder.shards.add(records, self.stage.env.N)
         self.games += len(records)
@@ -278,17 +224,15 @@ class Run:
 
         may_go_on: function that returns False to end the iteration before all batches are taken.
         """
-        pool = self.stage.pool
-        numbers = itertools.count(0 if pool is None else pool.taken)
-        self.learner.factor = 1.0 if pool is None else pool.rate
+        memory, numbers = self.stage.memory, itertools.count(self.batches_taken)
+        self.learner.factor = memory.rate
 
         def draw(generator: np.random.Generator) -> Batch:
-            return to_device(self.stage.batch(next(numbers), generator), self.learner.device)
+            return to_device(memory.batch(next(numbers), self.settings.batch_size, generator), self.learner.device)
 
         for batch in self.prefetcher.batches(self.batches_due, draw, may_go_on):
             self.samples_due -= self.settings.batch_size
-            if pool is not None:
-                pool.taken += 1
+            self.batches_taken += 1
             yield batch
 
     def end_iteration(self, steps: list[dict[str, float]]) -> None:
@@ -321,7 +265,7 @@ class Run:
             **self.pace.metrics(),
             **time_shares(self.stopwatch.take(), self.stage.source.time_spent(), self.workers.count),
             "compacted": self.compacted,
-            **({} if self.stage.pool is None else self.stage.pool.metrics()),
+            **self.stage.memory.metrics(),
             **mean_metrics(steps),
             **self.game_metrics,
             "gpu_busy": self.reporter.gpu_busy(),
@@ -329,12 +273,12 @@ class Run:
 
     @PUBLISHING
     def publish(self) -> None:
-        """Let self-play continue with snapshots of the present `player` and lineup, if either has changed."""
-        lineup = next((judge.lineup for judge in self.judges if judge.lineup is not None), None)
+        """Let self-play continue with snapshots of the present `player` and its company, if either has changed."""
+        company = next((judge.company for judge in self.judges if judge.company is not None), None)
         net, steps = (self.learner.net, self.learner.steps) if self.best is None else (self.best, 0)
-        if (net, steps, lineup) != self._published:
-            self.stage.publish(self.player, lineup)
-            self._published = net, steps, lineup
+        if (net, steps, company) != self._published:
+            self.stage.publish(self.player, company)
+            self._published = net, steps, company
 
     def judge(self, stop: threading.Event) -> None:
         """Run each judge that is due, unless an iteration is in progress; raise Stopped if `stop` is set first."""

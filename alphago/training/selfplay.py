@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,8 @@ from alphago.system.cores import available_cores
 from alphago.system.stopwatch import GAMES
 from alphago.system.validation import check_int, checks_keywords, make_settings
 from alphago.training.group import Group
-from alphago.training.lineup import BEST_ALONE, Lineup
 from alphago.training.settings import NO_LIMIT, SelfPlaySettings
-from alphago.training.source import OnGame
+from alphago.training.source import Company, OnGame
 
 
 class SelfPlay:
@@ -51,30 +51,33 @@ class SelfPlay:
         self.env, self.numbers, self.workers, self.seed, self.device = env, numbers, workers, seed, device
         self.settings = settings.resolved(device, len(numbers))
         self.evaluator: Evaluator | None = None
-        self.others: tuple[Evaluator, ...] = ()  # evaluators of a lineup's second best and recent networks
-        self.shares = BEST_ALONE
+        self.others: tuple[Evaluator, ...] = ()  # evaluators of the company's networks
+        self.shares: tuple[float, ...] = ()
+        self.groups: list[Group] = []  # none until games begin
+
+    def _new_groups(self, evaluator: Evaluator) -> list[Group]:
         in_flight = self.settings.games_in_flight or 1
         groups = min(self.settings.groups or 1, in_flight)
         widths = divide(in_flight, groups)
-        self.groups = [self._new_group(width, numbers[g::groups], groups) for g, width in enumerate(widths)]
+        return [self._new_group(evaluator, width, self.numbers[g::groups], groups) for g, width in enumerate(widths)]
 
-    def _new_group(self, width: int, numbers: range, groups: int) -> Group:
+    def _new_group(self, evaluator: Evaluator, width: int, numbers: range, groups: int) -> Group:
         # With the network on a device, each group uses its share of the cores for its trees.
         threads = 1 if self.device == "cpu" else max(1, available_cores() // groups)
-        return Group(self.env, self.settings, width, self.seed, numbers, threads=threads)
+        return Group(self.env, evaluator, self.settings, width, seed=self.seed, numbers=numbers, threads=threads)
 
-    def publish(self, net: NeuralNet, dtype: str | None = None, *, lineup: Lineup | None = None) -> None:
-        """Let the next iterations use snapshots of a network and of a lineup's networks.
+    def publish(self, net: NeuralNet, dtype: str | None = None, *, company: Company | None = None) -> None:
+        """Let the next iterations use snapshots of a network and of its company's networks.
 
         net: the best network so far, or the latest one.
         dtype: dtype of inference, as in NetEvaluator.
-        lineup: the networks that play beside `net`; None if `net` plays alone.
+        company: the networks that play beside `net`; None if `net` plays alone.
         """
         self.evaluator = self._snapshot(net, dtype, self.evaluator)
-        nets = () if lineup is None else (lineup.second, lineup.recent)
-        before = self.others or (None, None)
-        self.others = tuple(self._snapshot(other, dtype, old) for other, old in zip(nets, before, strict=False))
-        self.shares = BEST_ALONE if lineup is None else lineup.shares
+        nets = () if company is None else company.nets
+        before = zip_longest(nets, self.others[: len(nets)])
+        self.others = tuple(self._snapshot(other, dtype, old) for other, old in before)
+        self.shares = () if company is None else company.shares
 
     def _snapshot(self, net: NeuralNet, dtype: str | None, before: Evaluator | None) -> Evaluator:
         """Return an evaluator of a snapshot of `net`.
@@ -93,6 +96,7 @@ class SelfPlay:
         on_game: called with the number and the record of each finished game, from several threads at the same time.
         """
         self.evaluator = evaluator
+        self.groups = self._new_groups(evaluator)
         for group in self.groups:
             group.on_game = on_game
         self.begin(None)
@@ -115,6 +119,7 @@ class SelfPlay:
         resign_threshold: a player resigns if the root's value is below it; None for the settings' threshold.
         """
         assert self.evaluator is not None
+        self.groups = self.groups or self._new_groups(self.evaluator)
         capacities = divide(sys.maxsize if side_by_side is None else side_by_side, len(self.groups))
         for group, capacity in zip(self.groups, capacities, strict=True):
             group.capacity = max(1, min(capacity, len(group.builders)))  # every group must play its own games
@@ -176,7 +181,8 @@ class SelfPlay:
         end, step = self.numbers.stop, self.numbers.step * len(data["groups"])
         self.groups = []
         for state in data["groups"]:
-            group = self._new_group(len(state["slots"]), range(state["next"], end, step), len(data["groups"]))
+            numbers = range(state["next"], end, step)
+            group = self._new_group(self.evaluator, len(state["slots"]), numbers, len(data["groups"]))
             group.restore(state, records, self.evaluator, self.others, self.shares)
             self.groups.append(group)
 

@@ -4,8 +4,8 @@ Each field is one `setting(...)` with its help, default and range.  A field of S
 setting of runs and a flag of `alphago selfplay` and `alphago train`.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, fields, replace
+from collections.abc import Mapping
+from dataclasses import fields, replace
 from typing import Any
 
 from alphago.mcts.search import SearchSettings, leaves_for
@@ -16,20 +16,20 @@ from alphago.system.cores import available_cores
 from alphago.system.validation import (
     MOST_READOUTS,
     check_bool,
-    check_float,
-    check_int,
     check_ranges,
     make_settings,
     plain_number,
-    qualified_name,
     setting,
     settings,
 )
-from alphago.training.criteria import Champions, Gate, check_watch
 from alphago.training.curriculum import Curriculum, check_curriculum
+from alphago.training.judge import JudgeSettings
+from alphago.training.memory import MemorySettings
 from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer, Steps, check_schedule
-from alphago.training.pool import Pool
-from alphago.training.targets import Targets, ValueTargets
+from alphago.training.seating import SeatingSettings
+from alphago.training.targets import LambdaReturns, Targets, Values, as_targets
+from alphago.training.watch_names import check_watch
+from alphago.training.window import Window
 
 NO_LIMIT = 10**9  # number of games of a run that `num_games` does not limit; no run plays more
 GENERATION = 1 / 16  # games in parallel, as a share of the games played, beyond `first_games_in_flight`
@@ -79,16 +79,10 @@ class SelfPlaySettings:
         least=0,
         most=1_000_000,
     )
-    random_move_share: float = setting(
-        "probability that one of a game's first `random_move_plies` moves is a random legal move instead of the "
-        "search's; training leaves out this move and all moves before it, since it changes the game's course (CGZero: "
-        "0.015)",
-        default=0.0,
-        least=0,
-        most=1,
-    )
-    random_move_plies: int = setting(
-        "number of first plies of a game to which `random_move_share` applies (CGZero: 12)", default=12, least=0
+    seating: SeatingSettings | None = setting(
+        "who plays which move of a game, and which moves are learned, such as CGZeroGames; None: one network plays all "
+        "moves, or those networks that a judge gives",
+        default=None,
     )
     search: SearchSettings | Mapping[str, Any] | None = setting(
         "the search, a SearchSettings; None for a Gumbel search with enough leaves to fill a batch; a dictionary "
@@ -175,44 +169,13 @@ class TrainingSettings(SelfPlaySettings):
         "positions (not games) in memory before the first gradient step", default=1000, least=0
     )
     samples_per_position: float = setting("how often a position is drawn for training on average", default=8.0, least=0)
-    value_targets: ValueTargets = setting(
-        'value targets: "lambda" mixes the result with later search values by `search_share`; "plies" and '
-        '"legal-moves" are k times the result plus 1 - k times the search value, where k grows along the game from '
-        "`result_share` by `result_growth`, evenly per ply or in proportion to the number of legal moves (CGZero)",
-        default="lambda",
-    )
     search_share: float = setting(
-        'share of a "lambda" value target that comes from the search, per ply; see ReplayMemory',
-        default=0.03,
-        least=0,
-        most=1,
+        "share of a value target that comes from the search, per ply; see ReplayMemory", default=0.03, least=0, most=1
     )
-    result_share: float = setting(
-        'the result\'s share of a value target at a game\'s beginning, for "plies" and "legal-moves" (CGZero: 0.9)',
-        default=0.7,
-        least=0,
-        most=1,
-    )
-    result_growth: float = setting(
-        "growth of the result's share from a game's beginning to its end; `result_share` and `result_growth` sum to "
-        "at most 1 (CGZero: 0.1)",
-        default=0.3,
-        least=0,
-        most=1,
-    )
-    visits_until: float = setting(
-        "place in a game, as a share of its plies, up to which policy targets are the search's policies; from there to "
-        "`played_from` the move played gets a growing share (CGZero: 0.2); 1 for the search's policies in all of the "
-        "game",
-        default=1.0,
-        least=0,
-        most=1,
-    )
-    played_from: float = setting(
-        "place in a game, as a share of its plies, from which policy targets are the move played alone (CGZero: 0.95)",
-        default=1.0,
-        least=0,
-        most=1,
+    targets: Targets | Values | None = setting(
+        "the rule that makes value and policy targets from a game's record, such as MixedTargets, or a function that "
+        "returns a record's value targets; None: lambda-returns with `search_share`, and the search's policies",
+        default=None,
     )
     surprise_share: float = setting(
         "share of the samples that are drawn in proportion to the search's surprise at a position, instead of "
@@ -280,21 +243,17 @@ class TrainingSettings(SelfPlaySettings):
         "own board.  For size-free networks",
         default=(),
     )
-    gate: Gate | float | Mapping[str, Any] | None = setting(
+    gate: JudgeSettings[Any] | float | Mapping[str, Any] | None = setting(
         "a win rate, such as 0.55, or a Gate: self-play uses the best network so far, until a later network has this "
         "win rate against it.  None: self-play uses the latest network.  A dictionary changes some settings of Gate",
         default=None,
     )
-    champions: Champions | float | Mapping[str, Any] | None = setting(
-        "a win rate, such as 0.556, or Champions: self-play uses the two best networks so far, against themselves, "
-        "each other and recent networks; a later network becomes the best with this win rate against the best.  None: "
-        "one network plays self-play.  A dictionary changes some settings of Champions.  Not with a `gate`",
-        default=None,
+    judges: tuple[JudgeSettings[Any], ...] = setting(
+        "further judges of the run's networks, such as Champions", default=()
     )
-    pool: Pool | int | Mapping[str, Any] | None = setting(
-        "a number of positions, or a Pool: training learns from a pool of merged samples, in generations with this "
-        "number of new positions (see SamplePool); then `memory_size`, `samples_per_position` and `surprise_share` "
-        "have no effect.  None: training learns from the latest games.  A dictionary changes some settings of Pool",
+    memory: MemorySettings | None = setting(
+        "what the run learns from, such as a Pool; None: a Window of the latest games, with `memory_size`, "
+        "`samples_per_position` and `surprise_share`, which have no effect on another memory",
         default=None,
     )
     adaptive_resignation: bool = setting(
@@ -306,8 +265,9 @@ class TrainingSettings(SelfPlaySettings):
         'opponents that play matches against the network at intervals: "random@0", "gnugo:10@64", "rave:1000@64", '
         '"runs/old@0".  The number after @ is the readouts of the run\'s network (default 64; 0 plays its policy '
         'alone); an opponent that is a network uses the same number.  "records:FOLDER" measures the network\'s '
-        "predictions of the moves in given games.  Watching does not influence training and does not count as training "
-        "time",
+        'predictions of the moves in given games.  "exam@0" and "exam@64" grade it by the package\'s exam of the board '
+        '(see `alphago.exam`), "exam:FILE@64" by another.  Watching does not influence training and does not count as '
+        "training time",
         default=None,
     )
     watch_share: float = setting(
@@ -339,13 +299,17 @@ class TrainingSettings(SelfPlaySettings):
                 f"start_training_after ({self.start_training_after}) is more than memory_size ({self.memory_size}): "
                 "training would never start"
             )
-        self._set("gate", nested(Gate, self.gate, lambda rate: check_float("gate, a win rate,", rate)))
-        self._set("champions", nested(Champions, self.champions, lambda r: check_float("champions, a win rate,", r)))
-        self._set("pool", nested(Pool, self.pool, lambda count: check_int("pool, positions of self-play,", count, 1)))
-        if self.gate is not None and self.champions is not None:
-            raise ValueError(f"gate must be None where there are champions, got {self.gate!r}")
+        self._set("judges", tuple(self.judges))
+        for name, parts, method in (
+            ("gate", [self.gate], "make_judge"),
+            ("judges", self.judges, "make_judge"),
+            ("memory", [self.memory], "make_memory"),
+            ("seating", [self.seating], "make_seating"),
+        ):
+            if wrong := [part for part in parts if part is not None and not hasattr(part, method)]:
+                raise TypeError(f"{name} must be settings with a method {method}, got {wrong[0]!r}")
         self._check_learning()
-        _ = self.targets  # raises where they do not fit together
+        _ = self.made_targets  # raises if it is none
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -370,15 +334,20 @@ class TrainingSettings(SelfPlaySettings):
             raise ValueError(f"losses must be {names} or a LossWeights, got {self.losses!r}")
         self._set("losses", losses)
 
-    def plain(self) -> dict[str, Any]:
-        """Return all settings as plain data for JSON; functions and custom classes are replaced by their names."""
-        return asdict(self) | {"optimizer": optimizer_name(self.optimizer), "search": plain_search(self.search)}
+    @property
+    def made_targets(self) -> Targets:
+        """The rule that makes value and policy targets."""
+        return LambdaReturns(self.search_share) if self.targets is None else as_targets(self.targets)
 
     @property
-    def targets(self) -> Targets:
-        """The settings of value and policy targets, as Targets."""
-        own = {one.name: getattr(self, one.name) for one in fields(Targets) if one.name != "value"}
-        return Targets(value=self.value_targets, **own)
+    def made_memory(self) -> MemorySettings:
+        """The settings of the run's memory."""
+        return self.memory or Window(self.memory_size, self.samples_per_position, self.surprise_share)
+
+    @property
+    def made_judges(self) -> list[JudgeSettings[Any]]:
+        """The settings of the gate, if there is one, and of the further judges."""
+        return [*([self.gate] if self.gate is not None else []), *self.judges]  # type: ignore[list-item]
 
     @property
     def game_limit(self) -> int:
@@ -399,34 +368,12 @@ class TrainingSettings(SelfPlaySettings):
         """Return the run's settings of self-play on a device, with defaults for None in games_in_flight and search."""
         most = MOST_IN_FLIGHT if device == "cpu" else default_games_in_flight(device)
         in_flight = self.games_in_flight or max(1, min(most, self.game_limit // 8))
+        seating = self.seating or next((judge.seating for judge in self.made_judges if judge.seating), None)
         own = {one.name: getattr(self, one.name) for one in fields(SelfPlaySettings)}
-        return SelfPlaySettings(**{**own, "games_in_flight": in_flight, "search": self.search_for(in_flight)})
-
-
-def nested(kind: type[Any], given: Any, check: Callable[[Any], Any]) -> Any:
-    """Return the value of a setting that is itself an object with settings, such as `gate`.
-
-    kind: the class of the object, such as Gate.
-    given: None or an object of `kind`, which is returned unchanged; a dictionary of keywords of `kind`; or a number,
-        the first argument of `kind`.
-    check: function that returns the number if it is valid, else raises ValueError.
-    """
-    if given is None or isinstance(given, kind):
-        return given
-    return make_settings(kind, **given) if isinstance(given, Mapping) else kind(check(given))
+        own |= {"games_in_flight": in_flight, "search": self.search_for(in_flight), "seating": seating}
+        return SelfPlaySettings(**own)
 
 
 def optimizer_name(optimizer: Any) -> str:
     """Return the name of the setting `optimizer`: itself if it is a name, "module.function" if it is a function."""
     return optimizer if isinstance(optimizer, str) else f"{optimizer.__module__}.{optimizer.__qualname__}"
-
-
-def plain_search(search: Any) -> Any:
-    """Return the setting `search` as plain data for JSON; for a custom class, the entry "class" has its name.
-
-    A `search` that is no SearchSettings is returned unchanged.
-    """
-    if not isinstance(search, SearchSettings):
-        return search
-    own = {} if type(search) is SearchSettings else {"class": qualified_name(type(search))}
-    return asdict(search) | own

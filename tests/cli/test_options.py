@@ -243,8 +243,6 @@ class TestTrain:
             ("--gate 0.6", {"gate": 0.6}),
             ("--gate 0.6 --gate-games 40", {"gate": {"win_rate": 0.6, "games": 40}}),
             ("--gate-sprt 0:40 --gate-readouts none", {"gate": {"sprt": (0.0, 40.0), "readouts": None}}),
-            ("--champions 0.6 --champions-recent 3", {"champions": {"win_rate": 0.6, "recent": 3}}),
-            ("--pool 500 --pool-rates 0:4,5:1", {"pool": {"positions": 500, "rates": ((0, 4.0), (5, 1.0))}}),
         ],
     )
     def test_values_with_parts(self, command: str, settings: dict, given: Callable[[str], tuple]) -> None:
@@ -277,11 +275,12 @@ class TestTrain:
         assert given("--preset cgzero --game go --board-size 5")[0] == GoEnv(5)
 
     def test_targets_and_play(self, given: Callable[[str], tuple]) -> None:
-        words = "--value-targets legal-moves --visits-until 0.2 --played-from 0.95 --near-best 0.95 --loss-masked"
+        words = "--search-share 0.1 --near-best 0.95 --loss-masked"
         assert given(words)[1] == {
-            "value_targets": "legal-moves", "visits_until": 0.2, "played_from": 0.95, "search": {"near_best": 0.95},
+            "search_share": 0.1,
+            "search": {"near_best": 0.95},
             "losses": {"masked": True},
-        }  # fmt: skip
+        }
 
     @pytest.mark.parametrize(
         ("words", "sentence"),

@@ -40,7 +40,7 @@ from alphago.mcts.player import USUAL_LEAVES
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.loss import LossWeights
 from alphago.system.validation import checks_keywords, make_settings
-from alphago.training.criteria import Gate
+from alphago.training.judges.gate import Gate
 from alphago.training.judges.proof import Opponent
 from alphago.training.settings import TrainingSettings
 from alphago.ui.thinker import MoveLimit

@@ -20,14 +20,14 @@ from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord, RecordBuilder, load_records, read_arrays, to_arrays
 from alphago.system.validation import UNSET, Unset
 from alphago.training.call.plan import TrainCall, new_run, old_run, seeded
-from alphago.training.call.session import begin, run_for, train
-from alphago.training.criteria import Opponent
-from alphago.training.lineup import Lineup
+from alphago.training.call.session import RunParts, begin, run_for, train
+from alphago.training.judge import Judge
+from alphago.training.judges.proof import Opponent
 from alphago.training.loop import train_loop
-from alphago.training.run import Judge, Run
+from alphago.training.run import Run
 from alphago.training.runs.folder import RunFolder
 from alphago.training.selfplay import SelfPlay
-from alphago.training.source import MakeSource
+from alphago.training.source import Company, MakeSource
 from alphago.training.watch.report import Report
 from alphago.training.watch.run_clock import SavingTimes
 
@@ -118,7 +118,7 @@ def opened(
     env: GameEnv = GO,
     *,
     saving: SavingTimes | None = None,
-    judges: Sequence[Judge] = (),
+    extra: Sequence[Judge[Run]] = (),
     source: MakeSource = SelfPlay,
     until: Opponent | None = None,
     report: Listener | None = None,
@@ -131,9 +131,9 @@ def opened(
     )
     with RunFolder(folder) as run_folder:
         plan = new_run(call) if run_folder.config is None else old_run(call, run_folder.config, folder)
-        with run_for(plan, env, run_folder, [report or Listener()], "cpu", source) as made:
+        with run_for(plan, env, run_folder, [report or Listener()], "cpu", RunParts(source)) as made:
             made.saving = saving or made.saving
-            made.judges += judges
+            made.judges += extra
             begin(made, plan, [])
             yield made
 
@@ -204,7 +204,7 @@ class RandomGames:
     def begun(self) -> int:
         return self.numbers.start
 
-    def publish(self, net: NeuralNet, dtype: str | None = None, *, lineup: Lineup | None = None) -> None:
+    def publish(self, net: NeuralNet, dtype: str | None = None, *, company: Company | None = None) -> None:
         self.published.append(frozen_copy(net))
 
     def begin(

@@ -9,7 +9,7 @@ from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.search import SearchSettings
 from alphago.records.record import POLICY_SCALE, GameRecord, RecordBuilder
-from alphago.training.memory import ReplayMemory, window
+from alphago.training.memory import ReplayMemory
 from alphago.training.selfplay import selfplay
 from tests.mcts.games import CountingEnv
 
@@ -75,14 +75,6 @@ class TestWindow:
     def test_a_record_of_another_game(self) -> None:
         with pytest.raises(ValueError, match=r"GoEnv\(3, .* must have shape \(4, 10\), got \(4, 26\)"):
             ReplayMemory(GO).add([made_up(4, actions=26)])
-
-    def test_the_window_grows_more_slowly_than_the_run(self) -> None:
-        assert window(0) == window(30_000) == 30_000
-        sizes = [window(positions) for positions in (60_000, 300_000, 1_000_000, 10_000_000)]
-        assert sizes == sorted(sizes)
-        assert sizes[2] == pytest.approx(30_000 * (1 + 0.4 * ((1_000_000 / 30_000) ** 0.75 - 1) / 0.75), abs=1)
-        shares = [size / positions for size, positions in zip(sizes, (6e4, 3e5, 1e6, 1e7), strict=True)]
-        assert shares == sorted(shares, reverse=True)
 
     def test_capacity(self) -> None:
         with pytest.raises(ValueError, match="capacity must be an integer >= 1, got 0"):

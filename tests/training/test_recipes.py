@@ -19,7 +19,7 @@ from alphago.nn.net import NeuralNet
 from alphago.system.validation import UNSET
 from alphago.training.call.plan import Plan, TrainCall, new_run, old_run
 from alphago.training.call.session import train
-from alphago.training.criteria import Opponent
+from alphago.training.judges.proof import Opponent
 from alphago.training.optimizer import rate_factor
 from alphago.training.recipes import FEW_GAMES, OTHER_GAMES, RECIPES, recipe_for
 from alphago.training.settings import TrainingSettings

@@ -225,7 +225,7 @@ class TestStages:
 class FirstForEver:
     """A Judge that lets the run's first network play for ever, and ends the run at its third look."""
 
-    name, decides, lineup = "first", True, None
+    name, decides, company = "first", True, None
 
     def __init__(self) -> None:
         self.best: NeuralNet | None = None
@@ -261,12 +261,15 @@ class FirstForEver:
         self.looks = state["looks"] if state else 0
         assert state is None or tensors["first.looks"] == self.looks
 
+    def close(self) -> None:
+        """Nothing is held."""
+
 
 class TestJudges:
     def test_one_of_ones_own(self, tmp_path: Path) -> None:
         """It is asked between iterations, may choose the network that plays and is saved, and ends the run."""
         judge, sources, listener = FirstForEver(), Sources(), Listener()
-        with opened(tmp_path, 1000, judges=[judge], source=sources, report=listener) as run:
+        with opened(tmp_path, 1000, extra=[judge], source=sources, report=listener) as run:
             train_loop(run, threading.Event())
             assert run.is_over
             assert run.games < 1000
@@ -277,14 +280,14 @@ class TestJudges:
         assert len(sources.made[0].published) == 3  # the first, that of the first steps, and from then on the best
         assert same(sources.made[0].published[-1], judge.best)
         again = FirstForEver()
-        with opened(tmp_path, 1000, judges=[again], source=Sources()) as run:
+        with opened(tmp_path, 1000, extra=[again], source=Sources()) as run:
             assert (again.looks, run.is_over) == (3, True)
 
     def test_one_that_is_stopped(self, tmp_path: Path) -> None:
         """Nothing is decided, and the run stops there, until it goes on."""
         judge = FirstForEver()
         judge.refuses = True
-        with opened(tmp_path, 40, judges=[judge], source=RandomGames) as run:
+        with opened(tmp_path, 40, extra=[judge], source=RandomGames) as run:
             with pytest.raises(Stopped):
                 train_loop(run, threading.Event())
             assert (judge.looks, run.in_iteration) == (0, False)

@@ -15,9 +15,12 @@ from alphago.mcts.search import SearchSettings
 from alphago.system.cores import available_cores
 from alphago.system.validation import UNSET
 from alphago.training.call.plan import TrainCall, new_run
-from alphago.training.criteria import Champions, Gate, Opponent
-from alphago.training.pool import Pool
+from alphago.training.cgzero import CGZeroGames, Champions, MixedTargets, Pool
+from alphago.training.judges.gate import Gate
+from alphago.training.judges.proof import Opponent
+from alphago.training.parts import plain_settings
 from alphago.training.settings import SelfPlaySettings, TrainingSettings
+from alphago.training.window import Window
 from tests.training.small_runs import RandomGames, run
 
 
@@ -32,7 +35,7 @@ def ranged(kind: Any) -> list[Any]:
     return [pytest.param(kind, one, id=f"{kind.__name__}.{one.name}") for one in found]
 
 
-KINDS = (SelfPlaySettings, TrainingSettings, Gate, Champions, Pool, Opponent)
+KINDS = (SelfPlaySettings, TrainingSettings, Window, Gate, Champions, CGZeroGames, MixedTargets, Pool, Opponent)
 RANGED = [one for kind in KINDS for one in ranged(kind)]
 
 
@@ -70,8 +73,6 @@ def test_numpys_numbers_become_pythons(kind: Any, one: Field[Any]) -> None:
         ({"seed": 2**63}, "seed must be an integer from 0 to"),
         ({"num_games": None, "max_minutes": None}, "num_games or max_minutes must end the run, got None"),
         ({"memory_size": 30}, r"start_training_after \(1000\) is more than memory_size \(30\)"),
-        ({"gate": True}, "gate, a win rate, must be .*, got True"),
-        ({"gate": "0.55"}, "gate, a win rate, must be .*, got '0.55'"),
         ({"optimizer": "lion"}, "optimizer must be 'muon', .* got 'lion'"),
         ({"optimizer": 3}, "optimizer must be 'muon', .* got 3"),
         ({"schedule": "linear"}, "schedule must be 'cosine', .* got 'linear'"),
@@ -93,9 +94,18 @@ def test_what_is_no_curriculum(wrong: Any) -> None:
         TrainingSettings(curriculum=wrong)
 
 
-def test_a_number_is_a_win_rate() -> None:
-    assert TrainingSettings(gate=0.6).gate == Gate(0.6)
-    assert TrainingSettings().gate is None
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"memory": 500}, "memory must be settings with a method make_memory, got 500"),
+        ({"judges": [Gate(), 0.55]}, "judges must be settings with a method make_judge, got 0.55"),
+        ({"seating": Gate()}, r"seating must be settings with a method make_seating, got Gate\("),
+    ],
+    ids=str,
+)
+def test_what_is_no_part(given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(TypeError, match=sentence):
+        TrainingSettings(**given)
 
 
 class TestGamesInFlight:
@@ -183,7 +193,7 @@ def test_settings_reach_selfplay() -> None:
 
 def test_they_are_plain_data() -> None:
     settings = TrainingSettings(optimizer=nadam, losses="cody2007", schedule=[(0.5, 0.1)])  # type: ignore[arg-type]
-    plain = json.loads(json.dumps(settings.plain()))
+    plain = json.loads(json.dumps(plain_settings(settings)))
     assert plain["optimizer"].endswith("test_settings.nadam")
     assert plain["losses"] == {
         "policy": 1 / 49, "value": 0.025, "ownership": 0.0, "score": 0.0, "l2": 5e-4, "log_sum": 0.0, "kl": False,

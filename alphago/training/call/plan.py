@@ -18,12 +18,15 @@ from alphago.env.games import require_go
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES, LossWeights
 from alphago.nn.net import NeuralNet, build_net
-from alphago.system.validation import UNSET, Unset, is_int, make_settings, qualified_name
-from alphago.training.criteria import Champions, Gate, Opponent
+from alphago.system.validation import UNSET, Unset, check_float, is_int, make_settings, qualified_name
 from alphago.training.curriculum import lessons
-from alphago.training.judges.watched import Watched, make_watched
+from alphago.training.judge import JudgeSettings
+from alphago.training.judges.gate import Gate
+from alphago.training.judges.proof import Opponent
+from alphago.training.judges.watched import make_watched
+from alphago.training.judges.watcher import Watch
 from alphago.training.optimizer import OPTIMIZERS
-from alphago.training.pool import Pool
+from alphago.training.parts import SINGLE, plain_settings, saved_part
 from alphago.training.precision import choose_precision
 from alphago.training.recipes import FEW_GAMES, RECIPES, Recipe, named_recipe, recipe_for
 from alphago.training.runs.config import VERSION, other_version, version_errors
@@ -32,9 +35,9 @@ from alphago.training.settings import TrainingSettings, default_groups, optimize
 # Settings that a resumed run cannot change, because its games so far depend on them.  `groups` is among them because
 # each group plays the games with certain numbers: with another number of groups, a resumed run would play some games
 # twice and others never.
-STRUCTURAL = ("seed", "curriculum", "games_in_flight", "groups", "exact_rules", "optimizer", "pool")
+STRUCTURAL = ("seed", "curriculum", "games_in_flight", "groups", "exact_rules", "optimizer", "memory")
 CHOSEN = ("games_in_flight", "groups")  # settings whose None a new run replaces by a value
-NESTED = ("search", "losses", "gate", "champions", "pool")  # settings that have settings of their own
+NESTED = ("search", "losses", "gate")  # settings that have settings of their own
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,8 @@ class Plan:
     until: Opponent | None
     config: dict[str, Any]  # the contents of config.json
     positions_to_beat: int = 0  # number of positions after which a run with this recipe beat `until`; 0 if unknown
-    watched: Sequence[Watched] = ()  # the opponents and records that the setting `watch` names
+    judges: Sequence[JudgeSettings[Any]] = ()
+    watch: Watch | None = None
     notes: tuple[str, ...] = ()  # sentences about a new run's recipe and model, for a report
     changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # changed settings: old and new value
     step_seconds: float | None = None  # measured seconds of a gradient step, for new runs on a CPU
@@ -118,8 +122,8 @@ def new_run(call: TrainCall) -> Plan:
     }
     config |= {"recipe": recipe_name(recipe), "changes": [], "compacted": []}
     positions = recipe.positions_to_beat(until.name, env) if until else 0
-    watched = make_watched(settings.watch or (), env)
-    return Plan(settings, model, until, config, positions, watched, tuple(notes), step_seconds=step_seconds)
+    judges, watch = judges_of(settings, until), watch_of(settings, env)
+    return Plan(settings, model, until, config, positions, judges, watch, tuple(notes), step_seconds=step_seconds)
 
 
 def recipe_name(recipe: Recipe) -> str:
@@ -179,13 +183,27 @@ def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
     recipe = recipe or (recipe_for(env) if settings.num_games is None else None)
     positions = recipe.positions_to_beat(until.name, env) if recipe and until else 0
     new = {**config, **changeable(settings, until)}
+    judges, watch = judges_of(settings, check_opponent(until, env)), watch_of(settings, env)
+    return Plan(settings, model, until, new, positions, judges, watch, changes=changes)
+
+
+def judges_of(settings: TrainingSettings, until: Opponent | None) -> list[JudgeSettings[Any]]:
+    """Return the settings of a run's judges; raise ValueError if more than one of them chooses self-play's network."""
+    judges = [*settings.made_judges, *([until] if until else [])]
+    if len(choosing := [judge for judge in judges if judge.chooses]) > 1:
+        raise ValueError(f"judges must have at most one that chooses self-play's network, got {choosing}")
+    return judges
+
+
+def watch_of(settings: TrainingSettings, env: GameEnv) -> Watch | None:
+    """Return what tests a run's networks by the setting `watch`; None for nothing.  Raises as `make_watched` does."""
     watched = make_watched(settings.watch or (), env)
-    return Plan(settings, model, check_opponent(until, env), new, positions, watched, changes=changes)
+    return Watch(watched, settings.watch_share) if watched else None
 
 
 def changeable(settings: TrainingSettings, until: Opponent | None) -> dict[str, Any]:
     """Return the entries of a config that a resumed run may change: the settings, and the opponent to beat."""
-    return {"settings": settings.plain(), "until": asdict(until) if until else None}
+    return {"settings": plain_settings(settings), "until": asdict(until) if until else None}
 
 
 def update_settings(before: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
@@ -193,7 +211,17 @@ def update_settings(before: Mapping[str, Any], new: Mapping[str, Any]) -> dict[s
 
     Raises TypeError, which suggests similar names, for a field of a nested setting that does not exist.
     """
-    return {name: update_nested(before.get(name), value) if name in NESTED else value for name, value in new.items()}
+    settings = {name: update_nested(before.get(name), new[name]) if name in NESTED else new[name] for name in new}
+    return settings | ({"gate": as_gate(settings["gate"])} if "gate" in settings else {})
+
+
+def as_gate(given: Any) -> Any:
+    """Return the gate for a win rate or for a dictionary of settings of Gate; anything else is returned unchanged."""
+    if given is None or hasattr(given, "make_judge"):
+        return given
+    if isinstance(given, Mapping):
+        return make_settings(Gate, **given)
+    return Gate(check_float("gate, a win rate,", given))
 
 
 def update_nested(before: Any, new: Any) -> Any:
@@ -245,9 +273,9 @@ def saved_settings(config: Mapping[str, Any], folder: Path, call: Mapping[str, A
         if unknown := given.keys() - {f.name for f in fields(TrainingSettings)}:
             raise other_version(folder, "settings", ", ".join(sorted(unknown)))
         given["search"] = saved_search(given["search"], folder, call.get("search"))
-        for name, kind in (("gate", Gate), ("champions", Champions), ("pool", Pool)):
-            if given.get(name) is not None:
-                given[name] = kind(**given[name])
+        for name in SINGLE:
+            given[name] = saved_part(given[name], folder, [call.get(name)])
+        given["judges"] = tuple(saved_part(judge, folder, call.get("judges", ())) for judge in given["judges"])
         given["losses"] = LossWeights(**given["losses"])
         was, optimizer = given["optimizer"], call.get("optimizer")
         if callable(optimizer) and optimizer_name(optimizer) == was:

@@ -95,6 +95,7 @@ class RunProgress(Report):
         begun_before = min(self.games_before, side_by_side) / 2 * length  # moves of games begun before this object
         moves_left = max(0.0, (games - self.games_before) * length - begun_before - self.moves - moves)
         moves_left += min(moves_left, side_by_side / 2 * length)  # the last games have the cores to themselves
-        learned = run.positions + (run.stage.memory.added if run.stage.may_learn else 0)
-        samples = run.samples_due + max(0.0, games * length - learned) * run.samples_per_position
+        memory = run.stage.memory
+        learned = run.positions + (memory.added if memory.can_learn else 0)
+        samples = run.samples_due + max(0.0, games * length - learned) * memory.samples_per_position
         return moves_left * each + samples / settings.batch_size * settings.epochs * step

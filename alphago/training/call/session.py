@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, is_dataclass
+from dataclasses import is_dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,28 +17,25 @@ from alphago.nn.inference.hardware import find_device
 from alphago.nn.model_files import LATEST, notes_of, read_weights
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
-from alphago.system.cores import available_cores
 from alphago.system.live_bar import LiveBar
 from alphago.system.validation import UNSET, Unset, check_positive, checks_keywords
 from alphago.training.call.compact import check_network, make_compact
 from alphago.training.call.plan import Plan, TrainCall, new_run, old_run
 from alphago.training.call.progress import RunProgress
 from alphago.training.call.summary import longer
-from alphago.training.criteria import Champions, Gate, Opponent
 from alphago.training.history import METRICS, Row, read_rows, unreadable_lines
-from alphago.training.judges.champions import ChampionKeeper
-from alphago.training.judges.gate import Gatekeeper
-from alphago.training.judges.proof import Examiner, expectation
-from alphago.training.judges.watcher import Watcher
+from alphago.training.judge import JudgeSettings
+from alphago.training.judges.proof import Opponent, expectation
+from alphago.training.learner import Learner, MakeLearner
 from alphago.training.loop import train_loop
-from alphago.training.memory import MakeMemory, ReplayMemory
+from alphago.training.memory import MemorySettings
 from alphago.training.metrics import OTHER
-from alphago.training.pool import Pool, SamplePool
-from alphago.training.run import Judge, Run, Stopped
+from alphago.training.parts import plain_part, plain_settings, plain_value
+from alphago.training.run import Run, Stopped
 from alphago.training.runs.config import holds_run, version_errors
 from alphago.training.runs.folder import LOGS, RunFolder, default_folder, new_folder
 from alphago.training.selfplay import SelfPlay
-from alphago.training.settings import TrainingSettings, plain_search
+from alphago.training.settings import TrainingSettings
 from alphago.training.source import MakeSource
 from alphago.training.watch.gpu_meter import GpuMeter
 from alphago.training.watch.live_report import usual_report
@@ -64,6 +61,7 @@ def train(
     compact: bool = False,
     device: str = "auto",
     source: MakeSource = SelfPlay,
+    learner: MakeLearner = Learner,
     **settings: Any,
 ) -> NeuralNet:
     """Train a network on games against itself and return it.
@@ -105,10 +103,12 @@ def train(
         device: the device of self-play and training: "cpu"; "cuda"; or "auto", the GPU if there is one that supports
             game and network.  If the GPU's memory runs out with "auto", the run reports that and continues on the CPU
             from its latest checkpoint.  The device is not a setting of the run, which may be resumed on another device.
-        source: the class of the boards' GameSource (see `alphago.training.selfplay`).  By default the threads of this
-            process play the games; another class may play them on other machines.
-        settings: keywords of TrainingSettings.  With a `gate` or `champions`, the run saves and returns the best
-            network instead of the latest.
+        source: creates a GameSource (see `alphago.training.source`).  By default the threads of this process play the
+            games; another class may play them on other machines.
+        learner: creates the learner (see `alphago.training.learner`).  By default this process takes the gradient
+            steps; another class may share them with other processes.
+        settings: keywords of TrainingSettings.  With a `gate`, the run saves and returns the best network instead of
+            the latest.
 
     Raises:
         ValueError: if a value is out of range, or a call changes a setting that a resumed run cannot change.
@@ -122,20 +122,31 @@ def train(
     sizes = {"tower_height": tower_height, "channels": channels}
     slice_of = Slice(folder, reports, stop_after, compact)
     return train_run(
-        env, num_games, settings, slice_of, source,
-        preset=preset, model=model, sizes=sizes, until=until, device=device,
-    )  # fmt: skip
+        env,
+        num_games,
+        settings,
+        slice_of,
+        RunParts(source, learner),
+        preset=preset,
+        model=model,
+        sizes=sizes,
+        until=until,
+        device=device,
+    )
 
 
 class RunParts(NamedTuple):
-    """The parts of a run that supervised training replaces.
+    """The parts of a run that are no settings.
 
-    memory: creates the memory of each board.  judges: judges in addition to the gate, the proof and the watcher.
+    source, learner: create each stage's source of games, and the learner.
+    memory: the settings of each stage's memory; None for those of the run.  judges: judges in addition to the plan's.
     command: the command that resumes the run, with `--folder`.  notes: sentences to report when the run begins.
     """
 
-    memory: MakeMemory = ReplayMemory
-    judges: Sequence[Judge] = ()
+    source: MakeSource = SelfPlay
+    learner: MakeLearner = Learner
+    memory: MemorySettings | None = None
+    judges: Sequence[JudgeSettings[Run]] = ()
     command: str = "alphago train"
     notes: Sequence[str] = ()
 
@@ -157,9 +168,8 @@ def train_run(
     num_games: int | Unset | None,
     settings: Mapping[str, Any],
     slice_of: Slice,
-    source: MakeSource,
+    parts: RunParts,
     *,
-    parts: RunParts | None = None,
     preset: str | None = None,
     model: NeuralNet | str | Path | None = None,
     sizes: Mapping[str, int | None],
@@ -170,7 +180,6 @@ def train_run(
 
     settings: keywords of TrainingSettings.
     slice_of: the arguments of `train` that concern only this call.
-    parts: the run's memory and additional judges; None for the defaults.
     sizes: `tower_height` and `channels` of a new network, by name.
     The other arguments are as in `train`.
     """
@@ -201,13 +210,13 @@ def train_run(
             where = plan.model.evaluator(
                 device=device, shared=False
             ).device  # the CPU for a network that the GPU cannot compute
-        notes = list(parts.notes if parts else ())
+        notes = list(parts.notes)
         while True:
             stop = threading.Event()
             try:
                 with (
                     translate_out_of_memory(), stopped_by_interrupt(stop), stopped_at(deadline, stop),
-                    run_for(plan, env, run_folder, reports, where, source, parts) as run, explain_divergence(run),
+                    run_for(plan, env, run_folder, reports, where, parts) as run, explain_divergence(run),
                 ):  # fmt: skip
                     anything_to_do = begin(run, plan, notes)
                     with suppress(Stopped), run.stopwatch.running(OTHER):
@@ -239,40 +248,34 @@ def run_for(
     folder: RunFolder,
     reports: Sequence[Report] | None,
     device: str,
-    source: MakeSource,
-    parts: RunParts | None = None,
+    parts: RunParts,
 ) -> Iterator[Run]:
     """Create the run of a plan, with its threads, reports and judges, and close them after the `with` block.
 
-    reports, source: as in `train`.  device: where to play and train.  parts: as in `train_run`.
+    reports: as in `train`.  device: where to play and train.
     """
     groups = plan.settings.groups or 1
-    parts = parts or RunParts()
-    memory = parts.memory
-    if isinstance(plan.settings.pool, Pool):
-        memory = partial(SamplePool, settings=plan.settings.pool, seed=plan.settings.seed)
     with one_torch_thread(), Workers(groups) as workers, GpuMeter() as meter, usual_report(parts.command) as console:
-        run = Run(env, plan.model, plan.settings, folder, workers, device=device, make_source=source,
-                  make_memory=memory)  # fmt: skip
+        run = Run(
+            env,
+            plan.model,
+            plan.settings,
+            folder,
+            workers,
+            device=device,
+            memory=parts.memory,
+            make_source=parts.source,
+            make_learner=parts.learner,
+        )
         rows = read_rows(folder.path / METRICS, "seconds")
         run.reporter = Reporter(
             [console] if reports is None else reports,
-            plan.settings.plain(), rows, meter, partial(estimate, plan) if plan.positions_to_beat else None,
+            plain_settings(plan.settings), rows, meter, partial(estimate, plan) if plan.positions_to_beat else None,
         )  # fmt: skip
-        if isinstance(plan.settings.gate, Gate):
-            run.judges.append(Gatekeeper(plan.settings.gate, plan.model))
-        if isinstance(plan.settings.champions, Champions):
-            run.judges.append(ChampionKeeper(plan.settings.champions, plan.model))
-        if plan.until is not None:
-            run.judges.append(Examiner(env, plan.until, folder.path))
-        run.judges += parts.judges
+        judges = [*plan.judges, *parts.judges, *([plan.watch] if plan.watch else [])]
+        run.judges = [judge.make_judge(env, plan.model, folder.path) for judge in judges]
         with ExitStack() as stack:
             stack.callback(run.close)
-            if plan.watched:
-                at_once = max(1, available_cores() // 2)
-                watcher = Watcher(env, plan.watched, plan.settings.watch_share, at_once=at_once)
-                run.judges.append(watcher)
-                stack.callback(watcher.stop)
             yield run
 
 
@@ -305,7 +308,7 @@ def begin(run: Run, plan: Plan, notes: Sequence[str]) -> bool:
     run.reporter.metrics = run.reporter.metrics or {"games": run.games, "steps": run.learner.steps}
     progress = RunProgress(run, plan.step_seconds)
     for report in run.reporter.reports:
-        report.start(run.folder.path, plan.settings.plain(), progress)
+        report.start(run.folder.path, plain_settings(plan.settings), progress)
     run.reporter.reports = [progress, *run.reporter.reports]
     if run.device != "cpu":
         run.note(f"boards and network are on {run.device}")
@@ -406,8 +409,9 @@ def log_changes(changes: Mapping[str, tuple[Any, Any]], games: int) -> list[dict
     """
 
     def plain(value: Any) -> Any:
-        value = plain_search(value)
-        return asdict(value) if is_dataclass(value) else value  # type: ignore[arg-type]
+        if isinstance(value, tuple) and any(map(is_dataclass, value)):
+            return [plain_part(part) for part in value]
+        return plain_part(value) if hasattr(value, "make_judge") else plain_value(value)
 
     pairs = {name: [plain(value) for value in pair] for name, pair in changes.items()}
     return [{"games": games, "setting": name, "was": was, "now": now} for name, (was, now) in pairs.items()]

@@ -144,7 +144,7 @@ def match_facts(matches: Sequence[Row]) -> dict[str, str]:
 
     These are the latest result against each opponent, and how many candidates each judge accepted.
 
-    matches: rows of evaluations.jsonl; the judges are "gate" and "champions".
+    matches: rows of evaluations.jsonl.
     """
     facts = {}
     for row in matches:
@@ -152,8 +152,8 @@ def match_facts(matches: Sequence[Row]) -> dict[str, str]:
         if None not in (rate, low, high):
             share = f"{rate:.1%} of {row['played']} games ({low:.1%} to {high:.1%}), after {row['games']} games"
             facts[f"against {opponent_name(row)}"] = share
-    for judge in ("gate", "champions"):
-        candidates = [row["accepted"] for row in matches if row.get("judge") == judge and "accepted" in row]
-        if candidates:
-            facts[f"candidates of the {judge}"] = f"{sum(candidates)} of {len(candidates)} accepted"
+    decisions = [row for row in matches if "accepted" in row]
+    for judge in dict.fromkeys(row.get("judge") for row in decisions):
+        candidates = [row["accepted"] for row in decisions if row.get("judge") == judge]
+        facts[f"candidates of the {judge}"] = f"{sum(candidates)} of {len(candidates)} accepted"
     return facts

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,22 +13,36 @@ from alphago.arena.sprt import Sprt, pair_scores
 from alphago.env.game import GameEnv
 from alphago.mcts.search import SearchSettings
 from alphago.nn.net import NeuralNet
-from alphago.training.criteria import Gate
 from alphago.training.run import Run
 from alphago.training.settings import TrainingSettings
 
 AT_ONCE = 20  # games between two evaluations of the sequential test, and between two checks of `stop`
 
 
-def play_candidate(run: Run, opponent: NeuralNet, gate: Gate, seed: int, stop: threading.Event) -> "Match":
+class Terms(NamedTuple):
+    """The terms of a candidate's match.
+
+    win_rate: the win rate that the candidate needs, a draw counting half.
+    games: number of games, even: each opening is played with both colours.
+    readouts: simulations per move; None for self-play's number.
+    sprt: two Elo differences of a sequential test (see Sprt) that replaces the win rate and may end the match early.
+    """
+
+    win_rate: float
+    games: int
+    readouts: int | None = None
+    sprt: tuple[float, float] | None = None
+
+
+def play_candidate(run: Run, opponent: NeuralNet, terms: Terms, seed: int, stop: threading.Event) -> "Match":
     """Play a match of the run's latest network against `opponent`, on the board of its stage, and return it.
 
-    gate: number of games, readouts, and the condition for accepting the candidate.  seed: as in `Match.play`.
+    seed: as in `Match.play`.
     Raises MatchStopped if `stop` is set before the end.
     """
-    readouts = run.settings.readouts if gate.readouts is None else gate.readouts
+    readouts = run.settings.readouts if terms.readouts is None else terms.readouts
     search = match_search(run.settings)
-    match = Match((run.learner.net, opponent), run.stage.env, readouts, gate, run.device, search)
+    match = Match((run.learner.net, opponent), run.stage.env, readouts, terms, run.device, search)
     while not match.is_over:
         match.play(seed, stop)
     return match
@@ -64,7 +78,7 @@ class Match:
 
     players: the candidate and the best network.  env: the game.
     readouts: simulations per move of both players.
-    gate: the number of games, and the condition for accepting the candidate.
+    terms: the number of games, and the condition for accepting the candidate.
     device: where the networks are computed.
     search: the search of both players, as in `evaluate`.
     """
@@ -74,7 +88,7 @@ class Match:
         players: tuple[NeuralNet, NeuralNet],
         env: GameEnv,
         readouts: int,
-        gate: Gate,
+        terms: Terms,
         device: str,
         search: SearchSettings | str = "gumbel",
     ) -> None:
@@ -82,7 +96,7 @@ class Match:
         self.players = players
         self.env = env
         self.readouts = readouts
-        self.gate = gate
+        self.terms = terms
         self.search = search
         self.results: list[MatchResult] = []
         self.seconds = 0.0  # spent on playing so far
@@ -94,7 +108,7 @@ class Match:
         Raises MatchStopped if `stop` is set.
         """
         began = time.monotonic()
-        pairs = min(AT_ONCE, self.gate.games - len(self.outcomes)) // 2
+        pairs = min(AT_ONCE, self.terms.games - len(self.outcomes)) // 2
         result = evaluate(
             self.env,
             *self.players,
@@ -121,16 +135,16 @@ class Match:
     @property
     def verdict(self) -> str:
         """The sequential test's verdict so far, "accept", "reject" or "continue"; always "continue" without a test."""
-        return Sprt(*self.gate.sprt).judge(pair_scores(self.outcomes)).state if self.gate.sprt else "continue"
+        return Sprt(*self.terms.sprt).judge(pair_scores(self.outcomes)).state if self.terms.sprt else "continue"
 
     @property
     def is_over(self) -> bool:
-        return len(self.outcomes) >= self.gate.games or self.verdict != "continue"
+        return len(self.outcomes) >= self.terms.games or self.verdict != "continue"
 
     @property
     def accepted(self) -> bool:
         """Whether the candidate replaces the best network; valid once the match is over."""
-        return self.verdict == "accept" if self.gate.sprt else self.win_rate >= self.gate.win_rate
+        return self.verdict == "accept" if self.terms.sprt else self.win_rate >= self.terms.win_rate
 
     def counts(self) -> dict[str, int]:
         """Return the number of distinct games and the candidate's numbers of wins, draws and losses, by name."""

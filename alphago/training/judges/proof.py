@@ -21,7 +21,7 @@ from alphago.nn.model_files import fingerprint
 from alphago.nn.net import NeuralNet
 from alphago.system.files import write_atomic
 from alphago.system.stopwatch import EXAMINATION
-from alphago.training.criteria import Opponent
+from alphago.system.validation import check_ranges, setting, settings
 from alphago.training.history import EVALUATIONS, read_rows
 from alphago.training.judges.results import games_as_text, match_row, without_forfeits
 from alphago.training.run import Run
@@ -34,6 +34,31 @@ PROOF = "proof.json"
 SEARCH = SearchSettings(gumbel=True)  # one leaf per wave: games are few, but the opponent takes most of the time anyway
 
 
+@settings
+class Opponent:
+    """A player that a run is to beat, and the schedule of the matches against it."""
+
+    name: str = setting('the player\'s name, as for `evaluate` ("gnugo:10", "rave:1000", "alphabeta:8")', default="")
+    readouts: int = setting("the network's simulations per move; 0 plays its policy alone", default=64, least=0)
+    first: float = setting("minutes of training before the first match", default=1.0, least=0)
+    every: float = setting("minutes of training between two matches", default=1.0, least=0)
+    most_games: int = setting("largest number of games in a match", default=100, least=1)
+    random_opening: int | None = setting(
+        "plies on random points at the start of each pair of games; None for the usual number of the game",
+        default=None, least=0,
+    )  # fmt: skip
+
+    chooses = False
+    seating = None
+
+    def __post_init__(self) -> None:
+        check_ranges(self, "an opponent's ")
+
+    def make_judge(self, env: GameEnv, net: NeuralNet, folder: Path) -> "Examiner":
+        """Return the judge that plays this opponent in `env`."""
+        return Examiner(env, self, folder)
+
+
 class Examiner:
     """The judge that plays matches against an opponent on a schedule and ends the run once the network is stronger.
 
@@ -44,7 +69,7 @@ class Examiner:
 
     name = "proof"
     best: NeuralNet | None = None  # self-play continues with the latest network
-    lineup = None
+    company = None
     decides = True
 
     def __init__(self, env: GameEnv, opponent: Opponent, folder: Path) -> None:
@@ -123,6 +148,9 @@ class Examiner:
         if self.ends_run:
             self.write_proof(row, valid)
         return True
+
+    def close(self) -> None:
+        """Do nothing, since engines end with their matches."""
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return {}: the judge keeps no network."""

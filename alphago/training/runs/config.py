@@ -59,7 +59,10 @@ def parse_config(path: Path) -> dict[str, Any]:
     version = config.get("version")
     if version not in (None, VERSION):
         raise ValueError(f"is of another version ({version!r}, must be {VERSION})")
-    return newer_config(config) if version is None else config
+    try:
+        return newer_config(config) if version is None else config
+    except KeyError as error:
+        raise ValueError(f"is of another version, or incomplete (settings: {error})") from error
 
 
 def game_of(config: Mapping[str, Any]) -> "GameEnv":

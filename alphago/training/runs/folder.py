@@ -33,9 +33,7 @@ class RunFolder:
     weights/games-N.safetensors   the network after N games
     games/games-M-N.npz       the records of games M to N - 1, all of one board (`load_records` reads them)
     metrics.jsonl             one line per iteration
-    matches/gate-N-9x9.npz    the gate's match after N games; the candidate has Black in games 0, 2, …
-    matches/champions-N-9x9.npz   with the setting `champions`: the candidate's match against the best network
-    matches/second-N-9x9.npz      with this setting: the candidate's match against the second best network
+    matches/gate-N-9x9.npz    a judge's match after N games; the candidate has Black in games 0, 2, …
     evaluations.jsonl         one line per match of a judge, and per test on watched or held-out records
     proof.json                the match, if any, that proved the network stronger than the opponent to beat
     state/N.safetensors       the newest two states to resume from, large ones in pieces

@@ -14,13 +14,13 @@ from alphago.records.record import GameRecord
 from alphago.system.cores import available_cores
 from alphago.system.validation import check_float, check_int, checks_keywords
 from alphago.training.call.session import RunParts, Slice, train_run
-from alphago.training.judges.held_out import HeldOut
+from alphago.training.judges.held_out import HeldOutGames
 from alphago.training.judges.prediction import AT_ONCE, Counts, predict
-from alphago.training.memory import MakeMemory
+from alphago.training.learner import Learner
 from alphago.training.runs.config import holds_run, read_config
 from alphago.training.settings import TrainingSettings
-from alphago.training.supervised.given_games import GivenGames, given_games, left_out_sentence
-from alphago.training.supervised.source import GivenMemory, GivenSource
+from alphago.training.supervised.given_games import given_games, left_out_sentence
+from alphago.training.supervised.source import Given, GivenSource
 from alphago.training.watch.report import Report
 
 HELD_OUT_POSITIONS = 20_000  # positions of a test: enough to distinguish an accuracy of 47 % from 48 %
@@ -29,16 +29,15 @@ CHECKS = 20  # tests in a run
 # Values of settings that differ from self-play's: each position is sampled once an epoch, and games follow exact rules.
 SUPERVISED: dict[str, Any] = {
     "samples_per_position": 1.0, "start_training_after": 0, "exact_rules": True, "curriculum": (),
-    "gate": None, "champions": None, "pool": None, "first_readouts": None, "first_games_in_flight": None,
+    "gate": None, "first_readouts": None, "first_games_in_flight": None,
     "batch_size": 128, "learning_rate": 0.01, "dense_rate": 0.1,
     "search_share": 0.0, "surprise_share": 0.0, "opening_plies": 0, "max_minutes": None,
 }  # fmt: skip
 # Settings that only self-play has, or that the given games determine.
 OF_SELF_PLAY = (
-    "num_games", "exact_rules", "curriculum", "gate", "champions", "pool", "start_training_after",
+    "num_games", "exact_rules", "curriculum", "gate", "judges", "memory", "targets", "seating", "start_training_after",
     "samples_per_position", "surprise_share", "search_share", "resign_threshold", "adaptive_resignation",
-    "opening_plies", "value_targets", "result_share", "result_growth", "visits_until", "played_from",
-    "random_move_share", "random_move_plies",
+    "opening_plies",
 )  # fmt: skip
 
 
@@ -106,25 +105,30 @@ def train_supervised(
         raise ValueError(f"dataset must have validation games of {env!r}, got none: a larger one, or another split")
     every = max(1, total // check_int("checks", checks, 1))
     chosen = {**({} if before else {**SUPERVISED, "ckp_freq": every}), **settings}
-    source, memory = parts_of(games, {**SUPERVISED, **(before or {}), **chosen}["batch_size"], every)
-    judge = HeldOut(env, records, checks)
-    parts = RunParts(memory, [judge], "alphago supervised DATASET", list(filter(None, [left_out_sentence(games)])))
-    return train_run(
-        env, total, chosen, Slice(folder, reports, stop_after), source, parts=parts,
-        model=net, sizes={"tower_height": tower_height, "channels": channels}, until=None, device=device,
-    )  # fmt: skip
-
-
-def parts_of(games: GivenGames, batch_size: int, most: int) -> tuple[Any, MakeMemory]:
-    """Return two functions: the first creates a run's source of games, the second its memory.
-
-    batch_size: the learner's batch size.  most: the largest number of games per iteration.
-    """
+    batch_size = {**SUPERVISED, **(before or {}), **chosen}["batch_size"]
 
     def make_source(env: Any, settings: Any, numbers: range, *_: Any, seed: int = 0, **__: Any) -> GivenSource:
-        return GivenSource(games, numbers.stop, seed, batch_size, most)
+        return GivenSource(games, numbers.stop, seed, batch_size, every)
 
-    return make_source, partial(GivenMemory.of, games)
+    parts = RunParts(
+        make_source,
+        Learner,
+        Given(games),
+        [HeldOutGames(tuple(records), checks)],
+        "alphago supervised DATASET",
+        list(filter(None, [left_out_sentence(games)])),
+    )
+    return train_run(
+        env,
+        total,
+        chosen,
+        Slice(folder, reports, stop_after),
+        parts,
+        model=net,
+        sizes={"tower_height": tower_height, "channels": channels},
+        until=None,
+        device=device,
+    )
 
 
 @checks_keywords()

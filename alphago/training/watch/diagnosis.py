@@ -97,7 +97,7 @@ def value_overfit(recent: Recent) -> Finding | None:
     trained, fresh = recent.mean("value_loss"), recent.mean("fresh_value_loss")
     if trained is None or fresh is None or fresh < max(OVERFIT_RATIO * trained, trained + OVERFIT_GAP):
         return None
-    if recent.settings.get("pool"):  # it trains on means over many games, which are closer than a new game's result
+    if recent.settings.get("memory"):  # other memories may train on means over games, closer than a new game's result
         return None
     variance = recent.mean("value_variance")
     beside = "" if variance is None else f"; the results' variance is {variance:.2f}"

@@ -43,6 +43,9 @@ MEASURES = (
 )  # fmt: skip
 
 
+WATCHED = (("Win rate", "win_rate", 1.0), ("Points lost in the exam", "exam_points", None))  # with the axis' end
+
+
 class LiveReport(Report):
     """A report that shows a run below a notebook's cell, updated twice a second by a thread of its own.
 
@@ -135,11 +138,13 @@ class LiveReport(Report):
         return beside(picture, end)
 
     def panels(self) -> Iterator[CurvePanel]:
-        """Yield a panel with a win rate curve for each opponent, then a panel for each of MEASURES that has a point."""
+        """Yield a panel with a curve for each opponent or exam, then a panel for each of MEASURES that has a point."""
         names = dict.fromkeys(map(opponent_name, self.matches))
-        wins = [curve(name, [row for row in self.matches if opponent_name(row) == name], "win_rate") for name in names]
-        if wins:
-            yield CurvePanel("Win rate", wins, 0.0, 1.0, percent=True)
+        own = {name: [row for row in self.matches if opponent_name(row) == name] for name in names}
+        for title, key, high in WATCHED:
+            curves = [one for name, rows in own.items() if (one := curve(name, rows, key)).x]
+            if curves:
+                yield CurvePanel(title, curves, 0.0, high, percent=high is not None)
         rows = list(self.rows)
         for measure in MEASURES:
             curves = [one for key, name in measure.keys if (one := curve(name, rows, key)).x]

@@ -1,4 +1,4 @@
-"""Panels of the judges' measurements: win rates, scores, captures, lengths of games, prediction of records."""
+"""Panels of the judges' measurements: win rates, scores, captures, lengths of games, records, and exams."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -40,6 +40,12 @@ RECORDS = (
     Measure("Cross-entropy of the records' moves", "cross_entropy", "nats"),
     Measure("Value error on the records", "value_error", "squared"),
 )
+EXAM = (
+    Measure("Points lost a move in the exam", "exam_points", "points", ("exam_points_low", "exam_points_high")),
+    Measure("Win rate lost a move in the exam", "exam_rate", SHARE, ("exam_rate_low", "exam_rate_high")),
+    Measure("Moves of the exam that lose more than 2 points", "exam_blunders", SHARE),
+    Measure("Correlation of the win rate with the exam's", "exam_correlation"),
+)
 
 
 def match_panels(histories: Sequence[History], x: str) -> list[Panel]:
@@ -62,13 +68,13 @@ def match_panels(histories: Sequence[History], x: str) -> list[Panel]:
 
 
 def own_panels(histories: Sequence[History], name: str, x: str) -> Iterator[Panel]:
-    """Yield the panels of one opponent: its win rate, score, captures, length of games, and prediction of records."""
+    """Yield the panels of one opponent: its win rate, score, captures, length of games, prediction, and grades."""
     for measure in (WIN_RATE, SCORE):
         own = list(lines(histories, name, measure, x))
         yield Panel(f"{measure.title}, {name}", measure.unit, own, measure.level)
     both = [*lines(histories, name, TAKEN, x, "taken"), *lines(histories, name, LOST, x, "lost", "--")]
     yield Panel(f"{TAKEN.title}, {name}", TAKEN.unit, both)
-    for measure in (LENGTH, *RECORDS):
+    for measure in (LENGTH, *RECORDS, *EXAM):
         yield Panel(f"{measure.title}, {name}", measure.unit, list(lines(histories, name, measure, x)))
 
 
@@ -105,7 +111,7 @@ def shared_panels(history: History, x: str) -> Iterator[Panel]:
     other = OTHER_AXIS[x]
     yield panel(WIN_RATE, x, "Win rate (dashed: the policy alone)")
     yield panel(WIN_RATE, other, f"Win rate by {other}", in_words_of([history], AXES[other][2]))
-    for measure in (SCORE, TAKEN, LOST, LENGTH, ELO, *RECORDS):
+    for measure in (SCORE, TAKEN, LOST, LENGTH, ELO, *RECORDS, *EXAM):
         yield panel(measure, x)
 
 

@@ -57,7 +57,7 @@ def plot(runs: str | Path | Sequence[str | Path], out: str | Path | None = None,
 
     The panels show the following, if at least one run has measured it:
     - for each opponent: win rate and Elo with 95 % intervals, length of games, and in Go score and captures;
-    - for watched game records: how well the network predicts their moves;
+    - for watched game records: how well the network predicts their moves; for exams: its grades;
     - for training: losses, entropies, statistics of the games, and speed; the thin line has a point per iteration, the
       thick line is a moving average;
     - for a single run: final boards of its newest matches.

@@ -186,7 +186,7 @@ class TestCompact:
             found = folder.restore()
             oldest = folder.shards.files[0]
             spoil(finished / "games" / oldest.name, how)
-            kept = make_compact(folder, found, [3])
+            kept = make_compact(folder, found, 3)
         assert kept.games == GAMES - (oldest.end - oldest.first)
         assert go_on(finished, GAMES + 4)[1].last["games"] == GAMES + 4
 
@@ -266,7 +266,7 @@ class TestParts:
                       "lengths": np.full(300, 200), "weights": np.ones(60_000, np.float32)}  # fmt: skip
             found.tensors["selfplay3.games"] = pack_arrays(flying)
             found.tensors["net.large"] = torch.rand(5_000_000)
-            kept = make_compact(folder, found, [3])
+            kept = make_compact(folder, found, 3)
         assert total(tmp_path) == kept.size
         assert FOLDER_LIMIT - 2**20 < kept.size <= FOLDER_LIMIT
         assert max(path.stat().st_size for path in tmp_path.rglob("*")) <= FILE_LIMIT

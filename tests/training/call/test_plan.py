@@ -18,8 +18,8 @@ from alphago.mcts.search import SearchSettings
 from alphago.nn.base import ResidualTower
 from alphago.nn.net import NeuralNet, load_model
 from alphago.training.call.session import train
-from alphago.training.criteria import Opponent
 from alphago.training.history import read_history
+from alphago.training.judges.proof import Opponent
 from alphago.training.loop import train_loop
 from tests.training.conftest import STAGES
 from tests.training.small_runs import (

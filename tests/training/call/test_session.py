@@ -23,7 +23,8 @@ from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.net import NeuralNet, load_model
 from alphago.training.call.plan import TrainCall, new_run
 from alphago.training.call.session import estimate, train
-from alphago.training.criteria import Gate, Opponent
+from alphago.training.judges.gate import Gate
+from alphago.training.judges.proof import Opponent
 from alphago.training.runs.config import holds_run, read_config
 from alphago.training.runs.folder import new_folder
 from alphago.training.selfplay import SelfPlay, selfplay

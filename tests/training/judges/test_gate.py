@@ -17,14 +17,13 @@ from alphago.arena.match import MatchResult
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import load_records
-from alphago.training.criteria import Gate
 from alphago.training.history import read_history, read_rows
 from alphago.training.judges.candidate import Match
-from alphago.training.judges.gate import Gatekeeper
-from alphago.training.lineup import Lineup
+from alphago.training.judges.gate import Gate, Gatekeeper
 from alphago.training.loop import train_loop
 from alphago.training.run import Run
 from alphago.training.selfplay import SelfPlay
+from alphago.training.source import Company
 from tests.training.small_runs import (
     GO,
     Listener,
@@ -54,12 +53,27 @@ def gated(tmp_path_factory: pytest.TempPathFactory) -> Small:
 
 
 def match_of(gate: Gate, env: GoEnv = GO) -> Match:
-    return Match((net_of(2, env), net_of(1, env)), env, 0, gate, "cpu")
+    return Match((net_of(2, env), net_of(1, env)), env, 0, gate.terms, "cpu")
 
 
 def ended(*outcomes: float) -> MatchResult:
     """Games that ended so, each with a move of its own."""
     return MatchResult(np.array(outcomes, np.float32), tuple((i,) for i in range(len(outcomes))))
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"win_rate": 0.0}, "a gate's win_rate must be a number > 0 and <= 1, got 0.0"),
+        ({"games": 5}, "a gate's games must be an even number, got 5"),
+        ({"sprt": (10, 0)}, "elo0 must be below elo1"),
+        ({"sprt": 10}, "a gate's sprt must be a pair of Elo differences or None, got 10"),
+    ],
+    ids=str,
+)
+def test_what_is_no_gate(given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        Gate(**given)
 
 
 class TestKeptGames:
@@ -196,8 +210,8 @@ class Published(SelfPlay):
 
     nets: list[NeuralNet]
 
-    def publish(self, net: NeuralNet, dtype: str | None = None, *, lineup: Lineup | None = None) -> None:
-        super().publish(net, dtype, lineup=lineup)
+    def publish(self, net: NeuralNet, dtype: str | None = None, *, company: Company | None = None) -> None:
+        super().publish(net, dtype, company=company)
         self.nets = [*getattr(self, "nets", []), net]
 
 

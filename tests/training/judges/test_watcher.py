@@ -15,10 +15,10 @@ from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.training.call.session import train
-from alphago.training.criteria import check_watch, split_readouts
 from alphago.training.history import EVALUATIONS, read_rows
 from alphago.training.judges.watcher import AT_THE_END, POINTS, Watcher
 from alphago.training.run import Run
+from alphago.training.watch_names import check_watch, split_readouts
 from tests.training.small_runs import GO, TINY, Listener, RandomGames, Small, go_on, opened, run, run_killed, same
 
 SHARE = 0.05
@@ -96,7 +96,7 @@ def rows_of(folder: Path) -> list[Any]:
 def watched(folder: Path, watcher: Watcher, minutes: float = 10.0) -> Iterator[Run]:
     """A run by the clock with this judge, whose clock the test turns."""
     settings = {"max_minutes": minutes, "report": Listener()}
-    with opened(folder, None, source=RandomGames, judges=[watcher], **settings) as made:  # type: ignore[arg-type]
+    with opened(folder, None, source=RandomGames, extra=[watcher], **settings) as made:  # type: ignore[arg-type]
         made.clock.ready = 0.0
         yield made
 

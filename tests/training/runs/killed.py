@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from alphago.mcts.evaluator import HashEvaluator
+from alphago.training.cgzero import Champions, Pool
 from alphago.training.loop import train_loop
 from alphago.training.memory import ReplayMemory
 from alphago.training.selfplay import selfplay
@@ -23,8 +24,8 @@ SETTINGS: dict[str, Any] = {"num_games": 12, "samples_per_position": 3.0}
 
 CHAMPIONS: dict[str, Any] = {  # of merged samples, and of two networks in a game
     "num_games": 16,
-    "champions": {"win_rate": 0.25, "games": 2, "readouts": 2, "recent": 2, "recent_share": 0.4},
-    "pool": {"positions": 30, "subset": 60, "epochs": 2},
+    "judges": [Champions(0.25, games=2, readouts=2, recent=2, recent_share=0.4)],
+    "memory": Pool(30, subset=60, epochs=2),
 }
 
 

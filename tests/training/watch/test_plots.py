@@ -15,8 +15,8 @@ from matplotlib.text import Text as MplText
 
 from alphago.cli import main
 from alphago.drawing.shapes import Text, flat
-from alphago.training.criteria import Opponent
 from alphago.training.history import number, read_history, read_rows
+from alphago.training.judges.proof import Opponent
 from alphago.training.watch.board_panels import board_panels
 from alphago.training.watch.match_panels import match_panels
 from alphago.training.watch.panels import smooth, spread

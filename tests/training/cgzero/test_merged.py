@@ -11,8 +11,8 @@ from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
 from alphago.records.record import GameRecord, RecordBuilder
+from alphago.training.cgzero.merged import MergedSamples, canonical_inputs, group_inputs, merged
 from alphago.training.memory import Entry, ReplayMemory, Sample
-from alphago.training.merged import MergedSamples, canonical_inputs, group_inputs, merged
 from tests.mcts.games import CountingEnv
 from tests.training.small_runs import RandomGames
 

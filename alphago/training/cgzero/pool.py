@@ -4,7 +4,7 @@ The method is the sampler and training loop of CGZero (marchete 2020, github.com
 here a merged sample keeps its count when positions are added to it, and the policy of an old sample still sums to 1.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +12,9 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.records.record import GameRecord
 from alphago.system.validation import check_float, check_int, check_ranges, setting, settings
+from alphago.training.cgzero.merged import Means, MergedSamples, merged
 from alphago.training.memory import Entry, ReplayMemory, Sample, turn
-from alphago.training.merged import Means, MergedSamples, merged
+from alphago.training.targets import Targets
 
 TOP_SHARE = 0.2  # share of a subset that goes to the inputs with the highest counts
 NEXT_SHARE, NEXT_OF = 0.2, 0.4  # share of a subset drawn from the 40 % of inputs with the highest counts
@@ -60,6 +61,10 @@ class Pool:
     def __post_init__(self) -> None:
         check_ranges(self, "a pool's ")
         object.__setattr__(self, "rates", check_rates(self.rates))
+
+    def make_memory(self, env: GameEnv, *, targets: Targets, masked: bool, start: int, seed: int) -> "SamplePool":
+        """Return an empty memory of games of `env`; see `MemorySettings.make_memory`."""
+        return SamplePool(ReplayMemory(env, ENDLESS, targets=targets, masked=masked), self, start=start, seed=seed)
 
     @property
     def learned(self) -> int:
@@ -124,26 +129,24 @@ class SamplePool:
     equal inputs, up to a symmetry of the game, become one merged sample.  Its targets are the means of the positions'
     targets, and its weight is 1 for any number of positions.
 
-    The class has the public methods of ReplayMemory.  It holds a ReplayMemory that stores the games and computes the
-    targets before merging.  A saved run keeps only the games; a resumed run merges them again in the same order.
+    A saved run keeps only the games; a resumed run merges them again in the same order.
+
+    records: stores the games, and computes the targets before merging; it is empty and has no limit.
+    start: the number of positions from which training may begin.
+    seed: seed of the random generators that draw the subsets and their orders.
     """
 
     keeps_games = True
 
-    def __init__(self, env: GameEnv, settings: Pool, *, seed: int = 0, **targets: Any) -> None:
-        """Make an empty pool in generation 0.
-
-        seed: seed of the random generators that draw the subsets and their orders.
-        targets: keywords of ReplayMemory from `search_share` on.
-        """
-        self.env = env
+    def __init__(self, records: ReplayMemory, settings: Pool, *, start: int = 0, seed: int = 0) -> None:
+        self.env = records.env
         self.settings = settings
+        self.start = start
         self.seed = seed
-        self.records = ReplayMemory(env, ENDLESS, **targets)
-        self.capacity = 0  # unused attribute of every memory; Pool.size limits the pool
+        self.records = records
+        self.new = 0  # number of positions that the last `remember` added
         self.layers: list[Layer] = []  # the closed layers, the oldest first
         self.open = self._layer(0)
-        self.taken = 0  # number of batches of the present subset that the network has learned
         self._subset: Means | None = None  # None until it is needed
         self._order: tuple[int, np.ndarray] | None = None  # an epoch, and the order of the subset's rows, int64 [n]
 
@@ -153,11 +156,6 @@ class SamplePool:
     def __len__(self) -> int:
         """Return the number of positions in the pool, before equal inputs are merged."""
         return len(self.records)
-
-    @property
-    def entries(self) -> Sequence[Entry]:
-        """The games in the pool, the oldest first."""
-        return self.records.entries
 
     @property
     def added(self) -> int:
@@ -192,6 +190,13 @@ class SamplePool:
         """
         return self.settings.passes(self.open.generation) * self.settings.learned / self.settings.positions
 
+    def remember(self, records: Sequence[GameRecord]) -> float:
+        """Add games; return the number of samples in all epochs of a generation that they complete, else 0."""
+        before = self.records.added
+        self.add(records)
+        self.new = self.records.added - before
+        return float(self.begin_generation()) if self.is_due and len(self) >= self.start else 0.0
+
     def add(self, records: Iterable[GameRecord]) -> None:
         """Add games to the generation that is being played."""
         before = len(self.records.entries)
@@ -211,7 +216,7 @@ class SamplePool:
         self.layers.append(self.open)
         self.open = self._layer(self.open.generation + 1)
         self._drop_layers()
-        self.taken, self._subset = 0, None
+        self._subset = None
         return self.settings.passes(self.generation) * len(self.subset.value)
 
     def _drop_layers(self) -> None:
@@ -245,9 +250,13 @@ class SamplePool:
     def _generator(self, *which: int) -> np.random.Generator:
         return np.random.default_rng([self.seed, STREAM, self.generation, *which])
 
-    def sample(self, count: int, generator: np.random.Generator, newest: int | None = None) -> Sample:
-        """Return single positions, without merging equal inputs; see `ReplayMemory.sample`."""
-        return self.records.sample(count, generator, newest)
+    def fresh(self, count: int, generator: np.random.Generator) -> Sample | None:
+        """Return single positions of the latest games, without merging equal inputs; see `Memory.fresh`."""
+        return self.records.sample(count, generator, newest=self.new) if self.new else None
+
+    def latest(self, count: int) -> list[GameRecord]:
+        """Return the latest `count` games, newest first."""
+        return self.records.latest(count)
 
     def batch(self, number: int, count: int, generator: np.random.Generator) -> Sample:
         """Return batch `number` of the present generation: `count` merged samples under random symmetries.
@@ -281,36 +290,26 @@ class SamplePool:
             self._order = epoch, self._generator(1, epoch).permutation(len(self.subset.value))
         return int(self._order[1][within])
 
-    def metrics(self) -> dict[str, int]:
+    def metrics(self) -> dict[str, float]:
         """Return the present `generation` and the number of `merged_samples`, summed over the layers."""
         return {"generation": self.generation, "merged_samples": sum(len(layer.samples) for layer in self.layers)}
 
     def state(self) -> dict[str, Any]:
-        """Return plain data: "games", the number of games in the pool, and the arguments of `restore` by name.
+        """Return plain data: "games", the number of games in the pool, and what else `restore` needs.
 
         "layers" has a pair (generation, number of games) for each layer, the oldest first.
         """
         layers = [[layer.generation, len(layer.entries)] for layer in (*self.layers, self.open)]
-        games = sum(count for _, count in layers)
-        return {"games": games, "capacity": self.capacity, "added": self.added, "layers": layers, "taken": self.taken}
+        return {"games": sum(count for _, count in layers), "added": self.added, "layers": layers}
 
-    def restore(
-        self,
-        records: Iterable[GameRecord],
-        capacity: int,
-        added: int,
-        layers: Sequence[Sequence[int]] = ((0, ENDLESS),),
-        taken: int = 0,
-    ) -> None:
+    def restore(self, records: Iterable[GameRecord], state: Mapping[str, Any]) -> None:
         """Fill an empty pool with the games of a saved pool, oldest first.
 
-        records: the games.  The other arguments are entries of the saved pool's `state`.  If there are fewer games than
-        `layers` says, the oldest generations lack games.
+        state: the saved pool's.  If there are fewer games than it says, the oldest generations lack games.
         """
-        self.capacity, self.taken = capacity, taken
         left = list(records)
         parts: list[tuple[int, list[GameRecord]]] = []
-        for generation, games in reversed(layers):
+        for generation, games in reversed(state["layers"]):
             cut = max(0, len(left) - games)
             parts.append((generation, left[cut:]))
             left = left[:cut]
@@ -319,7 +318,7 @@ class SamplePool:
                 self.layers.append(self.open)
             self.open = self._layer(generation)
             self.add(part)
-        self.records.added = added
+        self.records.added = state["added"]
 
 
 def draw_subset(counts: np.ndarray, size: int, generator: np.random.Generator) -> np.ndarray:

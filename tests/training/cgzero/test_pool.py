@@ -13,13 +13,14 @@ import pytest
 from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
 from alphago.records.record import GameRecord
+from alphago.training.cgzero.merged import canonical_inputs
+from alphago.training.cgzero.pool import Pool, SamplePool, draw_subset
 from alphago.training.history import read_rows
 from alphago.training.loop import train_loop
 from alphago.training.memory import ReplayMemory
-from alphago.training.merged import canonical_inputs
-from alphago.training.pool import Pool, SamplePool, draw_subset
-from alphago.training.settings import TrainingSettings
+from alphago.training.targets import LambdaReturns
 from tests.mcts.games import CountingEnv
+from tests.training.cgzero.test_merged import random_games
 from tests.training.small_runs import (
     Listener,
     RandomGames,
@@ -31,7 +32,6 @@ from tests.training.small_runs import (
     same,
     spoil,
 )  # fmt: skip
-from tests.training.test_merged import random_games
 
 GO = GoEnv(3, komi=0.5)
 COUNTERS = CountingEnv(9)
@@ -39,9 +39,13 @@ SMALL = Pool(positions=30, subset=60, epochs=2, rates=((0, 4), (2, 1)))
 ANY = np.random.default_rng(0)
 
 
+def new_pool(env: Any, settings: Pool = SMALL) -> SamplePool:
+    return settings.make_memory(env, targets=LambdaReturns(), masked=False, start=0, seed=5)
+
+
 def filled(env: Any, generations: int, settings: Pool = SMALL) -> SamplePool:
     """A pool at the beginning of a generation's learning, of games of random moves."""
-    pool = SamplePool(env, settings, seed=5)
+    pool = new_pool(env, settings)
     source = RandomGames(env, None, range(0), None)
     games = map(source.game, itertools.count())
     for _ in range(generations):
@@ -64,13 +68,6 @@ class TestSettings:
     def test_rates_that_are_none(self, rates: Any) -> None:
         with pytest.raises(ValueError, match=r"a pool's rates must be pairs \(generation, factor >= 0\)"):
             Pool(rates=rates)
-
-    def test_one_setting_of_a_run(self) -> None:
-        assert TrainingSettings(pool=500).pool == Pool(500)
-        assert TrainingSettings(pool={"positions": 500, "epochs": 3}).pool == Pool(500, epochs=3)
-        assert TrainingSettings().pool is None
-        with pytest.raises(ValueError, match=r"pool, positions of self-play, must be an integer >= 1, got 0\.5"):
-            TrainingSettings(pool=0.5)
 
 
 class TestSubset:
@@ -104,7 +101,7 @@ class TestSubset:
 
 class TestGenerations:
     def test_one_is_due_after_so_many_positions(self) -> None:
-        pool = SamplePool(GO, SMALL)
+        pool = new_pool(GO)
         games = random_games(GO, 50)
         assert (pool.can_learn, pool.is_due) == (False, False)
         for game in games:
@@ -167,7 +164,7 @@ class TestGenerations:
         assert kept == [[0], [0, 1], [0, 1, 2], [1, 2, 3], [1, 2, 3, 4]]
         pool = filled(GO, 5, settings)
         assert len(pool) == sum(layer.positions for layer in pool.layers)
-        assert [entry for layer in pool.layers for entry in layer.entries] == list(pool.entries)
+        assert [entry for layer in pool.layers for entry in layer.entries] == list(pool.records.entries)
         assert pool.added > len(pool)
 
     def test_a_pool_has_its_size(self) -> None:
@@ -181,18 +178,24 @@ class TestGenerations:
     def test_single_positions_too(self) -> None:
         """Of the newest games, as every memory gives them."""
         records = random_games(GO, 9)
-        pool, memory = SamplePool(GO, SMALL), ReplayMemory(GO)
-        for one in (pool, memory):
-            one.add(records)
-        samples = [one.sample(20, np.random.default_rng(3), newest=15) for one in (pool, memory)]
-        assert all(np.array_equal(mine, yours) for mine, yours in zip(*samples, strict=True))
+        pool, memory = new_pool(GO), ReplayMemory(GO)
+        memory.add(records)
+        for part in (records[:6], records[6:], []):
+            pool.remember(part)
+            new = pool.new
+            fresh = pool.fresh(20, np.random.default_rng(3))
+            assert (fresh is None) == (not part)
+            if part == records[6:]:
+                expected = memory.sample(20, np.random.default_rng(3), newest=new)
+                assert fresh is not None
+                assert all(np.array_equal(mine, yours) for mine, yours in zip(fresh, expected, strict=True))
 
 
 def rebuilt(pool: SamplePool, records: list[GameRecord] | None = None) -> SamplePool:
     state = json.loads(json.dumps(pool.state()))
-    assert state.pop("games") == sum(layer[1] for layer in state["layers"])
-    again = SamplePool(pool.env, pool.settings, seed=pool.seed)
-    again.restore([entry.record for entry in pool.entries] if records is None else records, **state)
+    assert state["games"] == sum(layer[1] for layer in state["layers"])
+    again = new_pool(pool.env, pool.settings)
+    again.restore([entry.record for entry in pool.records.entries] if records is None else records, state)
     return again
 
 
@@ -201,10 +204,9 @@ class TestState:
         """Within a generation's learning, with games of the next one played already."""
         pool = filled(GO, 4)
         pool.add(random_games(GO, 3, seed=9))
-        pool.taken = 2
         again = rebuilt(pool)
         assert json.dumps(again.state()) == json.dumps(pool.state())
-        assert (again.generation, again.taken, len(again), again.is_due) == (3, 2, len(pool), pool.is_due)
+        assert (again.generation, len(again), again.is_due) == (3, len(pool), pool.is_due)
         for mine, yours in zip(again.subset[1:], pool.subset[1:], strict=True):
             assert np.array_equal(mine, yours)
         for number in (0, 2, 7):
@@ -225,7 +227,7 @@ class TestState:
 
 
 POOLED: dict[str, Any] = {
-    "pool": {"positions": 60, "subset": 90, "epochs": 2}, "num_games": 20, "batch_size": 8, "ckp_freq": 100
+    "memory": Pool(60, subset=90, epochs=2), "num_games": 20, "batch_size": 8, "ckp_freq": 100
 }  # fmt: skip
 
 
@@ -251,8 +253,8 @@ class TestRun:
     def test_learning_rates_follow_generations(self, tmp_path: Path) -> None:
         """Beside the run's schedule and its warm-up, which is over after 200 steps."""
         rates = ((0, 8.0), (1, 2.0), (2, 1.0))
-        pool = {**POOLED["pool"], "rates": rates}
-        settings = {"pool": pool, "num_games": 40, "schedule": "constant", "source": RandomGames}
+        pool = Pool(60, subset=90, epochs=2, rates=rates)
+        settings = {"memory": pool, "num_games": 40, "schedule": "constant", "source": RandomGames}
         _, listener = run(tmp_path, **{**POOLED, **settings})
         generations = {row["generation"] for row in listener.rows}
         assert max(generations) >= 2
@@ -285,8 +287,8 @@ class TestRun:
 
     def test_a_run_keeps_its_memory(self, tmp_path: Path) -> None:
         run(tmp_path, **{**POOLED, "num_games": 4})
-        with pytest.raises(ValueError, match=r"has pool Pool\(positions=60, .* got None: choose another folder"):
-            go_on(tmp_path, pool=None)
+        with pytest.raises(ValueError, match=r"has memory Pool\(positions=60, .* got None: choose another folder"):
+            go_on(tmp_path, memory=None)
 
     def test_another_game_without_ownership(self, tmp_path: Path) -> None:
         env = OwareEnv()
@@ -298,10 +300,9 @@ class TestRun:
     def test_boards_one_after_the_other(self, tmp_path: Path) -> None:
         """Each has a pool of its own."""
         report = Listener()
-        pool = {"positions": 20, "epochs": 1}
-        settings = {**POOLED, "pool": pool, "num_games": 30, "start_training_after": 10, "curriculum": ((2, 0.4),)}
-        with opened(tmp_path, source=RandomGames, report=report, **settings) as made:
+        settings = {**POOLED, "memory": Pool(20, epochs=1), "num_games": 30, "curriculum": ((2, 0.4),)}
+        with opened(tmp_path, source=RandomGames, report=report, start_training_after=10, **settings) as made:
             train_loop(made, threading.Event())
-            assert made.stage.pool is not None
-            assert all(entry.record.policies.shape[1] == 10 for entry in made.stage.pool.entries)
+            assert isinstance(made.stage.memory, SamplePool)
+            assert all(record.policies.shape[1] == 10 for record in made.stage.memory.latest(100))
         assert {row["board_size"] for row in report.rows if row["steps"]} == {2, 3}

@@ -6,25 +6,96 @@ the defaults of `Champions`.
 
 import threading
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
 from alphago.arena.match import MatchStopped
+from alphago.env.game import GameEnv
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.nn.parts import strip_prefix
 from alphago.system.stopwatch import MATCHES
-from alphago.training.criteria import Champions, Gate
-from alphago.training.judges.candidate import log_match, play_candidate
-from alphago.training.lineup import Lineup, Shares
+from alphago.system.validation import check_ranges, setting, settings
+from alphago.training.cgzero.lineup import CGZeroGames, Shares, lineup
+from alphago.training.cgzero.pool import SamplePool
+from alphago.training.judges.candidate import Terms, log_match, play_candidate
 from alphago.training.run import Run
+from alphago.training.source import Company
 
 PREFIX = "champion."  # prefix of the networks' tensors in a run's state, before the network's number
 STREAM = 4_000_000_009  # recent networks are drawn by generators seeded with (seed, STREAM, candidates)
 # Attributes of a ChampionKeeper that its state contains.
 FIELDS = ("candidates", "judged_games", "judged_steps", "best_number", "second_number", "recent_number", "rates")
+
+
+@settings
+class Champions:
+    """Settings of a run whose two best networks, the champions, play self-play (see ChampionKeeper).
+
+    They state when a candidate, the latest network, becomes a champion, and which networks play each other.  The
+    defaults are CGZero's (marchete 2020) unless a setting's help gives another number for CGZero.
+    """
+
+    win_rate: float = setting(
+        "win rate that the candidate needs against the best network, a draw counting half",
+        default=0.556,
+        positive=True,
+        most=1,
+    )
+    second_rate: float = setting(
+        "win rate that an accepted candidate needs against the second best network: then the previous best network "
+        "becomes the second best, else the second best stays, since it has a strength that the candidate lacks",
+        default=0.5,
+        least=0,
+        most=1,
+    )
+    games: int = setting(
+        "games of a match against each champion, an even number: each opening is played with both colours (CGZero: "
+        "400)",
+        default=100,
+        least=2,
+    )
+    every: int | None = setting(
+        "games of self-play between two candidates; None for one candidate after each generation of a pool, or "
+        "without a pool for `ckp_freq`, the games between two checkpoints",
+        default=None,
+        least=1,
+    )
+    readouts: int | None = setting(
+        "simulations per move; 0 compares the policies alone, None uses self-play's number", default=None, least=0
+    )
+    recent: int = setting(
+        "number of latest candidates, including the newest, from which self-play's recent network is drawn",
+        default=6,
+        least=1,
+        most=100,
+    )
+    recent_share: float = setting(
+        "share of self-play's games in which a champion plays a recent network", default=0.1, least=0, most=0.8
+    )
+    least_share: float = setting(
+        "least share of self-play's games in which the best network plays itself", default=0.2, least=0, most=1
+    )
+
+    chooses = True
+    seating = CGZeroGames()
+
+    def __post_init__(self) -> None:
+        check_ranges(self, "the champions' ")
+        if self.games % 2:
+            raise ValueError(f"the champions' games must be an even number, got {self.games!r}")
+        if self.least_share + self.recent_share > 1:
+            raise ValueError(
+                "the champions' least_share and recent_share must be at most 1 together, got "
+                f"{self.least_share!r} and {self.recent_share!r}"
+            )
+
+    def make_judge(self, env: GameEnv, net: NeuralNet, folder: Path) -> "ChampionKeeper":
+        """Return the judge of a run that begins with `net`."""
+        return ChampionKeeper(self, net)
 
 
 class ChampionKeeper:
@@ -52,7 +123,7 @@ class ChampionKeeper:
         self.rates = [0.5, 0.5]  # the latest candidate's win rates against the best and the second best
         self.judged_games = games  # games of self-play when the last candidate was judged
         self.judged_steps = steps  # gradient steps at that time; the same number again means the same network
-        self._lineup: Lineup | None = None
+        self._company: Company | None = None
 
     @property
     def best(self) -> NeuralNet:
@@ -65,17 +136,17 @@ class ChampionKeeper:
         return self.nets[self.second_number]
 
     @property
-    def lineup(self) -> Lineup | None:
+    def company(self) -> Company | None:
         """The networks that play self-play beside the best one; None while best and second best are the same."""
         if self.best_number == self.second_number:
             return None
-        if self._lineup is None:  # cached, because a run publishes again when the object changes
-            self._lineup = Lineup(self.second, self.nets[self.recent_number], self.shares)
-        return self._lineup
+        if self._company is None:  # cached, because a run publishes again when the object changes
+            self._company = lineup(self.second, self.nets[self.recent_number], self.shares)
+        return self._company
 
     @property
     def shares(self) -> Shares:
-        """The shares of the three kinds of games, as in Lineup.
+        """The shares of the three kinds of games.
 
         A lower win rate of the latest candidate against the best network raises the share of games that the best
         network plays against itself; a lower win rate against the second best raises the share of best against second.
@@ -84,13 +155,13 @@ class ChampionKeeper:
         mixed = 1 - self.champions.recent_share
         lost = 1 - first / (first + second) if first + second else 0.5
         alone = max(self.champions.least_share, mixed * lost)
-        return alone, mixed - alone, self.champions.recent_share
+        return Shares(alone, mixed - alone, self.champions.recent_share)
 
     def due(self, run: Run) -> bool:
         """Return whether the latest network should play the champions now."""
         if run.learner.steps <= self.judged_steps:
             return False
-        if run.is_over or (self.champions.every is None and run.stage.pool is not None):
+        if run.is_over or (self.champions.every is None and isinstance(run.stage.memory, SamplePool)):
             return not run.is_proved
         every = self.champions.every or run.settings.ckp_freq
         return run.games // every > self.judged_games // every
@@ -106,10 +177,10 @@ class ChampionKeeper:
         Returns False, with nothing changed, if `stop` was set before the matches were over.
         """
         champions, seed = self.champions, 2 * self.candidates
-        gate = Gate(champions.win_rate, games=champions.games, readouts=champions.readouts)
+        terms = Terms(champions.win_rate, champions.games, champions.readouts)
         try:
-            first = play_candidate(run, self.best, gate, seed, stop)
-            second = first if self.second is self.best else play_candidate(run, self.second, gate, seed + 1, stop)
+            first = play_candidate(run, self.best, terms, seed, stop)
+            second = first if self.second is self.best else play_candidate(run, self.second, terms, seed + 1, stop)
         except MatchStopped:
             return False
         row = {**run.standing, "judge": self.name}
@@ -126,7 +197,7 @@ class ChampionKeeper:
         recent = self._drop_networks()
         generator = np.random.default_rng([run.settings.seed, STREAM, self.candidates])
         self.recent_number = int(generator.choice(recent))
-        self._lineup = None
+        self._company = None
         self.judged_games, self.judged_steps = run.games, run.learner.steps
         return True
 
@@ -140,6 +211,9 @@ class ChampionKeeper:
     def conclusion(self, longer: str) -> str:
         """Return "", since matches are reported when they end."""
         return ""
+
+    def close(self) -> None:
+        """Do nothing, since the judge holds only networks."""
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return the networks' weights by name, not copied."""
@@ -166,4 +240,4 @@ class ChampionKeeper:
             net.load_state_dict(strip_prefix(tensors, f"{PREFIX}{number}."))
         for name in FIELDS:
             setattr(self, name, state[name])
-        self._lineup = None
+        self._company = None

@@ -15,13 +15,16 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
 from alphago.training.call.plan import seeded
-from alphago.training.lineup import BEST, BEST_ALONE, RECENT, SECOND, Lineup, Seats, Shares, draw_roles, learns
+from alphago.training.cgzero.lineup import BEST, RECENT, SECOND, CGZeroGames, LineupSeating, Shares, draw_roles, lineup
+from alphago.training.seating import Moves
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings import SelfPlaySettings
+from tests.training.test_group import SEARCH, OneMove, assert_same_games, play_all, source
 
 GO = GoEnv(3, komi=0.5)
 QUIET = SearchSettings(dirichlet_weight=0.0)
 GUMBEL = SearchSettings(gumbel=True, considered=4)
+LINEUP: dict[str, Any] = {"seating": CGZeroGames()}
 
 
 class Sure(UniformEvaluator):
@@ -44,9 +47,10 @@ def net_of(seed: int) -> NeuralNet:
 
 
 def games_of(
-    env: GameEnv, evaluators: tuple[Evaluator, ...], shares: Shares, count: int = 12, **settings: Any
+    env: GameEnv, evaluators: tuple[Evaluator, ...], shares: tuple[float, ...], count: int = 12, **settings: Any
 ) -> list[GameRecord]:
-    given = SelfPlaySettings(**{"opening_plies": 0, "groups": 2, "readouts": 6, "temperature_plies": 0, **settings})
+    usual = {"opening_plies": 0, "groups": 2, "readouts": 6, "temperature_plies": 0, **LINEUP}
+    given = SelfPlaySettings(**{**usual, **settings})
     with Workers(2) as workers:
         source = SelfPlay(env, given, range(count), workers, seed=4)
         source.others, source.shares = evaluators[1:], shares
@@ -67,25 +71,35 @@ class TestRoles:
             assert count / 20_000 == pytest.approx(expected.get(roles, 0.025), abs=0.02)
 
     def test_who_learns(self) -> None:
-        assert learns(np.array([BEST, SECOND, RECENT])).tolist() == [True, True, False]
+        seating = LineupSeating(CGZeroGames(), GO, 3)
+        seating.use((HashEvaluator(),) * 3, Shares(0.2, 0.3, 0.5))
+        for slot, role in enumerate((BEST, SECOND, RECENT)):
+            seating.restore(slot, {"roles": [role, BEST]})
+        nothing: dict[str, Any] = dict.fromkeys(Moves._fields)
+        moves = Moves(**nothing | {"games": np.arange(3), "movers": np.ones(3, np.int8), "weights": np.ones(3)})
+        assert not seating.alter(moves, []).any()
+        assert moves.weights.tolist() == [1, 1, 0]
 
     def test_one_network_plays_alone(self) -> None:
-        seats = Seats(3)
-        seats.use((HashEvaluator(),), BEST_ALONE)
+        def new() -> LineupSeating:
+            return LineupSeating(CGZeroGames(), GO, 3)
+
+        seating = new()
+        seating.use((HashEvaluator(),), ())
         generator = np.random.default_rng(0)
         before = generator.bit_generator.state
-        seats.begin(1, generator)
+        seating.begin(1, generator)
         assert generator.bit_generator.state == before  # a game without champions is as it always was
-        assert seats.state(1) == {}
-        seats.use((HashEvaluator(),) * 3, (0.0, 0.0, 1.0))
-        seats.begin(1, generator)
-        assert RECENT in seats.state(1)["roles"]
-        again = Seats(3)
+        assert seating.state(1) == {}
+        seating.use((HashEvaluator(),) * 3, (0.0, 0.0, 1.0))
+        seating.begin(1, generator)
+        assert RECENT in seating.state(1)["roles"]
+        again = new()
         again.use((HashEvaluator(),) * 3, (0.0, 0.0, 1.0))
-        again.restore(1, seats.state(1))
-        assert again.roles.tolist() == seats.roles.tolist()
-        seats.use((HashEvaluator(),), BEST_ALONE)  # champions were taken off: the best goes on alone
-        assert not seats.roles.any()
+        again.restore(1, seating.state(1))
+        assert again.roles.tolist() == seating.roles.tolist()
+        seating.use((HashEvaluator(),), ())  # champions were taken off: the best goes on alone
+        assert not seating.roles.any()
 
 
 def test_on_a_device(device: str) -> None:
@@ -93,12 +107,12 @@ def test_on_a_device(device: str) -> None:
     played = []
     for where in ("cpu", device):
         with Workers(2) as workers:
-            settings = SelfPlaySettings(groups=2, games_in_flight=6, readouts=4, opening_plies=0)
+            settings = SelfPlaySettings(groups=2, games_in_flight=6, readouts=4, opening_plies=0, **LINEUP)
             source = SelfPlay(GO, settings, range(12), workers, seed=3, device=where)
             before = None
             for seed in (7, 0):
-                lineup = Lineup(net_of(seed + 1), net_of(seed + 2), (0.2, 0.4, 0.4))
-                source.publish(net_of(seed), "float32", lineup=lineup)
+                company = lineup(net_of(seed + 1), net_of(seed + 2), Shares(0.2, 0.4, 0.4))
+                source.publish(net_of(seed), "float32", company=company)
                 assert where == "cpu" or before in (None, source.others)
                 before = source.others
             source.begin(None)
@@ -173,7 +187,7 @@ class TestGames:
         settings: dict[str, Any] = {"search": GUMBEL, "games_in_flight": 4}
         whole = games_of(GO, evaluators, shares, **settings, readouts=4)
         assert any((record.weights == 0).any() for record in whole)
-        given = SelfPlaySettings(opening_plies=0, groups=2, readouts=4, temperature_plies=0, **settings)
+        given = SelfPlaySettings(opening_plies=0, groups=2, readouts=4, temperature_plies=0, **LINEUP, **settings)
         finished: list[GameRecord] = []
         with Workers(2) as workers:
 
@@ -194,3 +208,71 @@ class TestGames:
         for one, two in zip(whole, finished, strict=True):
             assert np.array_equal(one.moves, two.moves)
             assert np.array_equal(one.weights, two.weights)
+
+
+class TestRandomMoves:
+    """A few first moves at random; they and all before them are not trained on."""
+
+    ENV = GoEnv(5, komi=0.5, max_moves=20)
+
+    def games(self, count: int = 200, **settings: Any) -> list[GameRecord]:
+        given = {"random_move_share": 0.2, "random_move_plies": 6} | settings
+        random = CGZeroGames(**{name: given.pop(name) for name in ("random_move_share", "random_move_plies")})
+        return play_all(source(self.ENV, count, readouts=2, seating=random, **given), OneMove())
+
+    def test_what_is_before_them_is_dropped(self) -> None:
+        """Weights are 0 up to the last random move, which is among the first six, and 1 from there on."""
+        ends = []
+        for record in self.games():
+            dropped = int((record.weights == 0).sum())
+            assert not record.weights[:dropped].any()
+            assert (record.weights[dropped:] == 1).all()
+            assert dropped <= 6
+            ends.append(dropped)
+        undisturbed = ends.count(0) / len(ends)
+        assert 0.8**6 - 0.15 < undisturbed < 0.8**6 + 0.15
+        assert len(set(ends)) == 7
+
+    def test_they_are_any_legal_move_but_rash_passes(self) -> None:
+        """OneMove's search plays one of the first points."""
+        records = self.games(random_move_share=1.0, random_move_plies=1)
+        first = np.bincount([record.moves[0] for record in records], minlength=26)
+        assert first[25] == 0
+        assert (first[:25] > 0).sum() > 20
+        assert all(record.weights[0] == 0 and record.weights[1:].all() for record in records)
+
+    def test_their_searches_are_told(self) -> None:
+        """Values and policies are the search's: what later moves learn may depend on them."""
+        for record in self.games(20, random_move_share=1.0, random_move_plies=2, search=SEARCH):
+            assert (record.policies[:2].sum(axis=1) > 0).all()
+
+    def test_without_them_games_are_as_ever(self) -> None:
+        """No random number is drawn for them."""
+        for other in ({"random_move_share": 0.0}, {"random_move_plies": 0}):
+            assert_same_games(self.games(9, **other), play_all(source(self.ENV, 9, readouts=2), OneMove()))
+
+    def test_in_pieces_the_same_games(self) -> None:
+        """Also the weights, which tell what was dropped."""
+        settings: dict[str, Any] = {"readouts": 2, "games_in_flight": 5, "seating": CGZeroGames(0.3)}
+        finished: list[GameRecord] = []
+        with Workers(2) as workers:
+            games = source(self.ENV, 11, workers, **settings)
+            games.evaluator = HashEvaluator()
+            while len(finished) < 11:
+                games.begin(3)
+                while not games.go_on(until=0.0):
+                    again = source(self.ENV, 11, workers, **settings)
+                    again.evaluator = HashEvaluator()
+                    again.restore(*games.state())
+                    games = again
+                finished += games.take()
+            whole = source(self.ENV, 11, workers, **settings).play_all(HashEvaluator())
+        finished.sort(key=lambda record: record.seed or (0, 0))
+        assert_same_games(finished, whole)
+        assert all(np.array_equal(one.weights, two.weights) for one, two in zip(finished, whole, strict=True))
+        assert any((record.weights == 0).any() for record in whole)
+
+    def test_opening_moves_do_not_count_twice(self) -> None:
+        """Moves that the policy draws are dropped anyway, and are not random ones."""
+        records = self.games(30, opening_plies=100.0, random_move_share=1.0, random_move_plies=30)
+        assert all(not record.weights.any() for record in records)

@@ -11,14 +11,13 @@ import pytest
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import load_records
-from alphago.training.criteria import Champions
+from alphago.training.cgzero.champions import ChampionKeeper, Champions
+from alphago.training.cgzero.pool import Pool
 from alphago.training.history import read_history, read_rows
-from alphago.training.judges.champions import ChampionKeeper
-from alphago.training.lineup import Lineup
 from alphago.training.loop import train_loop
 from alphago.training.run import Run
 from alphago.training.selfplay import SelfPlay
-from alphago.training.settings import TrainingSettings
+from alphago.training.source import Company
 from tests.training.small_runs import (
     GO,
     Listener,
@@ -35,7 +34,7 @@ from tests.training.small_runs import (
 )  # fmt: skip
 
 QUICK: dict[str, Any] = {"win_rate": 0.25, "games": 2, "every": 5, "readouts": 2, "recent": 3, "recent_share": 0.6}
-RUN: dict[str, Any] = {"num_games": 22, "champions": QUICK, "opening_plies": 0.0}
+RUN: dict[str, Any] = {"num_games": 22, "judges": [Champions(**QUICK)], "opening_plies": 0.0}
 BLACK_WINS = GoEnv(3, komi=-50)  # every game: a candidate, which has either colour equally often, wins half
 
 
@@ -55,15 +54,18 @@ class TestSettings:
     @pytest.mark.parametrize(
         ("settings", "sentence"),
         [
-            ({"champions": {"games": 3}}, "the champions' games must be an even number, got 3"),
-            ({"champions": {"least_share": 0.5, "recent_share": 0.6}}, "at most 1 together, got 0.5 and 0.6"),
-            ({"champions": "all"}, "champions, a win rate, must be a finite number, got 'all'"),
-            ({"champions": 0.556, "gate": 0.55}, "gate must be None where there are champions, got Gate"),
+            ({"games": 3}, "the champions' games must be an even number, got 3"),
+            ({"least_share": 0.5, "recent_share": 0.6}, "at most 1 together, got 0.5 and 0.6"),
         ],
     )
     def test_what_cannot_be(self, settings: dict[str, Any], sentence: str) -> None:
         with pytest.raises(ValueError, match=sentence):
-            TrainingSettings(**settings)
+            Champions(**settings)
+
+    def test_not_with_a_gate(self, tmp_path: Path) -> None:
+        with pytest.raises(ValueError, match=r"at most one that chooses self-play's network, got .Gate.*Champions"):
+            run(tmp_path / "run", judges=[Champions()], gate=0.55)
+        assert not (tmp_path / "run").exists()
 
 
 class TestShares:
@@ -88,7 +90,7 @@ class TestShares:
     def test_one_champion_plays_alone(self) -> None:
         keeper = ChampionKeeper(Champions(), net_of(1))
         assert keeper.best is keeper.second
-        assert keeper.lineup is None
+        assert keeper.company is None
 
 
 def keeper_of(made: Run) -> ChampionKeeper:
@@ -112,7 +114,7 @@ class TestJudging:
 
     def numbers(self, path: Path, *seeds: int, **champions: Any) -> tuple[int, int]:
         settings = {"games": 4, "readouts": 0, **champions}
-        with opened(path, env=BLACK_WINS, source=RandomGames, champions=settings) as made:
+        with opened(path, env=BLACK_WINS, source=RandomGames, judges=[Champions(**settings)]) as made:
             keeper = judged(made, *seeds)
             for number in (keeper.best_number, keeper.second_number):
                 right = net_of((0, *seeds)[number], BLACK_WINS)
@@ -132,8 +134,8 @@ class TestJudging:
 
     def test_rows_notes_and_games(self, tmp_path: Path) -> None:
         listener = Listener()
-        settings = {"games": 4, "readouts": 0, "win_rate": 0.5}
-        with opened(tmp_path, env=BLACK_WINS, source=RandomGames, champions=settings, report=listener) as made:
+        judges = [Champions(0.5, games=4, readouts=0)]
+        with opened(tmp_path, env=BLACK_WINS, source=RandomGames, judges=judges, report=listener) as made:
             keeper = judged(made, 5, 6)
             assert (keeper.candidates, keeper.rates) == (2, [0.5, 0.5])
         rows = read_rows(tmp_path / "evaluations.jsonl", "opponent")
@@ -148,7 +150,7 @@ class TestJudging:
     def test_networks_that_nothing_needs_go(self, tmp_path: Path) -> None:
         """The champions stay, and the latest candidates, whether they were accepted or not."""
         settings = {"games": 2, "readouts": 0, "win_rate": 0.556, "recent": 3}
-        with opened(tmp_path, env=BLACK_WINS, source=RandomGames, champions=settings) as made:
+        with opened(tmp_path, env=BLACK_WINS, source=RandomGames, judges=[Champions(**settings)]) as made:
             keeper = judged(made, *range(1, 5))
             assert sorted(keeper.nets) == [0, 2, 3, 4]
             assert keeper.recent_number in (2, 3, 4)
@@ -157,22 +159,21 @@ class TestJudging:
     def test_a_recent_one_is_drawn_anew(self, tmp_path: Path) -> None:
         """A recent generation, not always the same."""
         settings = {"games": 2, "readouts": 0, "win_rate": 0.5, "recent": 3}
-        with opened(tmp_path, env=BLACK_WINS, source=RandomGames, champions=settings) as made:
+        with opened(tmp_path, env=BLACK_WINS, source=RandomGames, judges=[Champions(**settings)]) as made:
             ages = []
             for seed in range(1, 7):
                 keeper = judged(made, seed)
                 ages.append(keeper.candidates - keeper.recent_number)
-                assert keeper.lineup is not None
-                assert keeper.lineup.second is keeper.second
-                assert keeper.lineup.recent is keeper.nets[keeper.recent_number]
-                assert keeper.lineup is keeper.lineup
+                assert keeper.company is not None
+                assert keeper.company.nets == (keeper.second, keeper.nets[keeper.recent_number])
+                assert keeper.company is keeper.company
         assert len(set(ages)) > 1
         assert set(ages) <= {0, 1, 2}
 
     def test_a_stop_decides_nothing(self, tmp_path: Path) -> None:
         stop = threading.Event()
         stop.set()
-        with opened(tmp_path, source=RandomGames, champions=QUICK) as made:
+        with opened(tmp_path, source=RandomGames, judges=[Champions(**QUICK)]) as made:
             keeper = keeper_of(made)
             assert not keeper.judge(made, stop)
             assert (keeper.candidates, sorted(keeper.nets)) == (0, [0])
@@ -180,7 +181,7 @@ class TestJudging:
 
     def test_when(self, tmp_path: Path) -> None:
         """Once there are games enough and anything has been learned, and at the end of a run."""
-        with opened(tmp_path / "games", 1000, source=RandomGames, champions={"every": 10}) as made:
+        with opened(tmp_path / "games", 1000, source=RandomGames, judges=[Champions(every=10)]) as made:
             keeper = keeper_of(made)
 
             def due(games: int, steps: int) -> bool:
@@ -188,7 +189,7 @@ class TestJudging:
                 return keeper.due(made)
 
             assert [due(9, 5), due(10, 5), due(10, 0), due(1000, 5), due(1000, 0)] == [False, True, False, True, False]
-        with opened(tmp_path / "pool", 1000, source=RandomGames, champions=0.556, pool=100) as made:
+        with opened(tmp_path / "pool", 1000, source=RandomGames, judges=[Champions()], memory=Pool(100)) as made:
             keeper = keeper_of(made)  # a pool's generation is over as soon as steps were taken
             assert [due(1, 0), due(1, 5)] == [False, True]
 
@@ -196,18 +197,18 @@ class TestJudging:
 class Published(SelfPlay):
     """Keeps what it is given to play with."""
 
-    nets: list[tuple[NeuralNet, Lineup | None]]
+    nets: list[tuple[NeuralNet, Company | None]]
 
-    def publish(self, net: NeuralNet, dtype: str | None = None, *, lineup: Lineup | None = None) -> None:
-        super().publish(net, dtype, lineup=lineup)
-        self.nets = [*getattr(self, "nets", []), (net, lineup)]
+    def publish(self, net: NeuralNet, dtype: str | None = None, *, company: Company | None = None) -> None:
+        super().publish(net, dtype, company=company)
+        self.nets = [*getattr(self, "nets", []), (net, company)]
 
 
 class TestRun:
     def test_whom_it_rejects_never_plays_but_learns_on(self, tmp_path: Path) -> None:
         """The next candidate is the rejected one with more steps."""
         champions = {"win_rate": 0.556, "games": 2, "every": 6, "readouts": 0}
-        with opened(tmp_path, env=BLACK_WINS, source=Published, champions=champions) as made:
+        with opened(tmp_path, env=BLACK_WINS, source=Published, judges=[Champions(**champions)]) as made:
             train_loop(made, threading.Event())
             source = made.stage.source
             assert isinstance(source, Published)
@@ -223,17 +224,17 @@ class TestRun:
 
     def test_champions_play_and_are_saved(self, tmp_path: Path) -> None:
         champions = {**QUICK, "win_rate": 0.5, "readouts": 0}
-        with opened(tmp_path, env=BLACK_WINS, source=Published, champions=champions) as made:
+        with opened(tmp_path, env=BLACK_WINS, source=Published, judges=[Champions(**champions)]) as made:
             train_loop(made, threading.Event())
             source = made.stage.source
             keeper = keeper_of(made)
             assert isinstance(source, Published)
             assert same(load_model(tmp_path, BLACK_WINS), keeper.best)
-            net, lineup = source.nets[-1]
-            assert lineup is not None
+            net, company = source.nets[-1]
+            assert company is not None
             assert same(net, keeper.best)
-            assert same(lineup.second, keeper.second)
-            assert sum(lineup.shares) == pytest.approx(1)
+            assert same(company.nets[0], keeper.second)
+            assert sum(company.shares) == pytest.approx(1)
             assert source.others[0] is not source.evaluator
 
     def test_a_recent_networks_moves_are_not_learned_from(self, championed: Small) -> None:
@@ -259,17 +260,19 @@ class TestRun:
         """The network as it stands then is both champions; and the best goes on alone when they are taken off."""
         net, _ = run(tmp_path, 8, BLACK_WINS)
         settings = {"win_rate": 0.556, "games": 2, "every": 4, "readouts": 0}
-        later, listener = go_on(tmp_path, 16, env=BLACK_WINS, champions=settings)
-        assert listener.noted("champions is Champions(")
+        later, listener = go_on(tmp_path, 16, env=BLACK_WINS, judges=[Champions(**settings)])
+        assert listener.noted("judges is (Champions(")
         assert same(later, net)
-        assert json.loads((tmp_path / "config.json").read_text())["settings"]["champions"]["every"] == 4
-        _, listener = go_on(tmp_path, 20, env=BLACK_WINS, champions=None)
-        assert listener.noted("champions is None from now on")
+        (saved,) = json.loads((tmp_path / "config.json").read_text())["settings"]["judges"]
+        assert (saved["part"], saved["every"]) == ("champions", 4)
+        _, listener = go_on(tmp_path, 20, env=BLACK_WINS, judges=[])
+        assert listener.noted("judges is () from now on")
         assert listener.last["games"] == 20
 
     def test_boards_one_after_the_other(self, tmp_path: Path) -> None:
         """The champions go on to the larger board."""
-        net, listener = run(tmp_path, 16, curriculum=((2, 0.6),), champions={**QUICK, "readouts": 0, "every": 6})
+        judges = [Champions(**QUICK | {"readouts": 0, "every": 6})]
+        net, listener = run(tmp_path, 16, curriculum=((2, 0.6),), judges=judges)
         assert net.env == GO
         assert {row["board_size"] for row in listener.rows} == {2, 3}
         assert len(read_history(tmp_path).evaluations) > 1
