@@ -20,12 +20,10 @@ def run_of(settings: TrainingSettings, **values: Any) -> Any:
     """A run with a clock at 0 that has played nothing."""
     clock = SimpleNamespace(seconds=0.0, limit=60 * (settings.max_minutes or 0))
     stage = SimpleNamespace(memory=SimpleNamespace(added=0), may_learn=False)
-    run = {
-        "settings": settings, "goal": GoEnv(9), "games": 0, "positions": 0, "samples_due": 0.0, "progress": 0.0,
-        "learner": SimpleNamespace(steps=0), "clock": clock, "stage": stage, "stopwatch": Stopwatch(),
-        "pace": SimpleNamespace(so_far=lambda: (0, 0.0)), "samples_per_position": settings.samples_per_position,
-    }  # fmt: skip
-    return SimpleNamespace(**{**run, **values})
+    run: dict[str, Any] = {"goal": GoEnv(9), "games": 0, "positions": 0, "samples_due": 0.0, "progress": 0.0}
+    run |= {"settings": settings, "samples_per_position": settings.samples_per_position, "stopwatch": Stopwatch()}
+    run |= {"learner": SimpleNamespace(steps=0), "pace": SimpleNamespace(so_far=lambda: (0, 0.0))}
+    return SimpleNamespace(**{**run, "clock": clock, "stage": stage, **values})
 
 
 SETTINGS = TrainingSettings(num_games=100, games_in_flight=10, batch_size=100, samples_per_position=2.0)
@@ -33,10 +31,8 @@ SETTINGS = TrainingSettings(num_games=100, games_in_flight=10, batch_size=100, s
 
 def iteration(seconds: float, games: int, moves: int, steps: int, learning: float) -> dict[str, Any]:
     """Metrics at the end of an iteration that began at 0."""
-    return {
-        "seconds": seconds, "games": games, "steps": steps, "optimizer_share": learning, "game_length": 50.0,
-        "moves": moves,
-    }  # fmt: skip
+    counts = {"seconds": seconds, "games": games, "steps": steps, "moves": moves}
+    return {**counts, "optimizer_share": learning, "game_length": 50.0}
 
 
 def test_by_time() -> None:
@@ -87,6 +83,5 @@ def test_any_time_from_any_thread(tmp_path: Path) -> None:
 
     train(GoEnv(3), 4, folder=tmp_path / "run", reports=[Asking()], **TINY)
     assert all(0 <= progress.share <= 1 for progress in heard)
-    assert {progress.activity for progress in heard} <= {
-        "", "playing", "learning", "saving", "preparing the new network",
-    }  # fmt: skip
+    activities = {"", "playing", "learning", "saving", "preparing the new network"}
+    assert {progress.activity for progress in heard} <= activities

@@ -122,9 +122,14 @@ def test_long_curves_are_thinned() -> None:
     assert (curve.x[0], set(curve.y)) == (2.0, {1.0})
 
 
-@pytest.mark.parametrize(("values", "low", "high", "expected"), [
-    ([1.0, 2.0], None, None, (1.0, 2.0)), ([1.0, 1.0], None, None, (0.5, 1.5)), ([0.0], 0.0, None, (0.0, 1.0)),
-    ([0.3], 0.0, 1.0, (0.0, 1.0)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("values", "low", "high", "expected"),
+    [
+        ([1.0, 2.0], None, None, (1.0, 2.0)),
+        ([1.0, 1.0], None, None, (0.5, 1.5)),
+        ([0.0], 0.0, None, (0.0, 1.0)),
+        ([0.3], 0.0, 1.0, (0.0, 1.0)),
+    ],
+)
 def test_the_ends_of_an_axis(values: list[float], low: float | None, high: float | None, expected: tuple) -> None:
     assert ends(values, low, high) == expected
