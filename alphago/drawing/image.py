@@ -31,7 +31,7 @@ class Gif(bytes):
     def __repr__(self) -> str:
         return f"<a GIF of {len(self):,} bytes>"
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"image/gif": base64.b64encode(self).decode(), "text/plain": repr(self)}
 
     def save(self, path: str | Path) -> Path:

@@ -30,7 +30,7 @@ def check_player(player: int | str) -> int:
     return int(value)
 
 
-def check_board(board: Any, shape: tuple[int, int]) -> np.ndarray:
+def check_board(board: object, shape: tuple[int, int]) -> np.ndarray:
     """Return a board as int8 [height, width] of 1, -1 and 0; raise ValueError for a wrong shape or other numbers."""
     try:
         stones = np.asarray(board)
@@ -41,7 +41,7 @@ def check_board(board: Any, shape: tuple[int, int]) -> np.ndarray:
     return stones.astype(np.int8)
 
 
-def check_history(history: Any, shape: tuple[int, int]) -> list[np.ndarray]:
+def check_history(history: object, shape: tuple[int, int]) -> list[np.ndarray]:
     """Return earlier boards as a list, each checked by `check_board`; raise ValueError if they are not a sequence."""
     if isinstance(history, str) or not isinstance(history, Iterable):
         raise ValueError(f"history must be a sequence of boards, the oldest first, got {shown(history)}")
@@ -102,10 +102,10 @@ class StonesEnv(GameEnv):
         surface = self.surface or ("holes" if columns else "squares")
         return grid_view(self.title_and_size, surface, self.plane_shape, places)
 
-    def make_position(self, batch: GameBatch, setup: Mapping[str, Any]) -> "StonesPosition":
+    def make_position(self, batch: GameBatch, setup: Mapping[str, object]) -> "StonesPosition":
         return StonesPosition(self, batch, setup)
 
-    def position(self, *, history: Sequence[Any] = (), **setup: Any) -> Position:
+    def position(self, *, history: Sequence[object] = (), **setup: Any) -> Position:
         """Return the start position, or a set-up position.
 
         board: the stones, [height, width] of 1 Black, -1 White, 0 empty, if the game supports it.

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
@@ -40,7 +40,7 @@ def check_game(
     *,
     games: int = 50,
     seed: int = 0,
-    setups: Sequence[Mapping[str, Any]] = ({},),
+    setups: Sequence[Mapping[str, object]] = ({},),
 ) -> None:
     """Play random games of `env`; raise GameError at the first violation of the contract of a game.
 
@@ -82,7 +82,7 @@ class _View(NamedTuple):
 class _Game:
     """A game that is being checked, with its moves so far, which error messages report."""
 
-    def __init__(self, env: GameEnv, setup: Mapping[str, Any]) -> None:
+    def __init__(self, env: GameEnv, setup: Mapping[str, object]) -> None:
         self.env = env
         self.setup = setup
         self.moves: list[int] = []
@@ -98,7 +98,7 @@ class _Game:
     def fail(self, verb: str, expected: str, got: object, cause: Exception | None = None) -> NoReturn:
         raise GameError(f"{verb}: expected {expected}, got {got}\n  in {self.where()}") from cause
 
-    def run(self, verb: str, function: Callable[..., Answer], *arguments: Any, **keywords: Any) -> Answer:
+    def run(self, verb: str, function: Callable[..., Answer], *arguments: object, **keywords: object) -> Answer:
         try:
             return function(*arguments, **keywords)
         except Exception as error:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -34,7 +33,7 @@ class ConnectFourEnv(StonesEnv):
         """Make the game; it has no options."""
 
     @property
-    def config(self) -> dict[str, Any]:
+    def config(self) -> dict[str, object]:
         return {}
 
     @cached_property
@@ -47,7 +46,7 @@ class ConnectFourEnv(StonesEnv):
         self.require_cpu(device)
         return ConnectFourBatch(self, count, kernels, HEADER + HEIGHT * WIDTH, (HEIGHT, WIDTH))
 
-    def make_position(self, batch: GameBatch, setup: Mapping[str, Any]) -> "ConnectFourPosition":
+    def make_position(self, batch: GameBatch, setup: Mapping[str, object]) -> "ConnectFourPosition":
         return ConnectFourPosition(self, batch, setup)
 
 

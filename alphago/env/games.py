@@ -21,7 +21,7 @@ FACTS = ("N", "planes", "plane_shape", "action_space", "max_moves")
 USUAL: dict[str, dict[str, Any]] = {GoEnv.name: {"board_size": 9}}  # defaults here that differ from the class's
 
 
-def make_game(name: str | None = None, board_size: int | None = None, **options: Any) -> GameEnv:
+def make_game(name: str | None = None, board_size: int | None = None, **options: object) -> GameEnv:
     """Return the packaged game called `name`, with these options.
 
     A name, board size or option that is None gets its default value.
@@ -81,7 +81,7 @@ def game_reference(env: type[GameEnv]) -> str:
     return f"{'MODULE' if env.__module__ == '__main__' else env.__module__}:{env.__qualname__}"
 
 
-def with_settings(env: GameEnv, given: Mapping[str, Any]) -> GameEnv:
+def with_settings(env: GameEnv, given: Mapping[str, object]) -> GameEnv:
     """Return the same game with the options `given` changed; raise ValueError for an unknown option."""
     for name, value in given.items():
         if name not in env.config:

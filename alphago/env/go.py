@@ -129,7 +129,7 @@ class GoEnv(StonesEnv):
         self.pass_action = self.N * self.N
 
     @property
-    def config(self) -> dict[str, Any]:
+    def config(self) -> dict[str, object]:
         return {
             "board_size": self.N,
             "komi": self.komi,
@@ -143,7 +143,7 @@ class GoEnv(StonesEnv):
             "first_pass": self.first_pass,
         }
 
-    def replace(self, **options: Any) -> Self:
+    def replace(self, **options: object) -> Self:
         """Return the same game with some options changed; setting `turns` removes `max_moves`.
 
         With another `board_size`, a komi or max_moves that is the old board's default becomes the new board's default.

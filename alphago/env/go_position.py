@@ -1,7 +1,6 @@
 """One position of Go, to read, print and play on."""
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -98,7 +97,7 @@ class GoPosition(StonesPosition):
         points.flags.writeable = False
         return points
 
-    def setup_in(self, env: GameEnv) -> dict[str, Any]:
+    def setup_in(self, env: GameEnv) -> dict[str, object]:
         return {**self.setup, "komi": self.komi} if getattr(env, "komi", None) != self.komi else dict(self.setup)
 
     def repeats(self, action: int) -> bool:

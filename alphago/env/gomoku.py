@@ -1,7 +1,6 @@
 """Gomoku, five in a row: `GomokuEnv(15)`; its rules are in kernels/gomoku.py."""
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -48,7 +47,7 @@ class GomokuEnv(StonesEnv):
         self.action_space = self.max_moves = self.N * self.N
 
     @property
-    def config(self) -> dict[str, Any]:
+    def config(self) -> dict[str, object]:
         return {"board_size": self.N, "connect_row": self.connect_row, "planes": self.planes}
 
     @cached_property

@@ -133,7 +133,7 @@ class OwareEnv(GameEnv):
             option_of("remainder", self.remainder, title="Seeds left go to", choices=REMAINDERS),
         )
 
-    def replace(self, **options: Any) -> "OwareEnv":
+    def replace(self, **options: object) -> "OwareEnv":
         """Return the same game with some options changed.
 
         A new value of `rules` also resets the rules that are not given.
@@ -163,7 +163,7 @@ class OwareEnv(GameEnv):
         self.require_cpu(device)
         return OwareBatch(self, count)
 
-    def make_position(self, batch: GameBatch, setup: Mapping[str, Any]) -> "OwarePosition":
+    def make_position(self, batch: GameBatch, setup: Mapping[str, object]) -> "OwarePosition":
         return OwarePosition(self, batch, setup)
 
     def to_text(self, action: int) -> str:

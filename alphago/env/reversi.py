@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -51,7 +50,7 @@ class ReversiEnv(StonesEnv):
         self.max_moves = 2 * (self.N * self.N - 4)  # at least every second ply places a stone
 
     @property
-    def config(self) -> dict[str, Any]:
+    def config(self) -> dict[str, object]:
         return {"board_size": self.N}
 
     @cached_property
@@ -74,7 +73,7 @@ class ReversiEnv(StonesEnv):
             return ReversiBatch(self, count, kernels, HEADER + self.N * self.N, (self.N,))
         return DeviceRowBatch(self, count, find_backend(device), row_program(kernels))
 
-    def make_position(self, batch: GameBatch, setup: Mapping[str, Any]) -> "ReversiPosition":
+    def make_position(self, batch: GameBatch, setup: Mapping[str, object]) -> "ReversiPosition":
         return ReversiPosition(self, batch, setup)
 
 

@@ -35,7 +35,7 @@ Moves = Iterable[int | str]
 @checks_keywords()
 def analyze(
     positions: Position | Sequence[Position],
-    net: Any,
+    net: object,
     readouts: int = 800,
     *,
     avoid: Moves = (),
@@ -97,7 +97,7 @@ def analyze(
 @checks_keywords()
 def iter_analysis(
     positions: Position | Sequence[Position],
-    net: Any,
+    net: object,
     readouts: int = 800,
     *,
     every: float = 0.5,
@@ -151,7 +151,7 @@ class GroupMaker:
     def __init__(
         self,
         positions: Position | Sequence[Position],
-        net: Any,
+        net: object,
         readouts: int,
         settings: SearchForm,
         symmetries: bool,

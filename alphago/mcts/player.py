@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -50,7 +49,7 @@ class MCTSPlayer:
     def __init__(
         self,
         env: GameEnv,
-        network: Any,
+        network: object,
         num_readouts: int = 800,
         two_player_mode: bool = False,
         resign_threshold: float | None = -0.9,

@@ -11,9 +11,10 @@ any network; `examples/bots/` has one.
 import hashlib
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +34,7 @@ from alphago.nn.value import ForecastHead
 from alphago.system.files import write_atomic
 from alphago.system.validation import check_int, checks_keywords
 
+Computation = Callable[[np.ndarray], dict[str, np.ndarray]]  # planes [n, C, H, W] -> outputs by name
 FORMATS = ("onnx", "w32", "w16", "npz")
 OPSET, IR_VERSION = 17, 8  # versions of ONNX that runtimes since 2022 read
 POSITIONS = 500  # positions on which an exported network is compared with the original
@@ -179,7 +181,7 @@ def check_boards(net: NeuralNet) -> list[GameEnv]:
     return [net.env]
 
 
-def compare(net: NeuralNet, env: GameEnv, run: Any, count: int) -> dict[str, float]:
+def compare(net: NeuralNet, env: GameEnv, run: Computation, count: int) -> dict[str, float]:
     """Return the largest difference of each output between torch in float32 and the exported network, by name.
 
     run: computes the exported network: planes float32 [n, C, H, W] -> outputs by name.
@@ -196,7 +198,7 @@ def compare(net: NeuralNet, env: GameEnv, run: Any, count: int) -> dict[str, flo
     return {name: float(np.abs(outputs[name] - tensor.numpy()).max()) for name, tensor in expected.items()}
 
 
-def onnx_run(data: bytes) -> Any:
+def onnx_run(data: bytes) -> Computation:
     """Return a function that computes an ONNX model with onnxruntime: planes -> outputs by name.
 
     data: the contents of the ONNX file.
@@ -210,7 +212,7 @@ def onnx_run(data: bytes) -> Any:
     return lambda planes: dict(zip(names, session.run(names, {"planes": planes}), strict=True))
 
 
-def rounded_run(graph: NetworkGraph, dtype: Any) -> Any:
+def rounded_run(graph: NetworkGraph, dtype: type[np.floating] | None) -> Computation:
     """Return a function that computes a graph with numpy: planes -> outputs by name.
 
     dtype: the weights are rounded to this dtype first; None for no rounding.
@@ -225,7 +227,7 @@ def rounded_run(graph: NetworkGraph, dtype: Any) -> Any:
 # --- formats ---------------------------------------------------------------------------------------
 
 
-def package(name: str) -> Any:
+def package(name: str) -> ModuleType:
     """Import and return a package; raise ImportError, which names the extra `export`, if it is missing."""
     import importlib
 
@@ -235,7 +237,7 @@ def package(name: str) -> Any:
         raise ImportError(f"ONNX needs {name}, which is not installed: pip install 'alphago[export]'") from None
 
 
-def about(net: NeuralNet) -> dict[str, Any]:
+def about(net: NeuralNet) -> dict[str, object]:
     """Return facts about a network for an exported file, as plain data: game, sizes, inputs, and actions."""
     env = net.env
     actions: str | list[str] = "row * board side + column, row 0 at the top; then the pass"
@@ -299,7 +301,7 @@ def layer_weights(graph: NetworkGraph) -> dict[str, np.ndarray]:
     return {name: array for name, array in graph.weights.items() if "." in name}
 
 
-def manifest(graph: NetworkGraph, net: NeuralNet, facts: Mapping[str, Any]) -> dict[str, Any]:
+def manifest(graph: NetworkGraph, net: NeuralNet, facts: Mapping[str, object]) -> dict[str, object]:
     """Return the manifest of exported weights as plain data; facts: its entries about the file of weights."""
     constants = {name: array.tolist() for name, array in graph.weights.items() if "." not in name}
     outputs = {

@@ -56,7 +56,7 @@ class GameFilter:
     def __post_init__(self) -> None:
         check_ranges(self)
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         """Return the filter as a dictionary of its options, for JSON."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
 

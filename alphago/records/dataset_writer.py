@@ -203,7 +203,7 @@ class DatasetWriter:
     def __enter__(self) -> "DatasetWriter":
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         self._lock.close()
         with contextlib.suppress(OSError):
             (self.path / "lock").unlink()
@@ -220,7 +220,7 @@ class DatasetWriter:
 
     # --- imports ---
 
-    def begin(self, sources: Sequence[Any], options: Mapping[str, Any]) -> int:
+    def begin(self, sources: Sequence[object], options: Mapping[str, object]) -> int:
         """Begin or resume an import; return how many of its jobs are done, or -1 if the import is already complete.
 
         If the sources have changed since the import was interrupted, it begins again: their jobs are other ones now.

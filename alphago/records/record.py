@@ -84,7 +84,7 @@ class GameRecord:
         """Return the position before move `ply` (counted from 0); None for the position after the last move."""
         return env.position(**self.setup).after(self.moves[:ply])
 
-    def svg(self, ply: int | None = None, *, env: GameEnv | None = None, **look: Any) -> Svg:
+    def svg(self, ply: int | None = None, *, env: GameEnv | None = None, **look: object) -> Svg:
         """Return a picture of the position before move `ply` (None: after the last move), with the moves' numbers on
         stones.
 
@@ -202,7 +202,7 @@ class RecordBuilder:
     """
 
     def __init__(
-        self, setup: dict[str, Any] | None = None, seed: tuple[int, int] | None = None, env: GameEnv | None = None
+        self, setup: dict[str, object] | None = None, seed: tuple[int, int] | None = None, env: GameEnv | None = None
     ) -> None:
         check_seed(seed)
         self.env = env

@@ -192,7 +192,7 @@ class TestResume:
             ((HASH, RANDOM), {}, r"its players is \['hash', 'uniform'\], got \['hash', 'random'\]"),
             ((HASH, Entrant(UNIFORM.player, name="uniform", weights="f")), {}, "the networks' files have changed"),
         ],
-    )  # fmt: skip
+    )
     def test_another_evaluation_is_refused(self, tmp_path: Path, entrants: tuple, settings: dict, why: str) -> None:
         played(tmp_path, HASH, UNIFORM)
         before = lines(tmp_path)
@@ -312,8 +312,10 @@ class TestStandings:
     def test_before_the_first_game(self, tmp_path: Path) -> None:
         text = standings(tournament(tmp_path, random_opening=0))
         assert text.splitlines() == [
-            "5x5, komi 0.5, 6 games a match, from the empty board, seed 0", "", f"games are in {tmp_path / 'out'}"
-        ]  # fmt: skip
+            "5x5, komi 0.5, 6 games a match, from the empty board, seed 0",
+            "",
+            f"games are in {tmp_path / 'out'}",
+        ]
 
     def test_a_player_without_games(self, tmp_path: Path) -> None:
         one = tournament(tmp_path, games=2)

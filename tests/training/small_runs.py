@@ -38,9 +38,15 @@ GO = GoEnv(3, komi=0.5)
 EXACT: dict[str, Any] = {"groups": 2, "selfplay_dtype": "float32", "bfloat16": False}
 SIZES = {"tower_height": 0, "channels": 8}
 SETTINGS: dict[str, Any] = {
-    "readouts": 4, "batch_size": 16, "start_training_after": 40, "plies_per_iteration": 6, "games_in_flight": 4,
-    "ckp_freq": 5, "learning_rate": 2e-3, **EXACT,
-}  # fmt: skip
+    "readouts": 4,
+    "batch_size": 16,
+    "start_training_after": 40,
+    "plies_per_iteration": 6,
+    "games_in_flight": 4,
+    "ckp_freq": 5,
+    "learning_rate": 2e-3,
+    **EXACT,
+}
 TINY: dict[str, Any] = {**SIZES, **SETTINGS}
 
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-from alphago.training.pool import Pool
 
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv

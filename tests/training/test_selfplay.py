@@ -27,7 +27,7 @@ from tests.training.small_runs import (
     opened,
     run,
     same,
-)  # fmt: skip
+)
 
 
 class TestSource:

@@ -3,7 +3,6 @@
 import contextlib
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -218,7 +217,7 @@ class LineReader:
         text = f"stones must be set up before the first move, got a set-up after move {move}: the game is read {part}"
         self.fault(kinds.SET_UP, text, stretch.begins, move)
 
-    def setup(self, env: GoEnv, stretch: Stretch) -> dict[str, Any] | None:
+    def setup(self, env: GoEnv, stretch: Stretch) -> dict[str, object] | None:
         """Return a stretch's stones and first player as keywords of `GoEnv.position`; None for an illegal board."""
         black, white = (np.flatnonzero(stretch.stones == sign).tolist() for sign in (1, -1))
         try:

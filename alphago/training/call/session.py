@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.warm_up import warm_up
-from alphago.nn.inference.gpu import translate_out_of_memory
+from alphago.nn.inference.gpu_forms import translate_out_of_memory
 from alphago.nn.net import NeuralNet
 from alphago.system.live_bar import LiveBar
 from alphago.system.validation import UNSET, Unset, check_positive, checks_keywords

@@ -37,10 +37,8 @@ SETTINGS = run_settings(num_games=100, games_in_flight=10, batch_size=100, sampl
 
 def iteration(seconds: float, games: int, moves: int, steps: int, learning: float) -> dict[str, Any]:
     """Metrics at the end of an iteration that began at 0."""
-    return {
-        "seconds": seconds, "games": games, "steps": steps, "optimizer_share": learning, "game_length": 50.0,
-        "moves": moves,
-    }  # fmt: skip
+    counts = {"seconds": seconds, "games": games, "steps": steps, "moves": moves}
+    return {**counts, "optimizer_share": learning, "game_length": 50.0}
 
 
 def test_by_time() -> None:
@@ -91,6 +89,5 @@ def test_any_time_from_any_thread(tmp_path: Path) -> None:
 
     train(GoEnv(3), 4, folder=tmp_path / "run", reports=[Asking()], **TINY)
     assert all(0 <= progress.share <= 1 for progress in heard)
-    assert {progress.activity for progress in heard} <= {
-        "", "playing", "learning", "saving", "preparing the new network",
-    }  # fmt: skip
+    activities = {"", "playing", "learning", "saving", "preparing the new network"}
+    assert {progress.activity for progress in heard} <= activities

@@ -44,7 +44,7 @@ from tests.training.small_runs import (
     interrupt_at,
     run,
     same,
-)  # fmt: skip
+)
 
 FULL = "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 139.80 GiB"
 
@@ -96,9 +96,12 @@ class TestStopping:
         )
         root = Path(__file__).parents[2]
         process = subprocess.Popen(
-            [sys.executable, "-c", program], stderr=subprocess.PIPE, text=True, cwd=root,
+            [sys.executable, "-c", program],
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=root,
             env={**os.environ, "PYTHONPATH": str(root)},
-        )  # fmt: skip
+        )
         try:
             metrics = tmp_path / "run" / "metrics.jsonl"
             while not (metrics.exists() and metrics.read_text().count("\n") > 2):
@@ -249,7 +252,7 @@ class TestModel:
             (GO, {"stop_after": float("nan")}, "stop_after, in minutes, must be a number > 0, got nan"),
             (GO, {"preset": "8x8"}, "preset must be one of '7x7', .*8x8"),
         ],
-    )  # fmt: skip
+    )
     def test_refusals(self, tmp_path: Path, env: Any, given: dict[str, Any], sentence: str) -> None:
         """Before anything is written: the folder stays free for the next attempt."""
         with pytest.raises(ValueError, match=sentence):
@@ -353,9 +356,14 @@ class TestDevice:
 
     def test_a_curriculum_and_a_gate(self, device: str, tmp_path: Path) -> None:
         net, listener = run(
-            tmp_path, 8, GoEnv(4, komi=0.5), device=device, curriculum=((3, 0.5),), gate=Gate(games=2, readouts=2),
+            tmp_path,
+            8,
+            GoEnv(4, komi=0.5),
+            device=device,
+            curriculum=((3, 0.5),),
+            gate=Gate(games=2, readouts=2),
             ckp_freq=4,
-        )  # fmt: skip
+        )
         assert listener.last["games"] >= 8
         assert listener.noted("candidate")
         assert net.env == GoEnv(4, komi=0.5)

@@ -119,9 +119,10 @@ class TestShare:
         """Whatever an opponent takes: beyond it is one move of its games at most, at any time of the run."""
         clock, pace = Clock(), iter(range(10**6))
         watched_by = [
-            Slow("fast", clock, lambda: 0.02), Slow("slow", clock, lambda: 4.0),
+            Slow("fast", clock, lambda: 0.02),
+            Slow("slow", clock, lambda: 4.0),
             Slow("slower and slower", clock, lambda: 1e-3 * next(pace)),
-        ]  # fmt: skip
+        ]
         watcher = Watcher(GO, watched_by, SHARE, at_once=at_once, clock=clock)
         with watched(tmp_path, watcher) as run:
             for spent in train_for(run, watcher, 600):
@@ -216,8 +217,9 @@ class TestRuns:
         assert same(net, same_net)
         rows = rows_of(tmp_path / "watched")
         assert {(row["judge"], row["opponent"], row["readouts"]) for row in rows} == {
-            ("watch", "random", 0), ("watch", "random", 4)
-        }  # fmt: skip
+            ("watch", "random", 0),
+            ("watch", "random", 4),
+        }
         last = rows[-1]
         assert last["games"] == 16
         assert last["wins"] + last["draws"] + last["losses"] == last["played"] == len(last["moves"])
@@ -258,8 +260,10 @@ class TestRuns:
         for text, names in (("random@0,gnugo:10@64", ("random@0", "gnugo:10@64")), ("none", None)):
             assert parser_of("train").parse_args(["--watch", text]).watch == names
         assert [split_readouts(text) for text in ("gnugo", "uct:9@0", "records:a@b")] == [
-            ("gnugo", 64), ("uct:9", 0), ("records:a@b", 64),
-        ]  # fmt: skip
+            ("gnugo", 64),
+            ("uct:9", 0),
+            ("records:a@b", 64),
+        ]
 
 
 @pytest.mark.parametrize(

@@ -137,10 +137,12 @@ class TestGamesInFlight:
 
     @pytest.mark.parametrize(
         ("device", "given", "chosen"),
-        [("cuda", {}, (4096, None, 4, 50_000)),
-         ("cuda", {"ckp_freq": 7, "groups": 2, "games_in_flight": 9}, (9, None, 2, 7)),
-         ("cpu", {}, (256, 64, available_cores(), 2000))],
-    )  # fmt: skip
+        [
+            ("cuda", {}, (4096, None, 4, 50_000)),
+            ("cuda", {"ckp_freq": 7, "groups": 2, "games_in_flight": 9}, (9, None, 2, 7)),
+            ("cpu", {}, (256, 64, available_cores(), 2000)),
+        ],
+    )
     def test_what_a_run_begins_with(self, device: str, given: dict[str, Any], chosen: tuple[Any, ...]) -> None:
         """What the call says goes before what the recipe says of GPUs."""
         settings = new_run(TrainCall(GoEnv(7), UNSET, None, None, {}, UNSET, given, device)).settings
@@ -149,9 +151,17 @@ class TestGamesInFlight:
 
     @pytest.mark.parametrize(
         ("most", "first", "games", "side_by_side"),
-        [(256, 64, 0, 64), (256, 64, 1039, 64), (256, 64, 2048, 128), (256, 64, 10**6, 256), (256, None, 0, 256),
-         (12, 64, 0, 12), (12, 64, 10**6, 12), (5, 1, 0, 1)],
-    )  # fmt: skip
+        [
+            (256, 64, 0, 64),
+            (256, 64, 1039, 64),
+            (256, 64, 2048, 128),
+            (256, 64, 10**6, 256),
+            (256, None, 0, 256),
+            (12, 64, 0, 12),
+            (12, 64, 10**6, 12),
+            (5, 1, 0, 1),
+        ],
+    )
     def test_few_at_the_beginning(self, most: int, first: int | None, games: int, side_by_side: int) -> None:
         """A sixteenth of the games so far."""
         settings = run_settings(games_in_flight=most, first_games_in_flight=first)

@@ -93,9 +93,15 @@ def test_steps_count_from_where_the_board_is_when_they_arrive() -> None:
         guest.play("C3 C4 D4")
         guest.ask("go", node=2)
         guest.play("B2")
-        for kind, fields in (("step", {"count": -1}), ("variation", {"direction": -1}), ("step", {"count": -1}),
-                             ("step", {"count": 1}), ("step", {"count": 1}), ("variation", {"direction": 1}),
-                             ("variation", {"direction": -1})):  # fmt: skip
+        for kind, fields in (
+            ("step", {"count": -1}),
+            ("variation", {"direction": -1}),
+            ("step", {"count": -1}),
+            ("step", {"count": 1}),
+            ("step", {"count": 1}),
+            ("variation", {"direction": 1}),
+            ("variation", {"direction": -1}),
+        ):
             guest.post(kind, **fields)
         nodes = [guest.until("state")["node"] for _ in range(5)]
         assert nodes == [2, 1, 2, 4, 3]

@@ -335,9 +335,17 @@ def test_an_error_of_the_engine_stands_on_the_page(chromium: Any) -> None:
 def test_a_run_is_watched_and_its_games_replayed(chromium: Any, tmp_path: Path) -> None:
     folder = tmp_path / "a"
     train(
-        GoEnv(3, komi=0.5), num_games=6, readouts=2, tower_height=0, channels=4, start_training_after=20, ckp_freq=3,
-        folder=folder, reports=[], seed=1,
-    )  # fmt: skip
+        GoEnv(3, komi=0.5),
+        num_games=6,
+        readouts=2,
+        tower_height=0,
+        channels=4,
+        start_training_after=20,
+        ckp_freq=3,
+        folder=folder,
+        reports=[],
+        seed=1,
+    )
     with serving({"go": GO5}, runs=[folder]) as served:
         visitor = Visitor(chromium, served.address)
         visitor.expect(visitor.page.locator(".w-run h2")).to_have_text("a")
