@@ -13,7 +13,7 @@ from gpu_figures import OPENING, Figure, Scale, game_of_all, matrix_rate, usual_
 from torch.utils.flop_counter import FlopCounterMode
 
 from alphago import GoEnv, NeuralNet, selfplay, train
-from alphago.env.game import GameBatch
+from alphago.env.batch import GameBatch
 from alphago.nn.threads import Workers
 from alphago.training.batches import to_device
 from alphago.training.history import METRICS, number, read_history
@@ -195,6 +195,9 @@ def training(scale: Scale) -> Iterator[Figure]:
 
 
 NETWORKS: dict[str, Callable[[Scale], Iterator[Figure]]] = {
-    "network": network, "self-play": games, "self-play-19x19": large_games, "gradient-step": gradient_step,
+    "network": network,
+    "self-play": games,
+    "self-play-19x19": large_games,
+    "gradient-step": gradient_step,
     "training": training,
-}  # fmt: skip
+}

@@ -24,7 +24,7 @@ from alphago import GoEnv, NeuralNet
 from alphago.nn.threads import Workers
 from alphago.training.precision import random_sample
 from alphago.training.selfplay import SelfPlay
-from alphago.training.settings import SelfPlaySettings
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
 
 ON_GPU = ("kernel", "gpu_memcpy", "gpu_memset")  # kinds of events in a trace
 ROWS = 14  # of the table of kernels

@@ -16,7 +16,8 @@ from statistics import median
 import numpy as np
 
 from alphago import GoEnv, load_model
-from alphago.env.game import GameBatch
+from alphago.env.batch import GameBatch
+from alphago.env.games import selfplay_game
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import Search
 from alphago.nn.inference.hardware import processor
@@ -35,11 +36,6 @@ class Forgetful(Search):
         self.forget(games)
 
 
-class ForgetfulGroup(Group):
-    def make_search(self, evaluator: Evaluator) -> Search:
-        return Forgetful(self.env, evaluator, len(self.builders), self.settings.search_for(len(self.builders)))
-
-
 class Counting(Evaluator):
     """An evaluator that counts what it is asked."""
 
@@ -52,11 +48,12 @@ class Counting(Evaluator):
 
 
 def played(
-    kind: type[Group], env: GoEnv, settings: SelfPlaySettings, evaluator: Evaluator, plies: int
+    kind: type[Search], env: GoEnv, settings: SelfPlaySettings, evaluator: Evaluator, plies: int
 ) -> tuple[float, float]:
     """Evaluations a move, and moves a second."""
     counting = Counting(evaluator)
-    group = kind(env, settings, GAMES, 0, range(1_000_000))
+    group = Group(env, counting, settings, GAMES, seed=0, numbers=range(1_000_000))
+    group.search = kind(env, counting, GAMES, settings.search_for(GAMES))
     group.use(counting)
     group.step()
     counting.asked, before, start = 0, group.moves, time.perf_counter()
@@ -75,7 +72,7 @@ def main() -> None:
     print(f"{'':<22} evaluations a move: kept, empty      moves/s: kept, empty       ratio")
     for size in BOARDS:
         preset = RECIPES[f"{size}x{size}"]
-        env = preset.make_env().training_variant()
+        env = selfplay_game(preset.make_env()).variant()
         evaluator = load_model(f"{size}x{size}", env).evaluator()
         for readouts in READOUTS:
             settings = TrainingSettings(**{**preset.settings, "readouts": readouts}).selfplay()
@@ -83,7 +80,7 @@ def main() -> None:
             with one_torch_thread():
                 for _ in range(options.turns):
                     turns.append(
-                        [played(kind, env, settings, evaluator, options.plies) for kind in (Group, ForgetfulGroup)]
+                        [played(kind, env, settings, evaluator, options.plies) for kind in (Search, Forgetful)]
                     )
             (kept, _), (empty, _) = turns[0]
             rates = [median(turn[i][1] for turn in turns) for i in (0, 1)]

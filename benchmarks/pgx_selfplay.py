@@ -35,7 +35,7 @@ from alphago.nn.inference.hardware import processor
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
 from alphago.training.selfplay import SelfPlay
-from alphago.training.settings import SelfPlaySettings
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
 
 DEVICE = "cuda" if "cuda" in sys.argv else "cpu"  # JAX is told before it is imported
 os.environ.setdefault("JAX_PLATFORMS", DEVICE)

@@ -23,22 +23,21 @@ import torch
 from figures import Figures, add_option
 
 from alphago.cli.rates import network_rate, playout_rate, random_starts, simulation_rate
-from alphago.env.game import GameBatch
+from alphago.env.batch import GameBatch
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import Evaluator, HashEvaluator
 from alphago.mcts.kernels.nodes import ROOT
-from alphago.mcts.search import Search, SearchSettings
-from alphago.nn.inference.cpu import NetEvaluator
+from alphago.mcts.puct import Puct
+from alphago.mcts.search import Search
 from alphago.nn.inference.hardware import processor
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
 from alphago.training.selfplay import SelfPlay
-from alphago.training.settings import SelfPlaySettings
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
 
 GAMES, READOUTS = 64, 400  # of the search without a network
 NETWORKS = ((9, 5, 64, 64), (7, 4, 32, 32))  # board, blocks, channels, readouts of self-play
-FORMS = ("openvino", "fused")  # what computes a network; the second is torch
 
 
 class WithPlanes(HashEvaluator):
@@ -76,7 +75,7 @@ class Rates(NamedTuple):
 def mean_depth(evaluator: Evaluator, games: int) -> float:
     """Moves from the root to the ends of a search's simulations, in the mean."""
     env = GoEnv(9)
-    search = Search(env, evaluator, games, SearchSettings())
+    search = Search(env, evaluator, games, Puct())
     random_starts(env, search.batch, games, 10)
     search.run(np.full(games, READOUTS, np.int32))
     visits = search.tree.visits  # [games, N]; a simulation of depth d visits d nodes below the root
@@ -135,42 +134,23 @@ def print_search(scale: float, repeats: int, games: int, cores: int, figures: Fi
         print(f"  {cores} threads over one: {ratio:.2f}", flush=True)
 
 
-def evaluators(env: GoEnv, height: int, channels: int) -> dict[str, NetEvaluator]:
-    """A network with random weights in each form that there is here."""
-    net, found = NeuralNet(env, tower_height=height, channels=channels), {}
-    for form in FORMS:
-        try:
-            found[form] = NetEvaluator(env, net.base_net, net.value, net.policy, form=form)
-        except ValueError:  # openvino, where it is not installed
-            print(f"  {form}: not here")
-    return found
-
-
 def print_selfplay(scale: float, repeats: int, width: int, cores: int, figures: Figures) -> None:
     print(f"\nnetwork and self-play, {cores} cores           positions/s   moves/s   evaluations/s   ratio")
     for size, height, channels, readouts in NETWORKS:
         env = GoEnv(size)
-        forms = evaluators(env, height, channels)
-        runs: dict[str, list[Rates]] = {form: [] for form in forms}
-        for _ in range(repeats + 1):  # one beside the other, so that all meet the same machine
-            for form, evaluator in forms.items():
-                alone = network_rate(evaluator, env, width, cores, scale)
-                played = selfplay_rates(evaluator, env, width, cores, readouts, max(1, round(3 * scale)))
-                runs[form].append(Rates(alone, *played))
-        for form in runs:
-            rates = sorted(runs[form], key=lambda run: run.ratio)
-            middle = rates[len(rates) // 2]  # the run with the median ratio
-            name = f"{size}x{size}, {height} x {channels}, {readouts} readouts, {form}"
-            told = f"{middle.alone:10,.0f} {middle.moves:9,.0f} {middle.evaluations:15,.0f} {middle.ratio:7.2f}"
-            print(f"  {name:<40} {told}")
-            if form == next(iter(runs)):
-                figures.add(f"selfplay-moves-{size}", middle.moves)
-                figures.add(f"selfplay-ratio-{size}", middle.ratio, rates[0].ratio, rates[-1].ratio)
-        if len(forms) == len(FORMS):
-            first, second = (runs[form] for form in FORMS)
-            gain = median(mine.moves / other.moves for mine, other in zip(first, second, strict=True))
-            figures.add(f"selfplay-openvino-{size}", gain)
-            print(f"    end to end, moves with {FORMS[0]} over {FORMS[1]}: {gain:.2f}", flush=True)
+        evaluator = NeuralNet(env, tower_height=height, channels=channels).evaluator()
+        runs = []
+        for _ in range(repeats + 1):
+            alone = network_rate(evaluator, env, width, cores, scale)
+            played = selfplay_rates(evaluator, env, width, cores, readouts, max(1, round(3 * scale)))
+            runs.append(Rates(alone, *played))
+        runs.sort(key=lambda run: run.ratio)
+        middle = runs[len(runs) // 2]  # the run with the median ratio
+        name = f"{size}x{size}, {height} x {channels}, {readouts} readouts"
+        told = f"{middle.alone:10,.0f} {middle.moves:9,.0f} {middle.evaluations:15,.0f} {middle.ratio:7.2f}"
+        print(f"  {name:<40} {told}", flush=True)
+        figures.add(f"selfplay-moves-{size}", middle.moves)
+        figures.add(f"selfplay-ratio-{size}", middle.ratio, runs[0].ratio, runs[-1].ratio)
 
 
 def main() -> None:

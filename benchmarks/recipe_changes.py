@@ -19,6 +19,7 @@ import argparse
 import json
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +30,7 @@ from alphago.arena.elo import elo_difference
 from alphago.arena.openings import opening_length
 from alphago.env.game import GameEnv
 from alphago.nn.loss import LossWeights
+from alphago.training.cgzero import CGZeroGames, Champions, MixedTargets, Pool
 from alphago.training.history import read_rows
 from alphago.training.recipes import RECIPES, recipe_for
 
@@ -39,8 +41,8 @@ GAMES: dict[str, GameEnv] = {
     "connect-four": ConnectFourEnv(),
     "reversi": ReversiEnv(6),
 }
-SHARPENED = {"visits_until": 0.2, "played_from": 0.95}
-MIXED = {"value_targets": "legal-moves", "result_share": 0.9, "result_growth": 0.1}
+SHARE = 0.03  # of later search values in the usual targets
+VISITS = {"visits_until": 1.0, "played_from": 1.0}  # policies are the search's in the whole game
 FALLING = ((0, 1.0), (1, 0.75), (5, 0.25), (10, 0.125))  # CGZero's 8, 6, 2 and 1, of which the first is the rate
 CANDIDATES = 20  # of a training with champions and without a pool
 
@@ -50,25 +52,25 @@ def changes_of(games: int, generation: int, pit: int) -> dict[str, dict[str, Any
 
     games: of each training.  generation: the new positions of a pool's generation.  pit: games of a candidate.
     """
-    pool = {"positions": generation, "subset": 3 * generation, "epochs": 2, "rates": ((0, 1.0),)}
-    champions = {"games": pit, "every": max(1, games // CANDIDATES)}
+    pool = Pool(generation, subset=3 * generation, epochs=2, rates=((0, 1.0),))
+    champions = Champions(games=pit, every=max(1, games // CANDIDATES))
     return {
         "results alone": {"search_share": 0.0},
-        "k 0.7 to 1 by plies": {"value_targets": "plies", "result_share": 0.7, "result_growth": 0.3},
-        "k 0.7 to 1 by legal moves": {**MIXED, "result_share": 0.7, "result_growth": 0.3},
-        "k 0.9 to 1 by legal moves": MIXED,
-        "policies end as the move played": SHARPENED,
-        "k 0.9 and policies that end as the move played": {**MIXED, **SHARPENED},
-        "pool": {"pool": pool},
-        "pool, falling rates": {"pool": {**pool, "rates": FALLING}},
-        "champions": {"champions": champions},
-        "pool and champions": {"pool": pool, "champions": {**champions, "every": None}},
+        "k 0.7 to 1 by plies": {"targets": MixedTargets("plies", 0.7, 0.3, **VISITS)},
+        "k 0.7 to 1 by legal moves": {"targets": MixedTargets("legal-moves", 0.7, 0.3, **VISITS)},
+        "k 0.9 to 1 by legal moves": {"targets": MixedTargets(**VISITS)},
+        "policies end as the move played": {"targets": MixedTargets("lambda", search_share=SHARE)},
+        "k 0.9 and policies that end as the move played": {"targets": MixedTargets()},
+        "pool": {"memory": pool},
+        "pool, falling rates": {"memory": replace(pool, rates=FALLING)},
+        "champions": {"judges": [champions]},
+        "pool and champions": {"memory": pool, "judges": [replace(champions, every=None)]},
         "no opening by the policy": {"opening_plies": 0.0},
         "opening of the usual length": {"opening_plies": None},
         "opening of 2 plies": {"opening_plies": 2.0},
         "opening of 5 plies": {"opening_plies": 5.0},
-        "random moves, 10 % of 12 plies": {"random_move_share": 0.1, "random_move_plies": 12},
-        "random moves, 10 % of 30 plies": {"random_move_share": 0.1, "random_move_plies": 30},
+        "random moves, 10 % of 12 plies": {"seating": CGZeroGames(random_move_share=0.1, random_move_plies=12)},
+        "random moves, 10 % of 30 plies": {"seating": CGZeroGames(random_move_share=0.1, random_move_plies=30)},
         "samples drawn uniformly": {"surprise_share": 0.0},
         "samples drawn by surprise": {"surprise_share": 1.0},
         "5 samples of each position": {"samples_per_position": 5.0},

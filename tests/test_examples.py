@@ -17,7 +17,7 @@ EXAMPLES = {
     for path in folder.glob("[!_]*.py")
 }
 RUNS = {
-    "connect_four": "",
+    "plain_connect_four": "",
     "custom_tower": "--games 4 --readouts 2",
     "demo": "--minutes 0.01 --games 1 --folder demo",
     "evaluate_checkpoints": "run --checkpoints 2 --games 2 --readouts 0",
@@ -25,6 +25,7 @@ RUNS = {
     "selfplay_records": "--games 2 --readouts 2",
     "tic_tac_toe": "",
     "train_small": "--games 4 --readouts 2",
+    "two_processes": "8",
 }
 
 
@@ -54,13 +55,14 @@ def test_all_of_them_are_here_and_short() -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("connect_four", "keeps the contract"),
+        ("plain_connect_four", "keeps the contract"),
         ("custom_tower", "in 20 games"),
         ("demo", "Play it at any time"),
         ("evaluate_checkpoints", "games-0000020"),
         ("read_a_position", "the search plays"),
         ("tic_tac_toe", "keeps the contract"),
         ("train_small", "finished after 4 games"),
+        ("two_processes", "trained on two processes"),
     ],
 )
 def test_it_runs(

@@ -30,11 +30,13 @@ from alphago.env.reversi import ReversiEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.model_files import ModelError, read_weights
 from alphago.records.record import RecordBuilder, load_records, save_records
-from alphago.training.curriculum import check_curriculum, check_sizes
+from alphago.training.curriculum import check_curriculum
 from alphago.training.history import number, read_rows
 from alphago.training.optimizer import check_schedule, rate_factor
+from alphago.training.parts import run_settings
 from alphago.training.runs.state import State, from_bytes, to_bytes
-from alphago.training.settings import TrainingSettings
+from alphago.training.settings.learning_settings import LearningSettings
+from alphago.training.settings.run_settings import RunSettings
 
 MANY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 REFUSED = object()
@@ -42,7 +44,7 @@ NAN = float("nan")
 NUMBER = st.one_of(st.floats(), st.integers(-3, 30), st.booleans(), st.none(), st.text(max_size=3))
 BOARDS = st.one_of(NUMBER, st.lists(st.tuples(NUMBER, NUMBER), max_size=3).map(tuple))
 GAMES: list[GameEnv] = [GomokuEnv(6), ConnectFourEnv(), ReversiEnv(6), OwareEnv(), TicTacToeEnv()]
-SETTINGS = {setting.name: setting for setting in settings_of(TrainingSettings)}
+SETTINGS = {setting.name: setting for kind in (RunSettings, LearningSettings) for setting in settings_of(kind)}
 
 
 def read(parse: Callable[[], Any], sentence: str, error: type[Exception] = ValueError) -> Any:
@@ -66,30 +68,19 @@ def test_a_move_is_an_action_or_an_error(env: GameEnv, text: str) -> None:
 
 
 @MANY
-@given(st.one_of(NUMBER, st.lists(st.tuples(BOARDS, NUMBER), max_size=3)))
+@given(st.one_of(NUMBER, st.lists(st.tuples(NUMBER, NUMBER), max_size=3)))
 def test_a_curriculum_is_kept_or_refused(steps: Any) -> None:
     kept = read(lambda: check_curriculum(steps), "curriculum must be pairs")
     if kept is not REFUSED:
         assert len(kept) == len(steps)
-        assert all(share > 0 and boards for boards, share in kept)
+        assert all(share > 0 for _, share in kept)
         assert sum(share for _, share in kept) < 1
 
 
 @pytest.mark.parametrize("curriculum", [((7, NAN),), ((5, 0.2), (7, NAN)), ((7, "0.5"),), ((7, True),)])
 def test_a_share_that_is_no_number_is_no_share(curriculum: Any) -> None:
     with pytest.raises(ValueError, match="curriculum must be pairs"):
-        TrainingSettings(curriculum=curriculum)
-    with pytest.raises(ValueError, match="sizes must be pairs"):
-        TrainingSettings(sizes=((9, 0.5), *curriculum))
-
-
-@MANY
-@given(st.one_of(BOARDS, st.lists(st.tuples(st.integers(2, 9), st.sampled_from([0.25, 0.5, 1.0, NAN])), max_size=3)))
-def test_sizes_are_kept_or_refused(sizes: Any) -> None:
-    kept = read(lambda: check_sizes(sizes), "sizes must be pairs .board size, share.")
-    if kept is not REFUSED:
-        assert len(dict(kept)) == len(kept)
-        assert not kept or abs(sum(share for _, share in kept) - 1) < 0.01
+        run_settings(curriculum=curriculum)
 
 
 @MANY
@@ -100,7 +91,7 @@ def test_a_schedule_is_kept_or_refused(schedule: Any, progress: float) -> None:
         assert 0 <= rate_factor(kept, progress) < math.inf
 
 
-@pytest.mark.parametrize("name", ["curriculum", "sizes", "schedule", "num_games", "max_minutes"])
+@pytest.mark.parametrize("name", ["curriculum", "schedule", "num_games", "max_minutes"])
 @MANY
 @given(st.one_of(st.text("7:9.+,-enaif 05", max_size=12), st.text(max_size=6)))
 def test_what_stands_after_a_flag(name: str, text: str) -> None:

@@ -7,34 +7,39 @@ from types import NoneType
 from typing import Any
 
 from alphago.arena.engine import EngineError
-from alphago.cli.models import (
-    SELFPLAY_SEARCH,
-    add_device,
-    add_game,
-    add_game_settings,
-    check_named,
-    given_game_settings,
-)
-from alphago.cli.options import Parser, Setting, add_settings, given_settings, integer, number
+from alphago.cli.models import add_device, add_game, add_game_settings, check_named, given_game_settings
+from alphago.cli.options import Parser, Setting, integer, number
+from alphago.cli.settings_flags import SELF_PLAY_DEFAULTS, add_tree, given_keywords
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, make_game, with_settings
-from alphago.mcts.search import SearchSettings
-from alphago.nn.loss import LOSSES, LossWeights
 from alphago.system.validation import near_names
-from alphago.training.criteria import Champions, Gate
-from alphago.training.pool import Pool
-from alphago.training.settings import TrainingSettings
+from alphago.training.parts import RUN
 
-SHORT = {"num_games": "games", "max_minutes": "minutes"}  # flags of settings that have a longer name in Python
-LOSS, GATE, CHAMPIONS, POOL = "loss_", "gate_", "champions_", "pool_"  # prefixes of their settings' names
+# What --help says of options that are no settings.
+BRIEF = {
+    "--game": "go, gomoku, connect-four, reversi, oware, …",
+    "--board-size": "size of the board",
+    "--preset": "a recipe and its game: 9x9, cody2007, cgzero, …",
+    "--model": "a network to start from",
+    "--until": "end once the network is proved stronger, as gnugo",
+    "--stop-after": "save and stop; --folder resumes",
+    "--device": "cpu, cuda or auto",
+    "--tensorboard": "write curves for TensorBoard",
+    "--compact": "",
+    "--verbose": "",
+}
+NOTES = {
+    "the run": "Values in parentheses are defaults, which a recipe may replace.",
+    "the gate": "Any of these options switches the gate on.",
+    "the champions": "Any of these options switches the champions on.",
+}
 
 
 def add_options(parser: Parser) -> None:
     parser.description = (
         "Trains with the recipe of the board, or of the next larger board that has one, for the recipe's time. "
-        "Ctrl-C and SIGTERM save and stop. "
-        "If --folder is the folder of a run, the run is resumed. Options then change only the settings that they name; "
-        "the value none removes a setting."
+        "Ctrl-C and SIGTERM save and stop. If --folder holds a run, it goes on; options then change only the settings "
+        "that they name, and the value none removes one."
     )
     parser.others["--max-minutes"] = "--minutes is the length of the whole run, --stop-after ends only this call"
     add_game(parser, "go, or the model's own", "the preset's or the model's own, or the game's usual one, in Go 9")
@@ -61,22 +66,10 @@ def add_options(parser: Parser) -> None:
     add_device(parser, default=argparse.SUPPRESS)
     parser.add_argument("--tensorboard", action="store_true", help="write curves for TensorBoard into the run's folder")
     parser.add_argument("--verbose", action="store_true", help="print a line for each game of self-play")
-    training = parser.add_argument_group("training", "Values in parentheses are defaults, which a recipe may replace.")
-    add_settings(training, TrainingSettings, leave=["losses"], flags=SHORT)
-    losses = parser.add_argument_group("weights of the losses")
-    losses.add_argument(
-        "--losses", choices=list(LOSSES), default=argparse.SUPPRESS, help="a set of all weights (default)"
-    )
-    add_settings(losses, LossWeights, prefix=LOSS)
-    gate = parser.add_argument_group("the gate", "Any of these options switches the gate on.")
-    add_settings(gate, Gate, prefix=GATE, leave=["win_rate"])
-    champions = parser.add_argument_group("the champions", "Any of these options switches the champions on.")
-    add_settings(champions, Champions, prefix=CHAMPIONS, leave=["win_rate"])
-    pool = parser.add_argument_group("the pool of merged samples", "Any of these options switches the pool on.")
-    add_settings(pool, Pool, prefix=POOL, leave=["positions"])
-    search = parser.add_argument_group("the search of self-play")
-    add_settings(search, SearchSettings, defaults=SELFPLAY_SEARCH)
+    add_tree(parser, RUN, "the run", defaults=SELF_PLAY_DEFAULTS, notes=NOTES)
     add_game_settings(parser)
+    for flag, text in BRIEF.items():
+        parser.shorten(flag, text)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -89,9 +82,7 @@ def run(options: argparse.Namespace) -> int:
     names = ("folder", "preset", "tower_height", "channels", "stop_after", "compact")
     given: dict[str, Any] = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     given |= {name: getattr(options, name) for name in ("until", "device") if name in options}
-    given |= given_training(options)
-    if options.board_size is None and given.get("sizes") and not holds_a_run(options.folder):
-        options.board_size = max(size for size, _ in given["sizes"])
+    given |= given_keywords(options, RUN)
     env_options = given_game_settings(options)
     if options.model is not None:
         path = model_file(options.model)
@@ -113,26 +104,6 @@ def run(options: argparse.Namespace) -> int:
     except EngineError as error:
         raise ValueError(str(error)) from None
     return 0
-
-
-def given_training(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the training settings that were given; nested ones (search, losses, gate, …) as dictionaries."""
-    given = given_settings(options, TrainingSettings)
-    if search := given_settings(options, SearchSettings):
-        given["search"] = search
-    if weights := given_settings(options, LossWeights, LOSS):
-        named = vars(LOSSES[given["losses"]]) if "losses" in given else {}
-        given["losses"] = {**named, **weights}
-    for name, kind, first in (
-        ("gate", Gate, "win_rate"),
-        ("champions", Champions, "win_rate"),
-        ("pool", Pool, "positions"),
-    ):
-        if part := given_settings(options, kind, f"{name}_"):
-            if name in given and given[name] is None:
-                raise ValueError(f"--{name} none switches the {name} off, got another --{name} option too")
-            given[name] = {**part, **({first: given[name]} if name in given else {})}
-    return given
 
 
 def holds_a_run(folder: str | None) -> bool:

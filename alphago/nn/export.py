@@ -11,24 +11,30 @@ any network; `examples/bots/` has one.
 import hashlib
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from torch import nn
 
 from alphago.env.game import GameEnv
-from alphago.nn.graph import NetworkGraph, network_graph
-from alphago.nn.inference.frozen import frozen_copy
+from alphago.nn.graph import NetworkGraph, Tensor, run_graph
+from alphago.nn.inference.frozen import TRACING, frozen_copy, frozen_parts
+from alphago.nn.inference.fusion import fold_batch_norms
 from alphago.nn.net import NeuralNet, load_model
+from alphago.nn.parts import class_path
 from alphago.nn.random_positions import random_planes
 from alphago.nn.threads import one_torch_thread
+from alphago.nn.translator import Translator, reshape
+from alphago.nn.value import ForecastHead
 from alphago.system.files import user_path, write_atomic
 from alphago.system.optional import optional_import
 from alphago.system.validation import check_int, checks_keywords
 
+Computation = Callable[[np.ndarray], dict[str, np.ndarray]]  # planes [n, C, H, W] -> outputs by name
 FORMATS = ("onnx", "w32", "w16", "npz")
 OPSET, IR_VERSION = 17, 8  # versions of ONNX that runtimes since 2022 read
 POSITIONS = 500  # positions on which an exported network is compared with the original
@@ -107,6 +113,56 @@ def export_model(
     return Export(tuple(files), total, positions * len(boards), differences)
 
 
+# --- the network's operations ----------------------------------------------------------------------
+
+
+def network_graph(net: NeuralNet) -> NetworkGraph:
+    """Return a network's operations in float32, with batch norms folded into convolutions.
+
+    For a size-free network the board's height and width remain symbolic, so that the list computes any board.
+    Raises ValueError, which names the part and the layer, if a layer cannot be translated.
+    """
+    height, width = ("height", "width") if net.size_free else net.env.plane_shape
+    graph = NetworkGraph(Tensor("planes", ("batch", net.env.planes, height, width)))
+    frozen = frozen_parts(net.base_net, net.value, net.policy)
+    with TRACING, torch.no_grad(), one_torch_thread():
+        (features,) = translate(graph, "base_net", frozen.base_net, graph.planes)
+        (logits,) = translate(graph, "policy", frozen.policy, features)
+        values = translate(graph, "value", WholeValue(frozen.value), features)
+    graph.outputs["logits"] = logits._replace(shape=("batch", "actions" if net.size_free else net.env.action_space))
+    for name, tensor in zip(("value", "score", "ownership"), values, strict=False):
+        graph.outputs[name] = tensor if name == "ownership" else reshape(graph, tensor, ("batch",))
+    return graph
+
+
+class WholeValue(nn.Module):
+    """A value head as a module that returns all its predictions: value, score and ownership, or the value alone."""
+
+    def __init__(self, head: nn.Module) -> None:
+        super().__init__()
+        self.head = head
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor | tuple[torch.Tensor, ...]:
+        if not isinstance(self.head, ForecastHead):
+            return self.head(features)
+        value, score, ownership = self.head.forecast(features)
+        return value if score is None or ownership is None else (value, score, ownership)
+
+
+def translate(graph: NetworkGraph, slot: str, module: nn.Module, inputs: Tensor) -> tuple[Tensor, ...]:
+    """Append a part's operations to the graph and return the part's outputs.
+
+    slot: the part's slot, such as "policy".  inputs: the part's input.
+    Raises ValueError if the part cannot be translated.
+    """
+    part = module.head if isinstance(module, WholeValue) else module
+    try:
+        outputs = Translator(fold_batch_norms(module.eval()), graph, slot).run(inputs)
+    except Exception as error:  # torch.fx may raise anything on a module that it cannot trace
+        raise ValueError(f"{slot}: {class_path(type(part))} cannot be exported: {error}") from error
+    return (outputs,) if isinstance(outputs, Tensor) else outputs
+
+
 # --- comparison with torch -------------------------------------------------------------------------
 
 
@@ -122,7 +178,7 @@ def check_boards(net: NeuralNet) -> list[GameEnv]:
     return [net.env]
 
 
-def compare(net: NeuralNet, env: GameEnv, run: Any, count: int) -> dict[str, float]:
+def compare(net: NeuralNet, env: GameEnv, run: Computation, count: int) -> dict[str, float]:
     """Return the largest difference of each output between torch in float32 and the exported network, by name.
 
     run: computes the exported network: planes float32 [n, C, H, W] -> outputs by name.
@@ -139,7 +195,7 @@ def compare(net: NeuralNet, env: GameEnv, run: Any, count: int) -> dict[str, flo
     return {name: float(np.abs(outputs[name] - tensor.numpy()).max()) for name, tensor in expected.items()}
 
 
-def onnx_run(data: bytes) -> Any:
+def onnx_run(data: bytes) -> Computation:
     """Return a function that computes an ONNX model with onnxruntime: planes -> outputs by name.
 
     data: the contents of the ONNX file.
@@ -153,17 +209,15 @@ def onnx_run(data: bytes) -> Any:
     return lambda planes: dict(zip(names, session.run(names, {"planes": planes}), strict=True))
 
 
-def rounded_run(graph: NetworkGraph, dtype: Any) -> Any:
+def rounded_run(graph: NetworkGraph, dtype: type[np.floating] | None) -> Computation:
     """Return a function that computes a graph with numpy: planes -> outputs by name.
 
     dtype: the weights are rounded to this dtype first; None for no rounding.
     """
-    from alphago.nn.graph_run import run_graph
-
     weights = graph.weights
     if dtype is not None:
-        weights = {name: array.astype(dtype).astype(array.dtype) if "." in name else array
-                   for name, array in weights.items()}  # fmt: skip
+        rounded = {name: array.astype(dtype).astype(array.dtype) for name, array in layer_weights(graph).items()}
+        weights = weights | rounded
     return lambda planes: run_graph(graph, weights, planes)
 
 
@@ -175,15 +229,14 @@ def package(name: str) -> Any:
     return optional_import(name, f"ONNX needs {name}, which is not installed: pip install 'alphago[export]'")
 
 
-def about(net: NeuralNet) -> dict[str, Any]:
+def about(net: NeuralNet) -> dict[str, object]:
     """Return facts about a network for an exported file, as plain data: game, sizes, inputs, and actions."""
     env = net.env
-    return {
-        "game": env.name, "game_options": env.config, "network": net.config, "size_free": net.size_free,
-        "inputs": {"planes": DOCUMENTATION["planes"]},
-        "actions": "row * board side + column, row 0 at the top; then the pass" if env.actions_are_points
-        else [env.to_text(action) for action in range(env.action_space)],
-    }  # fmt: skip
+    actions: str | list[str] = "row * board side + column, row 0 at the top; then the pass"
+    if not env.actions_are_points:
+        actions = [env.to_text(action) for action in range(env.action_space)]
+    facts = {"game": env.name, "game_options": env.config, "network": net.config, "size_free": net.size_free}
+    return facts | {"inputs": {"planes": DOCUMENTATION["planes"]}, "actions": actions}
 
 
 def onnx_bytes(graph: NetworkGraph, net: NeuralNet) -> bytes:
@@ -229,8 +282,8 @@ def raw_files(graph: NetworkGraph, net: NeuralNet, path: Path, format: str) -> d
         parts.append(array.astype(dtype).tobytes())
         offset += array.size
     weights = b"".join(parts)
-    facts = {"dtype": dtype.name, "byte_order": "little", "numbers": offset, "layers": layers,
-             "sha256": hashlib.sha256(weights).hexdigest()}  # fmt: skip
+    facts = {"dtype": dtype.name, "byte_order": "little", "numbers": offset, "layers": layers}
+    facts |= {"sha256": hashlib.sha256(weights).hexdigest()}
     text = json.dumps(manifest(graph, net, facts), indent=1) + "\n"
     return {path: weights, path.with_name(path.name + ".json"): text.encode()}
 
@@ -240,13 +293,12 @@ def layer_weights(graph: NetworkGraph) -> dict[str, np.ndarray]:
     return {name: array for name, array in graph.weights.items() if "." in name}
 
 
-def manifest(graph: NetworkGraph, net: NeuralNet, facts: Mapping[str, Any]) -> dict[str, Any]:
+def manifest(graph: NetworkGraph, net: NeuralNet, facts: Mapping[str, object]) -> dict[str, object]:
     """Return the manifest of exported weights as plain data; facts: its entries about the file of weights."""
     constants = {name: array.tolist() for name, array in graph.weights.items() if "." not in name}
-    return {
-        "format": "alphago-weights", "version": MANIFEST_VERSION, **about(net), **facts,
-        "outputs": {name: {"step": tensor.name, "shape": list(tensor.shape), "what": DOCUMENTATION[name]}
-                    for name, tensor in graph.outputs.items()},
-        "constants": constants,
-        "steps": [[step.op, step.inputs, step.output, step.attributes] for step in graph.steps],
-    }  # fmt: skip
+    outputs = {
+        name: {"step": tensor.name, "shape": list(tensor.shape), "what": DOCUMENTATION[name]}
+        for name, tensor in graph.outputs.items()
+    }
+    format = {"format": "alphago-weights", "version": MANIFEST_VERSION}
+    return {**format, **about(net), **facts, "outputs": outputs, "constants": constants, "steps": graph.steps}

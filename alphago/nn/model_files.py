@@ -94,7 +94,7 @@ def write_network(
     path: str | PathLike[str],
     tensors: Mapping[str, Any],
     env: GameEnv,
-    config: Mapping[str, Any],
+    config: Mapping[str, object],
     extra: Mapping[str, str],
 ) -> None:
     """Write a network's tensors and description to a file; after an error the file is unchanged.
@@ -129,7 +129,7 @@ def write_network(
         raise failure from error
 
 
-def content_digest(tensors: Mapping[str, torch.Tensor], texts: Mapping[str, Any]) -> str:
+def content_digest(tensors: Mapping[str, torch.Tensor], texts: Mapping[str, object]) -> str:
     """Return a hash of a file's contents; texts: the header's texts, of which the entry "digest" is ignored."""
     digest = hashlib.sha256(json.dumps({**texts, "digest": None}, sort_keys=True).encode())
     for name, tensor in sorted(tensors.items()):
@@ -174,7 +174,7 @@ def read_description(path: str | PathLike[str]) -> dict[str, Any]:
     return parse_description(path, read_regular_file(path)[0])
 
 
-def read_regular_file(path: str | PathLike[str], whole: bool = False) -> tuple[Mapping[str, Any], bytes]:
+def read_regular_file(path: str | PathLike[str], whole: bool = False) -> tuple[Mapping[str, object], bytes]:
     """Return the texts in a file's header, and the bytes of the whole file if `whole`, else those of the header.
 
     The sizes in the header are checked before the rest of the file is read.  Pipes and devices are not read.
@@ -234,7 +234,7 @@ def header_end(path: str | PathLike[str], begin: bytes, size: int) -> int:
     return end
 
 
-def read_header(path: str | PathLike[str], header: bytes, size: int) -> Mapping[str, Any]:
+def read_header(path: str | PathLike[str], header: bytes, size: int) -> Mapping[str, object]:
     """Return the texts in a safetensors header; raise ModelError if the header is damaged.
 
     header: the header's bytes, 8 bytes of length followed by JSON.  size: the file's size, which must fit the header.
@@ -254,7 +254,7 @@ def read_header(path: str | PathLike[str], header: bytes, size: int) -> Mapping[
     return texts
 
 
-def parse_description(path: str | PathLike[str], texts: Mapping[str, Any]) -> dict[str, Any]:
+def parse_description(path: str | PathLike[str], texts: Mapping[str, Any]) -> dict[str, object]:
     """Return the description (see `read_description`) from the texts in a file's header.
 
     Raises ModelError if NeuralNet.save did not write them.
@@ -284,19 +284,19 @@ def parse_description(path: str | PathLike[str], texts: Mapping[str, Any]) -> di
     return description
 
 
-def check_structure(structure: Mapping[str, Any]) -> None:
+def check_structure(structure: Mapping[str, object]) -> None:
     """Raise ValueError unless the contents of `structure` have the form that `game_structure` returns."""
     if not isinstance(structure["game"], str):
         raise ValueError(f"game must be a name, got {shortened(structure['game'])}")
     sides = structure["plane_shape"]
     if not isinstance(sides, list) or len(sides) != 2:
         raise ValueError(f"plane_shape must be height and width, got {shortened(sides)}")
-    for name, number in (("planes", structure["planes"]), ("action_space", structure["action_space"]),
-                         *(("a side of plane_shape", side) for side in sides)):  # fmt: skip
+    numbers = [(name, structure[name]) for name in ("planes", "action_space")]
+    for name, number in (*numbers, *(("a side of plane_shape", side) for side in sides)):
         check_int(name, number, 1, MOST_BYTES)
 
 
-def table(name: str, value: Any) -> dict[str, Any]:
+def table(name: str, value: object) -> dict[str, object]:
     """Return `value` if it is a dictionary, else raise ValueError; name: the value's name in the message."""
     if not isinstance(value, dict):
         raise ValueError(f"{name} must be a table, got {shortened(value)}")

@@ -5,10 +5,12 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 import torch
+
+Result = TypeVar("Result")
 
 # torch's threads do not exist in a forked child, which would wait for them for ever: there its own one computes.
 if hasattr(os, "register_at_fork"):
@@ -60,7 +62,7 @@ class Workers:
         self.count = count
         self._pool = ThreadPoolExecutor(count, initializer=torch.set_num_threads, initargs=(1,))
 
-    def run(self, tasks: Sequence[Callable[[], Any]], stop: threading.Event | None = None) -> list[Any]:
+    def run(self, tasks: Sequence[Callable[[], Result]], stop: threading.Event | None = None) -> list[Result]:
         """Run the tasks and return their results, in order.
 
         If a task raises an exception, or Ctrl-C interrupts this method, the method sets `stop`, waits until all tasks
@@ -87,5 +89,5 @@ class Workers:
     def __enter__(self) -> "Workers":
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

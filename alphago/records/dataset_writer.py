@@ -188,8 +188,8 @@ class DatasetWriter:
             hashes = [np.load(self.path / part["games"]["file"], mmap_mode="r")["hash"] for part in self.index["parts"]]
         else:
             self.split = split or Split()
-            self.index = {"format": FORMAT, "version": VERSION, "split": self.split._asdict(), "parts": [],
-                          "imports": []}  # fmt: skip
+            self.index = {"format": FORMAT, "version": VERSION, "split": self.split._asdict()}
+            self.index |= {"parts": [], "imports": []}
             hashes = []
         for stray in [*self.path.glob("*-*.npy"), *self.path.glob(".*.part")]:
             if stray.name not in {part[name]["file"] for part in self.index["parts"] for name in ("games", "moves")}:
@@ -203,7 +203,7 @@ class DatasetWriter:
     def __enter__(self) -> "DatasetWriter":
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         self._lock.close()
         with contextlib.suppress(OSError):
             (self.path / "lock").unlink()
@@ -220,7 +220,7 @@ class DatasetWriter:
 
     # --- imports ---
 
-    def begin(self, sources: Sequence[Any], options: Mapping[str, Any]) -> int:
+    def begin(self, sources: Sequence[object], options: Mapping[str, object]) -> int:
         """Begin or resume an import; return how many of its jobs are done, or -1 if the import is already complete.
 
         If the sources have changed since the import was interrupted, it begins again: their jobs are other ones now.

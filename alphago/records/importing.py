@@ -10,7 +10,6 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from alphago.records.converting import Converter, GameFilter
 from alphago.records.dataset_writer import Batch, DatasetWriter, Split
@@ -103,7 +102,7 @@ def import_games(
         return ImportReport(writer.games - writer.before, writer.games, writer.rejected, writer.examples)
 
 
-def stamp(path: str | Path, dataset: str | Path) -> list[Any]:
+def stamp(path: str | Path, dataset: str | Path) -> list[object]:
     """Return [path, size, modification time], to notice changes; for a folder also a digest of its files.
 
     A folder's size is that of its files together, its time that of the newest one.  The digest is over their names,

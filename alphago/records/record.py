@@ -12,7 +12,8 @@ import numpy as np
 
 from alphago.drawing.image import Gif
 from alphago.drawing.svg import Svg
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
 from alphago.records import game_pictures
 from alphago.system.files import read_named, user_path
 
@@ -84,7 +85,7 @@ class GameRecord:
         """Return the position before move `ply` (counted from 0); None for the position after the last move."""
         return env.position(**self.setup).after(self.moves[:ply])
 
-    def svg(self, ply: int | None = None, *, env: GameEnv | None = None, **look: Any) -> Svg:
+    def svg(self, ply: int | None = None, *, env: GameEnv | None = None, **look: object) -> Svg:
         """Return a picture of the position before move `ply` (None: after the last move), with the moves' numbers on
         stones.
 
@@ -202,7 +203,7 @@ class RecordBuilder:
     """
 
     def __init__(
-        self, setup: dict[str, Any] | None = None, seed: tuple[int, int] | None = None, env: GameEnv | None = None
+        self, setup: dict[str, object] | None = None, seed: tuple[int, int] | None = None, env: GameEnv | None = None
     ) -> None:
         check_seed(seed)
         self.env = env

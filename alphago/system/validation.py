@@ -8,7 +8,7 @@ import numbers
 import re
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from enum import Enum
 from types import NoneType
 from typing import Any, Literal, TypeGuard, TypeVar, dataclass_transform, get_args, get_type_hints
@@ -26,6 +26,20 @@ class Unset(Enum):
         return self.name
 
 
+class UnusedSetting(ValueError):
+    """A setting that the chosen part of the program does not have, but another part.
+
+    fault: the sentence about the setting, which begins with its name.
+    way: what to write in Python to choose the part that has the setting.
+    option: the same for the command line: the name and the value of a setting.
+    """
+
+    def __init__(self, fault: str, way: str, option: tuple[str, str]) -> None:
+        super().__init__(f"{fault}: give {way}")
+        self.fault = fault
+        self.option = option
+
+
 NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 LARGEST = 10**9  # upper bound of numbers in settings that declare none
 MOST_READOUTS = 10_000_000  # upper bound of readouts per move; a tree of this size takes gigabytes
@@ -36,31 +50,53 @@ CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud
 UNSET: Literal[Unset.UNSET] = Unset.UNSET
 
 
-def make_settings(kind: type[Kind], **given: Any) -> Kind:
+def make_settings(kind: type[Kind], **given: object) -> Kind:
     """Return an instance of the settings dataclass `kind` with the given values.
 
     Raises TypeError, which suggests similar names, for an unknown keyword.  Raises ValueError if a value is None, but
     its setting is not optional.
     """
     check_keywords(kind.__qualname__, given, keywords_of(kind))
-    hints = get_type_hints(kind)
     for name, value in given.items():
-        if value is None and NoneType not in get_args(hints[name]):
+        if value is None and not is_optional(kind, name):
             raise ValueError(f"{name} must have a value, got None")
     return kind(**given)
 
 
+def is_optional(kind: type, name: str) -> bool:
+    """Return whether the field `name` of the settings dataclass `kind` can be None."""
+    hint = get_type_hints(kind)[name]
+    return hint is Any or NoneType in get_args(hint) or kind.__dataclass_fields__[name].metadata["automatic"]  # type: ignore[attr-defined]
+
+
 def setting(
-    text: str, *, default: Any, least: float | None = None, most: float = math.inf, positive: bool = False
+    text: str,
+    *,
+    default: Any,
+    least: float | None = None,
+    most: float = math.inf,
+    positive: bool = False,
+    automatic: bool = False,
+    structural: bool = False,
+    shown: str = "",
+    python: str = "",
+    **more: Any,
 ) -> Any:
-    """Declare a field of a `settings` class with its default, its help, and the range of a number.
+    """Declare a field of a `settings` class: its default, its help, the range of a number, and what it is to a run.
 
     text: the help, for the command line and the class's docstring.
     least, most: the range of a number, including both ends.
     positive: whether the number must be > 0; `least` is not needed then.
+    automatic: whether the field may be None, against its type, until a new run's plan gives it a value.
+    structural: whether a resumed run must keep the value, because its games so far depend on it.
+    shown: the help in a few words, for the `--help` of a command; "" for settings that only `--help-all` shows.
+    python: sentences that concern Python only, for the docstring.
+    more: further entries of the field's metadata.
     The range of a field without `least` and `positive` is not checked.
     """
-    return field(default=default, metadata={"help": text, "least": least, "most": most, "positive": positive})
+    bounds = {"least": least, "most": most, "positive": positive, "automatic": automatic}
+    shape = {"structural": structural, "shown": shown, "python": python}
+    return field(default=default, metadata={"help": text, **bounds, **shape, **more})
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(setting,))
@@ -73,53 +109,71 @@ def settings(cls: type[Kind]) -> type[Kind]:
     if "__post_init__" not in vars(cls):
         cls.__post_init__ = check_ranges  # type: ignore[attr-defined]
     made = checks_keywords()(dataclass(frozen=True)(cls))
-    lines = [textwrap.fill(f"{f.name}: {f.metadata['help']}", 112, subsequent_indent=" " * 4) for f in fields(made)]  # type: ignore[arg-type]
+    own: Sequence[Field[Any]] = fields(made)  # type: ignore[arg-type]
+    lines = [textwrap.fill(describe(one), 112, subsequent_indent=" " * 4) for one in own]
     made.__doc__ = "\n".join(
         [inspect.cleandoc(made.__doc__ or ""), "", "Args:", *(textwrap.indent(s, "    ") for s in lines)]
     )
     return made
 
 
+def describe(one: Field[Any]) -> str:
+    """Return the paragraph of a docstring about a field of a settings class."""
+    return f"{one.name}: {'.  '.join(filter(None, (one.metadata['help'], one.metadata['python'])))}"
+
+
 def check_ranges(instance: Any, owner: str = "") -> None:
-    """Check the range of each number in a `settings` object, and convert NumPy's numbers to Python's, for JSON.
+    """Check numbers and bools in a `settings` object, and convert NumPy's numbers to Python's, for JSON.
 
     owner: the prefix of a field's name in messages, such as "a gate's ".
-    Raises ValueError, which names the field, for a number out of range.
+    Raises ValueError, which names the field, for a number out of range and for a bool that is none.
     """
     hints = get_type_hints(type(instance))
     for one in fields(instance):
-        value, least, most = getattr(instance, one.name), one.metadata["least"], one.metadata["most"]
-        members = {hints[one.name], *get_args(hints[one.name])}
-        if (least is None and not one.metadata["positive"]) or (value is None and NoneType in members):
-            continue
-        name = owner + one.name
-        if one.metadata["positive"]:
-            value = check_positive(name, value, most)
-        elif float in members:
-            value = check_float(name, value, least, most)
-        else:
-            value = check_int(name, value, least, None if most == math.inf else most)
-        if value > LARGEST and most == math.inf:
-            raise ValueError(f"{name} must be at most {LARGEST}, got {value!r}")
+        value = check_range(owner + one.name, getattr(instance, one.name), hints[one.name], one.metadata)
         object.__setattr__(instance, one.name, value)
 
 
-def checks_keywords(*further: type) -> Callable[[Call], Call]:
+def check_range(name: str, value: Any, hint: Any, declared: Mapping[str, Any]) -> Any:
+    """Return the value of a `setting` as a Python number; raise ValueError for a number out of range.
+
+    name: the setting's name for the message.  hint: its type.  declared: its metadata.
+    """
+    least: Any = declared.get("least")
+    most, members = declared.get("most", math.inf), {hint, *get_args(hint)}
+    if value is None and (NoneType in members or declared.get("automatic")):
+        return None
+    if hint is bool:
+        return check_bool(name, value)
+    if least is None and not declared.get("positive"):
+        return plain_number(value)
+    if declared.get("positive"):
+        value = check_positive(name, value, most)
+    elif float in members:
+        value = check_float(name, value, least, most)
+    else:
+        value = check_int(name, value, least, None if most == math.inf else most)
+    if value > LARGEST and most == math.inf:
+        raise ValueError(f"{name} must be at most {LARGEST}, got {value!r}")
+    return value
+
+
+def checks_keywords(*further: type | Sequence[str]) -> Callable[[Call], Call]:
     """Decorate a function or class so that wrong arguments raise a helpful TypeError.
 
     For an unknown keyword the error suggests similar names; for missing, excess or repeated arguments it says how to
     call the function.  Signature and docstring are kept.
 
-    further: settings classes whose keywords the function takes as `**settings`.
+    further: what the function takes as `**settings`: classes of settings, or keywords.
     """
 
     def decorate(call: Call) -> Call:
-        takers: list[Callable[..., Any]] = [call, *further]
-        known = list(dict.fromkeys(name for taker in takers for name in keywords_of(taker)))
+        takers = [call, *further]
+        known = list(dict.fromkeys(name for one in takers for name in (keywords_of(one) if callable(one) else one)))
         function = call.__init__ if isinstance(call, type) else call  # type: ignore[misc]
 
         @functools.wraps(function)
-        def checked(*given: Any, **named: Any) -> Any:
+        def checked(*given: object, **named: object) -> object:
             check_keywords(call.__qualname__, named, known)
             try:
                 return function(*given, **named)
@@ -135,13 +189,13 @@ def checks_keywords(*further: type) -> Callable[[Call], Call]:
     return decorate
 
 
-def keywords_of(call: Callable[..., Any]) -> list[str]:
+def keywords_of(call: Callable[..., object]) -> list[str]:
     """Return the names of the arguments that can be passed to a function or class by keyword, without `self`."""
     parameters = inspect.signature(call).parameters.values()
     return [parameter.name for parameter in parameters if parameter.kind in NAMED and parameter.name != "self"]
 
 
-def takes_any_keyword(call: Callable[..., Any]) -> bool:
+def takes_any_keyword(call: Callable[..., object]) -> bool:
     """Return whether a function takes `**keywords`."""
     kinds = [parameter.kind for parameter in inspect.signature(call).parameters.values()]
     return inspect.Parameter.VAR_KEYWORD in kinds
@@ -157,7 +211,9 @@ def check_keywords(who: str, given: Iterable[str], known: Sequence[str]) -> None
             raise TypeError(f"{who} has no keyword {shown(name)}: {near_misses(name, known)}")
 
 
-def check_arguments(who: str, function: Callable[..., Any], given: Sequence[Any], named: Mapping[str, Any]) -> None:
+def check_arguments(
+    who: str, function: Callable[..., object], given: Sequence[object], named: Mapping[str, object]
+) -> None:
     """Raise TypeError, which says how to call the function, if arguments are missing, excess or repeated.
 
     who: the function's name for the message.  given, named: the positional and keyword arguments of the call.
@@ -184,7 +240,7 @@ def check_arguments(who: str, function: Callable[..., Any], given: Sequence[Any]
     raise TypeError(f"{who} needs {' and '.join(missing)}: {who}({', '.join(own)}, …)") from None
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Return a value's repr for an error message, without its middle if it is long."""
     return shortened(repr(value))
 
@@ -194,13 +250,13 @@ def printable(text: str) -> str:
     return CONTROLS.sub("\ufffd", text)
 
 
-def shortened(value: Any) -> str:
+def shortened(value: object) -> str:
     """Return a value as text for a message, without its middle if it is long."""
     text = str(value)
     return text if len(text) <= 200 else f"{text[:100]} … {text[-90:]}"
 
 
-def check_int(name: str, value: Any, least: int, most: int | None = None) -> int:
+def check_int(name: str, value: object, least: int, most: int | None = None) -> int:
     """Return `value` as an int; raise ValueError unless it is an integer from `least` to `most`.
 
     name: the value's name for the message.
@@ -211,7 +267,7 @@ def check_int(name: str, value: Any, least: int, most: int | None = None) -> int
     return int(value)
 
 
-def check_bool(name: str, value: Any) -> bool:
+def check_bool(name: str, value: object) -> bool:
     """Return `value` as a bool; raise ValueError unless it is a Python or NumPy bool.
 
     name: the value's name for the message.
@@ -222,7 +278,7 @@ def check_bool(name: str, value: Any) -> bool:
     raise ValueError(f"{name} must be True or False, got {shown(value)}")
 
 
-def check_float(name: str, value: Any, least: float = -math.inf, most: float = math.inf) -> float:
+def check_float(name: str, value: object, least: float = -math.inf, most: float = math.inf) -> float:
     """Return `value` as a float; raise ValueError unless it is a finite number from `least` to `most`.
 
     name: the value's name for the message.
@@ -236,7 +292,7 @@ def check_float(name: str, value: Any, least: float = -math.inf, most: float = m
     raise ValueError(f"{name} must be {expected}, got {shown(value)}")
 
 
-def check_positive(name: str, value: Any, most: float = math.inf) -> float:
+def check_positive(name: str, value: object, most: float = math.inf) -> float:
     """Return `value` as a float; raise ValueError unless it is a finite number > 0 and at most `most`.
 
     name: the value's name for the message.
@@ -247,7 +303,7 @@ def check_positive(name: str, value: Any, most: float = math.inf) -> float:
     raise ValueError(f"{name} must be a number > 0{bound}, got {shown(value)}")
 
 
-def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
+def check_choice(name: str, value: object, choices: Collection[str]) -> str:
     """Return `value` if it is one of the choices; raise ValueError, which lists them, if not.
 
     name: the value's name for the message.
@@ -264,23 +320,23 @@ def qualified_name(named: Any) -> str:
     return f"{named.__module__}:{named.__qualname__}"
 
 
-def as_plain_numbers(settings: Any) -> None:
+def as_plain_numbers(settings: object) -> None:
     """Replace NumPy's numbers in a settings dataclass by Python's, in place, so that they can be saved as JSON."""
     for name, value in vars(settings).items():
         object.__setattr__(settings, name, plain_number(value))
 
 
-def plain_number(value: Any) -> Any:
+def plain_number(value: Any) -> object:
     """Convert a NumPy number to a Python number; return any other value unchanged."""
     return value.item() if getattr(value, "ndim", None) == 0 else value
 
 
-def is_int(value: Any, least: int) -> TypeGuard[int]:
+def is_int(value: object, least: int) -> TypeGuard[int]:
     """Return whether `value` is an integer (not a bool) >= `least`."""
     return not isinstance(value, bool) and isinstance(value, numbers.Integral) and int(value) >= least
 
 
-def is_finite(value: Any) -> TypeGuard[float]:
+def is_finite(value: object) -> TypeGuard[float]:
     """Return whether `value` is a number (not a bool) that is neither infinite nor nan."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return False

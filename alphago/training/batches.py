@@ -1,10 +1,8 @@
-"""Batches: draw them from memory in a thread, move them to the learner's device, divide them among threads.
+"""Batches: draw them from memory in a thread, move them to the learner's device, divide them among threads."""
 
-A batch is a list of parts.  A part has the batch's positions of one board size, since boards differ in array shapes.
-"""
-
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,22 +13,16 @@ from alphago.training.memory import Sample
 
 
 class DeviceSample(NamedTuple):
-    """A Sample on a GPU: the fields of `Sample` as tensors, and the sum of the weights."""
+    """A Sample on a GPU, and the sum of its weights."""
 
-    planes: torch.Tensor
-    policy: torch.Tensor
-    value: torch.Tensor
-    weight: torch.Tensor
-    score: torch.Tensor
-    ownership: torch.Tensor
-    ended: torch.Tensor
+    tensors: Sample[torch.Tensor]
     weight_sum: float  # a Python float, so that reading it does not wait for the GPU
 
 
-Part = Sample | DeviceSample  # a batch's positions of one board size
+Batch = Sample[np.ndarray] | DeviceSample
 
 
-def to_device(sample: Sample, device: torch.device) -> Part:
+def to_device(sample: Sample[np.ndarray], device: torch.device) -> Batch:
     """Return the sample unchanged for a CPU, or an asynchronous copy of it on a GPU."""
     if device.type == "cpu":
         return sample
@@ -41,41 +33,28 @@ def to_device(sample: Sample, device: torch.device) -> Part:
             tensor = tensor.contiguous(memory_format=torch.channels_last)
         return tensor.pin_memory().to(device, non_blocking=True)
 
-    return DeviceSample(
-        **{name: send(array) for name, array in sample._asdict().items()}, weight_sum=weight_sum(sample)
-    )
+    return DeviceSample(sample.map(send), weight_sum(sample))
 
 
-def weight_sum(part: Part) -> float:
-    """Return the sum of the sample weights in a batch part."""
-    return part.weight_sum if isinstance(part, DeviceSample) else float(part.weight.sum())
+def tensors_of(batch: Batch) -> Sample[torch.Tensor]:
+    """Return a batch as tensors, without copying it."""
+    return batch.tensors if isinstance(batch, DeviceSample) else batch.map(torch.as_tensor)
 
 
-def split_for_thread(part: Part, thread: int, threads: int) -> Part | None:
-    """Return the rows of a batch part that one thread trains on; None if there are no rows for that thread.
-
-    If there are fewer rows than threads, the first threads get one row each.
-
-    thread: the thread's number, 0 .. threads - 1.
-    """
-    if threads == 1:
-        return part
-    assert isinstance(part, Sample)  # a device has one replica
-    count = len(part.value)
-    threads = min(threads, count)
-    if thread >= threads:
-        return None
-    return Sample(*(array[count * thread // threads : count * (thread + 1) // threads] for array in part))
+def weight_sum(batch: Batch) -> float:
+    """Return the sum of the sample weights in a batch."""
+    return batch.weight_sum if isinstance(batch, DeviceSample) else float(batch.weight.sum())
 
 
-def apportion(total: int, shares: Sequence[float]) -> list[int]:
-    """Divide `total` into one integer for each of `shares`, in proportion to the shares up to rounding.
-
-    Each integer is at least 1 if `total >= len(shares)`.
-    """
-    least = 1 if total >= len(shares) else 0
-    ends = np.round((total - least * len(shares)) * np.cumsum(shares) / np.sum(shares)).astype(int)
-    return [least + int(count) for count in np.diff(ends, prepend=0)]
+def split(batch: Batch, parts: int) -> list[Batch]:
+    """Divide the rows of a batch into at most `parts` batches of nearly equal size, in order; none is empty."""
+    if parts == 1:
+        return [batch]
+    assert isinstance(batch, Sample)  # a device has one replica
+    count = len(batch.value)
+    parts = min(parts, count)
+    ends = [count * part // parts for part in range(parts + 1)]
+    return [batch.map(lambda array, rows=slice(*rows): array[rows]) for rows in pairwise(ends)]  # type: ignore[misc]
 
 
 class Prefetcher:
@@ -98,8 +77,8 @@ class Prefetcher:
         self.generator.bit_generator.state = state
 
     def batches(
-        self, count: int, draw: Callable[[np.random.Generator], list[Part]], may_go_on: Callable[[], bool]
-    ) -> Iterator[list[Part]]:
+        self, count: int, draw: Callable[[np.random.Generator], Batch], may_go_on: Callable[[], bool]
+    ) -> Iterator[Batch]:
         """Yield at most `count` batches.
 
         When the iteration ends, the generator has the state after the last batch that was yielded.
@@ -109,7 +88,7 @@ class Prefetcher:
         """
         with ThreadPoolExecutor(1) as drawer:
 
-            def begin(left: int) -> Future[list[Part]] | None:
+            def begin(left: int) -> Future[Batch] | None:
                 self._before = self.generator.bit_generator.state if left else None
                 return drawer.submit(draw, self.generator) if left else None
 

@@ -6,7 +6,7 @@ do not depend on the speed of threads.
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,42 +17,63 @@ from alphago.mcts.search import Search
 from alphago.records.record import GameRecord, RecordBuilder, add_moves
 from alphago.system.stopwatch import Stopwatch
 from alphago.training.beginning import draw_beginning
-from alphago.training.lineup import BEST_ALONE, Seats, Shares, learns
-from alphago.training.settings import SelfPlaySettings
+from alphago.training.seating import Moves, OneNetwork, Seating, draw_moves
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.source import OnGame
 
-# Attributes of a Group with one entry per slot, which are saved with the slot's record and random generator.
-SLOT_FIELDS = ("plies", "opening", "may_resign")
+
+class Slots(NamedTuple):
+    """What a Group knows of the game in each of its W slots, beside its record and its random generator."""
+
+    plies: np.ndarray  # int32 [W]
+    opening: np.ndarray  # int32 [W], number of first plies that the policy plays without search
+    may_resign: np.ndarray  # bool [W]
+
+    def set(self, slot: int, **values: Any) -> None:
+        """Set the entries of one slot, all of them by name."""
+        for name in self._fields:
+            getattr(self, name)[slot] = values[name]
+
+    def state(self, slot: int) -> dict[str, Any]:
+        """Return the entries of one slot by name, as plain data."""
+        return {name: column[slot].item() for name, column in self._asdict().items()}
 
 
 class Group:
     """Games that one thread plays in parallel: all searches share the network's batches.
 
+    evaluator: the evaluator of the network that plays first.
     width: number of slots; a slot holds one game in progress, or is empty at first.
     seed: the run's seed.  numbers: the numbers of the games that have not begun.
     threads: number of threads of the group's Search.
     """
 
     def __init__(
-        self, env: GameEnv, settings: SelfPlaySettings, width: int, seed: int, numbers: range, *, threads: int = 1
+        self,
+        env: GameEnv,
+        evaluator: Evaluator,
+        settings: SelfPlaySettings,
+        width: int,
+        *,
+        seed: int,
+        numbers: range,
+        threads: int = 1,
     ) -> None:
         self.env = env
-        self.threads = threads
         self.settings = settings
         self.seed = seed
         self.numbers = numbers
+        self.threads = threads
+        self.search = Search(env, evaluator, width, settings.search, threads)
+        self.seating: Seating = settings.seating.make_seating(env, width) if settings.seating else OneNetwork()
         self.builders: list[RecordBuilder | None] = [None] * width
-        self.generators: list[np.random.Generator] = [np.random.default_rng(0)] * width
-        self.may_resign = np.zeros(width, np.bool_)
-        self.plies = np.zeros(width, np.int32)
-        self.opening = np.zeros(width, np.int32)  # number of first plies that the policy plays without search
+        self.generators = [np.random.default_rng(0)] * width
+        self.slots = Slots(np.zeros(width, np.int32), np.zeros(width, np.int32), np.zeros(width, np.bool_))
         self.readouts = settings.readouts
         self.resign_threshold = settings.resign_threshold
         self.capacity = width  # number of slots in use, counted from the first; it only grows
         plies = settings.temperature_plies
         self.temperature_plies = temperature_plies(env) if plies is None else plies
-        self.search: Search | None = None
-        self.seats = Seats(width)
         self.finished: list[tuple[int, GameRecord]] = []
         self.left = 0  # moves left to play in this iteration, after which the evaluator may change
         self.on_game: OnGame | None = None
@@ -60,34 +81,21 @@ class Group:
         self.readouts_done = 0  # simulations and evaluations of root positions
         self.stopwatch = Stopwatch()  # measures the work of the thread that plays
 
-    def use(self, evaluator: Evaluator, others: tuple[Evaluator, ...] = (), shares: Shares = BEST_ALONE) -> None:
+    def use(self, evaluator: Evaluator, others: tuple[Evaluator, ...] = (), shares: tuple[float, ...] = ()) -> None:
         """Let the games continue with another evaluator: clear the trees, and begin games in free slots.
 
-        evaluator: the evaluator of the best network.
-        others: the evaluators of a lineup's second best and recent networks; () if the best network plays alone.
-        shares: the lineup's shares of the kinds of games, see Lineup.
+        evaluator: the evaluator of the run's network.
+        others, shares: the evaluators and the shares of its Company; () if the network plays alone.
         """
-        search = self._search_with(evaluator)
-        self.seats.use((evaluator, *others), shares)
+        self.seating.use((evaluator, *others), shares)
         for slot in range(self.capacity):
             if self.builders[slot] is None:
                 self.begin(slot)
-        search.evaluator = evaluator
-        search.forget(np.arange(len(self.builders)))
-
-    def make_search(self, evaluator: Evaluator) -> Search:
-        """Return a Search with a tree and a board for each slot."""
-        settings = self.settings.search_for(len(self.builders))
-        return Search(self.env, evaluator, len(self.builders), settings, self.threads)
-
-    def _search_with(self, evaluator: Evaluator) -> Search:
-        if self.search is None:
-            self.search = self.make_search(evaluator)
-        return self.search
+        self.search.evaluator = evaluator
+        self.search.forget(np.arange(len(self.builders)))
 
     def begin(self, slot: int) -> None:
         """Start the group's next game in a slot; leave the slot empty if no game is left or `slot` >= `capacity`."""
-        assert self.search is not None
         self.builders[slot] = None
         if not self.numbers or slot >= self.capacity:
             return
@@ -98,107 +106,98 @@ class Group:
         self.search.forget(slots)
         self.builders[slot] = RecordBuilder(setup, seed=(self.seed, number), env=self.env)
         self.generators[slot] = generator
-        self.seats.begin(slot, generator)
-        self.plies[slot] = 0
-        self.opening[slot] = opening
-        self.may_resign[slot] = may_resign
+        self.seating.begin(slot, generator)
+        self.slots.set(slot, plies=0, opening=opening, may_resign=may_resign)
 
     def step(self) -> bool:
         """Play one move in every game in progress; return False if no game is in progress."""
-        search = self.search
-        assert search is not None
         games = np.array([slot for slot, builder in enumerate(self.builders) if builder is not None], np.int64)
         if not len(games):
             return False
-        searched = self.plies[games] >= self.opening[games]
-        readouts = np.where(searched, self.readouts, 0).astype(np.int32)
-        movers = search.batch.to_play(games, np.empty(len(games), np.int8))
-        roles = self.seats.to_move(games, movers)
-        priors = np.empty((len(games), self.env.action_space), np.float32)
-        for role in np.unique(roles):
-            own = roles == role
-            search.evaluator = self.seats.evaluators[role]
-            priors[own] = self.look_ahead(games[own], readouts[own])
-        values = search.root_values(games)
-        legal = search.batch.legal_mask(games, np.empty((len(games), self.env.action_space), np.bool_))
-        policies = np.zeros((len(games), self.env.action_space), np.float32)
-        actions = np.zeros(len(games), np.int32)
-        policies[searched], actions[searched] = self.choose(games[searched])
-        actions[~searched] = self.draw(games[~searched], priors[~searched])
-        random = self.random_moves(games, searched)
-        if random.any():
-            actions[random] = self.draw(games[random], legal[random].astype(np.float32))
-        surprises = divergence(policies, priors)
-        resigned = self.may_resign[games] & resigns(values, self.resign_threshold) & searched
-        playing = games[~resigned]
-        for slot in games[random & ~resigned]:
-            self.builder(slot).drop_samples()
-        weights = (searched & ~random & learns(roles)).astype(np.float32)
-        columns = (policies, actions, values, legal.sum(axis=1), movers, weights, surprises)
-        add_moves([self.builder(slot) for slot in playing], *(column[~resigned] for column in columns))
-        search.advance(playing, actions[~resigned])
-        if len(self.seats.evaluators) > 1:
-            search.forget(self.seats.mixed(playing))  # the opponent's network must not use this one's evaluations
-        self.plies[playing] += 1
-        self.moves += len(playing)
-        self.readouts_done += int(readouts.sum()) + len(games)
-        for i in np.flatnonzero(resigned):
-            self.finish(int(games[i]), -float(movers[i]), -float(movers[i]), True)
-        self.finish_over(playing)
+        moves = self.look(games)
+        self.choose(moves)
+        resigned = self.slots.may_resign[games] & resigns(moves.values, self.resign_threshold) & moves.searched
+        self.record(moves, ~resigned)
+        self.advance(moves, ~resigned)
         return True
 
-    def look_ahead(self, games: np.ndarray, readouts: np.ndarray) -> np.ndarray:
+    def look(self, games: np.ndarray) -> Moves:
+        """Search the next move of each game, or evaluate its root if the policy plays; return the moves not yet chosen.
+
+        games: int64 [n], slots.
+        """
+        search, count = self.search, len(games)
+        searched = self.slots.plies[games] >= self.slots.opening[games]
+        readouts = np.where(searched, self.readouts, 0).astype(np.int32)
+        movers = search.batch.to_play(games, np.empty(count, np.int8))
+        priors = np.empty((count, self.env.action_space), np.float32)
+        for own, evaluator in self.seating.evaluators(games, movers):
+            search.evaluator = evaluator
+            priors[own] = self.search_moves(games[own], readouts[own])
+        self.readouts_done += int(readouts.sum()) + count
+        return Moves(
+            games=games,
+            plies=self.slots.plies[games],
+            movers=movers,
+            searched=searched,
+            legal=search.batch.legal_mask(games, np.empty((count, self.env.action_space), np.bool_)),
+            priors=priors,
+            values=search.root_values(games),
+            policies=np.zeros((count, self.env.action_space), np.float32),
+            actions=np.zeros(count, np.int32),
+            weights=searched.astype(np.float32),
+        )
+
+    def search_moves(self, games: np.ndarray, readouts: np.ndarray) -> np.ndarray:
         """Search the next move of each game; return the network's priors at the roots, without noise, float32 [n, A].
 
         games: int64 [n], slots.  readouts: int32 [n], simulations; with 0 only the root is evaluated.
         """
         search = self.search
-        assert search is not None
-        search.begin_move(games, self.plies[games])
+        search.begin_move(games, self.slots.plies[games])
         search.expand_roots(games)
         priors = search.priors(games)
-        search.add_noise(games, [self.generators[slot] for slot in games])
+        search.add_noise(games, self.generators_of(games))
         budget = np.zeros(len(self.builders), np.int32)
         budget[games] = readouts
         search.run(budget)
         return priors
 
-    def choose(self, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return policy targets, float32 [n, A], and moves, int32 [n], from the searches in `games` (int64 [n])."""
-        assert self.search is not None
-        early = self.plies[games] < self.temperature_plies
-        return self.search.selfplay_moves(games, early, [self.generators[slot] for slot in games])
+    def choose(self, moves: Moves) -> None:
+        """Choose the moves by the searches, or where there was none by the policy; fill in policies and actions."""
+        found, drawn = moves.games[moves.searched], moves.games[~moves.searched]
+        early = self.slots.plies[found] < self.temperature_plies
+        policies, actions = self.search.selfplay_moves(found, early, self.generators_of(found))
+        moves.policies[moves.searched], moves.actions[moves.searched] = policies, actions
+        weights = moves.priors[~moves.searched]
+        moves.actions[~moves.searched] = draw_moves(self.env, weights, self.generators_of(drawn))
 
-    def random_moves(self, games: np.ndarray, searched: np.ndarray) -> np.ndarray:
-        """Return which games, drawn at random, play a random move instead of the searched move, bool [n].
+    def record(self, moves: Moves, plays: np.ndarray) -> None:
+        """Add the moves to the games' records, after the seating has altered them.
 
-        See `SelfPlaySettings.random_move_share`.
-
-        games: int64 [n], slots.  searched: bool [n], whether the game's move was searched.
+        plays: bool [n], whether the player to move does not resign.
         """
-        random = np.zeros(len(games), np.bool_)
-        if self.settings.random_move_share:
-            for i in np.flatnonzero(searched & (self.plies[games] < self.settings.random_move_plies)):
-                random[i] = self.generators[games[i]].random() < self.settings.random_move_share
-        return random
+        cut = self.seating.alter(moves, self.generators_of(moves.games))
+        for slot in moves.games[cut & plays]:
+            self.builder(slot).drop_samples()
+        surprises = divergence(moves.policies, moves.priors)
+        counts = moves.legal.sum(axis=1)
+        columns = (moves.policies, moves.actions, moves.values, counts, moves.movers, moves.weights, surprises)
+        add_moves([self.builder(slot) for slot in moves.games[plays]], *(column[plays] for column in columns))
 
-    def draw(self, games: np.ndarray, priors: np.ndarray) -> np.ndarray:
-        """Draw a random move for each game, int32 [n], with probabilities in proportion to `priors`.
-
-        games: int64 [n], slots.
-        priors: float32 [n, A], weights of the actions such as the network's policy, changed in place.  The weight of a
-            pass becomes 0 if another action has a positive weight.
-        """
-        if self.env.pass_action is not None:
-            others = np.delete(priors, self.env.pass_action, axis=1).any(axis=1)
-            priors[others, self.env.pass_action] = 0
-        sums = np.cumsum(priors, axis=1)
-        chance = np.array([self.generators[slot].random() for slot in games])
-        return np.argmax(sums > chance[:, None] * sums[:, -1:], axis=1).astype(np.int32)
+    def advance(self, moves: Moves, plays: np.ndarray) -> None:
+        """Play the moves, and finish the games that are over or resigned; plays: as in `record`."""
+        playing = moves.games[plays]
+        self.search.advance(playing, moves.actions[plays])
+        self.search.forget(self.seating.mixed(playing))  # the opponent's network must not use this one's evaluations
+        self.slots.plies[playing] += 1
+        self.moves += len(playing)
+        for slot, mover in zip(moves.games[~plays], moves.movers[~plays], strict=True):
+            self.finish(int(slot), -float(mover), -float(mover), True)
+        self.finish_over(playing)
 
     def finish_over(self, playing: np.ndarray) -> None:
         """Finish the games that are over by the rules; playing: int64 [n], the slots to check."""
-        assert self.search is not None
         batch = self.search.batch
         over = playing[batch.is_over(playing, np.empty(len(playing), np.bool_))]
         sides = batch.to_play(over, np.empty(len(over), np.int8))
@@ -206,6 +205,10 @@ class Group:
         scores = sides * batch.score(over, np.empty(len(over), np.float32))
         for slot, outcome, score in zip(over, outcomes, scores, strict=True):
             self.finish(int(slot), float(outcome), float(score), False)
+
+    def generators_of(self, games: np.ndarray) -> list[np.random.Generator]:
+        """Return the random generators of the games in these slots, int64 [n]."""
+        return [self.generators[slot] for slot in games]
 
     def builder(self, slot: int) -> RecordBuilder:
         builder = self.builders[slot]
@@ -249,8 +252,8 @@ class Group:
     def _slot_state(self, slot: int) -> dict[str, Any] | None:
         if self.builders[slot] is None:
             return None
-        fields = {name: getattr(self, name)[slot].item() for name in SLOT_FIELDS}
-        return {**fields, **self.seats.state(slot), "generator": self.generators[slot].bit_generator.state}
+        generator = self.generators[slot].bit_generator.state
+        return {**self.slots.state(slot), **self.seating.state(slot), "generator": generator}
 
     def restore(
         self,
@@ -258,7 +261,7 @@ class Group:
         records: Iterator[GameRecord],
         evaluator: Evaluator,
         others: tuple[Evaluator, ...] = (),
-        shares: Shares = BEST_ALONE,
+        shares: tuple[float, ...] = (),
     ) -> None:
         """Continue from a saved group's `state`; empty slots begin new games.
 
@@ -266,10 +269,9 @@ class Group:
         records: iterator over the games of all groups.  This method takes from it the saved group's `records()`.
         evaluator, others, shares: as in the method `use`.
         """
-        for name in ("left", "readouts", "resign_threshold", "capacity"):
-            setattr(self, name, state[name])
-        self._search_with(evaluator)
-        self.seats.use((evaluator, *others), shares)
+        self.left, self.readouts = state["left"], state["readouts"]
+        self.resign_threshold, self.capacity = state["resign_threshold"], state["capacity"]
+        self.seating.use((evaluator, *others), shares)
         for slot, slot_state in enumerate(state["slots"]):
             if slot_state is None:
                 self.begin(slot)
@@ -284,14 +286,12 @@ class Group:
 
         state: from `_slot_state`.  record: the game's moves so far.
         """
-        assert self.search is not None
         slots, batch = np.array([slot]), self.search.batch
         batch.reset(slots, **record.setup)
         batch.replay(slots, record.moves.astype(np.int32)[None, :], np.array([len(record)], np.int32), slots)
         self.builders[slot] = RecordBuilder.of(record)
-        for name in SLOT_FIELDS:
-            getattr(self, name)[slot] = state[name]
-        self.seats.restore(slot, state)
+        self.slots.set(slot, **state)
+        self.seating.restore(slot, state)
         self.generators[slot] = np.random.default_rng(0)
         self.generators[slot].bit_generator.state = state["generator"]
 

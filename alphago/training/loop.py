@@ -1,9 +1,9 @@
 """AlphaZero's algorithm on one page: play, remember, learn, publish, judge.
 
     Run (run.py)          everything that lasts from one iteration to the next
-    play, remember        self-play by one frozen network (group.py) fills the memory (memory.py, or pool.py)
+    play, remember        self-play by one frozen network (group.py) fills the memory (memory.py)
     learn                 gradient steps on samples from memory (learner.py)
-    run.publish, judge    the new network plays next; gate, champions or proof may decide otherwise (judges/)
+    run.publish, judge    the new network plays next; a judge may decide otherwise (judge.py, judges/)
 
 An iteration plays some moves in every game, trains on `samples_per_position` samples for each new position, and
 publishes the new network.  If `stop` is set, training stops between two moves or two gradient steps.  The next call
@@ -16,7 +16,7 @@ import threading
 
 from alphago.records.record import GameRecord
 from alphago.system.stopwatch import NET, OPTIMIZER, PLAYING, SAMPLING
-from alphago.training.metrics import board_metrics, weighted_means
+from alphago.training.metrics import game_metrics
 from alphago.training.run import Run, Stopped
 
 Metrics = dict[str, float]
@@ -35,36 +35,33 @@ def train_loop(run: Run, stop: threading.Event) -> None:
         run.judge(stop)  # the gate and other judges, if due
 
 
-def play(run: Run, stop: threading.Event) -> list[list[GameRecord]]:
-    """Play the iteration's moves in every game, until the run's time is over; return each board's finished games.
+def play(run: Run, stop: threading.Event) -> list[GameRecord]:
+    """Play the iteration's moves in every game, until the run's time is over; return the finished games.
 
     Raises Stopped if `stop` is set first.
     """
+    source = run.stage.source
     while not stop.is_set():
         with PLAYING:
-            played = all(source.go_on(stop, run.pause_at) for source in run.boards.sources)
+            played = source.go_on(stop, run.pause_at)
         if played or run.clock.is_over:
-            return [source.take() for source in run.boards.sources]
+            return source.take()
         run.autosave()
     raise Stopped
 
 
 @SAMPLING
-def remember(run: Run, games: list[list[GameRecord]]) -> None:
-    """Add each board's finished games to its memory, and the number of samples to train on to `run.samples_due`."""
+def remember(run: Run, records: list[GameRecord]) -> None:
+    """Put finished games into memory, which says how many samples to train on, and test the network on them first."""
     run.pace.has_played()
-    capacity = run.boards.capacity
-    losses = []
-    for board, records in zip(run.boards, games, strict=True):
-        new, due = board.remember(records, round(board.share * capacity), run.settings.samples_per_position)
-        run.add_games(board, records)
-        run.samples_due += due
-        if new and run.learner.steps:  # how well is the network doing on games it has not seen?
-            sample = board.memory.sample(FRESH_POSITIONS, run.prefetcher.generator, newest=new)
-            with NET:
-                losses.append((board.size, new, run.learner.losses_on(sample)))
-    if any(games):
-        run.game_metrics = weighted_means(losses, apart=len(run.boards) > 1) | board_metrics(run.boards, games)
+    run.add_games(records)
+    losses: Metrics = {}
+    if run.learner.steps:  # how well is the network doing on games it has not seen?
+        fresh = run.stage.memory.fresh(FRESH_POSITIONS, run.prefetcher.generator)
+        with NET:
+            losses = {} if fresh is None else run.learner.losses_on(fresh)
+    if records:
+        run.game_metrics = losses | game_metrics(records, run.stage.env)
 
 
 def learn(run: Run, stop: threading.Event) -> list[Metrics]:
@@ -76,7 +73,7 @@ def learn(run: Run, stop: threading.Event) -> list[Metrics]:
     for batch in run.batches(lambda: not stop.is_set() and not run.clock.is_over):
         for _ in range(run.settings.epochs):
             with OPTIMIZER:
-                metrics = run.learner.step(*batch, progress=run.progress)
+                metrics = run.learner.step(batch, progress=run.progress)
             if metrics is not None:  # a step whose loss is not finite is skipped
                 steps.append(metrics)
         run.autosave()

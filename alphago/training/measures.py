@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from alphago.nn.loss import legal_alone
-from alphago.training.batches import Part, weight_sum
+from alphago.training.batches import Batch, tensors_of
 
 METRICS = (
     "policy_loss", "value_loss", "ownership_loss", "score_loss", "value_correlation", "value_variance",
@@ -17,7 +17,7 @@ METRICS = (
 
 
 class Outputs(NamedTuple):
-    """The network's outputs for n rows of a batch part, computed by one thread.
+    """The network's outputs for n rows of a batch, computed by one thread.
 
     losses: scalars by name, each multiplied by the rows' share of the whole batch's weight.
     logits: [n, A], for A actions.  value: [n], in the mover's view.
@@ -28,43 +28,22 @@ class Outputs(NamedTuple):
     value: torch.Tensor
 
 
-def batch_metrics(parts: Sequence[Part], outputs: Sequence[Sequence[Outputs | None]]) -> dict[str, torch.Tensor]:
+def batch_metrics(batch: Batch, outputs: Sequence[Outputs]) -> dict[str, torch.Tensor]:
     """Return the mean losses and the statistics of `measure` over a batch, scalars by name.
 
-    If the batch has several parts, also return the metrics of each part, named by its board: `value_loss_7x7`.
-
-    parts: the batch's positions, one part per board size; see batches.py.
-    outputs: `outputs[p][t]` is the output of thread t for its rows of part p, None if it had no rows.
+    outputs: the outputs of each thread for its rows, in the order of the rows.
     """
-    count = sum(len(part.value) for part in parts)
-    weight = max(sum(weight_sum(part) for part in parts), 1e-12)
-    metrics: dict[str, torch.Tensor] = {}
-    apart: dict[str, torch.Tensor] = {}
-    for part, of_threads in zip(parts, outputs, strict=True):
-        own = [output for output in of_threads if output is not None]
-        # Each thread's losses are scaled by its share of the batch's weight, so their sum is the batch's mean.
-        losses = {name: add_up(output.losses[name] for output in own) for name in own[0].losses}
-        logits, value = torch.cat([output.logits for output in own]), torch.cat([output.value for output in own])
-        measured = measure(logits, value, torch.as_tensor(part.policy), torch.as_tensor(part.value))
-        for name, loss in losses.items():
-            metrics[name] = metrics.get(name, 0.0) + loss
-            apart[f"{name}_{board_of(part)}"] = loss * weight / max(weight_sum(part), 1e-12)
-        for name, scalar in measured.items():
-            metrics[name] = metrics.get(name, 0.0) + scalar * len(part.value) / count
-            apart[f"{name}_{board_of(part)}"] = scalar
-    return metrics if len(parts) == 1 else metrics | apart
+    # Each thread's losses are scaled by its share of the batch's weight, so their sum is the batch's mean.
+    losses = {name: add_up(output.losses[name] for output in outputs) for name in outputs[0].losses}
+    logits, value = torch.cat([output.logits for output in outputs]), torch.cat([output.value for output in outputs])
+    targets = tensors_of(batch)
+    return losses | measure(logits, value, targets.policy, targets.value)
 
 
 def add_up(tensors: Iterable[torch.Tensor]) -> torch.Tensor:
     """Return the sum of one or more tensors."""
     first, *others = tensors
     return sum(others, start=first)
-
-
-def board_of(part: Part) -> str:
-    """Return the board size of a batch part, such as "7x7"."""
-    height, width = part.planes.shape[2:]
-    return f"{height}x{width}"
 
 
 @torch.no_grad()

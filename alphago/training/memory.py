@@ -2,37 +2,47 @@
 
 import json
 from collections import deque
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.nn.loss import ILLEGAL
 from alphago.records.record import GameRecord
 from alphago.system.validation import check_float, check_int, checks_keywords
-from alphago.training.targets import Targets
+from alphago.training.targets import LambdaReturns, Targets, Values, as_targets
 
+ArrayT = TypeVar("ArrayT")
+OtherT = TypeVar("OtherT")
 _FIRST = np.zeros(1, np.int64)
 REBUILT_AT_ONCE = 64  # positions that are rebuilt together, few enough for the processor's cache
 
 
-class Sample(NamedTuple):
+class Sample(NamedTuple, Generic[ArrayT]):
     """n training positions, each with a random symmetry applied, in the view of the player to move.
 
-    In a sample from a pool, `ownership` and `ended` are means over several games, float32.
+    The entries are NumPy arrays, or torch tensors.  In a sample from a pool, `ownership` and `ended` are means over
+    several games, float32.  A further target is a further entry, None where there is none; only its loss (in
+    alphago/nn/loss.py) and what predicts it have to know it.
     """
 
-    planes: np.ndarray  # float32 [n, planes, height, width]
-    policy: np.ndarray  # float32 [n, A], the policy targets; ILLEGAL marks actions that the loss must leave out
-    value: np.ndarray  # float32 [n], the game's result mixed with search values, -1 .. 1
-    weight: np.ndarray  # float32 [n], the positions' weights in the loss
-    score: np.ndarray  # float32 [n], the final margin in points
+    planes: ArrayT  # float32 [n, planes, height, width]
+    policy: ArrayT  # float32 [n, A], the policy targets; ILLEGAL marks actions that the loss must leave out
+    value: ArrayT  # float32 [n], the game's result mixed with search values, -1 .. 1
+    weight: ArrayT  # float32 [n], the positions' weights in the loss
+    score: ArrayT  # float32 [n], the final margin in points
     # int8 [n, height * width], the owners of the points at the end: 1 the player to move, -1 the opponent, 0 neither;
     # [n, 0] in games without ownership
-    ownership: np.ndarray
+    ownership: ArrayT
     # float32 [n], 0 if the game ended by resignation, so that score and ownership are unknown, else 1
-    ended: np.ndarray
+    ended: ArrayT
+
+    def map(self, function: Callable[[ArrayT], OtherT]) -> "Sample[OtherT]":
+        """Return a sample with the results of a function of each entry; None stays None."""
+        return Sample(*(None if array is None else function(array) for array in self))  # type: ignore[arg-type]
 
 
 class Entry(NamedTuple):
@@ -50,15 +60,70 @@ class Entry(NamedTuple):
         return int(self.plies[min(int(np.searchsorted(self.cumulative, drawn, side="right")), len(self.plies) - 1)])
 
 
-def window(positions: int, first: int = 30_000, growth: float = 0.4, exponent: float = 0.75) -> int:
-    """Return the number of latest positions to train on after a run has made `positions` positions.
+class Memory(Protocol):
+    """What a run learns from: it takes the games of a board, and says when to learn, and from how many samples.
 
-    It is `first` up to `first` positions, then first (1 + growth ((positions / first)^exponent - 1) / exponent), as in
-    Wu 2019, "Accelerating Self-Play Learning in Go", appendix C, but with a smaller `first`.
+    Each board of a run's curriculum has a memory of its own.
     """
-    if positions <= first:
-        return first
-    return int(first * (1 + growth * ((positions / first) ** exponent - 1) / exponent))
+
+    keeps_games: bool  # whether the run's folder must keep the games, since they are stored nowhere else
+
+    def __len__(self) -> int:
+        """Return the number of positions in memory."""
+
+    @property
+    def added(self) -> int:
+        """The number of positions ever added."""
+
+    @property
+    def can_learn(self) -> bool:
+        """Whether training on this board may begin."""
+
+    @property
+    def rate(self) -> float:
+        """The factor of the learning rate at present."""
+
+    @property
+    def samples_per_position(self) -> float:
+        """The mean number of samples to learn per new position, at present."""
+
+    def remember(self, records: Sequence[GameRecord]) -> float:
+        """Add finished games; return the number of samples to learn that become due."""
+
+    def fresh(self, count: int, generator: np.random.Generator) -> Sample | None:
+        """Return `count` positions from the games that the last `remember` added; None if these have none."""
+
+    def batch(self, number: int, count: int, generator: np.random.Generator) -> Sample:
+        """Return the next `count` positions to learn.
+
+        number: the number of the batch, counted from 0 since samples last became due.
+        generator: draws the positions and symmetries.
+        """
+
+    def latest(self, count: int) -> list[GameRecord]:
+        """Return the latest `count` games in memory, newest first."""
+
+    def metrics(self) -> dict[str, float]:
+        """Return metrics of the memory for a row of metrics.jsonl, by name."""
+
+    def state(self) -> dict[str, Any]:
+        """Return what `restore` needs except the games, as plain data; "games" is the number of games it needs."""
+
+    def restore(self, records: Iterable[GameRecord], state: Mapping[str, Any]) -> None:
+        """Fill an empty memory with the games of a saved one, oldest first; state: the result of its `state`."""
+
+
+class MemorySettings(Protocol):
+    """The settings of a memory, a frozen dataclass, which make it."""
+
+    def make_memory(self, env: GameEnv, *, targets: Targets, masked: bool, start: int, seed: int) -> Memory:
+        """Return an empty memory of games of `env`.
+
+        targets: the rule that makes value and policy targets.
+        masked: whether illegal actions have `alphago.nn.loss.ILLEGAL` in the policy targets.
+        start: the number of positions from which training may begin.
+        seed: the run's seed.
+        """
 
 
 @checks_keywords()
@@ -77,13 +142,11 @@ class ReplayMemory:
         surprise_share: the share of samples that are drawn in proportion to the surprise at a position, the
             Kullback-Leibler divergence of the search's policy from the network's policy.  The other samples are drawn
             uniformly (Wu, KataGoMethods.md, "Policy Surprise Weighting").
-        targets: the rule for value and policy targets, which replaces `search_share`; None for lambda-returns and the
-            search's policies.
+        targets: the rule for value and policy targets, or a function that returns a record's value targets; it replaces
+            `search_share`.  None for lambda-returns and the search's policies.
         masked: whether illegal actions have `alphago.nn.loss.ILLEGAL` in the policy targets, for losses that leave
             them out.
     """
-
-    keeps_games = True  # whether the run's folder must keep the games, since they are stored nowhere else
 
     def __init__(
         self,
@@ -92,12 +155,12 @@ class ReplayMemory:
         search_share: float = 0.0,
         surprise_share: float = 0.0,
         *,
-        targets: Targets | None = None,
+        targets: Targets | Values | None = None,
         masked: bool = False,
     ) -> None:
         self.env = env
         self.capacity = check_int("capacity", capacity, 1)
-        self.targets = targets or Targets(search_share=search_share)
+        self.targets = LambdaReturns(search_share) if targets is None else as_targets(targets)
         self.masked = masked
         self.surprise_share = check_float("surprise_share", surprise_share, 0, 1)
         self.entries: deque[Entry] = deque()
@@ -132,18 +195,9 @@ class ReplayMemory:
             self._positions -= len(self.entries.popleft().plies)
         self._ends = None
 
-    def state(self) -> dict[str, Any]:
-        """Return plain data: "games", the number of games in memory, and "capacity" and "added" for `restore`."""
-        return {"games": len(self.entries), "capacity": self.capacity, "added": self.added}
-
-    def restore(self, records: Iterable[GameRecord], capacity: int, added: int) -> None:
-        """Fill an empty memory with the games of a saved memory.
-
-        records: the games, oldest first.  capacity, added: the saved memory's attributes.
-        """
-        self.capacity = capacity
-        self.add(records)
-        self.added = added
+    def latest(self, count: int) -> list[GameRecord]:
+        """Return the latest `count` games, newest first."""
+        return [entry.record for entry in islice(reversed(self.entries), count)]
 
     def sample(self, count: int, generator: np.random.Generator, newest: int | None = None) -> Sample:
         """Return `count` random positions, drawn independently of each other by the `sampling_weights`.
@@ -254,10 +308,6 @@ def mark_illegal(batch: GameBatch, slots: np.ndarray, policy: np.ndarray) -> Non
     batch, slots: the positions, in slots (int64 [n]) of a batch.  policy: float32 [n, A], their policy targets.
     """
     policy[~batch.legal_mask(slots, np.empty(policy.shape, np.bool_))] = ILLEGAL
-
-
-# (env, targets=…, surprise_share=…, masked=…) -> a memory with the public attributes and methods of ReplayMemory
-MakeMemory = Callable[..., Any]
 
 
 def sampling_weights(surprises: np.ndarray, surprise_share: float) -> np.ndarray:

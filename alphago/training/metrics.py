@@ -3,7 +3,6 @@
 import time
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -22,8 +21,8 @@ from alphago.system.stopwatch import (
     TRANSFER,
     TREE,
 )
-from alphago.training.boards import Boards
 from alphago.training.history import Row, number
+from alphago.training.source import GameSource
 
 WAITING = "waiting"  # threads of self-play that wait for the last of them to finish an iteration
 OTHER = "other"
@@ -40,19 +39,15 @@ class Pace:
 
     It begins when the object is created.
 
-    boards: the run's boards, whose games it counts.  threads: number of the run's threads that compute.
+    source: the source of the run's games, whose moves it counts.  threads: number of the run's threads that compute.
     """
 
-    def __init__(self, boards: Boards, threads: int) -> None:
-        self.boards = boards
+    def __init__(self, source: GameSource, threads: int) -> None:
+        self.source = source
         self.threads = threads
-        self.moves, self.readouts = self._counts()
+        self.moves, self.readouts = source.moves, source.readouts_done
         self.began = self.played = time.monotonic()
         self.processor = time.process_time()
-
-    def _counts(self) -> tuple[int, int]:
-        sources = self.boards.sources
-        return sum(source.moves for source in sources), sum(source.readouts_done for source in sources)
 
     def has_played(self) -> None:
         """Record that the iteration's self-play is over and training begins."""
@@ -61,18 +56,17 @@ class Pace:
     def so_far(self) -> tuple[int, float]:
         """Return the iteration's number of moves so far, and the seconds of self-play so far."""
         over = self.played > self.began
-        return self._counts()[0] - self.moves, (self.played if over else time.monotonic()) - self.began
+        return self.source.moves - self.moves, (self.played if over else time.monotonic()) - self.began
 
     def metrics(self) -> dict[str, float | None]:
         """Return the metrics at the end of the iteration, by name; those of self-play are None for given games."""
         playing, total = self.played - self.began, time.monotonic() - self.began
-        moves, readouts = self._counts()
-        searched = readouts > self.readouts
+        moves, readouts = self.source.moves - self.moves, self.source.readouts_done - self.readouts
         return {
-            "moves": moves - self.moves,
-            "moves_per_second": (moves - self.moves) / max(playing, 1e-9) if searched else None,
-            "readouts_per_second": (readouts - self.readouts) / max(playing, 1e-9) if searched else None,
-            "selfplay_share": playing / max(total, 1e-9) if searched else None,
+            "moves": moves,
+            "moves_per_second": moves / max(playing, 1e-9) if readouts else None,
+            "readouts_per_second": readouts / max(playing, 1e-9) if readouts else None,
+            "selfplay_share": playing / max(total, 1e-9) if readouts else None,
             "processor_share": (time.process_time() - self.processor) / max(total * self.threads, 1e-9),
         }
 
@@ -98,45 +92,6 @@ def game_metrics(records: Sequence[GameRecord], env: GameEnv) -> dict[str, float
         "resignations": float(np.mean([record.resigned for record in records])),
         "capped": float(np.mean([env.cuts_games and length >= env.max_moves for length in lengths])),
     }
-
-
-def board_metrics(boards: Boards, records: Sequence[Sequence[GameRecord]]) -> dict[str, Any]:
-    """Return `game_metrics` over the finished games of all boards.
-
-    With several boards, also return the metrics of each board, named by its size (`pass_rate_7x7`), and the numbers of
-    its games and positions in memory (`games_7x7`, `positions_7x7`).
-
-    records: the finished games of each board, in the order of `boards`.
-    """
-    of_boards = [
-        (board.size, len(own), game_metrics(own, board.env)) for board, own in zip(boards, records, strict=True)
-    ]
-    if len(of_boards) == 1:
-        return of_boards[0][2]
-    counts = {
-        f"{name}_{board.size}": count
-        for board in boards
-        for name, count in (("games", len(board.memory.entries)), ("positions", len(board.memory)))
-    }
-    return game_metrics([], next(iter(boards)).env) | weighted_means(of_boards, apart=True) | counts
-
-
-def weighted_means(of_boards: Sequence[tuple[str, int, Mapping[str, float | None]]], apart: bool) -> dict[str, float]:
-    """Return the weighted mean of each metric over those boards that have it, by the metric's name.
-
-    of_boards: for each board its size ("7x7"), weight and metrics.
-    apart: whether to add each board's own metrics, named by its size (`pass_rate_7x7`).
-    """
-    means: dict[str, float] = {}
-    names = dict.fromkeys(name for _, _, metrics in of_boards for name in metrics)
-    for name in names:
-        present = [(size, weight, value) for size, weight, metrics in of_boards if (value := metrics[name]) is not None]
-        total = sum(weight for _, weight, _ in present)
-        if total:
-            means[name] = sum(weight * value for _, weight, value in present) / total
-        if apart:
-            means |= {f"{name}_{size}": value for size, _, value in present}
-    return means
 
 
 def time_shares(run: Mapping[str, float], threads: Mapping[str, float], count: int) -> dict[str, float]:

@@ -4,182 +4,163 @@ import itertools
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 
 from alphago.env.game import GameEnv
-from alphago.nn.inference.hardware import torch_device
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
 from alphago.system.stopwatch import PUBLISHING, SAVING, Stopwatch
-from alphago.training.batches import Part, Prefetcher, to_device
-from alphago.training.boards import Boards, BoardTraining
-from alphago.training.curriculum import stages
+from alphago.training.batches import Batch, Prefetcher, to_device
+from alphago.training.curriculum import lessons
 from alphago.training.history import Row
+from alphago.training.judge import Judge
 from alphago.training.learner import Learner
-from alphago.training.lineup import Lineup
 from alphago.training.measures import mean_metrics
-from alphago.training.memory import MakeMemory, ReplayMemory
-from alphago.training.metrics import Pace, board_metrics, time_shares
-from alphago.training.pool import SamplePool
+from alphago.training.memory import MemorySettings
+from alphago.training.metrics import Pace, game_metrics, time_shares
 from alphago.training.runs.folder import RunFolder
 from alphago.training.runs.state import State
-from alphago.training.selfplay import SelfPlay
-from alphago.training.settings import TrainingSettings
-from alphago.training.source import MakeSource
+from alphago.training.settings.run_settings import RunSettings
+from alphago.training.source import Company, MakeSource
+from alphago.training.stage import Stage
 from alphago.training.watch.report import Reporter
 from alphago.training.watch.run_clock import RunClock, SavingTimes
-
-# Attributes of a Run that its state contains unchanged.
-COUNTS = (
-    "in_iteration", "saved_games", "games", "positions", "iterations", "samples_due", "readouts", "game_metrics",
-    "compacted",
-)  # fmt: skip
 
 
 class Stopped(Exception):
     """The exception raised if training is stopped within an iteration or a match."""
 
 
-class Judge(Protocol):
-    """A judge of a run's networks: the gate, the proof of strength, or one that only measures."""
+@dataclass(frozen=True)
+class RunCounts:
+    """The counts of a run, which its state contains whole."""
 
-    @property
-    def name(self) -> str:
-        """The judge's name in the run's state and in evaluations.jsonl."""
+    games: int = 0
+    positions: int = 0  # positions of self-play on the boards of earlier stages
+    iterations: int = 0
+    in_iteration: bool = False
+    readouts: int = 0  # readouts per move in the current iteration
+    samples_due: float = 0.0  # samples to train on before the next iteration
+    batches_taken: int = 0  # batches learned since samples last became due
+    saved_games: int = 0  # games when a network was last saved under its number of games
+    compacted: int = 0  # number of times that the run's folder was made compact
 
-    @property
-    def decides(self) -> bool:
-        """Whether a verdict may end the run or change self-play's network.
 
-        If so, the run is saved after each verdict.
-        """
+class Entered(NamedTuple):
+    """How a stage was entered: its lesson, the games of the run before it, and the number of its first game."""
 
-    @property
-    def best(self) -> NeuralNet | None:
-        """The network that self-play uses instead of the latest one; None if it uses the latest."""
-
-    @property
-    def lineup(self) -> Lineup | None:
-        """The networks that play self-play beside `best`; None if `best` plays alone.
-
-        The lineup is the same object until a network or a share in it changes.
-        """
-
-    @property
-    def ends_run(self) -> bool:
-        """Whether this judge's verdict ends the run."""
-
-    def due(self, run: "Run") -> bool:
-        """Return whether to judge now; called between two iterations and at the run's end."""
-
-    def judge(self, run: "Run", stop: threading.Event) -> bool:
-        """Judge the run's network; return False, with no verdict, if `stop` was set before the end."""
-
-    def conclusion(self, longer: str) -> str:
-        """Return a sentence to report at the run's end; "" for nothing to report.
-
-        longer: options of `alphago train` that prolong the run.
-        """
-
-    def tensors(self) -> Mapping[str, torch.Tensor]:
-        """Return the judge's tensors for the run's state, by name."""
-
-    def state(self) -> dict[str, Any]:
-        """Return the judge's other data for the run's state, as plain data."""
-
-    def restore(self, run: "Run", tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
-        """Continue from a saved state of the run.
-
-        tensors: all tensors of the run's state.
-        state: the result of this judge's method `state`; None if the saved run did not have this judge.
-        """
+    lesson: int = 0
+    games: int = 0
+    first: int = 0
 
 
 class Run:
     """The state of a training run; the loop itself is `alphago.training.loop.train_loop`.
 
-    A run begins with `start` or `restore` and ends with `close`.  Between any two moves or gradient steps `state`
-    returns what `restore` needs to continue.
+    A run begins, or continues from a saved state, when it is made, and ends with `close`.  Between any two moves or
+    gradient steps `state` returns what another Run needs to continue.
 
     env: the game that the network is to play in the end.
-    net: the network, trained in place.
     folder: the run's folder.
+    learner: trains the network.
     workers: the threads of self-play and gradient steps.
-    device: the device of self-play and training: "cpu", "cuda", or "host" (the GPU's code on the CPU, for tests).
-    make_source, make_memory: create each board's source of games and memory.
+    make_source: creates each stage's source of games.
+    memory: the settings of each stage's memory.
+    judges: the judges, in the order in which they judge.
+    reporter: takes the run's reports.
+    device: the device of self-play: "cpu", "cuda", or "host" (the GPU's code on the CPU, for tests).
+    state: a state saved in the run's folder; sentences about damaged games are added to its notes.  None to begin.
     """
 
     def __init__(
         self,
         env: GameEnv,
-        net: NeuralNet,
-        settings: TrainingSettings,
+        settings: RunSettings,
         folder: RunFolder,
+        learner: Learner,
         workers: Workers,
         *,
+        make_source: MakeSource,
+        memory: MemorySettings,
+        judges: "Sequence[Judge[Run]]" = (),
+        reporter: Reporter | None = None,
         device: str = "cpu",
-        make_source: MakeSource = SelfPlay,
-        make_memory: MakeMemory = ReplayMemory,
+        state: State | None = None,
     ) -> None:
         self.goal = env
         self.settings = settings
         self.folder = folder
+        self.learner = learner
         self.workers = workers
-        self.device = device
         self.make_source = make_source
-        self.make_memory = make_memory
-        self._sources = ExitStack()  # closes the current stage's sources
-        self.judges: list[Judge] = []
-        self.reporter = Reporter([])
-        self.stages = stages(env, settings.curriculum, settings.sizes)
-        self.learner = Learner(net, settings, workers, torch_device(device))
+        self.memory = memory
+        self.judges = judges
+        self.reporter = reporter or Reporter([])
+        self.device = device
+        self.lessons = lessons(env, settings.curriculum)
         self.prefetcher = Prefetcher(np.random.default_rng([settings.seed, 1 << 32]))
         self.clock = RunClock(settings.max_minutes)
         self.saving = SavingTimes()
         self.stopwatch = Stopwatch()  # measures the work of the main thread
-        self.games = 0
-        self.positions = 0  # positions of self-play on the boards of earlier stages
-        self.iterations = 0
-        self.in_iteration = False
-        self.saved_games = 0  # games when a network was last saved under its number of games
-        self.compacted = 0  # number of times that the run's folder was made compact
-
-    def start(self) -> None:
-        """Begin a new run in its first stage."""
-        self._enter(0, 0, 0, {})
+        self.counts = RunCounts()
+        self._closing = ExitStack()  # closes the current stage's source
+        try:
+            if state is None:
+                self._enter(Entered())
+                self.publish()
+            else:
+                self._restore(state)
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
-        """Close the sources of games; no more games can be played."""
-        self._sources.close()
+        """Close source, judges and learner; no more games can be played."""
+        self._closing.close()
+        for judge in self.judges:
+            judge.close()
+        self.learner.close()
 
-    def _enter(self, stage: int, games: int, first: int, memories: Mapping[GameEnv, ReplayMemory | SamplePool]) -> None:
-        """Begin a stage after `games` games, with new games numbered from `first` and with these memories."""
-        self._sources.close()
-        self.stage, self.entered, self.first = stage, games, first
-        numbers = range(first, first + self.settings.game_limit - games)
-        self.boards = Boards(
-            self.stages[stage], self.settings, numbers, memories,
-            workers=self.workers, make_source=self.make_source, make_memory=self.make_memory, device=self.device,
-        )  # fmt: skip
-        for source in self.boards.sources:
-            self._sources.callback(source.close)
-        # The network that self-play uses, its number of gradient steps, and the lineup that plays beside it.
-        self._published: tuple[NeuralNet, int, Lineup | None] | None = None
-        self.main = self.boards.main(self.goal)
-        self.learner.resize(self.main.env)
-        self.samples_due = 0.0
-        self.readouts = 0  # readouts per move in the current iteration
+    def _enter(self, entered: Entered, before: Stage | None = None) -> None:
+        """Begin a stage; before: the previous one, whose memory goes on if the board is the same."""
+        self._closing.close()
+        self.entered = entered
+        env = self.lessons[entered.lesson].env
+        self.stage = Stage(
+            env,
+            self.settings,
+            range(entered.first, entered.first + self.settings.game_limit - entered.games),
+            self.workers,
+            make_source=self.make_source,
+            memory=self.memory,
+            kept=before.memory if before is not None and before.env == env else None,
+            device=self.device,
+        )
+        self._closing.callback(self.stage.source.close)
+        # The network that self-play uses, its number of gradient steps, and the company that plays beside it.
+        self._published: tuple[NeuralNet, int, Company | None] | None = None
+        self.learner.resize(env)
+        self.count(samples_due=0.0, batches_taken=0, readouts=0)
         self.game_metrics: dict[str, Any] = {}  # metrics of the games that finished in the current iteration
-        self.pace = Pace(self.boards, self.workers.count)
+        self.pace = Pace(self.stage.source, self.workers.count)
+
+    def count(self, **changes: Any) -> None:
+        """Change some of the run's counts, by name."""
+        self.counts = replace(self.counts, **changes)
 
     # --- progress ---
+
+    @property
+    def games(self) -> int:
+        """The number of finished games."""
+        return self.counts.games
 
     @property
     def progress(self) -> float:
@@ -198,7 +179,7 @@ class Run:
         It is False within an iteration, since the iteration's gradient steps are still to be taken.
         """
         ended = self.is_proved or self.games >= self.settings.game_limit or self.clock.is_over
-        return ended and not self.in_iteration
+        return ended and not self.counts.in_iteration
 
     @property
     def best(self) -> NeuralNet | None:
@@ -207,26 +188,20 @@ class Run:
 
     @property
     def player(self) -> NeuralNet:
-        """The network that self-play uses, resized to the main board."""
-        return self.learner.net if self.best is None else self.best.resized(self.main.env)
+        """The network that self-play uses, on the stage's board."""
+        return self.learner.net if self.best is None else self.best.resized(self.stage.env)
 
     @property
     def pause_at(self) -> float:
         """The value of time.monotonic() at which self-play pauses, because a checkpoint is due or the time is over."""
         # A state has no search trees.  A search that keeps its trees between moves is saved only between iterations.
-        between_moves = not self.settings.search_for(1).keeps_trees
+        between_moves = not self.settings.selfplay.search.keeps_trees
         return min(self.saving.next if between_moves else math.inf, self.clock.deadline)
 
     @property
     def batches_due(self) -> int:
         """The number of batches to train on before the next iteration."""
-        return int(self.samples_due // self.settings.batch_size) if self.boards.learning() else 0
-
-    @property
-    def samples_per_position(self) -> float:
-        """The mean number of samples to train on per new position, at present."""
-        pool = self.boards.pool
-        return self.settings.samples_per_position if pool is None else pool.samples_per_position
+        return int(self.counts.samples_due // self.settings.learning.batch_size) if self.stage.memory.can_learn else 0
 
     @property
     def standing(self) -> dict[str, float]:
@@ -235,57 +210,55 @@ class Run:
             "seconds": round(self.clock.seconds, 3),
             "processor_seconds": round(self.clock.processor, 3),
             "games": self.games,
-            "positions": self.positions + self.boards.added,
+            "positions": self.counts.positions + self.stage.memory.added,
         }
 
     # --- the parts of an iteration that loop.py calls ---
 
     def begin_iteration(self) -> None:
         """Begin an iteration unless one is in progress; enter the next stage and raise the readouts if due."""
-        if not self.in_iteration:
+        if not self.counts.in_iteration:
             self._enter_next_stage()
-            self.readouts = self.settings.readouts_at(self.progress)
-            self.boards.begin(self.readouts, self.settings.side_by_side(self.games))
-            self.game_metrics = board_metrics(self.boards, [[] for _ in self.boards])
-            self.in_iteration = True
-        self.pace = Pace(self.boards, self.workers.count)
+            self.count(in_iteration=True, readouts=self.settings.readouts_at(self.progress))
+            self.stage.begin(self.counts.readouts, self.settings.side_by_side(self.games))
+            self.game_metrics = game_metrics([], self.stage.env)
+        self.pace = Pace(self.stage.source, self.workers.count)
 
     def _enter_next_stage(self) -> None:
         """Enter the next stage if the run's progress has reached it; a prolonged run never goes back to a stage."""
-        due = next(number for number, stage in enumerate(self.stages) if self.progress < stage.end or stage.end == 1.0)
-        if due > self.stage:
+        due = next(number for number, one in enumerate(self.lessons) if self.progress < one.end or one.end == 1.0)
+        if due > self.entered.lesson:
             self.checkpoint(keep=True)
-            before, added = self.boards, self.positions + self.boards.added
-            self._enter(due, self.games, before.begun, before.memories)
-            self.positions = added - self.boards.added
+            before, positions = self.stage, self.counts.positions + self.stage.memory.added
+            self._enter(Entered(due, self.games, before.source.begun), before)
+            self.count(positions=positions - self.stage.memory.added)
             self.publish()
 
-    def add_games(self, board: BoardTraining, records: list[GameRecord]) -> None:
-        """Count a board's finished games, queue them to be saved in the run's folder, and report them."""
-        if board.memory.keeps_games:
-            self.folder.shards.add(records, board.env.N)
-        self.games += len(records)
-        self.reporter.games(board.env, records)
+    def add_games(self, records: list[GameRecord]) -> None:
+        """Put finished games into memory, count them, queue them to be saved in the run's folder, and report them."""
+        if due := self.stage.remember(records):
+            self.count(samples_due=self.counts.samples_due + due, batches_taken=0)
+        if self.stage.memory.keeps_games:
+            self.folder.shards.add(records, self.stage.env.N)
+        self.count(games=self.games + len(records))
+        self.reporter.games(self.stage.env, records)
 
-    def batches(self, may_go_on: Callable[[], bool]) -> Iterator[list[Part]]:
-        """Yield the batches that are due (see batches.py), each a list with one Part per board.
-
-        A batch is drawn while the network learns from the previous one.
+    def batches(self, may_go_on: Callable[[], bool]) -> Iterator[Batch]:
+        """Yield the batches that are due; a batch is drawn while the network learns from the previous one.
 
         may_go_on: function that returns False to end the iteration before all batches are taken.
         """
-        pool = self.boards.pool
-        numbers = itertools.count(0 if pool is None else pool.taken)
-        self.learner.factor = 1.0 if pool is None else pool.rate
+        memory, numbers = self.stage.memory, itertools.count(self.counts.batches_taken)
+        self.learner.factor = memory.rate
 
-        def draw(generator: np.random.Generator) -> list[Part]:
-            samples = self.boards.sample(generator, next(numbers))
-            return [to_device(sample, self.learner.device) for sample in samples]
+        def draw(generator: np.random.Generator) -> Batch:
+            return to_device(
+                memory.batch(next(numbers), self.settings.learning.batch_size, generator), self.learner.device
+            )
 
         for batch in self.prefetcher.batches(self.batches_due, draw, may_go_on):
-            self.samples_due -= self.settings.batch_size
-            if pool is not None:
-                pool.taken += 1
+            due, taken = self.counts.samples_due, self.counts.batches_taken
+            self.count(samples_due=due - self.settings.learning.batch_size, batches_taken=taken + 1)
             yield batch
 
     def end_iteration(self, steps: list[dict[str, float]]) -> None:
@@ -293,33 +266,31 @@ class Run:
 
         steps: the metrics of each of its gradient steps.
         """
-        self.in_iteration = False
-        self.iterations += 1
+        self.count(in_iteration=False, iterations=self.counts.iterations + 1)
         self.clock.mark_ready()
         metrics = self._metrics(steps)
         self.folder.add_metrics(metrics)
         self.reporter.iteration(metrics)
-        if self.games // self.settings.ckp_freq > self.saved_games // self.settings.ckp_freq:
+        if self.games // self.settings.ckp_freq > self.counts.saved_games // self.settings.ckp_freq:
             self.checkpoint(keep=True)
         else:
             self.autosave()
 
     def _metrics(self, steps: list[dict[str, float]]) -> dict[str, Any]:
-        boards = self.boards.boards
         return {
-            "iteration": self.iterations,
+            "iteration": self.counts.iterations,
             **self.standing,
-            "board_size": boards[0].env.N if len(boards) == 1 else None,
-            "memory": sum(len(board.memory) for board in boards),
+            "board_size": self.stage.env.N,
+            "memory": len(self.stage.memory),
             "steps": self.learner.steps,
             "skipped_steps": self.learner.skipped,
             "learning_rate": self.learner.rate(self.progress),
-            "readouts": self.readouts,
-            "resign_threshold": self.main.resign_threshold,
+            "readouts": self.counts.readouts,
+            "resign_threshold": self.stage.resign_threshold,
             **self.pace.metrics(),
-            **time_shares(self.stopwatch.take(), self.boards.time_spent(), self.workers.count),
-            "compacted": self.compacted,
-            **({} if self.boards.pool is None else self.boards.pool.metrics()),
+            **time_shares(self.stopwatch.take(), self.stage.source.time_spent(), self.workers.count),
+            "compacted": self.counts.compacted,
+            **self.stage.memory.metrics(),
             **mean_metrics(steps),
             **self.game_metrics,
             "gpu_busy": self.reporter.gpu_busy(),
@@ -327,17 +298,17 @@ class Run:
 
     @PUBLISHING
     def publish(self) -> None:
-        """Let self-play continue with snapshots of the present `player` and lineup, if either has changed."""
-        lineup = next((judge.lineup for judge in self.judges if judge.lineup is not None), None)
+        """Let self-play continue with snapshots of the present `player` and its company, if either has changed."""
+        company = next((judge.company for judge in self.judges if judge.company is not None), None)
         net, steps = (self.learner.net, self.learner.steps) if self.best is None else (self.best, 0)
-        if (net, steps, lineup) != self._published:
-            self.boards.publish(self.player, lineup)
-            self._published = net, steps, lineup
+        if (net, steps, company) != self._published:
+            self.stage.publish(self.player, company)
+            self._published = net, steps, company
 
     def judge(self, stop: threading.Event) -> None:
         """Run each judge that is due, unless an iteration is in progress; raise Stopped if `stop` is set first."""
         for judge in self.judges:
-            if not self.in_iteration and judge.due(self):
+            if not self.counts.in_iteration and judge.due(self):
                 if stop.is_set() or not judge.judge(self, stop):
                     raise Stopped
                 if judge.decides:
@@ -365,10 +336,10 @@ class Run:
         keep: whether to save the network also under its number of games, where later networks do not replace it.
         """
         began = time.monotonic()
-        resignation = self.main.resignation()
+        resignation = self.stage.resignation()
         notes = {"seconds": f"{self.clock.seconds:.3f}", **(resignation.notes() if resignation else {})}
         if keep:
-            self.saved_games = self.games
+            self.count(saved_games=self.games)
         path = self.folder.checkpoint(self.player, self.games, self.state(), keep, **notes)
         self.saving.saved(began)
         return path
@@ -380,32 +351,32 @@ class Run:
 
     def state(self) -> State:
         """Return the run's state; the threads of self-play must not be playing."""
-        tensors, boards = self.boards.state()
+        tensors, stage = self.stage.state()
         data = {
-            "stage": [self.stage, self.entered, self.first],
-            **{name: getattr(self, name) for name in COUNTS},
+            "entered": list(self.entered),
+            "counts": asdict(self.counts),
+            "game_metrics": self.game_metrics,
             "steps": self.learner.steps,
             "skipped_steps": self.learner.skipped,
             "generator": self.prefetcher.state,
-            "boards": boards,
+            "stage": stage,
             "clock": self.clock.state(),
             "judges": {judge.name: judge.state() for judge in self.judges},
         }
         judged = {name: tensor for judge in self.judges for name, tensor in judge.tensors().items()}
         return State({**self.learner.tensors(), **tensors, **judged}, data)
 
-    def restore(self, state: State) -> list[str]:
-        """Continue from a state saved in this run's folder; return sentences about damaged files, for a report."""
+    def _restore(self, state: State) -> None:
+        """Continue from a state saved in this run's folder."""
         data = state.data
-        stage, games, first = data["stage"]
-        self._enter(stage, games, first, {})
-        for name in COUNTS:
-            setattr(self, name, data[name])
+        self._enter(Entered(*data["entered"]))
+        self.counts, self.game_metrics = RunCounts(**data["counts"]), data["game_metrics"]
         self.learner.restore(state.tensors, data["steps"], data["skipped_steps"])
         self.prefetcher.state = data["generator"]
         for judge in self.judges:
             judge.restore(self, state.tensors, data["judges"].get(judge.name))
         self.publish()
-        notes = self.boards.restore(self.folder.shards, state.tensors, data["boards"])
+        records, lost = self.folder.shards.latest(data["stage"]["memory"]["games"], self.stage.env.N)
+        self.stage.restore(records, state.tensors, data["stage"])
         self.clock.restore(data["clock"])
-        return notes
+        state.notes += lost

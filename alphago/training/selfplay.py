@@ -8,6 +8,8 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -21,11 +23,16 @@ from alphago.nn.threads import Workers, one_torch_thread
 from alphago.records.record import SEED_END, GameRecord, read_arrays, to_arrays
 from alphago.system.cores import available_cores
 from alphago.system.stopwatch import GAMES
-from alphago.system.validation import check_int, checks_keywords, make_settings
+from alphago.system.validation import check_int, checks_keywords
 from alphago.training.group import Group
-from alphago.training.lineup import BEST_ALONE, Lineup
-from alphago.training.settings import NO_LIMIT, SelfPlaySettings
-from alphago.training.source import OnGame
+from alphago.training.settings.selfplay_settings import (
+    NO_LIMIT,
+    SELF_PLAYS,
+    SelfPlaySettings,
+    default_games_in_flight,
+    default_groups,
+)
+from alphago.training.source import Company, OnGame
 
 
 class SelfPlay:
@@ -49,32 +56,35 @@ class SelfPlay:
         device: str = "cpu",
     ) -> None:
         self.env, self.numbers, self.workers, self.seed, self.device = env, numbers, workers, seed, device
-        self.settings = settings.resolved(device, len(numbers))
+        self.settings = settings
         self.evaluator: Evaluator | None = None
-        self.others: tuple[Evaluator, ...] = ()  # evaluators of a lineup's second best and recent networks
-        self.shares = BEST_ALONE
-        in_flight = self.settings.games_in_flight or 1
-        groups = min(self.settings.groups or 1, in_flight)
-        widths = divide(in_flight, groups)
-        self.groups = [self._new_group(width, numbers[g::groups], groups) for g, width in enumerate(widths)]
+        self.others: tuple[Evaluator, ...] = ()  # evaluators of the company's networks
+        self.shares: tuple[float, ...] = ()
+        self.groups: list[Group] = []  # none until games begin
 
-    def _new_group(self, width: int, numbers: range, groups: int) -> Group:
+    def _new_groups(self, evaluator: Evaluator) -> list[Group]:
+        in_flight = max(1, min(self.settings.games_in_flight, len(self.numbers)))
+        groups = min(self.settings.groups, in_flight)
+        widths = divide(in_flight, groups)
+        return [self._new_group(evaluator, width, self.numbers[g::groups], groups) for g, width in enumerate(widths)]
+
+    def _new_group(self, evaluator: Evaluator, width: int, numbers: range, groups: int) -> Group:
         # With the network on a device, each group uses its share of the cores for its trees.
         threads = 1 if self.device == "cpu" else max(1, available_cores() // groups)
-        return Group(self.env, self.settings, width, self.seed, numbers, threads=threads)
+        return Group(self.env, evaluator, self.settings, width, seed=self.seed, numbers=numbers, threads=threads)
 
-    def publish(self, net: NeuralNet, dtype: str | None = None, *, lineup: Lineup | None = None) -> None:
-        """Let the next iterations use snapshots of a network and of a lineup's networks.
+    def publish(self, net: NeuralNet, dtype: str | None = None, *, company: Company | None = None) -> None:
+        """Let the next iterations use snapshots of a network and of its company's networks.
 
         net: the best network so far, or the latest one.
         dtype: dtype of inference, as in NetEvaluator.
-        lineup: the networks that play beside `net`; None if `net` plays alone.
+        company: the networks that play beside `net`; None if `net` plays alone.
         """
         self.evaluator = self._snapshot(net, dtype, self.evaluator)
-        nets = () if lineup is None else (lineup.second, lineup.recent)
-        before = self.others or (None, None)
-        self.others = tuple(self._snapshot(other, dtype, old) for other, old in zip(nets, before, strict=False))
-        self.shares = BEST_ALONE if lineup is None else lineup.shares
+        nets = () if company is None else company.nets
+        before = zip_longest(nets, self.others[: len(nets)])
+        self.others = tuple(self._snapshot(other, dtype, old) for other, old in before)
+        self.shares = () if company is None else company.shares
 
     def _snapshot(self, net: NeuralNet, dtype: str | None, before: Evaluator | None) -> Evaluator:
         """Return an evaluator of a snapshot of `net`.
@@ -93,6 +103,7 @@ class SelfPlay:
         on_game: called with the number and the record of each finished game, from several threads at the same time.
         """
         self.evaluator = evaluator
+        self.groups = self._new_groups(evaluator)
         for group in self.groups:
             group.on_game = on_game
         self.begin(None)
@@ -115,6 +126,7 @@ class SelfPlay:
         resign_threshold: a player resigns if the root's value is below it; None for the settings' threshold.
         """
         assert self.evaluator is not None
+        self.groups = self.groups or self._new_groups(self.evaluator)
         capacities = divide(sys.maxsize if side_by_side is None else side_by_side, len(self.groups))
         for group, capacity in zip(self.groups, capacities, strict=True):
             group.capacity = max(1, min(capacity, len(group.builders)))  # every group must play its own games
@@ -176,7 +188,8 @@ class SelfPlay:
         end, step = self.numbers.stop, self.numbers.step * len(data["groups"])
         self.groups = []
         for state in data["groups"]:
-            group = self._new_group(len(state["slots"]), range(state["next"], end, step), len(data["groups"]))
+            numbers = range(state["next"], end, step)
+            group = self._new_group(self.evaluator, len(state["slots"]), numbers, len(data["groups"]))
             group.restore(state, records, self.evaluator, self.others, self.shares)
             self.groups.append(group)
 
@@ -207,7 +220,7 @@ def divide(games: int, groups: int) -> list[int]:
 FRESH_BITS = 40  # bits of a random seed: short enough to copy, and hardly ever drawn twice
 
 
-@checks_keywords(SelfPlaySettings)
+@checks_keywords(SELF_PLAYS.keywords)
 def selfplay(
     env: GameEnv,
     nn: Any,
@@ -233,16 +246,17 @@ def selfplay(
     device: the device of network and boards: "cpu", "cuda", or "auto" for the GPU if there is one that supports the
         game and the network.
     on_game: called with the number and the record of each finished game, from several threads at the same time.
-    settings: keywords of SelfPlaySettings.
+    settings: settings of SelfPlaySettings and of its search, by name.
     """
     check_env(env)
     warm_up()
     num_games = check_int("num_games", num_games, 1, NO_LIMIT)
     seed = secrets.randbits(FRESH_BITS) if seed is None else check_int("seed", seed, 0, SEED_END - 1)
-    chosen = make_settings(SelfPlaySettings, readouts=readouts, **settings)
+    chosen = SELF_PLAYS.make({"readouts": readouts, **settings})
     with one_torch_thread():
         evaluator = as_evaluator(nn, env, device)
-        chosen = chosen.resolved(evaluator.device, num_games)
-        with Workers(min(chosen.groups or 1, chosen.games_in_flight or 1)) as workers:
+        in_flight = min(chosen.games_in_flight or default_games_in_flight(evaluator.device), num_games)
+        chosen = replace(chosen, games_in_flight=in_flight).filled(in_flight, default_groups(evaluator.device))
+        with Workers(min(chosen.groups, in_flight)) as workers:
             source = SelfPlay(env, chosen, range(num_games), workers, seed=seed, device=evaluator.device)
             return source.play_all(evaluator, on_game)

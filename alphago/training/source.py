@@ -2,16 +2,27 @@
 
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from alphago.env.game import GameEnv
 from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord
-from alphago.training.lineup import Lineup
 
 # Called with a finished game's number and its record, in any order and from several threads at the same time.
 OnGame = Callable[[int, GameRecord], object]
+
+
+class Company(NamedTuple):
+    """Networks that a judge lets play self-play beside a run's own."""
+
+    nets: tuple[NeuralNet, ...]
+    shares: tuple[float, ...]  # how often who plays whom; what they mean, the games' Seating knows
+
+    def resized(self, env: GameEnv) -> "Company":
+        """Return the company with networks for the board of `env` and the same weights."""
+        return self._replace(nets=tuple(net.resized(env) for net in self.nets))
 
 
 class GameSource(Protocol):
@@ -19,15 +30,15 @@ class GameSource(Protocol):
 
     In each iteration a run calls `publish` if the network has changed, then `begin`, then `go_on` until it returns
     True, then `take`.  Between two moves it may call `state`, from which another source of the same class and settings
-    can continue.  A run makes a source for each board of a stage, and closes it when the stage or `train` ends.
+    can continue.  A run makes a source for each stage, and closes it when the stage or `train` ends.
     """
 
-    def publish(self, net: NeuralNet, dtype: str | None = None, *, lineup: Lineup | None = None) -> None:
-        """Let the next iterations use snapshots of a network and of a lineup's networks.
+    def publish(self, net: NeuralNet, dtype: str | None = None, *, company: Company | None = None) -> None:
+        """Let the next iterations use snapshots of a network and of its company's networks.
 
         net: the network.
         dtype: dtype of inference, as in NetEvaluator.
-        lineup: the networks that play beside `net`, in a run with `champions`; None if `net` plays alone.
+        company: the networks that play beside `net`; None if `net` plays alone.
         """
 
     def begin(

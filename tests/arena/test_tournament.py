@@ -192,7 +192,7 @@ class TestResume:
             ((HASH, RANDOM), {}, r"its players is \['hash', 'uniform'\], got \['hash', 'random'\]"),
             ((HASH, Entrant(UNIFORM.player, name="uniform", weights="f")), {}, "the networks' files have changed"),
         ],
-    )  # fmt: skip
+    )
     def test_another_evaluation_is_refused(self, tmp_path: Path, entrants: tuple, settings: dict, why: str) -> None:
         played(tmp_path, HASH, UNIFORM)
         before = lines(tmp_path)
@@ -209,17 +209,6 @@ class TestResume:
         (tmp_path / "out" / "evaluation.json").write_text("[1]")
         with pytest.raises(ValueError, match=r"evaluation\.json is damaged"):
             tournament(tmp_path)
-
-    def test_without_the_sgf_library(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Games are played and kept all the same; later, where it is installed, the files are written."""
-        with monkeypatch.context() as patch:
-            patch.setitem(sys.modules, "sgfmill", None)
-            one = played(tmp_path, HASH, RANDOM, games=2)
-            assert "no SGF files were written: SGF files need the library sgfmill: pip" in standings(one)
-            assert not (tmp_path / "out" / "games").exists()
-        later = tournament(tmp_path, HASH, RANDOM, games=2)
-        assert len(list((tmp_path / "out" / "games").iterdir())) == 2
-        assert "no SGF" not in standings(later)
 
 
 class TestSequentialTest:
@@ -327,8 +316,10 @@ class TestStandings:
     def test_before_the_first_game(self, tmp_path: Path) -> None:
         text = standings(tournament(tmp_path, random_opening=0))
         assert text.splitlines() == [
-            "5x5, komi 0.5, 6 games a match, from the empty board, seed 0", "", f"games are in {tmp_path / 'out'}"
-        ]  # fmt: skip
+            "5x5, komi 0.5, 6 games a match, from the empty board, seed 0",
+            "",
+            f"games are in {tmp_path / 'out'}",
+        ]
 
     def test_a_player_without_games(self, tmp_path: Path) -> None:
         one = tournament(tmp_path, games=2)

@@ -89,9 +89,13 @@ class TestSgf:
 
     @pytest.mark.parametrize(
         ("words", "sentence"),
-        [("none.sgf", "games must be in a file"), ("{data} --validation 2", "--validation and --test must be shares"),
-         ("{data} --workers 0", "--workers must be at least 1"), ("{data} --size 99", "--size must be")],
-    )  # fmt: skip
+        [
+            ("none.sgf", "games must be in a file"),
+            ("{data} --validation 2", "--validation and --test must be shares"),
+            ("{data} --workers 0", "--workers must be at least 1"),
+            ("{data} --size 99", "--size must be"),
+        ],
+    )
     def test_errors(self, words: str, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         given = words.format(data=DATA / "9x9").split()
         assert main(["sgf", *given, "--to", str(tmp_path / "d")]) == 2
@@ -107,13 +111,18 @@ class TestData:
         assert "no collection 'tygm': did you mean tygem" in capsys.readouterr().err
 
     def test_a_collection(
-        self, server: tuple[str, Path, type[Handler]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+        self,
+        server: tuple[str, Path, type[Handler]],
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
         capsys: pytest.CaptureFixture[str],
-    ) -> None:  # fmt: skip
+    ) -> None:
         address, folder, handler = server
         with tarfile.open(folder / "a.tar.gz", "w:gz") as archive:
             archive.add(DATA / "9x9", "9x9")
-        ours = Collection("games of tests", "https://example.org", "MIT", (f"{address}/x/a.tar.gz", f"{address}/b"))
+        ours = Collection(
+            "games of tests", "https://example.org", (f"{address}/x/a.tar.gz", f"{address}/b"), licence="MIT"
+        )
         monkeypatch.setitem(downloads.COLLECTIONS, "ours", ours)
         monkeypatch.chdir(tmp_path)
         words = ["data", "ours", "--mirror", address, "--workers", "1", "--min-moves", "5", "--any-result"]
@@ -143,7 +152,7 @@ class TestData:
         assert fetch(f"{address}/whole.zip", tmp_path).read_bytes() == data
 
     def test_no_network(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        ours = Collection("x", "y", "z", ("http://127.0.0.1:9/a.zip",))
+        ours = Collection("x", "y", ("http://127.0.0.1:9/a.zip",))
         monkeypatch.setitem(downloads.COLLECTIONS, "ours", ours)
         monkeypatch.chdir(tmp_path)
         assert main(["data", "ours"]) == 2
@@ -157,11 +166,10 @@ class TestData:
 
 def test_supervised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = str(tmp_path / "d")
-    assert main(["sgf", str(DATA / "9x9"), "--to", target, "--workers", "1", "--min-moves", "1", "--any-result",
-                 "--validation", "0.3", "--test", "0.2"]) == 0  # fmt: skip
-    words = ["supervised", target, "--epochs", "2", "--tower-height", "1", "--channels", "8", "--checks", "1",
-             "--folder", str(tmp_path / "run"), "--device", "cpu", "--batch-size", "32", "--groups", "1"]  # fmt: skip
-    assert main(words) == 0
+    options = "--workers 1 --min-moves 1 --any-result --validation 0.3 --test 0.2"
+    assert main(["sgf", str(DATA / "9x9"), "--to", target, *options.split()]) == 0
+    options = "--epochs 2 --tower-height 1 --channels 8 --checks 1 --device cpu --batch-size 32 --groups 1"
+    assert main(["supervised", target, "--folder", str(tmp_path / "run"), *options.split()]) == 0
     assert re.search(r"on \d+ test positions: top-1 \d+\.\d%, top-5", capsys.readouterr().out)
     assert load_model(tmp_path / "run").env.N == 9
     assert main(["supervised", str(tmp_path / "none")]) == 2

@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch import nn
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.nn.inference import openvino
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.net import NeuralNet
@@ -16,7 +17,6 @@ from alphago.nn.policy import PointPolicy
 from alphago.nn.value import ForecastValue
 
 needs_openvino = pytest.mark.skipif(not openvino.is_installed(), reason="needs openvino")
-needs_onednn = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="needs oneDNN")
 
 
 class Claiming:

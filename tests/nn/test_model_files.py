@@ -12,6 +12,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from alphago.env.game import GameEnv
+from alphago.env.games import selfplay_game
 from alphago.env.go import GoEnv
 from alphago.env.packaged import board_of, packaged_net, packaged_nets
 from alphago.examples.tic_tac_toe import TicTacToeEnv
@@ -268,14 +269,15 @@ def test_weights_that_are_no_numbers_are_not_saved(net, path):
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [((9,), "a name such as '7x7', got 9$"), ((ENV, "9x9"), r"got GoEnv\(5\); the game comes second"),
-     ((None,), "got None"), ((), r"load_model needs path: load_model\(path, env, …\)")],
-)  # fmt: skip
-def test_what_is_no_path(arguments, sentence):
-    with pytest.raises(TypeError, match=sentence):
-        load_model(*arguments)
+def test_what_is_no_path():
+    for arguments, sentence in (
+        ((9,), "a name such as '7x7', got 9$"),
+        ((ENV, "9x9"), r"got GoEnv\(5\); the game comes second"),
+        ((None,), "got None"),
+        ((), r"load_model needs path: load_model\(path, env, …\)"),
+    ):
+        with pytest.raises(TypeError, match=sentence):
+            load_model(*arguments)
 
 
 def test_a_mistyped_name_is_answered_with_the_one_that_was_meant():
@@ -391,7 +393,7 @@ def save(env: GameEnv, path: pathlib.Path) -> pathlib.Path:
 
 def test_without_a_game_a_network_loads_with_its_own(tmp_path):
     """The rules of Go, that is: what self-play changed about them is left out."""
-    path = save(GoEnv(5, komi=3.5, max_moves=40).training_variant(), tmp_path / "net")
+    path = save(selfplay_game(GoEnv(5, komi=3.5, max_moves=40)).variant(), tmp_path / "net")
     net = load_model(path)
     assert net.env == GoEnv(5, komi=3.5)
     assert_reads_alike(net, load_model(path, GoEnv(5)), net.env.position())

@@ -14,20 +14,22 @@ import pytest
 import torch
 
 from alphago.env.game import GameEnv
+from alphago.env.games import selfplay_game
 from alphago.env.go import GoEnv
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord, RecordBuilder, load_records, read_arrays, to_arrays
 from alphago.system.validation import UNSET, Unset
+from alphago.training.call.opening import RunParts, begin, open_run
 from alphago.training.call.plan import TrainCall, new_run, old_run, seeded
-from alphago.training.call.session import begin, run_for, train
-from alphago.training.criteria import Opponent
-from alphago.training.lineup import Lineup
+from alphago.training.call.session import train
+from alphago.training.judge import Judge
+from alphago.training.judges.proof import Opponent
 from alphago.training.loop import train_loop
-from alphago.training.run import Judge, Run
+from alphago.training.run import Run
 from alphago.training.runs.folder import RunFolder
 from alphago.training.selfplay import SelfPlay
-from alphago.training.source import MakeSource
+from alphago.training.source import Company, MakeSource
 from alphago.training.watch.report import Report
 from alphago.training.watch.run_clock import SavingTimes
 
@@ -36,9 +38,15 @@ GO = GoEnv(3, komi=0.5)
 EXACT: dict[str, Any] = {"groups": 2, "selfplay_dtype": "float32", "bfloat16": False}
 SIZES = {"tower_height": 0, "channels": 8}
 SETTINGS: dict[str, Any] = {
-    "readouts": 4, "batch_size": 16, "start_training_after": 40, "plies_per_iteration": 6, "games_in_flight": 4,
-    "ckp_freq": 5, "learning_rate": 2e-3, **EXACT,
-}  # fmt: skip
+    "readouts": 4,
+    "batch_size": 16,
+    "start_training_after": 40,
+    "plies_per_iteration": 6,
+    "games_in_flight": 4,
+    "ckp_freq": 5,
+    "learning_rate": 2e-3,
+    **EXACT,
+}
 TINY: dict[str, Any] = {**SIZES, **SETTINGS}
 
 
@@ -111,6 +119,17 @@ def go_on(
     return train(env, num_games, folder=folder, reports=[listener], **settings), listener
 
 
+class Ready(NamedTuple):
+    """The settings of a judge that is there already."""
+
+    judge: Judge[Run]
+    chooses = True
+    seating = None
+
+    def make_judge(self, *_: Any) -> Judge[Run]:
+        return self.judge
+
+
 @contextmanager
 def opened(
     folder: Path,
@@ -118,7 +137,7 @@ def opened(
     env: GameEnv = GO,
     *,
     saving: SavingTimes | None = None,
-    judges: Sequence[Judge] = (),
+    extra: Sequence[Judge[Run]] = (),
     source: MakeSource = SelfPlay,
     until: Opponent | None = None,
     report: Listener | None = None,
@@ -131,10 +150,10 @@ def opened(
     )
     with RunFolder(folder) as run_folder:
         plan = new_run(call) if run_folder.config is None else old_run(call, run_folder.config, folder)
-        with run_for(plan, env, run_folder, [report or Listener()], "cpu", source) as made:
+        parts = RunParts(source, judges=[Ready(judge) for judge in extra])
+        with open_run(plan, run_folder, [report or Listener()], parts, "cpu") as (made, state):
             made.saving = saving or made.saving
-            made.judges += judges
-            begin(made, plan, [])
+            begin(made, plan, [] if state is None else state.notes, is_new=state is None)
             yield made
 
 
@@ -204,7 +223,7 @@ class RandomGames:
     def begun(self) -> int:
         return self.numbers.start
 
-    def publish(self, net: NeuralNet, dtype: str | None = None, *, lineup: Lineup | None = None) -> None:
+    def publish(self, net: NeuralNet, dtype: str | None = None, *, company: Company | None = None) -> None:
         self.published.append(frozen_copy(net))
 
     def begin(
@@ -228,7 +247,7 @@ class RandomGames:
 
     def game(self, number: int) -> GameRecord:
         generator = np.random.default_rng([self.seed, number])
-        setup = self.env.random_setup(generator)
+        setup = selfplay_game(self.env).random_setup(generator)
         builder, position = RecordBuilder(setup, seed=(self.seed, number)), self.env.position(**setup)
         while not position.is_over:
             legal = np.flatnonzero(position.legal_mask)

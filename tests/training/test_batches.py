@@ -7,14 +7,13 @@ import torch
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.inference.hardware import torch_device
 from alphago.training.batches import (
+    Batch,
     DeviceSample,
-    Part,
     Prefetcher,
-    apportion,
-    split_for_thread,
+    split,
     to_device,
     weight_sum,
-)  # fmt: skip
+)
 from alphago.training.memory import ReplayMemory, Sample
 from alphago.training.selfplay import selfplay
 from tests.training.small_runs import GO
@@ -27,29 +26,13 @@ def sample() -> Sample:
     return memory.sample(20, np.random.default_rng(1))
 
 
-@pytest.mark.parametrize(
-    ("whole", "shares", "expected"),
-    [
-        (10, (0.3, 0.7), [3, 7]),
-        (128, (1.0,), [128]),
-        (3, (0.98, 0.01, 0.01), [1, 1, 1]),
-        (100, (0.005, 0.995), [1, 99]),
-        (1, (0.5, 0.5), [0, 1]),
-        (0, (0.5, 0.5), [0, 0]),
-        (9, (1, 1, 1), [3, 3, 3]),
-    ],
-)
-def test_apportion(whole: int, shares: tuple[float, ...], expected: list[int]) -> None:
-    assert apportion(whole, shares) == expected
-
-
 @pytest.mark.parametrize("threads", [1, 3, 20, 33])
-def test_threads_share_a_part(sample: Sample, threads: int) -> None:
-    """Each row once, in order, and the first thread has some."""
-    split = [split_for_thread(sample, thread, threads) for thread in range(threads)]
-    assert split[0] is not None
-    assert np.array_equal(np.concatenate([part.value for part in split if part is not None]), sample.value)
-    assert sum(part is not None for part in split) == min(threads, 20)
+def test_threads_share_a_batch(sample: Sample, threads: int) -> None:
+    """Each row once, in order, and no thread has none."""
+    parts = split(sample, threads)
+    assert np.array_equal(np.concatenate([part.value for part in parts]), sample.value)
+    assert len(parts) == min(threads, 20)
+    assert all(len(part.value) for part in parts)
 
 
 def test_a_sample_is_the_same_on_the_cpu(sample: Sample) -> None:
@@ -61,13 +44,13 @@ def test_a_sample_on_its_way_is_the_sample(sample: Sample) -> None:
     part = to_device(sample, torch_device("cuda"))
     assert isinstance(part, DeviceSample)
     assert weight_sum(part) == pytest.approx(sample.weight.sum())
-    for mine, right in zip(part, sample, strict=False):
+    for mine, right in zip(part.tensors, sample, strict=True):
         assert mine.is_cuda
         assert np.array_equal(mine.cpu().numpy(), right)
 
 
-def draw(generator: np.random.Generator) -> list[Part]:
-    return [generator.random(3)]  # type: ignore[list-item]
+def draw(generator: np.random.Generator) -> Batch:
+    return generator.random(3)  # type: ignore[return-value]
 
 
 def generator() -> np.random.Generator:
@@ -105,7 +88,7 @@ class TestPrefetcher:
         assert prefetcher.state == twin.bit_generator.state
 
     def test_an_error_is_raised_by_who_learns(self) -> None:
-        def broken(generator: np.random.Generator) -> list[Part]:
+        def broken(generator: np.random.Generator) -> Batch:
             raise ValueError("no games")
 
         with pytest.raises(ValueError, match="no games"):

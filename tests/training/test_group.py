@@ -7,22 +7,27 @@ import numpy as np
 import pytest
 import torch
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import Evaluator, HashEvaluator, UniformEvaluator
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.gumbel import Gumbel
+from alphago.mcts.puct import Puct
+from alphago.mcts.rule import SearchSettings
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import POLICY_SCALE, GameRecord
 from alphago.system.cores import available_cores
+from alphago.training.cgzero.cgzero_search import CGZeroPuct
 from alphago.training.group import Group, divergence
+from alphago.training.seating import draw_moves
 from alphago.training.selfplay import SelfPlay, selfplay
-from alphago.training.settings import SelfPlaySettings
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from tests.mcts.games import CountingEnv
 
 GO, TIC_TAC_TOE = GoEnv(3, komi=0.5), TicTacToeEnv()
-SEARCH, GUMBEL = SearchSettings(), SearchSettings(gumbel=True, considered=4)
+SEARCH, GUMBEL = Puct(), Gumbel(considered=4)
 both_searches = pytest.mark.parametrize("search", [SEARCH, GUMBEL], ids=["PUCT", "Gumbel"])
 
 
@@ -34,7 +39,7 @@ def play(env: GameEnv, games: int, evaluator=None, readouts: int = 12, **setting
 
 def source(env: GameEnv, games: int, workers: Workers | None = None, *, seed: int = 1, **settings: Any) -> SelfPlay:
     """Such games in two groups; `workers` if they are played by `go_on`."""
-    given = SelfPlaySettings(**{"opening_plies": 0, "groups": 2, "search": GUMBEL, **settings})
+    given = SelfPlaySettings(**{"opening_plies": 0, "groups": 2, "search": GUMBEL, **settings}).filled(64, 2)
     return SelfPlay(env, given, range(games), workers or Workers(2), seed=seed)
 
 
@@ -122,7 +127,7 @@ class TestRecords:
                 policy = record.policies[ply] / POLICY_SCALE
                 assert policy.sum() == pytest.approx(1, abs=1e-3)
                 assert not policy[~mask].any()
-                assert policy[action] > 0 or search.gumbel  # which may play an action it all but rules out
+                assert policy[action] > 0 or search is GUMBEL  # which may play an action it all but rules out
                 assert record.legal_counts[ply] == mask.sum()
                 assert record.movers[ply] == position.to_play
                 assert -1 <= record.values[ply] <= 1
@@ -146,7 +151,7 @@ class TestRecords:
 
     def test_temperature(self) -> None:
         """No chance but the noise: with neither all games are the same."""
-        quiet = SearchSettings(dirichlet_weight=0.0)
+        quiet = Puct(dirichlet_weight=0.0)
         same = play(TIC_TAC_TOE, 6, temperature_plies=0, search=quiet)
         differ = play(TIC_TAC_TOE, 6, temperature_plies=9, search=quiet)
         assert len({tuple(record.moves) for record in same}) <= 3  # ties among the most visited
@@ -155,12 +160,11 @@ class TestRecords:
 
 def test_drawn_openings_are_legal_and_pass_only_where_nothing_else_is() -> None:
     env = GoEnv(3)
-    group = Group(env, SelfPlaySettings(opening_plies=100.0, search=GUMBEL), 4, 0, range(4))
-    group.use(UniformEvaluator())
+    generators = [np.random.default_rng(number) for number in range(4)]
     priors = np.zeros((4, 10), np.float32)
     for row, legal in zip(priors, ([1, 2, 5, 9], [4, 9], [0, 4, 8], [9]), strict=True):
         row[legal] = 1 / len(legal)
-    drawn = [group.draw(np.arange(4), priors.copy()).tolist() for _ in range(50)]
+    drawn = [draw_moves(env, priors.copy(), generators).tolist() for _ in range(50)]
     first, second, third, fourth = (set(moves) for moves in zip(*drawn, strict=True))
     assert (first, second, third, fourth) == ({1, 2, 5}, {4}, {0, 4, 8}, {9})
 
@@ -193,7 +197,7 @@ class TestOpenings:
         assert self.first_moves(self.openings())[0] > 0.97
 
     def test_by_the_policy_without_the_searchs_noise(self) -> None:
-        assert self.first_moves(self.openings(SearchSettings(dirichlet_weight=1.0)))[0] > 0.97
+        assert self.first_moves(self.openings(Puct(dirichlet_weight=1.0)))[0] > 0.97
 
     def test_nobody_trains_on_them(self) -> None:
         records = self.openings()
@@ -203,77 +207,11 @@ class TestOpenings:
             assert not record.policies[record.weights == 0].any()
 
 
-class TestRandomMoves:
-    """A few first moves at random; they and all before them are not trained on."""
-
-    ENV = GoEnv(5, komi=0.5, max_moves=20)
-
-    def games(self, count: int = 200, **settings: Any) -> list[GameRecord]:
-        given = {"readouts": 2, "random_move_share": 0.2, "random_move_plies": 6, **settings}
-        return play_all(source(self.ENV, count, **given), OneMove())
-
-    def test_what_is_before_them_is_dropped(self) -> None:
-        """Weights are 0 up to the last random move, which is among the first six, and 1 from there on."""
-        ends = []
-        for record in self.games():
-            dropped = int((record.weights == 0).sum())
-            assert not record.weights[:dropped].any()
-            assert (record.weights[dropped:] == 1).all()
-            assert dropped <= 6
-            ends.append(dropped)
-        undisturbed = ends.count(0) / len(ends)
-        assert 0.8**6 - 0.15 < undisturbed < 0.8**6 + 0.15
-        assert len(set(ends)) == 7
-
-    def test_they_are_any_legal_move_but_rash_passes(self) -> None:
-        """OneMove's search plays one of the first points."""
-        records = self.games(random_move_share=1.0, random_move_plies=1)
-        first = np.bincount([record.moves[0] for record in records], minlength=26)
-        assert first[25] == 0
-        assert (first[:25] > 0).sum() > 20
-        assert all(record.weights[0] == 0 and record.weights[1:].all() for record in records)
-
-    def test_their_searches_are_told(self) -> None:
-        """Values and policies are the search's: what later moves learn may depend on them."""
-        for record in self.games(20, random_move_share=1.0, random_move_plies=2, search=SEARCH):
-            assert (record.policies[:2].sum(axis=1) > 0).all()
-
-    def test_without_them_games_are_as_ever(self) -> None:
-        """No random number is drawn for them."""
-        for other in ({"random_move_share": 0.0}, {"random_move_plies": 0}):
-            assert_same_games(self.games(9, **other), play_all(source(self.ENV, 9, readouts=2), OneMove()))
-
-    def test_in_pieces_the_same_games(self) -> None:
-        """Also the weights, which tell what was dropped."""
-        settings: dict[str, Any] = {"readouts": 2, "games_in_flight": 5, "random_move_share": 0.3}
-        finished: list[GameRecord] = []
-        with Workers(2) as workers:
-            games = source(self.ENV, 11, workers, **settings)
-            games.evaluator = HashEvaluator()
-            while len(finished) < 11:
-                games.begin(3)
-                while not games.go_on(until=0.0):
-                    again = source(self.ENV, 11, workers, **settings)
-                    again.evaluator = HashEvaluator()
-                    again.restore(*games.state())
-                    games = again
-                finished += games.take()
-            whole = source(self.ENV, 11, workers, **settings).play_all(HashEvaluator())
-        finished.sort(key=lambda record: record.seed or (0, 0))
-        assert_same_games(finished, whole)
-        assert all(np.array_equal(one.weights, two.weights) for one, two in zip(finished, whole, strict=True))
-        assert any((record.weights == 0).any() for record in whole)
-
-    def test_opening_moves_do_not_count_twice(self) -> None:
-        """Moves that the policy draws are dropped anyway, and are not random ones."""
-        records = self.games(30, opening_plies=100.0, random_move_share=1.0, random_move_plies=30)
-        assert all(not record.weights.any() for record in records)
-
-
 def test_the_search_is_told_the_ply() -> None:
     """Each game's own: one that began later is at an earlier ply."""
-    search = SearchSettings(c_puct=1.0, c_puct_growth=0.5, dirichlet_decay=0.01)
-    group = Group(TIC_TAC_TOE, SelfPlaySettings(readouts=2, search=search, opening_plies=0), 2, 0, range(2))
+    search = CGZeroPuct(c_puct=1.0, c_puct_growth=0.5)
+    settings = SelfPlaySettings(readouts=2, search=search, opening_plies=0)
+    group = Group(TIC_TAC_TOE, HashEvaluator(), settings, 2, seed=0, numbers=range(2))
     group.capacity = 1
     group.use(HashEvaluator())
     for _ in range(2):
@@ -281,7 +219,6 @@ def test_the_search_is_told_the_ply() -> None:
     group.capacity = 2
     group.use(HashEvaluator())
     group.step()
-    assert group.search is not None
     assert group.search.rule.parameters.c_puct.tolist() == [2.0, 1.0]
 
 
@@ -403,7 +340,7 @@ class TestDevice:
         for evaluator in (net.evaluator("float32", "cpu"), net.evaluator("float32", device)):
             games = source(GO, 12, readouts=8, games_in_flight=6, seed=3)
             played.append(play_all(games, evaluator))
-            assert all(group.search and group.search.batch.device == evaluator.device for group in games.groups)
+            assert all(group.search.batch.device == evaluator.device for group in games.groups)
         same = [np.array_equal(one.moves, two.moves) for one, two in zip(*played, strict=True)]
         assert np.mean(same) >= {"host": 0.75, "cuda": 0.5}[device]
 
@@ -411,21 +348,24 @@ class TestDevice:
         """Where there are more of them than groups, which on the CPU have one each; the games stay the same."""
         evaluator, played = tiny().evaluator("float32", device), []
         for threads in (1, 3):
-            group = Group(GO, SelfPlaySettings(readouts=4, search=GUMBEL), 200, 3, range(200), threads=threads)
+            settings = SelfPlaySettings(readouts=4, search=GUMBEL)
+            group = Group(GO, evaluator, settings, 200, seed=3, numbers=range(200), threads=threads)
             group.use(evaluator)
             for _ in range(4):
                 group.step()
             played.append([record.moves.tolist() for record in group.records()])
         assert device == "cuda" or played[0] == played[1]
-        settings = SelfPlaySettings(groups=2, games_in_flight=6)
+        settings = SelfPlaySettings().filled(6, 2)
         for where, threads in ((device, max(1, available_cores() // 2)), ("cpu", 1)):
             games = SelfPlay(GO, settings, range(6), Workers(2), device=where)
+            games.evaluator = tiny().evaluator("float32", where)
+            games.begin(1)
             assert [group.threads for group in games.groups] == [threads] * 2
 
     def test_what_is_published_keeps_its_graphs(self, device: str) -> None:
         """New weights go into the evaluator that there is; on the CPU each network has its own."""
         for where, keeps in ((device, True), ("cpu", False)):
-            games = SelfPlay(GO, SelfPlaySettings(groups=1), range(8), Workers(1), device=where)
+            games = SelfPlay(GO, SelfPlaySettings().filled(64, 1), range(8), Workers(1), device=where)
             evaluators, passes = [], []
             for seed in (1, 2):
                 net = tiny(seed)

@@ -40,7 +40,7 @@ def test_actions_that_are_left_out() -> None:
 
 def test_means() -> None:
     """Over the steps that have a metric; None where no step has it."""
-    means = mean_metrics([{"policy_loss": 1.0, "policy_loss_7x7": 3.0}, {"policy_loss": 2.0}])
-    assert means.keys() == {*METRICS, "policy_loss_7x7"}
-    assert (means["policy_loss"], means["policy_loss_7x7"], means["ownership_loss"]) == (1.5, 3.0, None)
+    means = mean_metrics([{"policy_loss": 1.0, "own": 3.0}, {"policy_loss": 2.0}])
+    assert means.keys() == {*METRICS, "own"}
+    assert (means["policy_loss"], means["own"], means["ownership_loss"]) == (1.5, 3.0, None)
     assert mean_metrics([]) == dict.fromkeys(METRICS)

@@ -7,9 +7,9 @@ from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.puct import Puct
 from alphago.records.record import POLICY_SCALE, GameRecord, RecordBuilder
-from alphago.training.memory import ReplayMemory, window
+from alphago.training.memory import ReplayMemory
 from alphago.training.selfplay import selfplay
 from tests.mcts.games import CountingEnv
 
@@ -18,7 +18,7 @@ COUNTERS = CountingEnv(9)  # three actions, and nothing that could be turned
 
 
 def games(env: GameEnv, count: int, seed: int = 0) -> list[GameRecord]:
-    return selfplay(env, HashEvaluator(), 8, count, seed=seed, search=SearchSettings(), groups=1, opening_plies=0)
+    return selfplay(env, HashEvaluator(), 8, count, seed=seed, search=Puct(), groups=1, opening_plies=0)
 
 
 def made_up(length: int, actions: int = 10, outcome: float = 1.0, weight: float = 1.0) -> GameRecord:
@@ -75,14 +75,6 @@ class TestWindow:
     def test_a_record_of_another_game(self) -> None:
         with pytest.raises(ValueError, match=r"GoEnv\(3, .* must have shape \(4, 10\), got \(4, 26\)"):
             ReplayMemory(GO).add([made_up(4, actions=26)])
-
-    def test_the_window_grows_more_slowly_than_the_run(self) -> None:
-        assert window(0) == window(30_000) == 30_000
-        sizes = [window(positions) for positions in (60_000, 300_000, 1_000_000, 10_000_000)]
-        assert sizes == sorted(sizes)
-        assert sizes[2] == pytest.approx(30_000 * (1 + 0.4 * ((1_000_000 / 30_000) ** 0.75 - 1) / 0.75), abs=1)
-        shares = [size / positions for size, positions in zip(sizes, (6e4, 3e5, 1e6, 1e7), strict=True)]
-        assert shares == sorted(shares, reverse=True)
 
     def test_capacity(self) -> None:
         with pytest.raises(ValueError, match="capacity must be an integer >= 1, got 0"):
@@ -218,10 +210,11 @@ class TestLabels:
         sample = memory.sample(300, np.random.default_rng(3))
         for planes, policy, value, _, score, owned, _ in zip(*sample, strict=True):
             assert any(
-                np.allclose(policy, wanted, atol=1e-4) and (value, score) == (result, points)
+                np.allclose(policy, wanted, atol=1e-4)
+                and (value, score) == (result, points)
                 and np.array_equal(owned, owners[: len(owned)])
                 for wanted, result, points, owners in rows[planes.tobytes()]
-            )  # fmt: skip
+            )
         assert sample.policy.sum(axis=1) == pytest.approx(np.ones(300), abs=1e-5)
 
     def test_the_sign_of_the_value_is_the_movers(self) -> None:

@@ -14,8 +14,7 @@ from alphago.training.metrics import (
     mean_shares,
     overhead,
     time_shares,
-    weighted_means,
-)  # fmt: skip
+)
 from alphago.training.selfplay import selfplay
 from tests.training.small_runs import GO, Small
 
@@ -46,15 +45,6 @@ def test_only_games_that_the_limit_ends_are_cut_off() -> None:
     full = [record for record in records if len(record) == TicTacToeEnv.max_moves]
     assert full, "a game must fill the board, or the next line tests nothing"
     assert game_metrics(full, TicTacToeEnv())["capped"] == 0
-
-
-def test_means_over_boards() -> None:
-    """Each counts by its games; a board without any counts for nothing."""
-    none = ("5x5", 0, {"length": None, "rate": None})
-    boards = [("3x3", 1, {"length": 5.0, "rate": None}), ("4x4", 3, {"length": 9.0, "rate": 0.5}), none]
-    assert weighted_means(boards, apart=False) == {"length": 8.0, "rate": 0.5}
-    means = weighted_means(boards, apart=True)
-    assert means == {"length": 8.0, "length_3x3": 5.0, "length_4x4": 9.0, "rate": 0.5, "rate_4x4": 0.5}
 
 
 def test_threads_and_the_run() -> None:

@@ -13,7 +13,7 @@ from alphago.training.optimizer import (
     is_kernel,
     orthogonalised,
     rate_factor,
-)  # fmt: skip
+)
 
 RATE = 0.01
 
@@ -143,6 +143,14 @@ def test_steps_of_ones_own_and_none() -> None:
     assert steps == ((0.5, 0.1), (0.75, 2.0))
     assert [rate_factor(steps, progress) for progress in (-1, 0.49, 0.5, 0.75, 2)] == [1, 1, 0.1, 2, 2]
     assert {rate_factor("constant", progress) for progress in (-1, 0, 0.5, 1, 2)} == {1}
+
+
+def test_a_function_of_the_progress() -> None:
+    def halving(progress: float) -> float:
+        return 1 - progress / 2
+
+    assert check_schedule(halving) is halving
+    assert [rate_factor(halving, progress) for progress in (-1, 0.5, 2)] == [1, 0.75, 0.5]
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ from alphago import GoEnv, NeuralNet, OwareEnv, train
 from alphago.cli import parser_of
 from alphago.nn.inference import hardware
 from alphago.training import precision
+from alphago.training.parts import run_settings
 from alphago.training.precision import choose_precision, measure, random_sample
-from alphago.training.settings import TrainingSettings
 from tests.training.small_runs import TINY, Listener
 
-SETTINGS = TrainingSettings(batch_size=8, groups=1)
+SETTINGS = run_settings(batch_size=8, groups=1)
 
 
 # Kinds of processors, by their instructions: AMX; AVX-512 with bfloat16 and with 8-bit integers; AVX2.
@@ -43,7 +43,7 @@ def test_by_the_kind_of_processor(
     for seconds in ([1.0, 2.0], [2.0, 1.0]):
         monkeypatch.setattr(precision, "measure", lambda tasks, seconds=seconds: seconds[: len(tasks)])
         chosen = choose_precision(GoEnv(5), net, SETTINGS)
-        assert (chosen.settings.bfloat16, chosen.settings.selfplay_dtype) == (bfloat16, dtype)
+        assert (chosen.settings.learning.bfloat16, chosen.settings.selfplay_dtype) == (bfloat16, dtype)
         assert chosen.step_seconds == seconds[0]
 
 
@@ -52,18 +52,18 @@ def test_measured(faster: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the settings ask for it: of float32 and bfloat16 for steps, and of two dtypes for search."""
     monkeypatch.setattr(hardware, "cpu_has", lambda *names: bool(set(names) & set(AMX)))
     monkeypatch.setattr(precision, "measure", lambda tasks: [1.0 + (i != faster) for i in range(len(tasks))])
-    settings = TrainingSettings(batch_size=8, groups=1, bfloat16="measured", selfplay_dtype="measured")
+    settings = run_settings(batch_size=8, groups=1, bfloat16="measured", selfplay_dtype="measured")
     chosen = choose_precision(GoEnv(5), NeuralNet(GoEnv(5), tower_height=0, channels=4), settings)
-    assert chosen.settings.bfloat16 is bool(faster)
+    assert chosen.settings.learning.bfloat16 is bool(faster)
     assert chosen.settings.selfplay_dtype == ("bfloat16", "float32")[faster]
     assert chosen.step_seconds == 1.0
 
 
 def test_words_of_the_settings() -> None:
     with pytest.raises(ValueError, match=r"^bfloat16 must be True, False, 'measured' or None, got 'fast'$"):
-        TrainingSettings(bfloat16="fast")  # type: ignore[arg-type]
+        run_settings(bfloat16="fast")
     with pytest.raises(ValueError, match=r"^selfplay_dtype must be 'float32', .*'measured' or None, got 'fast'$"):
-        TrainingSettings(selfplay_dtype="fast")
+        run_settings(selfplay_dtype="fast")
 
 
 @pytest.mark.parametrize(("words", "value"), [("", True), ("measured", "measured"), ("none", None)])
@@ -81,12 +81,12 @@ def test_changes_nothing(env: GoEnv | OwareEnv) -> None:
     chosen = choose_precision(env, net, SETTINGS)
     assert all(torch.equal(tensor, before[name]) for name, tensor in net.state_dict().items())
     assert torch.equal(torch.get_rng_state(), state)
-    assert (chosen.settings.bfloat16, chosen.settings.selfplay_dtype) == (False, "float32")
+    assert (chosen.settings.learning.bfloat16, chosen.settings.selfplay_dtype) == (False, "float32")
     assert chosen.step_seconds > 0
 
 
 def test_what_is_given_stays() -> None:
-    given = TrainingSettings(batch_size=8, groups=1, bfloat16=True, selfplay_dtype="bfloat16")
+    given = run_settings(batch_size=8, groups=1, bfloat16=True, selfplay_dtype="bfloat16")
     net = NeuralNet(GoEnv(3), tower_height=0, channels=4)
     assert choose_precision(GoEnv(3), net, given).settings == given
 

@@ -144,7 +144,7 @@ class TestRuns:
         with opened(tmp_path, 24, **self.SETTINGS) as made:
             train_loop(made, threading.Event())
             made.checkpoint()
-            board = made.main
+            board = made.stage
             assert board.adaptive is not None
             records = games_in(tmp_path)
             own = [r for r in records if r.seed and not draw_beginning(board.memory.env, board.selfplay, *r.seed)[-1]]

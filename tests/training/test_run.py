@@ -26,15 +26,17 @@ from tests.training.small_runs import (
     Small,
     Sources,
     games_in,
-    go_on,
     opened,
     run,
-    run_killed,
     same,
-    without_times,
-)  # fmt: skip
+)
 
 GO4 = GoEnv(4, komi=0.5)
+METRICS = """
+iteration seconds games positions memory steps skipped_steps learning_rate moves_per_second readouts_per_second
+policy_loss value_loss value_correlation policy_entropy target_entropy top_move_agreement gradient_norm game_length
+pass_rate black_wins draws resignations capped
+"""
 
 
 class TestWhatItLeaves:
@@ -65,12 +67,7 @@ class TestWhatItLeaves:
         rows = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
         assert rows == listener.rows
         assert listener.last == rows[-1]
-        expected = {
-            "iteration", "seconds", "games", "positions", "memory", "steps", "skipped_steps", "learning_rate",
-            "moves_per_second", "readouts_per_second", "policy_loss", "value_loss", "value_correlation",
-            "policy_entropy", "target_entropy", "top_move_agreement", "gradient_norm", "game_length", "pass_rate",
-            "black_wins", "draws", "resignations", "capped",
-        }  # fmt: skip
+        expected = set(METRICS.split())
         for number, row in enumerate(rows, start=1):
             assert expected <= row.keys()
             assert row["iteration"] == number
@@ -168,9 +165,13 @@ class TestGamesInFlight:
 
     @pytest.mark.parametrize(
         "settings",
-        [{"games_in_flight": 1}, {"games_in_flight": 5}, {"games_in_flight": 50},
-         {"games_in_flight": 4, "first_games_in_flight": 1, "groups": 3}],
-    )  # fmt: skip
+        [
+            {"games_in_flight": 1},
+            {"games_in_flight": 5},
+            {"games_in_flight": 50},
+            {"games_in_flight": 4, "first_games_in_flight": 1, "groups": 3},
+        ],
+    )
     def test_all_games_are_played_however_many_at_once(self, tmp_path: Path, settings: dict[str, int]) -> None:
         """Every thread has a game, or its games would never be played."""
         assert run(tmp_path, 5, readouts=1, **settings)[1].last["games"] == 5
@@ -204,11 +205,11 @@ class TestStages:
             stages = []
             for minutes in (800, 900, 950):  # 0, 0.5 and 0.75 of what is left after the first iteration
                 run.begin_iteration()
-                stages.append(run.stage)
+                stages.append(run.entered.lesson)
                 run.clock.set(60.0 * minutes)
                 run.end_iteration([])
             run.begin_iteration()
-            assert [*stages, run.stage] == [0, 0, 0, 1]
+            assert [*stages, run.entered.lesson] == [0, 0, 0, 1]
 
     def test_readouts_rise(self, tmp_path: Path) -> None:
         settings = {"first_readouts": 2, "readouts": 16, "samples_per_position": 0}
@@ -225,70 +226,10 @@ class TestStages:
             assert row["readouts_per_second"] == pytest.approx(5 * row["moves_per_second"])
 
 
-BOTH: dict[str, Any] = {"sizes": ((3, 0.4), (4, 0.6)), "games_in_flight": 5, "curriculum": ((3, 0.2),)}
-
-
-@pytest.fixture(scope="module")
-def two_boards(tmp_path_factory: pytest.TempPathFactory) -> Small:
-    """A run on one board, then on it and another one."""
-    folder = tmp_path_factory.mktemp("sizes") / "run"
-    return Small(folder, *run(folder, 20, GO4, **BOTH))
-
-
-class TestBoardsSideBySide:
-    def test_they_share_a_run(self, two_boards: Small) -> None:
-        folder, net, listener = two_boards
-        assert net.env == GO4
-        assert listener.last["games"] == 20
-        both = [row for row in listener.rows if row["board_size"] is None]
-        assert {row["board_size"] for row in listener.rows} == {3, None}
-        assert both[-1]["positions_3x3"] > 0 < both[-1]["positions_4x4"]
-        assert both[-1]["memory"] == both[-1]["positions_3x3"] + both[-1]["positions_4x4"]
-        assert any(row.get("policy_loss_3x3") and row.get("policy_loss_4x4") for row in both)
-        assert not any("policy_loss_3x3" in row for row in listener.rows if row["board_size"])
-        assert listener.rises("games", "positions", "steps")
-        played = [load_records(path) for path in sorted((folder / "games").iterdir())]
-        assert {records[0].policies.shape[1] for records in played} == {10, 17}
-        assert all(len({r.policies.shape[1] for r in records}) == 1 for records in played)
-        seeds = [record.seed for records in played for record in records]
-        assert len(set(seeds)) == len(seeds) == 20
-        load_model(folder, GO4)
-
-    def test_a_memory_goes_on_into_the_next_stage(self, two_boards: Small) -> None:
-        """3x3 is played before and after: its positions stay, and so does the start of training."""
-        rows = two_boards.listener.rows
-        last = max(i for i, row in enumerate(rows) if row["board_size"] == 3)
-        assert rows[last]["memory"] > 0
-        assert rows[last + 1]["positions_3x3"] >= rows[last]["memory"]
-
-    @pytest.mark.parametrize("saves", [35, 75])
-    def test_it_goes_on_to_the_bit(self, tmp_path: Path, two_boards: Small, saves: int) -> None:
-        run_killed(tmp_path, saves, num_games=20, env=GO4, **BOTH)
-        net, listener = go_on(tmp_path, env=GO4)
-        assert same(net, two_boards.net)
-        rows, expected = without_times(listener.rows), without_times(two_boards.listener.rows)
-        # The first one has the means of the steps that were left of its iteration.
-        assert rows[1:] == expected[len(expected) - len(rows) + 1 :]
-
-    def test_more_games(self, tmp_path: Path) -> None:
-        """Boards that were done begin again."""
-        settings = {**BOTH, "curriculum": (), "source": RandomGames}
-        run(tmp_path, 3, GO4, **settings)
-        _, listener = go_on(tmp_path, 9, env=GO4, source=RandomGames)
-        assert listener.last["games"] == 9
-        assert listener.last["games_3x3"] > 2 < listener.last["games_4x4"]
-
-    def test_a_run_keeps_its_sizes(self, two_boards: Small) -> None:
-        with pytest.raises(ValueError, match=r"has sizes \(\(3, 0.4\), \(4, 0.6\)\), got \(\)"):
-            go_on(two_boards.folder, env=GO4, sizes=())
-        config = json.loads((two_boards.folder / "config.json").read_text())
-        assert saved_settings(config, two_boards.folder).sizes == ((3, 0.4), (4, 0.6))
-
-
 class FirstForEver:
     """A Judge that lets the run's first network play for ever, and ends the run at its third look."""
 
-    name, decides, lineup = "first", True, None
+    name, decides, company = "first", True, None
 
     def __init__(self) -> None:
         self.best: NeuralNet | None = None
@@ -324,12 +265,15 @@ class FirstForEver:
         self.looks = state["looks"] if state else 0
         assert state is None or tensors["first.looks"] == self.looks
 
+    def close(self) -> None:
+        """Nothing is held."""
+
 
 class TestJudges:
     def test_one_of_ones_own(self, tmp_path: Path) -> None:
         """It is asked between iterations, may choose the network that plays and is saved, and ends the run."""
         judge, sources, listener = FirstForEver(), Sources(), Listener()
-        with opened(tmp_path, 1000, judges=[judge], source=sources, report=listener) as run:
+        with opened(tmp_path, 1000, extra=[judge], source=sources, report=listener) as run:
             train_loop(run, threading.Event())
             assert run.is_over
             assert run.games < 1000
@@ -340,17 +284,17 @@ class TestJudges:
         assert len(sources.made[0].published) == 3  # the first, that of the first steps, and from then on the best
         assert same(sources.made[0].published[-1], judge.best)
         again = FirstForEver()
-        with opened(tmp_path, 1000, judges=[again], source=Sources()) as run:
+        with opened(tmp_path, 1000, extra=[again], source=Sources()) as run:
             assert (again.looks, run.is_over) == (3, True)
 
     def test_one_that_is_stopped(self, tmp_path: Path) -> None:
         """Nothing is decided, and the run stops there, until it goes on."""
         judge = FirstForEver()
         judge.refuses = True
-        with opened(tmp_path, 40, judges=[judge], source=RandomGames) as run:
+        with opened(tmp_path, 40, extra=[judge], source=RandomGames) as run:
             with pytest.raises(Stopped):
                 train_loop(run, threading.Event())
-            assert (judge.looks, run.in_iteration) == (0, False)
+            assert (judge.looks, run.counts.in_iteration) == (0, False)
             judge.refuses = False
             train_loop(run, threading.Event())
             assert judge.looks == 3

@@ -1,145 +1,50 @@
-"""Targets by their formulas in plain Python, and what of them comes out of a memory."""
+"""Targets of a run: lambda-returns, and whatever a function makes of a record."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from alphago.env.game import GameEnv
-from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.search import SearchSettings
-from alphago.records.record import POLICY_SCALE, GameRecord, RecordBuilder
+from alphago.records.record import POLICY_SCALE, GameRecord
 from alphago.training.memory import ReplayMemory
+from alphago.training.parts import run_settings
 from alphago.training.selfplay import selfplay
-from alphago.training.settings import TrainingSettings
-from alphago.training.targets import Targets, lambda_returns
-
-TIC_TAC_TOE = TicTacToeEnv()
+from alphago.training.targets import LambdaReturns
+from tests.training.small_runs import GO, go_on, run, run_killed, same
 
 
-def games(env: GameEnv, count: int) -> list[GameRecord]:
-    return selfplay(env, HashEvaluator(), 8, count, seed=0, search=SearchSettings(), groups=1, opening_plies=0)
+def later_values(record: GameRecord) -> np.ndarray:
+    """The search's value two plies later, else the result."""
+    return np.append(record.values[2:], record.outcome * record.movers[-2:]).astype(np.float32)
 
 
-def record_of(plies: list[tuple[int, float, int, int]], outcome: float) -> GameRecord:
-    """A game of four actions; of each ply action, search value, legal moves and mover."""
-    builder = RecordBuilder()
-    for action, value, legal, mover in plies:
-        builder.add(action, np.array([0.25, 0.5, 0.25, 0.0], np.float32), value, legal, mover)
-    return builder.finish(outcome, outcome, False, 4)
+def test_a_function_is_a_rule_of_values() -> None:
+    (record,) = selfplay(GO, HashEvaluator(), 8, 1, seed=0, device="cpu", opening_plies=0)
+    memory = ReplayMemory(GO, targets=later_values)
+    memory.add([record])
+    assert memory.entries[0].values.tolist() == later_values(record).tolist()
+    sample = memory.sample(50, np.random.default_rng(0))
+    assert set(sample.value) <= set(later_values(record))
+    policies = memory.targets.policies([record], [0])[0]
+    assert policies == pytest.approx(record.policies[0] / POLICY_SCALE, abs=1e-4)
 
 
-# White moves twice in a row; White wins by something less than 1.
-PLIES = [(0, 0.5, 4, 1), (1, -0.25, 1, -1), (2, 0.75, 3, -1), (3, 0.0, 2, 1)]
-GAME = record_of(PLIES, -0.9)
+def test_a_run_learns_by_it_and_goes_on_to_the_bit(tmp_path: Path) -> None:
+    net, _ = run(tmp_path / "whole", targets=later_values)
+    usual, _ = run(tmp_path / "usual")
+    assert not same(net, usual)
+    run_killed(tmp_path / "parts", 30, targets=later_values)
+    assert same(go_on(tmp_path / "parts")[0], net)
 
 
-class TestValues:
-    def test_lambda_returns(self) -> None:
-        """By their recursion, from each mover's view; without a share of the search, the result."""
-        assert lambda_returns(GAME, 0.0) == pytest.approx([-0.9, 0.9, 0.9, -0.9])
-        black, wanted = -0.9, []
-        for _, value, _, mover in reversed(PLIES):
-            wanted.append(black * mover)
-            black = 0.75 * black + 0.25 * value * mover
-        assert lambda_returns(GAME, 0.25) == pytest.approx(wanted[::-1])
-        assert np.array_equal(Targets(search_share=0.25).values(GAME), lambda_returns(GAME, 0.25))
-
-    @pytest.mark.parametrize(("share", "growth"), [(0.9, 0.1), (0.7, 0.3), (0.5, 0.0), (0.0, 1.0)])
-    @pytest.mark.parametrize("kind", ["plies", "legal-moves"])
-    def test_results_that_count_more_and_more(self, kind: Any, share: float, growth: float) -> None:
-        """k Z + (1 - k) Q, k by how much of the game was seen, this ply included."""
-        seen, wanted = 0, []
-        total = sum(legal if kind == "legal-moves" else 1 for _, _, legal, _ in PLIES)
-        for _, value, legal, mover in PLIES:
-            seen += legal if kind == "legal-moves" else 1
-            k = share + growth * seen / total
-            wanted.append(k * -0.9 * mover + (1 - k) * value)
-        found = Targets(kind, result_share=share, result_growth=growth).values(GAME)
-        assert found.dtype == np.float32
-        assert found == pytest.approx(wanted, abs=1e-6)
-
-    def test_the_last_position_learns_the_result_alone(self) -> None:
-        """With CGZero's shares, 0.9 and 0.1."""
-        for kind in ("plies", "legal-moves"):
-            found = Targets(kind, result_share=0.9, result_growth=0.1).values(GAME)  # type: ignore[arg-type]
-            assert found[-1] == pytest.approx(-0.9)
-
-    @pytest.mark.parametrize("kind", ["lambda", "plies", "legal-moves"])
-    def test_of_a_game_without_moves(self, kind: Any) -> None:
-        assert len(Targets(kind).values(record_of([], 1))) == 0
+@pytest.mark.parametrize("wrong", [3, "lambda"])
+def test_what_are_no_targets(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="targets must have the methods values and policies, or be a function"):
+        run_settings(targets=wrong)
 
 
-class TestPolicies:
-    def long(self, length: int) -> GameRecord:
-        return record_of([(ply % 4, 0.0, 4, 1 - ply % 2 * 2) for ply in range(length)], 1)
-
-    def test_visits_the_move_played_and_what_is_between(self) -> None:
-        """Of 20 plies: 4 of the search's alone, the last one (5 %) of the move played alone, in between a blend."""
-        targets, record = Targets(visits_until=0.2, played_from=0.95), self.long(20)
-        found = targets.policies([record] * 20, list(range(20)))
-        for ply, row in enumerate(found):
-            place = ply / 20
-            share = 0 if place < 0.2 else 1 if place >= 0.95 else (place - 0.2) / 0.75
-            visits = record.policies[ply] / POLICY_SCALE
-            wanted = (1 - share) * visits / visits.sum() + share * np.eye(4)[record.moves[ply]]
-            assert row == pytest.approx(wanted, abs=1e-6), ply
-        assert found.dtype == np.float32
-        assert found.sum(axis=1) == pytest.approx(np.ones(20), abs=1e-6)
-        assert found[19].tolist() == [0, 0, 0, 1]
-        assert found[2] == pytest.approx([0.25, 0.5, 0.25, 0], abs=1e-4)
-
-    def test_each_game_by_its_own_length(self) -> None:
-        targets = Targets(visits_until=0.5, played_from=0.5)
-        long, short = self.long(8), self.long(2)
-        found = targets.policies([long, short, long, short], [1, 1, 4, 0])
-        assert (found.max(axis=1) == 1).tolist() == [False, True, True, False]
-
-    def test_the_searchs_alone(self) -> None:
-        """To the last bit what a memory without targets gives, whatever else the targets say."""
-        record = games(TIC_TAC_TOE, 1)[0]
-        plies = list(range(len(record)))
-        plain = record.policies.astype(np.float32) / POLICY_SCALE
-        assert np.array_equal(Targets("plies").policies([record] * len(plies), plies), plain / plain.sum(1)[:, None])
-
-    def test_moves_alone(self) -> None:
-        record = self.long(5)
-        found = Targets(visits_until=0, played_from=0).policies([record] * 5, list(range(5)))
-        assert np.array_equal(found, np.eye(4)[record.moves])
-
-
-class TestInMemory:
-    def test_a_sample_has_them(self) -> None:
-        targets = Targets("legal-moves", result_share=0.5, result_growth=0.5, visits_until=0, played_from=0)
-        record = games(TIC_TAC_TOE, 1)[0]
-        memory = ReplayMemory(TIC_TAC_TOE, targets=targets)
-        memory.add([record])
-        sample = memory.sample(100, np.random.default_rng(0))
-        assert set(sample.value) <= set(targets.values(record))
-        assert set(sample.policy.ravel()) == {0, 1}
-
-
-class TestSettings:
-    @pytest.mark.parametrize(
-        ("given", "sentence"),
-        [
-            ({"value_targets": "td"}, "value_targets must be one of 'lambda', 'plies', 'legal-moves', got 'td'"),
-            ({"result_share": 0.9}, "result_share and result_growth must sum to at most 1, got 0.9 and 0.3"),
-            ({"visits_until": 0.5, "played_from": 0.4}, "visits_until must be at most played_from, got 0.5 and 0.4"),
-            ({"played_from": 0.4}, "visits_until must be at most played_from, got 1.0 and 0.4"),
-        ],
-        ids=str,
-    )
-    def test_what_does_not_fit_together(self, given: dict[str, Any], sentence: str) -> None:
-        with pytest.raises(ValueError, match=sentence):
-            TrainingSettings(**given)
-
-    def test_settings_make_them(self) -> None:
-        own = {"search_share": 0.1, "result_share": 0.8, "result_growth": 0.1, "visits_until": 0.3, "played_from": 0.9}
-        assert TrainingSettings(value_targets="plies", **own).targets == Targets("plies", **own)
-        assert TrainingSettings().targets == Targets(search_share=0.03)
-
-    def test_unknown_ones(self) -> None:
-        with pytest.raises(TypeError, match="Targets has no keyword 'result_shares': did you mean result_share"):
-            Targets(result_shares=1)  # type: ignore[call-arg]
+def test_a_share_out_of_range() -> None:
+    with pytest.raises(ValueError, match="search_share must be a number from 0 to 1, got 2"):
+        LambdaReturns(2)

@@ -4,7 +4,6 @@ import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -126,7 +125,7 @@ def onednn_allows(instruction: str) -> bool:
 # --- description -----------------------------------------------------------------------------------
 
 
-def describe_machine() -> dict[str, dict[str, Any]]:
+def describe_machine() -> dict[str, dict[str, object]]:
     """Return facts about this machine as plain data, by section and name; None for a library that is not installed."""
     return {
         "versions": {"python": platform.python_version(), **{name: installed_version(name) for name in LIBRARIES}},

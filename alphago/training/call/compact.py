@@ -4,7 +4,6 @@ Config, logs, the latest network, one state and the newest games are kept.  The 
 games.  The run can continue, but not bit-identically to a run whose folder was not reduced.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,24 +49,24 @@ def check_network(net: NeuralNet) -> None:
         )
 
 
-def make_compact(run: RunFolder, state: State, boards: Sequence[int]) -> CompactSize:
+def make_compact(run: RunFolder, state: State, board: int) -> CompactSize:
     """Remove the files that a run does not need to continue, then its oldest games until the folder is small enough.
 
     Afterwards no file is larger than FILE_LIMIT, and the folder is not larger than FOLDER_LIMIT.  If the process is
     killed meanwhile, the run can still be resumed.
 
-    state: the present state, just saved by a checkpoint.  It is changed in place: its replay memories have fewer games
+    state: the present state, just saved by a checkpoint.  It is changed in place: its replay memory has fewer games
         afterwards, and its games in progress may have fewer policies.
-    boards: the board sizes, in the order of the state's boards.
+    board: the size of the board that the run plays now.
     Returns the size of the reduced folder.
     Raises ValueError, before a game is removed, if the folder would be too large even without games.
     """
     with explain_os_error(f"the run folder {run.path} could not be made compact"):
         for name in LOGS:
             thin_log(run.path / name, LOG_LIMIT)
-        shrink_unfinished(state, boards)
-        memories = [board["memory"] for board in state.data["boards"]]
-        before = sum(memory["games"] for memory in memories)
+        shrink_unfinished(state, board)
+        memory = state.data["stage"]["memory"]
+        before = memory["games"]
         permanent = [path for path in files_in(run.path) if not is_replaceable(run.path, path)]
         left = FOLDER_LIMIT - SPARE - len(to_bytes(state)) - sum(map(file_size, permanent))
         if left < 0:
@@ -75,17 +74,15 @@ def make_compact(run: RunFolder, state: State, boards: Sequence[int]) -> Compact
                 f"the run in {run.path} is saved, but cannot be compact: without any games it takes "
                 f"{(FOLDER_LIMIT - left) / 2**20:.0f} MiB, more than {FOLDER_LIMIT / 2**20:.0f}"
             )
-        counts = {board: memory["games"] for board, memory in zip(boards, memories, strict=True)}
-        run.shards.files = newest_files(run.shards, counts, left)
-        for board, memory in zip(boards, memories, strict=True):
-            memory["games"] = sum(shard.end - shard.first for shard in run.shards.files if shard.board == board)
+        run.shards.files = newest_files(run.shards, board, before, left)
+        memory["games"] = sum(shard.end - shard.first for shard in run.shards.files)
         run.write_state(state)
         needed = {run.path / GAMES / shard.name for shard in run.shards.files} | set(run.states.newest_files())
         for path in files_in(run.path):
             if is_replaceable(run.path, path) and path not in needed:
                 path.unlink()
     files = files_in(run.path)
-    return CompactSize(sum(memory["games"] for memory in memories), before, sum(map(file_size, files)), len(files))
+    return CompactSize(memory["games"], before, sum(map(file_size, files)), len(files))
 
 
 def thin_log(path: Path, limit: int) -> None:
@@ -99,17 +96,15 @@ def thin_log(path: Path, limit: int) -> None:
         write_atomic(path, b"".join(lines))
 
 
-def shrink_unfinished(state: State, boards: Sequence[int]) -> None:
+def shrink_unfinished(state: State, board: int) -> None:
     """Drop policies of the games in progress in `state` until these games take at most UNFINISHED_LIMIT bytes.
 
-    state: changed in place.  boards: the board sizes of its games.
+    state: changed in place.  board: the board size of its games.
     """
-    names = [tensor_name(board) for board in boards]
-    share = 1.0
-    while sum(state.tensors[name].numel() for name in names) > UNFINISHED_LIMIT and share:
+    name, share = tensor_name(board), 1.0
+    while state.tensors[name].numel() > UNFINISHED_LIMIT and share:
         share = share / 2 if share > 1 / 16 else 0.0
-        for name in names:
-            state.tensors[name] = without_policies(state.tensors[name], share)
+        state.tensors[name] = without_policies(state.tensors[name], share)
 
 
 def without_policies(games: torch.Tensor, share: float) -> torch.Tensor:
@@ -137,20 +132,20 @@ def is_replaceable(folder: Path, path: Path) -> bool:
     return path.relative_to(folder).parts[0] in (GAMES, MATCHES, STATE, WEIGHTS) or path.name.endswith(DAMAGED)
 
 
-def newest_files(shards: Shards, counts: dict[int, int], left: int) -> list[Shard]:
+def newest_files(shards: Shards, board: int, most: int, left: int) -> list[Shard]:
     """Return the files of the newest games that fit into `left` bytes, oldest file first.
 
     If a file is too large, or only some of its games are kept, its games are written to smaller new files.
 
-    counts: largest number of games to keep, by board size.
+    board: the games' board size.  most: largest number of games to keep.
     """
     newest: list[Shard] = []
-    missing = dict(counts)
-    for shard in reversed(shards.files):
-        count = min(shard.end - shard.first, missing.get(shard.board, 0))
-        if count == 0:
-            continue
-        missing[shard.board] -= count
+    missing = most
+    for shard in reversed([shard for shard in shards.files if shard.board == board]):
+        if missing == 0:
+            break
+        count = min(shard.end - shard.first, missing)
+        missing -= count
         path = shards.folder / shard.name
         if not path.exists():
             continue

@@ -9,7 +9,7 @@ from alphago.env.games import GAMES, is_packaged
 from alphago.nn.model_files import LATEST, ModelError, read_description, read_weights
 from alphago.nn.net import load_model
 from alphago.training.history import EVALUATIONS, METRICS, Row, number, opponent_name, read_rows
-from alphago.training.runs.config import game_of, read_config
+from alphago.training.runs.config import flat_settings, game_of, read_config
 
 PROVED = "proved to be stronger"
 LOSSES = ("policy_loss", "value_loss", "ownership_loss", "score_loss")
@@ -22,7 +22,7 @@ def run_summary(folder: Path) -> dict[str, Any]:
     Raises ValueError if its config is damaged.
     """
     config = read_config(folder)
-    settings = config["settings"]
+    settings = flat_settings(config)
     rows = read_rows(folder / METRICS, "seconds")
     last = rows[-1] if rows else {}
     matches = read_rows(folder / EVALUATIONS, "opponent")
@@ -144,7 +144,7 @@ def match_facts(matches: Sequence[Row]) -> dict[str, str]:
 
     These are the latest result against each opponent, and how many candidates each judge accepted.
 
-    matches: rows of evaluations.jsonl; the judges are "gate" and "champions".
+    matches: rows of evaluations.jsonl.
     """
     facts = {}
     for row in matches:
@@ -153,8 +153,8 @@ def match_facts(matches: Sequence[Row]) -> dict[str, str]:
             after = f"after {number(row, 'games') or 0:.0f} games"
             share = f"{rate:.1%} of {played:.0f} games ({low:.1%} to {high:.1%}), {after}"
             facts[f"against {opponent_name(row)}"] = share
-    for judge in ("gate", "champions"):
-        candidates = [row["accepted"] for row in matches if row.get("judge") == judge and "accepted" in row]
-        if candidates:
-            facts[f"candidates of the {judge}"] = f"{sum(candidates)} of {len(candidates)} accepted"
+    decisions = [row for row in matches if "accepted" in row]
+    for judge in dict.fromkeys(row.get("judge") for row in decisions):
+        candidates = [row["accepted"] for row in decisions if row.get("judge") == judge]
+        facts[f"candidates of the {judge}"] = f"{sum(candidates)} of {len(candidates)} accepted"
     return facts

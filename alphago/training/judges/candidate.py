@@ -2,8 +2,8 @@
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,25 +11,38 @@ from alphago.arena.match import MatchResult, evaluate, wilson
 from alphago.arena.openings import opening_length
 from alphago.arena.sprt import Sprt, pair_scores
 from alphago.env.game import GameEnv
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.search_forms import SELF_PLAY, SearchForm
 from alphago.nn.net import NeuralNet
-from alphago.training.batches import apportion
-from alphago.training.criteria import Gate
 from alphago.training.run import Run
-from alphago.training.settings import TrainingSettings
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
 
 AT_ONCE = 20  # games between two evaluations of the sequential test, and between two checks of `stop`
 
 
-def play_candidate(run: Run, opponent: NeuralNet, gate: Gate, seed: int, stop: threading.Event) -> "Match":
-    """Play a match of the run's latest network against `opponent`, on all boards of its stage, and return it.
+class Terms(NamedTuple):
+    """The terms of a candidate's match.
 
-    gate: number of games, readouts, and the condition for accepting the candidate.  seed: as in `Match.play`.
+    win_rate: the win rate that the candidate needs, a draw counting half.
+    games: number of games, even: each opening is played with both colours.
+    readouts: simulations per move; None for self-play's number.
+    sprt: two Elo differences of a sequential test (see Sprt) that replaces the win rate and may end the match early.
+    """
+
+    win_rate: float
+    games: int
+    readouts: int | None = None
+    sprt: tuple[float, float] | None = None
+
+
+def play_candidate(run: Run, opponent: NeuralNet, terms: Terms, seed: int, stop: threading.Event) -> "Match":
+    """Play a match of the run's latest network against `opponent`, on the board of its stage, and return it.
+
+    seed: as in `Match.play`.
     Raises MatchStopped if `stop` is set before the end.
     """
-    readouts = run.settings.readouts if gate.readouts is None else gate.readouts
-    boards = [(board.env, board.share) for board in run.boards]
-    match = Match((run.learner.net, opponent), boards, readouts, gate, run.device, match_search(run.settings))
+    readouts = run.settings.selfplay.readouts if terms.readouts is None else terms.readouts
+    search = match_search(run.settings.selfplay)
+    match = Match((run.learner.net, opponent), run.stage.env, readouts, terms, run.device, search)
     while not match.is_over:
         match.play(seed, stop)
     return match
@@ -43,10 +56,10 @@ def log_match(run: Run, match: "Match", row: Mapping[str, Any], name: str) -> No
     name: the name under which the games are saved.
     """
     games, (low, high) = len(match.outcomes), wilson(match.win_rate, len(match.outcomes))
-    run.folder.keep_match(name, run.games, match.results)
+    run.folder.keep_match(name, run.games, match.env, match.results)
     run.add_match({
         **row, "readouts": match.readouts, "played": games, **match.counts(), "win_rate": match.win_rate,
-        "low": low, "high": high, **match.by_board(), "match_seconds": match.seconds,
+        "low": low, "high": high, "match_seconds": match.seconds,
     })  # fmt: skip
     verdict = {True: "; it is the best now", False: "; the best stays", None: ""}[row.get("accepted")]
     run.note(
@@ -55,17 +68,17 @@ def log_match(run: Run, match: "Match", row: Mapping[str, Any], name: str) -> No
     )
 
 
-def match_search(settings: TrainingSettings) -> SearchSettings | str:
-    """Return the search of a run's matches: self-play's if the run has one of its own, else "gumbel"; without noise."""
-    return "gumbel" if settings.search is None else settings.search_for(AT_ONCE)
+def match_search(settings: SelfPlaySettings) -> SearchForm:
+    """Return the search of a run's matches: self-play's, without noise; the usual one as suits the matches."""
+    return SELF_PLAY if settings.search == settings.usual_search else settings.search
 
 
 class Match:
     """A match of a candidate against the best network so far; each call of `play` plays at most AT_ONCE more games.
 
-    players: the candidate and the best network.  boards: each board's game and its share of the match's games.
+    players: the candidate and the best network.  env: the game.
     readouts: simulations per move of both players.
-    gate: the number of games, and the condition for accepting the candidate.
+    terms: the number of games, and the condition for accepting the candidate.
     device: where the networks are computed.
     search: the search of both players, as in `evaluate`.
     """
@@ -73,44 +86,47 @@ class Match:
     def __init__(
         self,
         players: tuple[NeuralNet, NeuralNet],
-        boards: Sequence[tuple[GameEnv, float]],
+        env: GameEnv,
         readouts: int,
-        gate: Gate,
+        terms: Terms,
         device: str,
-        search: SearchSettings | str = "gumbel",
+        search: SearchForm = SELF_PLAY,
     ) -> None:
         self.device = device
         self.players = players
-        self.boards = boards
+        self.env = env
         self.readouts = readouts
-        self.gate = gate
+        self.terms = terms
         self.search = search
-        self.results: list[tuple[GameEnv, MatchResult]] = []
+        self.results: list[MatchResult] = []
         self.seconds = 0.0  # spent on playing so far
 
     def play(self, seed: int, stop: threading.Event) -> None:
-        """Play the next games: pairs of games with the same opening and colours swapped, divided among the boards.
+        """Play the next games: pairs of games with the same opening and colours swapped.
 
         seed: the number of the match, from which the seeds of its games are made.
         Raises MatchStopped if `stop` is set.
         """
         began = time.monotonic()
-        pairs = min(AT_ONCE, self.gate.games - len(self.outcomes)) // 2
-        part = len(self.results)
-        for (env, _), count in zip(self.boards, apportion(pairs, [share for _, share in self.boards]), strict=True):
-            if count:
-                result = evaluate(
-                    env, *self.players, 2 * count, self.readouts, search=self.search,
-                    random_opening=opening_length(env), seed=1000 * seed + part, device=self.device, stop=stop,
-                )  # fmt: skip
-                self.results.append((env, result))
-                part += 1
+        pairs = min(AT_ONCE, self.terms.games - len(self.outcomes)) // 2
+        result = evaluate(
+            self.env,
+            *self.players,
+            2 * pairs,
+            self.readouts,
+            search=self.search,
+            random_opening=opening_length(self.env),
+            seed=1000 * seed + len(self.results),
+            device=self.device,
+            stop=stop,
+        )
+        self.results.append(result)
         self.seconds += time.monotonic() - began
 
     @property
     def outcomes(self) -> np.ndarray:
         """The results so far from the candidate's view, 1, 0 or -1 [n]; games 2k and 2k + 1 share an opening."""
-        return np.concatenate([np.zeros(0), *(result.outcomes for _, result in self.results)])
+        return np.concatenate([np.zeros(0), *(result.outcomes for result in self.results)])
 
     @property
     def win_rate(self) -> float:
@@ -119,31 +135,21 @@ class Match:
     @property
     def verdict(self) -> str:
         """The sequential test's verdict so far, "accept", "reject" or "continue"; always "continue" without a test."""
-        return Sprt(*self.gate.sprt).judge(pair_scores(self.outcomes)).state if self.gate.sprt else "continue"
+        return Sprt(*self.terms.sprt).judge(pair_scores(self.outcomes)).state if self.terms.sprt else "continue"
 
     @property
     def is_over(self) -> bool:
-        return len(self.outcomes) >= self.gate.games or self.verdict != "continue"
+        return len(self.outcomes) >= self.terms.games or self.verdict != "continue"
 
     @property
     def accepted(self) -> bool:
         """Whether the candidate replaces the best network; valid once the match is over."""
-        return self.verdict == "accept" if self.gate.sprt else self.win_rate >= self.gate.win_rate
+        return self.verdict == "accept" if self.terms.sprt else self.win_rate >= self.terms.win_rate
 
     def counts(self) -> dict[str, int]:
         """Return the number of distinct games and the candidate's numbers of wins, draws and losses, by name."""
-        return {name: sum(getattr(result, name) for _, result in self.results)
-                for name in ("distinct", "wins", "draws", "losses")}  # fmt: skip
-
-    def by_board(self) -> dict[str, float]:
-        """Return the candidate's win rate on each board, such as {"win_rate_7x7": 0.6}; {} if there is one board."""
-        if len(self.boards) == 1:
-            return {}
-        names = dict.fromkeys(env.N for env, _ in self.results)
-        return {
-            f"win_rate_{n}x{n}": win_rate(np.concatenate([r.outcomes for env, r in self.results if n == env.N]))
-            for n in names
-        }
+        names = ("distinct", "wins", "draws", "losses")
+        return {name: sum(getattr(result, name) for result in self.results) for name in names}
 
 
 def win_rate(outcomes: np.ndarray) -> float:

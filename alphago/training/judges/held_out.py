@@ -2,6 +2,8 @@
 
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -20,6 +22,20 @@ NAME = "held-out games"
 PREFIX = "held-out."  # prefix of the best network's tensors in a run's state
 
 
+@dataclass(frozen=True)
+class HeldOutGames:
+    """The settings of HeldOut: the held-out games, and the number of tests."""
+
+    records: Sequence[GameRecord]
+    checks: int
+    chooses = True
+    seating = None
+
+    def make_judge(self, env: GameEnv, net: NeuralNet, folder: Path) -> "HeldOut":
+        """Return the judge of a run that begins with `net`."""
+        return HeldOut(env, self.records, self.checks)
+
+
 class HeldOut:
     """The judge that measures how well the network predicts held-out games; it logs tests in evaluations.jsonl.
 
@@ -30,7 +46,7 @@ class HeldOut:
     name = HELD_OUT
     ends_run = False
     decides = True
-    lineup = None
+    company = None
 
     def __init__(self, env: GameEnv, records: Sequence[GameRecord], checks: int) -> None:
         self.env, self.records, self.checks = env, list(records), checks
@@ -52,7 +68,7 @@ class HeldOut:
         Returns False if `stop` was set before the test was over.
         """
         standing, net = run.standing, run.learner.net
-        fits = net if run.main.env == self.env else net.resized(self.env)
+        fits = net if run.stage.env == self.env else net.resized(self.env)
         with run.clock.stopped():
             counts = self.examine(fits, run.device, stop)
         if counts is None:
@@ -79,6 +95,9 @@ class HeldOut:
     def conclusion(self, longer: str) -> str:
         """Return a sentence on the best network, which becomes the run's result."""
         return f"the network of the run is the one after {self.best_after} games, with {self.accuracy:.1%} of the moves"
+
+    def close(self) -> None:
+        """Do nothing, since the judge holds only a network."""
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return the best network's weights by name, not copied."""

@@ -16,12 +16,12 @@ from alphago.arena.match import MatchResult, MatchStopped, evaluate
 from alphago.arena.openings import opening_length
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.env.game import GameEnv
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.gumbel import Gumbel
 from alphago.nn.model_files import fingerprint
 from alphago.nn.net import NeuralNet
 from alphago.system.files import write_atomic
 from alphago.system.stopwatch import EXAMINATION
-from alphago.training.criteria import Opponent
+from alphago.system.validation import check_ranges, setting, settings
 from alphago.training.history import EVALUATIONS, number, read_rows
 from alphago.training.judges.results import games_as_text, match_row, without_forfeits
 from alphago.training.run import Run
@@ -31,7 +31,32 @@ TEST = Sprt(0.0, 40.0)
 GAMES_AT_ONCE = 20
 LATEST_MATCHES = 5  # matches whose win rates the run's last sentence gives
 PROOF = "proof.json"
-SEARCH = SearchSettings(gumbel=True)  # one leaf per wave: games are few, but the opponent takes most of the time anyway
+SEARCH = Gumbel()  # one leaf per wave: games are few, but the opponent takes most of the time anyway
+
+
+@settings
+class Opponent:
+    """A player that a run is to beat, and the schedule of the matches against it."""
+
+    name: str = setting('the player\'s name, as for `evaluate` ("gnugo:10", "rave:1000", "alphabeta:8")', default="")
+    readouts: int = setting("the network's simulations per move; 0 plays its policy alone", default=64, least=0)
+    first: float = setting("minutes of training before the first match", default=1.0, least=0)
+    every: float = setting("minutes of training between two matches", default=1.0, least=0)
+    most_games: int = setting("largest number of games in a match", default=100, least=1)
+    random_opening: int | None = setting(
+        "plies on random points at the start of each pair of games; None for the usual number of the game",
+        default=None, least=0,
+    )  # fmt: skip
+
+    chooses = False
+    seating = None
+
+    def __post_init__(self) -> None:
+        check_ranges(self, "an opponent's ")
+
+    def make_judge(self, env: GameEnv, net: NeuralNet, folder: Path) -> "Examiner":
+        """Return the judge that plays this opponent in `env`."""
+        return Examiner(env, self, folder)
 
 
 class Examiner:
@@ -44,7 +69,7 @@ class Examiner:
 
     name = "proof"
     best: NeuralNet | None = None  # self-play continues with the latest network
-    lineup = None
+    company = None
     decides = True
 
     def __init__(self, env: GameEnv, opponent: Opponent, folder: Path) -> None:
@@ -64,7 +89,7 @@ class Examiner:
             return False
         if run.is_over:
             return self.examined != fingerprint(run.player.state_dict())
-        return run.main.env == self.env and run.clock.seconds >= self.next_at
+        return run.stage.env == self.env and run.clock.seconds >= self.next_at
 
     def judge(self, run: Run, stop: threading.Event) -> bool:
         """Play a match with the network that self-play uses, with the run's clock stopped.
@@ -75,7 +100,7 @@ class Examiner:
         net = run.player
         with run.clock.stopped(), EXAMINATION:
             # If the run's time ended within the curriculum, the network is still for a smaller board.
-            fits = net if run.main.env == self.env else net.resized(self.env)
+            fits = net if run.stage.env == self.env else net.resized(self.env)
             if not self.examine(run, fits, stop):
                 return False
         self.examined = fingerprint(net.state_dict())
@@ -123,6 +148,9 @@ class Examiner:
         if self.ends_run:
             self.write_proof(row, valid)
         return True
+
+    def close(self) -> None:
+        """Do nothing, since engines end with their matches."""
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return {}: the judge keeps no network."""

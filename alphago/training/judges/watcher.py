@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -20,6 +21,7 @@ from alphago.mcts.evaluator import Evaluator
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.nn.parts import strip_prefix
+from alphago.system.cores import available_cores
 from alphago.system.stopwatch import EXAMINATION
 from alphago.training.judges.budget import Budget, Clock, Limit
 from alphago.training.judges.watched import Examination, Watched
@@ -62,6 +64,20 @@ class WatchTask:
 SAVED = ("spent", "cost", "begun", "seed", "network", "standing", "seconds")
 
 
+@dataclass(frozen=True)
+class Watch:
+    """The settings of a Watcher: what tests the run's networks, and the largest share of the run's time for it."""
+
+    watched: Sequence[Watched]
+    share: float
+    chooses = False
+    seating = None
+
+    def make_judge(self, env: GameEnv, net: NeuralNet, folder: Path) -> "Watcher":
+        """Return the judge that tests a run's networks for `env`."""
+        return Watcher(env, self.watched, self.share, at_once=max(1, available_cores() // 2))
+
+
 class Watcher:
     """The judge that tests a run's networks against `watched` and logs results and games to evaluations.jsonl.
 
@@ -73,14 +89,13 @@ class Watcher:
 
     name = "watch"
     best: NeuralNet | None = None
-    lineup = None
+    company = None
     decides = False
     ends_run = False
 
     def __init__(
         self, env: GameEnv, watched: Sequence[Watched], share: float, *, at_once: int = 1, clock: Clock = time.monotonic
     ) -> None:
-
         self.env = env
         self.tasks = [WatchTask(one) for one in watched]
         self.budget = Budget(share, clock)
@@ -97,7 +112,7 @@ class Watcher:
         """Return whether an examination should begin, or the budget allows a time slice of one in progress."""
         self.budget.trained = run.clock.seconds
         if run.is_over:
-            return self.ending != run.iterations or any(task.examination for task in self.tasks)
+            return self.ending != run.counts.iterations or any(task.examination for task in self.tasks)
         return any(self.is_due(task, run) for task in self.tasks) or self.next_task() is not None
 
     def is_due(self, task: WatchTask, run: Run) -> bool:
@@ -132,11 +147,11 @@ class Watcher:
         self.budget.trained, standing, self.progress = run.clock.seconds, run.standing, run.progress
         at_the_end, due = run.is_over, [task for task in self.tasks if self.is_due(task, run)]
         if at_the_end:
-            due = self.tasks if self.ending != run.iterations else []
-            self.ending = run.iterations
+            due = self.tasks if self.ending != run.counts.iterations else []
+            self.ending = run.counts.iterations
         with run.clock.stopped(), EXAMINATION, self.budget.spending():
             for task in due:
-                self.close(task, run)
+                self.end_examination(task, run)
                 self.begin(task, run, standing)
             return self.end(run, stop) if at_the_end else self.spend(run, stop)
 
@@ -167,7 +182,7 @@ class Watcher:
                 return False
             if task.examination is not None and not task.examination.completed:
                 run.note(f"{task.watched.name} had no time for the last network: a larger watch_share gives it more")
-            self.close(task, run)
+            self.end_examination(task, run)
         return True
 
     def begin(self, task: WatchTask, run: Run, standing: Mapping[str, float]) -> None:
@@ -175,11 +190,11 @@ class Watcher:
 
         standing: the value of `run.standing`.
         """
-        if run.iterations not in self.networks:
-            fits = run.player if run.main.env == self.env else run.player.resized(self.env)
-            self.networks[run.iterations] = frozen_copy(fits)
+        if run.counts.iterations not in self.networks:
+            fits = run.player if run.stage.env == self.env else run.player.resized(self.env)
+            self.networks[run.counts.iterations] = frozen_copy(fits)
         self.begun += 1
-        task.begun, task.seed, task.network = self.progress, self.begun, run.iterations
+        task.begun, task.seed, task.network = self.progress, self.begun, run.counts.iterations
         task.standing, task.seconds = standing, 0.0
         task.examination = task.watched.examination(task.seed, run.device)
 
@@ -212,7 +227,7 @@ class Watcher:
             run.note(failure)
             self.drop(task)
         elif examination.is_over or self.is_late(task):
-            self.close(task, run)
+            self.end_examination(task, run)
 
     def is_late(self, task: WatchTask) -> bool:
         """Return whether a task's examination has taken longer than LONGEST, and can end with its completed units."""
@@ -232,7 +247,7 @@ class Watcher:
             )
         return self._evaluators[network]
 
-    def close(self, task: WatchTask, run: Run) -> None:
+    def end_examination(self, task: WatchTask, run: Run) -> None:
         """End a task's examination, and log and report its result if it completed a unit."""
         examination, standing = task.examination, task.standing
         row = None if examination is None else examination.row()
@@ -253,7 +268,7 @@ class Watcher:
             for number in kept.keys() - needed:
                 del kept[number]
 
-    def stop(self) -> None:
+    def close(self) -> None:
         """Discard all examinations without a report; those in the run's saved state continue when it is resumed."""
         for task in self.tasks:
             self.drop(task)

@@ -34,9 +34,7 @@ class RunFolder:
     weights/games-N.safetensors   the network after N games
     games/games-M-N.npz       the records of games M to N - 1, all of one board (`load_records` reads them)
     metrics.jsonl             one line per iteration
-    matches/gate-N-9x9.npz    the gate's match after N games; the candidate has Black in games 0, 2, …
-    matches/champions-N-9x9.npz   with the setting `champions`: the candidate's match against the best network
-    matches/second-N-9x9.npz      with this setting: the candidate's match against the second best network
+    matches/gate-N-9x9.npz    a judge's match after N games; the candidate has Black in games 0, 2, …
     evaluations.jsonl         one line per match of a judge, and per test on watched or held-out records
     proof.json                the match, if any, that proved the network stronger than the opponent to beat
     state/N.safetensors       the newest two states to resume from, large ones in pieces
@@ -120,20 +118,17 @@ class RunFolder:
             self.write_state(state)
         return latest
 
-    def keep_match(self, judge: str, games: int, results: Iterable[tuple[GameEnv, MatchResult]]) -> None:
-        """Write the games of a judge's match as records, one file per board.
+    def keep_match(self, judge: str, games: int, env: GameEnv, results: Iterable[MatchResult]) -> None:
+        """Write the games of a judge's match as records.
 
         judge: the judge's name.  games: the run's number of games at the match.
-        results: for each part of the match, the game on the part's board, and the part's result.
+        env: the game.  results: the results of the match's parts.
         """
-        boards: dict[GameEnv, list[tuple[int, ...]]] = {}
-        for env, result in results:
-            boards.setdefault(env, []).extend(result.games)
+        name = f"{judge}-{games:07d}-{env.N}x{env.N}.npz"
+        played = [game for result in results for game in result.games]
         with explain_os_error(f"a match could not be written to {self.path}"):
             (self.path / MATCHES).mkdir(exist_ok=True)
-            for env, played in boards.items():
-                name = f"{judge}-{games:07d}-{env.N}x{env.N}.npz"
-                write_atomic(self.path / MATCHES / name, records_to_bytes(records_of(env, played)))
+            write_atomic(self.path / MATCHES / name, records_to_bytes(records_of(env, played)))
 
     def write_state(self, state: State) -> None:
         """Write `state` as the newest state, together with the list of games' files and the lengths of the logs."""
@@ -156,7 +151,7 @@ class RunFolder:
             self.shards.restore(state.data["shards"])
             for path in [*(self.path / WEIGHTS).glob("games-*.safetensors"), *(self.path / MATCHES).glob("*-*.npz")]:
                 games = path.stem.split("-")[1]
-                if games.isdecimal() and int(games) > state.data["games"]:
+                if games.isdecimal() and int(games) > state.data["counts"]["games"]:
                     path.unlink()
             for name, length in state.data["logs"].items():
                 state.notes += filter(None, [truncate(self.path / name, length)])

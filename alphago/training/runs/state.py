@@ -15,9 +15,11 @@ from safetensors.torch import load as tensors_from
 from safetensors.torch import save as bytes_of
 
 from alphago.system.files import read_file, set_aside, write_atomic
+from alphago.training.runs.older import newer_state
 
 FORMAT = "alphago-state"
-FORMAT_VERSION = "4"
+FORMAT_VERSION = "5"
+OLDER_VERSION = "4"  # which is read as well, see older.py
 STATES = 2  # number of states kept on disk, since the newest may be damaged
 MOST_BYTES = 2**30  # of a file of a state that is read
 PIECE = 16 * 2**20  # bytes; a larger state is split into files of at most this size, its pieces
@@ -127,9 +129,10 @@ def from_bytes(data: bytes) -> State:
         raise ValueError(f"is damaged ({type(error).__name__})") from error
     if not sound:
         raise ValueError("is damaged (its digest differs)")
-    if version != (FORMAT, FORMAT_VERSION):
+    if version not in ((FORMAT, FORMAT_VERSION), (FORMAT, OLDER_VERSION)):
         raise VersionError(f"is of another version (must be {FORMAT} {FORMAT_VERSION}, got {' '.join(version)})")
-    return State(tensors, json.loads(header["data"]))
+    saved = json.loads(header["data"])
+    return State(tensors, newer_state(saved) if version[1] == OLDER_VERSION else saved)
 
 
 def digest(tensors: Mapping[str, torch.Tensor], text: str) -> str:

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,10 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord
-from alphago.training.lineup import Lineup
 from alphago.training.memory import Sample
+from alphago.training.source import Company
 from alphago.training.supervised.given_games import GivenGames
+from alphago.training.targets import Targets
 
 STEPS_AT_ONCE = 32  # approximate number of gradient steps in an iteration
 
@@ -38,7 +40,7 @@ class GivenSource:
         self.readouts_done = 0
         self.waiting = 0
 
-    def publish(self, net: NeuralNet, dtype: str | None = None, *, lineup: Lineup | None = None) -> None:
+    def publish(self, net: NeuralNet, dtype: str | None = None, *, company: Company | None = None) -> None:
         """Do nothing, since the games are given and no network plays them; the arguments are ignored."""
 
     def begin(
@@ -101,51 +103,63 @@ class GivenSource:
         return self.taken
 
 
-class GivenMemory:
-    """A memory that draws each sample uniformly from all positions of the given games.
+@dataclass(frozen=True)
+class Given:
+    """The settings of a memory of given games."""
 
-    It stores no positions; samples are read from `games`.  `added`: positions of the games delivered so far.
+    games: GivenGames
+
+    def make_memory(self, env: GameEnv, *, targets: Targets, masked: bool, start: int, seed: int) -> "GivenMemory":
+        """Return the memory of a run on the board of `env`; raise ValueError if the games are of another board.
+
+        masked: also sets `games.masked`.  The games determine the targets, and training begins at once.
+        """
+        if env != self.games.env:
+            raise ValueError(f"all boards of a run on given games must be {self.games.env!r}, got {env!r}")
+        self.games.masked = masked
+        return GivenMemory(self.games)
+
+
+class GivenMemory:
+    """A Memory that draws each sample uniformly from all positions of the given games, once for each position.
+
+    It stores no positions; samples are read from `games`.
     """
 
     keeps_games = False  # the run's folder does not keep the games
-    entries: Sequence[Any] = ()
+    can_learn = True
+    rate = 1.0
+    samples_per_position = 1.0
 
     def __init__(self, games: GivenGames) -> None:
-        self.games, self.env = games, games.env
-        self.capacity = int(games.lengths.sum())
-        self.added = 0
-
-    @classmethod
-    def of(cls, games: GivenGames, env: GameEnv, *, masked: bool = False, **_: Any) -> "GivenMemory":
-        """Return the memory for a run on the board of `env`; raise ValueError if the games are of another board.
-
-        masked: whether illegal actions have `alphago.nn.loss.ILLEGAL` in the policy targets, as in ReplayMemory;
-            this also sets `games.masked`.
-        """
-        if env != games.env:
-            raise ValueError(f"all boards of a run on given games must be {games.env!r}, got {env!r}")
-        games.masked = masked
-        return cls(games)
+        self.games = games
+        self.added = 0  # positions of the games delivered so far
+        self.new = 0  # of those delivered last
 
     def __len__(self) -> int:
-        return self.capacity
+        return int(self.games.lengths.sum())
 
-    def add(self, records: Iterable[GameRecord]) -> None:
-        """Count the positions of games that GivenSource delivered."""
-        self.capacity = int(self.games.lengths.sum())
-        self.added += sum(int((record.weights > 0).sum()) for record in records)
+    def remember(self, records: Sequence[GameRecord]) -> float:
+        """Count the positions of games that GivenSource delivered; return their number."""
+        self.new = sum(int((record.weights > 0).sum()) for record in records)
+        self.added += self.new
+        return float(self.new)
+
+    def fresh(self, count: int, generator: np.random.Generator) -> Sample | None:
+        """Return `count` positions of held-out games, if games were delivered last."""
+        return self.games.sample(count, generator, held_out=True) if self.new else None
+
+    def batch(self, number: int, count: int, generator: np.random.Generator) -> Sample:
+        return self.games.sample(count, generator)
+
+    def latest(self, count: int) -> list[GameRecord]:
+        return []
+
+    def metrics(self) -> dict[str, float]:
+        return {}
 
     def state(self) -> dict[str, Any]:
-        """Return, as plain data, what the memory needs to continue."""
-        return {"games": 0, "capacity": self.capacity, "added": self.added}
+        return {"games": 0, "added": self.added}
 
-    def restore(self, records: Iterable[GameRecord], capacity: int, added: int) -> None:
-        """Set `added`, the number of positions delivered so far; the other arguments are ignored."""
-        self.added = added
-
-    def sample(self, count: int, generator: np.random.Generator, newest: int | None = None) -> Sample:
-        """Return `count` positions drawn independently from the training games, or from held-out ones.
-
-        newest: None for the training games; any number for the held-out games.
-        """
-        return self.games.sample(count, generator, held_out=newest is not None)
+    def restore(self, records: Iterable[GameRecord], state: Mapping[str, Any]) -> None:
+        self.added = state["added"]

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
-from alphago.env.game import IllegalMove
 from alphago.env.go_rules import read_rules
+from alphago.env.position import IllegalMove
 from alphago.records.sgf import SgfGame, format_sgf, salvage_sgf
 from alphago.records.sgf.faults import FATAL, HANDICAP, SET_UP, TOLD
 from alphago.system.files import check_regular, os_error_text, user_path, write_atomic
-from alphago.ui.gtp.gtp_engine import Engine, print_message
+from alphago.ui.gtp.gtp_engine import GtpEngine, print_message
 from alphago.ui.gtp.gtp_game import GtpGame
 from alphago.ui.gtp.protocol import Command, GtpFailure, argument, integer
 
@@ -21,7 +21,7 @@ SGF_BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?\s*\(\s*;")
 class FileCommands:
     """The commands that load and save a game."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: GtpEngine) -> None:
         self.engine = engine
         self.commands: dict[str, Command] = {"loadsgf": self.load, "printsgf": self.print}
 
@@ -36,7 +36,7 @@ class FileCommands:
         last = max(0, integer(arguments[1]) - 1) if len(arguments) > 1 else None
         try:
             game = first_game(str(user_path(name)), last)
-        except (ValueError, OSError, ImportError) as error:
+        except (ValueError, OSError) as error:
             print_message(failure(error))
             raise GtpFailure("cannot load file") from None
         if game.board_size != engine.env.N and not engine.any_size:
@@ -81,7 +81,7 @@ class FileCommands:
             path = user_path(arguments[0])
             check_target(path)
             write_atomic(path, text)
-        except (OSError, ValueError, ImportError) as error:
+        except (OSError, ValueError) as error:
             print_message(failure(error))
             raise GtpFailure("cannot save file") from None
         return ""

@@ -4,12 +4,13 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from alphago.env.board import result_text
-from alphago.env.game import PLAYER_NAMES, GameEnv, IllegalMove, Position, check_env
+from alphago.env.game import GameEnv, check_env
+from alphago.env.position import IllegalMove, Position
 from alphago.mcts.player import MCTSPlayer
 from alphago.system.notebook import notebook_shell
 from alphago.system.validation import checks_keywords, keywords_of, near_names
@@ -17,10 +18,10 @@ from alphago.ui.terminal.estimate import estimate
 from alphago.ui.terminal.line_editing import line_editing
 from alphago.ui.terminal.saved_games import GameFiles
 from alphago.ui.terminal.screen import Read, Screen, Write
-from alphago.ui.terminal.thinking import Limit, Thought, think
+from alphago.ui.thinker import MoveLimit, Thinker
 
 if TYPE_CHECKING:
-    from alphago.ui.notebook import NotebookGame
+    from alphago.ui.notebook_game import NotebookGame
 
 HELP = """\
   {move:11} a move, written like this one{passes}
@@ -35,7 +36,7 @@ HELP = """\
   help        this list"""
 WITH_FILE = ("save", "save!", "load")  # commands that take a file name
 ALIASES = {"exit": "quit", "q": "quit"}
-STONES_COUNT = "Stones on the board count as alive in the end, so capture dead ones before you pass."
+SHOWN_PLIES = 6  # plies of the expected line of play that are shown
 
 
 @checks_keywords()
@@ -55,7 +56,7 @@ def play(
     """Play one game against `nn` at the terminal and return its last position.
 
     In a notebook with anywidget a board appears below the cell, and the call returns at once: a
-    `alphago.ui.notebook.NotebookGame`, whose `position` is always the current one.
+    `alphago.ui.notebook_game.NotebookGame`, whose `position` is always the current one.
 
     nn: as in `MCTSPlayer`.  A network resigns below the value that its run has measured
         (`NeuralNet.resign_threshold`), in games that began on the empty board; other engines never resign.
@@ -81,13 +82,13 @@ def play(
         own = f"left out or {height}, the given network's" if height is not None else "left out with a given network"
         raise ValueError(f"tower_height must be {own}, got {tower_height}")
     start = _handicap_position(env, handicap) if handicap else env.position()
-    limit, screen = Limit(num_readouts, seconds), Screen(read, write)
+    limit, screen = MoveLimit(num_readouts, seconds), Screen(read, write)
     try:
         if nn is None:
             nn = _untrained(env, tower_height)
             screen.say("No network was given: your opponent is untrained.  train(env) makes a better one.")
         if read is None and write is None and notebook_shell() is not None:
-            from alphago.ui.notebook import play_in_notebook  # only now: it loads what the page needs
+            from alphago.ui.notebook_game import play_in_notebook  # only now: it loads what the page needs
 
             try:
                 return play_in_notebook(env, nn, mode, num_readouts, seconds=seconds, handicap=handicap, device=device)
@@ -104,7 +105,7 @@ def play(
 
 def _handicap_position(env: GameEnv, handicap: int) -> Position:
     if "handicap" not in keywords_of(env.position):
-        raise ValueError(f"handicap must be 0 in a game other than Go, got {handicap!r}")
+        raise ValueError(f"handicap must be 0 in {env.title}, got {handicap!r}")
     return env.position(handicap=handicap)
 
 
@@ -112,6 +113,14 @@ def _untrained(env: GameEnv, tower_height: int | None) -> Any:
     from alphago.nn.net import NeuralNet  # only now: playing a given network need not load torch
 
     return NeuralNet(env) if tower_height is None else NeuralNet(env, tower_height=tower_height)
+
+
+class Thought(NamedTuple):
+    """A move, with the win rate of the player to move, such as "75 %", and the expected line as text."""
+
+    action: int
+    win_rate: str
+    line: str
 
 
 class TerminalGame:
@@ -128,14 +137,15 @@ class TerminalGame:
         player: MCTSPlayer,
         human: int,
         screen: Screen,
-        limit: Limit,
+        limit: MoveLimit,
         *,
         start: Position | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         player.initialize_game(start)
-        self.now = now
         self.player = player
+        self.thinker = Thinker(player, now=now)
+        self.board_view = player.env.board_view
         self.human = human
         self.screen = screen
         self.say = screen.say
@@ -174,13 +184,13 @@ class TerminalGame:
     def run(self) -> Position:
         """Play to the end, or until the person leaves; return the last position."""
         try:
-            self.say(f"You are {PLAYER_NAMES[self.human]}.  `help` lists what you can type.")
+            self.say(f"You are {self.board_view.side(self.human)}.  `help` lists what you can type.")
             self.draw()
             while not self.left:
                 if self.over:
                     self.after_game()
                 elif self.position.to_play == self.human:
-                    self.human_turn(f"Your move ({PLAYER_NAMES[self.human]}): ")
+                    self.human_turn(f"Your move ({self.board_view.side(self.human)}): ")
                 else:
                     self.engine_turn()
         except (EOFError, KeyboardInterrupt):
@@ -216,10 +226,11 @@ class TerminalGame:
         try:
             action = self.position.env.from_text(text)
             if self.resigned:
-                raise IllegalMove("the game is over by resignation")
-            self.play_move(action)
-        except IllegalMove as reason:
-            self.say(f"{reason}.")
+                self.say("the game is over by resignation.")
+            else:
+                self.play_move(action)
+        except IllegalMove as error:
+            self.say(f"{error}.")
         except ValueError as reason:
             near = near_names(text.lower(), self.words)
             self.say(f"{reason}; {f'did you mean {near[0]}? ' if near else ''}`help` lists the commands.")
@@ -229,22 +240,28 @@ class TerminalGame:
         self.positions.append(self.player.position)
         self.draw()
         first_pass = action == self.player.env.pass_action and self.position.moves.count(action) == 1
-        if first_pass and self.player.env.has_captures and not self.over:
-            self.say(STONES_COUNT)
+        if first_pass and self.board_view.pass_hint and not self.over:
+            self.say(self.board_view.pass_hint)
 
     def think(self) -> Thought:
         """Return the engine's best move, showing a status line while it searches."""
         total = "" if self.limit.readouts is None else f" of {self.limit.readouts}"
-        mover = PLAYER_NAMES[self.position.to_play]
+        mover = self.board_view.side(self.position.to_play)
 
-        def report(readouts: int, thought: Thought) -> None:
+        def report(readouts: int) -> None:
+            best = self.thought(self.thinker.best())
             self.screen.status(
-                f"{readouts}{total} readouts, win rate of {mover} {thought.win_rate}, best line {thought.line}"
+                f"{readouts}{total} readouts, win rate of {mover} {best.win_rate}, best line {best.line}"
             )
 
-        thought = think(self.player, self.limit, report, self.now)
+        action = self.thinker.choose(self.limit, report)
         self.screen.clear_status()
-        return thought
+        return self.thought(action)
+
+    def thought(self, action: int) -> Thought:
+        """Return what the search so far expects of an action."""
+        analysis = self.player.analysis(plies=SHOWN_PLIES)
+        return Thought(action, f"{50 * (1 + analysis.value[0]):.0f} %", analysis.line_text(action))
 
     def engine_turn(self) -> None:
         engine = -self.human
@@ -256,7 +273,7 @@ class TerminalGame:
         move = self.position.env.to_text(thought.action)
         self.play_move(thought.action)
         self.say(
-            f"The engine ({PLAYER_NAMES[engine]}) played {move}; it expects to win with {thought.win_rate}.\n"
+            f"The engine ({self.board_view.side(engine)}) played {move}; it expects to win with {thought.win_rate}.\n"
             f"Best line: {thought.line}."
         )
 
@@ -292,15 +309,14 @@ class TerminalGame:
         example = self.position.env.to_text(int(np.argmax(self.position.legal_mask)))
         passes = "" if self.position.env.pass_action is None else "\n  pass        let the other side move"
         kind = " (SGF)" if self.position.env.has_sgf else ""
-        self.say(HELP.format(move=example, passes=passes, kind=kind) + self.stones_count("\n"))
-
-    def stones_count(self, before: str) -> str:
-        """Return the hint about dead stones with `before` in front of it; "" for games without captures."""
-        return before + STONES_COUNT if self.player.env.has_captures else ""
+        self.say(
+            "\n".join(filter(None, (HELP.format(move=example, passes=passes, kind=kind), self.board_view.pass_hint)))
+        )
 
     def score(self, _: str) -> None:
         """Show the score of the current board, and the result that the network expects."""
-        self.say(f"If the game ended here: {result_text(self.position.score())}.{self.stones_count('  ')}")
+        now = f"If the game ended here: {result_text(self.position.score())}."
+        self.say("  ".join(filter(None, (now, self.board_view.pass_hint))))
         if self.over:
             return
         if (expected := estimate(self.player.network, self.position)) is not None:
@@ -318,7 +334,7 @@ class TerminalGame:
         names = ("you", "alphago") if self.human > 0 else ("alphago", "you")
         try:
             path = self.files.save(name, self.player.game_record(), self.over, names, replace)
-        except (ValueError, OSError, ImportError) as reason:
+        except (ValueError, OSError) as reason:
             self.say(f"Not saved: {reason}.")
         else:
             self.say(f"Saved in {path}.")
@@ -327,7 +343,7 @@ class TerminalGame:
         """Load a game and continue it, or say why that fails."""
         try:
             positions = self.files.load(name)
-        except (ValueError, OSError, ImportError) as reason:
+        except (ValueError, OSError) as reason:
             self.say(f"Not loaded: {reason}.")
         else:
             self.go_to(positions)
@@ -350,5 +366,5 @@ class TerminalGame:
         if result == 0:
             self.say(f"{text}: nobody wins.")
         else:
-            self.say(f"{text}: {PLAYER_NAMES[1 if result > 0 else -1]} wins.")
+            self.say(f"{text}: {self.board_view.side(result)} wins.")
             self.say("You win!" if result * self.human > 0 else "The engine wins.")

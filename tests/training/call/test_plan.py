@@ -13,13 +13,13 @@ import torch
 
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
+from alphago.mcts.puct import Puct
 from alphago.mcts.rule import SearchRule
-from alphago.mcts.search import SearchSettings
 from alphago.nn.base import ResidualTower
 from alphago.nn.net import NeuralNet, load_model
 from alphago.training.call.session import train
-from alphago.training.criteria import Opponent
 from alphago.training.history import read_history
+from alphago.training.judges.proof import Opponent
 from alphago.training.loop import train_loop
 from tests.training.conftest import STAGES
 from tests.training.small_runs import (
@@ -40,7 +40,7 @@ from tests.training.small_runs import (
     run_killed,
     same,
     without_times,
-)  # fmt: skip
+)
 
 
 def nadam(parameters: Any, learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
@@ -49,7 +49,7 @@ def nadam(parameters: Any, learning_rate: float, weight_decay: float) -> torch.o
 
 
 @dataclass(frozen=True)
-class Patient(SearchSettings):
+class Patient(Puct):
     """A search of one's own: PUCT whose priors count for more."""
 
     factor: float = 2.0
@@ -100,7 +100,7 @@ class TestExact:
         "settings",
         [
             {"tower_height": 1},
-            {"search": SearchSettings()},
+            {"search": Puct()},
             {"search": {"considered": 2}},  # of the usual search
             {"search": Patient(factor=3.0)},
             {"first_games_in_flight": 1},
@@ -139,8 +139,11 @@ class TestExact:
             return NeuralNet(GO, ResidualTower(GO.planes, 8, 2, pooled=True, block="preactivation", activation="elu"))
 
         settings = SETTINGS | {
-            "optimizer": optimizer, "losses": "alphago-zero", "schedule": ((0.5, 0.1),), "gradient_norm": 1.0,
-        }  # fmt: skip
+            "optimizer": optimizer,
+            "losses": "alphago-zero",
+            "schedule": ((0.5, 0.1),),
+            "gradient_norm": 1.0,
+        }
         whole = train(GO, 8, model=model(), folder=tmp_path / "whole", reports=[], **settings)
         stop = interrupt_at(3)
         train(GO, 8, model=model(), folder=tmp_path / "cut", reports=[stop], **settings)
@@ -246,9 +249,9 @@ class TestChanges:
         run(tmp_path, 2, search=Here(factor=1.5))
         _, listener = go_on(tmp_path, 4, search=Here(c_puct=0.5))
         search = listener.settings["search"]
-        assert search["class"].endswith("Here")
+        assert search["kind"].endswith("Here")
         assert (search["c_puct"], search["factor"]) == (0.5, 2.0)
-        with pytest.raises(ValueError, match=r"its own class, tests\S+Here, which cannot be imported .*search="):
+        with pytest.raises(ValueError, match=r"its own class: search tests\S+Here cannot be imported .*search="):
             go_on(tmp_path)
         _, listener = go_on(tmp_path, search=Here(c_puct=0.5))
         assert not listener.noted("search is")
@@ -282,10 +285,15 @@ class TestChanges:
     def test_what_is_taken_off(self, tmp_path: Path) -> None:
         """None is said; it lasts, and what a run chose by itself stays chosen."""
         settings = {
-            "max_minutes": 60.0, "gate": 0.55, "until": Opponent("random", 0, 1e9, most_games=20),
-            "resign_threshold": -0.5, "first_readouts": 2, "search": {"c_scale": 0.5}, "gradient_norm": 1.0,
+            "max_minutes": 60.0,
+            "gate": 0.55,
+            "until": Opponent("random", 0, 1e9, most_games=20),
+            "resign_threshold": -0.5,
+            "first_readouts": 2,
+            "search": {"c_scale": 0.5},
+            "gradient_norm": 1.0,
             "bfloat16": False,
-        }  # fmt: skip
+        }
         run(tmp_path, 8, **settings)
         off = dict.fromkeys(settings)
         for _ in range(2):

@@ -18,12 +18,15 @@ import pytest
 import torch
 
 from alphago.cuda.contract import BackendMissing
+from alphago.env.games import selfplay_game
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.net import NeuralNet, load_model
+from alphago.training.call.opening import estimate
 from alphago.training.call.plan import TrainCall, new_run
-from alphago.training.call.session import estimate, train
-from alphago.training.criteria import Gate, Opponent
+from alphago.training.call.session import train
+from alphago.training.judges.gate import Gate
+from alphago.training.judges.proof import Opponent
 from alphago.training.runs.config import holds_run, read_config
 from alphago.training.runs.folder import new_folder
 from alphago.training.selfplay import SelfPlay, selfplay
@@ -41,7 +44,7 @@ from tests.training.small_runs import (
     interrupt_at,
     run,
     same,
-)  # fmt: skip
+)
 
 FULL = "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 139.80 GiB"
 
@@ -93,9 +96,12 @@ class TestStopping:
         )
         root = Path(__file__).parents[2]
         process = subprocess.Popen(
-            [sys.executable, "-c", program], stderr=subprocess.PIPE, text=True, cwd=root,
+            [sys.executable, "-c", program],
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=root,
             env={**os.environ, "PYTHONPATH": str(root)},
-        )  # fmt: skip
+        )
         try:
             metrics = tmp_path / "run" / "metrics.jsonl"
             while not (metrics.exists() and metrics.read_text().count("\n") > 2):
@@ -237,16 +243,16 @@ class TestModel:
             (GO, {"model": model(size_free=False), "curriculum": ((2, 0.5),)}, r"GoEnv\(2.* fit one board size"),
             (TicTacToeEnv(), {"model": model()}, "is another game"),
             (TicTacToeEnv(), {"curriculum": ((2, 0.5),)}, "has only one board size, "),
-            (TicTacToeEnv(), {"sizes": ((3, 0.5), (4, 0.5))}, "has only one board size, "),
-            (GoEnv(5), {"sizes": ((3, 0.5), (4, 0.5))}, r"sizes must include the size of the game, 5, got \(\(3"),
             (GO, {"curriculum": ((40, 0.5),)}, "board_size .* 25, got 40"),
             (GO, {"tower_height": -1}, "tower_height must be an integer >= 0, got -1"),
             (GO, {"num_games": 0}, "num_games must be an integer >= 1, got 0"),
+            (GO, {"gate": True}, "gate, a win rate, must be .*, got True"),
+            (GO, {"gate": "0.55"}, "gate, a win rate, must be .*, got '0.55'"),
             (GO, {"stop_after": 0}, "stop_after, in minutes, must be a number > 0, got 0"),
             (GO, {"stop_after": float("nan")}, "stop_after, in minutes, must be a number > 0, got nan"),
             (GO, {"preset": "8x8"}, "preset must be one of '7x7', .*8x8"),
         ],
-    )  # fmt: skip
+    )
     def test_refusals(self, tmp_path: Path, env: Any, given: dict[str, Any], sentence: str) -> None:
         """Before anything is written: the folder stays free for the next attempt."""
         with pytest.raises(ValueError, match=sentence):
@@ -305,7 +311,7 @@ class TestVariant:
         return [int(np.flatnonzero(passes)[0]) for passes in chosen if passes.any()]
 
     def test_no_early_passes(self, tmp_path: Path) -> None:
-        first = self.GAME.training_variant().first_pass
+        first = selfplay_game(self.GAME).variant().first_pass
         assert first == 14
         assert min(self.first_passes(tmp_path)) >= first
         assert load_model(tmp_path, self.GAME).env == self.GAME
@@ -348,12 +354,16 @@ class TestDevice:
             assert "device" not in str(read_config(tmp_path))  # nothing that the run has to know
             assert all(torch.isfinite(parameter).all() for parameter in net.parameters())
 
-    def test_boards_of_several_sizes(self, device: str, tmp_path: Path) -> None:
-        """Each has its own evaluator, which keeps its graphs when new weights come."""
+    def test_a_curriculum_and_a_gate(self, device: str, tmp_path: Path) -> None:
         net, listener = run(
-            tmp_path, 8, GoEnv(4, komi=0.5), device=device, sizes=((3, 0.5), (4, 0.5)), gate=Gate(games=2, readouts=2),
+            tmp_path,
+            8,
+            GoEnv(4, komi=0.5),
+            device=device,
+            curriculum=((3, 0.5),),
+            gate=Gate(games=2, readouts=2),
             ckp_freq=4,
-        )  # fmt: skip
+        )
         assert listener.last["games"] >= 8
         assert listener.noted("candidate")
         assert net.env == GoEnv(4, komi=0.5)
@@ -378,7 +388,7 @@ class TestDevice:
                     raise torch.OutOfMemoryError(FULL)
                 return super().go_on(stop, until)
 
-        for module in ("alphago.training.call.session", "alphago.nn.inference.gpu"):
+        for module in ("alphago.training.call.plan", "alphago.nn.inference.gpu"):
             monkeypatch.setattr(f"{module}.find_device", lambda env, name: "host" if name == "auto" else name)
         sentence = "20.00 MiB does not fit into the memory that is left on the GPU"
         settings = {"source": Fills, "plies_per_iteration": 2}

@@ -6,7 +6,6 @@ were many games, gave the candidate Black in all of them, and never saved whom i
 
 import json
 import threading
-from collections.abc import Sequence
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -18,14 +17,13 @@ from alphago.arena.match import MatchResult
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import load_records
-from alphago.training.criteria import Gate
 from alphago.training.history import read_history, read_rows
 from alphago.training.judges.candidate import Match
-from alphago.training.judges.gate import Gatekeeper
-from alphago.training.lineup import Lineup
+from alphago.training.judges.gate import Gate, Gatekeeper
 from alphago.training.loop import train_loop
 from alphago.training.run import Run
 from alphago.training.selfplay import SelfPlay
+from alphago.training.source import Company
 from tests.training.small_runs import (
     GO,
     Listener,
@@ -39,7 +37,7 @@ from tests.training.small_runs import (
     run_killed,
     same,
     without_times,
-)  # fmt: skip
+)
 
 QUICK = Gate(0.55, games=4, every=4, readouts=2)
 FOUR = GoEnv(4, komi=0.5)
@@ -54,14 +52,28 @@ def gated(tmp_path_factory: pytest.TempPathFactory) -> Small:
     return Small(folder, *run(folder, gate=QUICK))
 
 
-def match_of(gate: Gate, boards: Sequence[tuple[GoEnv, float]] = ((GO, 1.0),)) -> Match:
-    largest = boards[-1][0]
-    return Match((net_of(2, largest), net_of(1, largest)), boards, 0, gate, "cpu")
+def match_of(gate: Gate, env: GoEnv = GO) -> Match:
+    return Match((net_of(2, env), net_of(1, env)), env, 0, gate.terms, "cpu")
 
 
 def ended(*outcomes: float) -> MatchResult:
     """Games that ended so, each with a move of its own."""
     return MatchResult(np.array(outcomes, np.float32), tuple((i,) for i in range(len(outcomes))))
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"win_rate": 0.0}, "a gate's win_rate must be a number > 0 and <= 1, got 0.0"),
+        ({"games": 5}, "a gate's games must be an even number, got 5"),
+        ({"sprt": (10, 0)}, "elo0 must be below elo1"),
+        ({"sprt": 10}, "a gate's sprt must be a pair of Elo differences or None, got 10"),
+    ],
+    ids=str,
+)
+def test_what_is_no_gate(given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        Gate(**given)
 
 
 class TestKeptGames:
@@ -77,12 +89,6 @@ class TestKeptGames:
             assert all(end.is_over and end.score() == game.score for end, game in zip(ends, games, strict=True))
             candidate = [game.outcome * (1 - 2 * (i % 2)) for i, game in enumerate(games)]
             assert sum(outcome > 0 for outcome in candidate) == row["wins"]
-
-    def test_each_board_apart(self, tmp_path: Path) -> None:
-        settings = {"sizes": ((3, 0.5), (4, 0.5)), "gate": QUICK, "source": RandomGames, "plies_per_iteration": 16}
-        run(tmp_path, 4, FOUR, **settings)
-        names = sorted(path.name for path in (tmp_path / "matches").iterdir())
-        assert names == ["gate-0000004-3x3.npz", "gate-0000004-4x4.npz"]
 
     def test_those_of_later_candidates_go(self, tmp_path: Path, gated: Small) -> None:
         """A run that goes on from an older state plays them again."""
@@ -109,7 +115,7 @@ class TestMatch:
         """55 % is enough, a draw counts half; below that the best stays."""
         match = match_of(Gate(0.55, games=20))
         assert not match.is_over
-        match.results.append((GO, ended(*outcomes)))
+        match.results.append(ended(*outcomes))
         assert match.is_over
         assert match.win_rate == pytest.approx(rate, abs=1e-9)
         assert match.accepted is passes
@@ -118,7 +124,7 @@ class TestMatch:
 
     def test_games_are_played_and_differ(self) -> None:
         """Not one position looked at many times."""
-        match = match_of(Gate(games=40), ((FOUR, 1.0),))
+        match = match_of(Gate(games=40), FOUR)
         for _ in range(2):
             assert not match.is_over
             match.play(0, threading.Event())
@@ -129,34 +135,24 @@ class TestMatch:
     @pytest.mark.parametrize("env", [BLACK_WINS, WHITE_WINS], ids=["black wins", "white wins"])
     def test_the_candidate_plays_both_colours(self, env: GoEnv) -> None:
         """Seed defect 5: AlphaGOZero-TF's candidate was always Black; where a colour decides, it wins half."""
-        match = match_of(Gate(games=20, readouts=0), ((env, 1.0),))
+        match = match_of(Gate(games=20, readouts=0), env)
         while not match.is_over:
             match.play(0, threading.Event())
         counts = match.counts()
         assert (counts["wins"], counts["draws"], counts["losses"]) == (10, 0, 10)
 
-    def test_boards_share_the_games(self) -> None:
-        """Each part has games of its own."""
-        match = match_of(Gate(games=40), ((GO, 0.2), (FOUR, 0.8)))
-        for _ in range(2):
-            match.play(0, threading.Event())
-        assert [(env, len(result.games)) for env, result in match.results] == [(GO, 6), (FOUR, 14)] * 2
-        assert match.results[1][1].games != match.results[3][1].games
-        rates = match.by_board()
-        assert 0.3 * rates["win_rate_3x3"] + 0.7 * rates["win_rate_4x4"] == pytest.approx(match.win_rate)
-
     @pytest.mark.parametrize(("sign", "passes"), [(1.0, True), (-1.0, False)])
     def test_a_sequential_test_ends_it_early(self, sign: float, passes: bool) -> None:
         match = match_of(Gate(games=1000, sprt=(0, 100)))
         while not match.is_over:
-            match.results.append((GO, ended(*[sign, sign, sign, -sign] * 5)))
+            match.results.append(ended(*[sign, sign, sign, -sign] * 5))
         assert match.accepted is passes
         assert 20 <= len(match.outcomes) < 300
 
     def test_undecided(self) -> None:
         """By a sequential test that the games do not suffice for."""
         match = match_of(Gate(0.5, games=20, sprt=(0, 10)))
-        match.results.append((GO, ended(*[1.0, -1.0, 1.0, 1.0] * 5)))
+        match.results.append(ended(*[1.0, -1.0, 1.0, 1.0] * 5))
         assert (match.is_over, match.accepted) == (True, False)
 
 
@@ -199,7 +195,8 @@ class TestJudging:
             keeper = self.gatekeeper(run)
 
             def due(games: int, steps: int) -> bool:
-                run.games, run.learner.steps = games, steps
+                run.count(games=games)
+                run.learner.steps = steps
                 return keeper.due(run)
 
             assert [due(9, 5), due(10, 5), due(10, 0), due(1000, 5), due(1000, 0)] == [False, True, False, True, False]
@@ -214,8 +211,8 @@ class Published(SelfPlay):
 
     nets: list[NeuralNet]
 
-    def publish(self, net: NeuralNet, dtype: str | None = None, *, lineup: Lineup | None = None) -> None:
-        super().publish(net, dtype, lineup=lineup)
+    def publish(self, net: NeuralNet, dtype: str | None = None, *, company: Company | None = None) -> None:
+        super().publish(net, dtype, company=company)
         self.nets = [*getattr(self, "nets", []), net]
 
 
@@ -225,7 +222,7 @@ class TestRun:
         gate = Gate(0.51, games=4, every=4, readouts=0)
         with opened(tmp_path, env=BLACK_WINS, source=Published, gate=gate) as run:
             train_loop(run, threading.Event())
-            (source,) = run.boards.sources
+            source = run.stage.source
             assert isinstance(source, Published)
             assert len(source.nets) == 1
             first = net_of(0, BLACK_WINS)
@@ -242,7 +239,7 @@ class TestRun:
         gate = Gate(0.5, games=4, every=4, readouts=0)
         with opened(tmp_path, env=BLACK_WINS, source=Published, gate=gate) as run:
             train_loop(run, threading.Event())
-            (source,) = run.boards.sources
+            source = run.stage.source
             assert isinstance(source, Published)
             accepted = [row["accepted"] for row in read_history(tmp_path).evaluations]
             assert len(accepted) > 2

@@ -15,9 +15,8 @@ from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.training.call.session import train
-from alphago.training.criteria import Opponent
 from alphago.training.history import EVALUATIONS, read_rows
-from alphago.training.judges.proof import PROOF, Examiner, expectation
+from alphago.training.judges.proof import PROOF, Examiner, Opponent, expectation
 from alphago.training.run import Stopped
 from alphago.training.watch.run_clock import RunClock
 from tests.arena.playing import install_fake_gnugo
@@ -90,8 +89,12 @@ class TestWithoutProof:
         (row,) = rows_of(tmp_path)
         assert (row["games"], row["played"]) == (8, 20)
         assert " minutes against random: " in listener.notes[-2]
-        for part in ("without a proof", f"it won {row['win_rate']:.1%}", "the last one of 20 games",
-                     f"alphago train --folder {tmp_path} --games 16"):  # fmt: skip
+        for part in (
+            "without a proof",
+            f"it won {row['win_rate']:.1%}",
+            "the last one of 20 games",
+            f"alphago train --folder {tmp_path} --games 16",
+        ):
             assert part in listener.notes[-1]
         _, listener = go_on(tmp_path, source=RandomGames)
         assert len(rows_of(tmp_path)) == 1
@@ -249,3 +252,10 @@ def test_refusals(env: GameEnv, name: str, sentence: str, tmp_path: Path, engine
     with pytest.raises((ValueError, EngineError), match=sentence):
         train(env, 4, folder=tmp_path / "run", reports=[], until=name, **TINY)
     assert not (tmp_path / "run").exists()
+
+
+def test_what_is_no_opponent() -> None:
+    with pytest.raises(ValueError, match=r"^an opponent's readouts must be an integer >= 0, got -3$"):
+        Opponent("random", readouts=-3)
+    with pytest.raises(TypeError, match="did you mean most_games"):
+        Opponent("random", most_game=2)  # type: ignore[call-arg]

@@ -15,10 +15,10 @@ from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.training.call.session import train
-from alphago.training.criteria import check_watch, split_readouts
 from alphago.training.history import EVALUATIONS, read_rows
 from alphago.training.judges.watcher import AT_THE_END, POINTS, Watcher
 from alphago.training.run import Run
+from alphago.training.watch_names import check_watch, split_readouts
 from tests.training.small_runs import GO, TINY, Listener, RandomGames, Small, go_on, opened, run, run_killed, same
 
 SHARE = 0.05
@@ -96,7 +96,7 @@ def rows_of(folder: Path) -> list[Any]:
 def watched(folder: Path, watcher: Watcher, minutes: float = 10.0) -> Iterator[Run]:
     """A run by the clock with this judge, whose clock the test turns."""
     settings = {"max_minutes": minutes, "report": Listener()}
-    with opened(folder, None, source=RandomGames, judges=[watcher], **settings) as made:  # type: ignore[arg-type]
+    with opened(folder, None, source=RandomGames, extra=[watcher], **settings) as made:  # type: ignore[arg-type]
         made.clock.ready = 0.0
         yield made
 
@@ -107,7 +107,7 @@ def train_for(run: Run, watcher: Watcher, until: float, step: float = 1.5) -> It
     while seconds < until:
         seconds += step
         run.clock.set(seconds)
-        run.iterations += 1
+        run.count(iterations=run.counts.iterations + 1)
         run.games += 3
         run.judge(threading.Event())
         yield watcher.budget.spent
@@ -119,9 +119,10 @@ class TestShare:
         """Whatever an opponent takes: beyond it is one move of its games at most, at any time of the run."""
         clock, pace = Clock(), iter(range(10**6))
         watched_by = [
-            Slow("fast", clock, lambda: 0.02), Slow("slow", clock, lambda: 4.0),
+            Slow("fast", clock, lambda: 0.02),
+            Slow("slow", clock, lambda: 4.0),
             Slow("slower and slower", clock, lambda: 1e-3 * next(pace)),
-        ]  # fmt: skip
+        ]
         watcher = Watcher(GO, watched_by, SHARE, at_once=at_once, clock=clock)
         with watched(tmp_path, watcher) as run:
             for spent in train_for(run, watcher, 600):
@@ -152,7 +153,7 @@ class TestShare:
         with watched(tmp_path, watcher) as run:
             list(train_for(run, watcher, 600))
             assert not watcher.due(run)
-            run.iterations += 1  # it was prolonged and is over again
+            run.count(iterations=run.counts.iterations + 1)  # it was prolonged and is over again
             assert watcher.due(run)
 
 
@@ -216,8 +217,9 @@ class TestRuns:
         assert same(net, same_net)
         rows = rows_of(tmp_path / "watched")
         assert {(row["judge"], row["opponent"], row["readouts"]) for row in rows} == {
-            ("watch", "random", 0), ("watch", "random", 4)
-        }  # fmt: skip
+            ("watch", "random", 0),
+            ("watch", "random", 4),
+        }
         last = rows[-1]
         assert last["games"] == 16
         assert last["wins"] + last["draws"] + last["losses"] == last["played"] == len(last["moves"])
@@ -258,8 +260,10 @@ class TestRuns:
         for text, names in (("random@0,gnugo:10@64", ("random@0", "gnugo:10@64")), ("none", None)):
             assert parser_of("train").parse_args(["--watch", text]).watch == names
         assert [split_readouts(text) for text in ("gnugo", "uct:9@0", "records:a@b")] == [
-            ("gnugo", 64), ("uct:9", 0), ("records:a@b", 64),
-        ]  # fmt: skip
+            ("gnugo", 64),
+            ("uct:9", 0),
+            ("records:a@b", 64),
+        ]
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 import torch
 
+from alphago.env.games import selfplay_game
 from alphago.mcts.evaluator import HashEvaluator
+from alphago.training.cgzero import Champions, Pool
 from alphago.training.loop import train_loop
 from alphago.training.memory import ReplayMemory
 from alphago.training.selfplay import selfplay
 from tests.training.small_runs import GO, EagerSaving, opened
 
 # Compiled kernels come with the fork, too.
-memory = ReplayMemory(GO.training_variant())
+memory = ReplayMemory(selfplay_game(GO).variant())
 memory.add(selfplay(memory.env, HashEvaluator(), 4, 2, groups=1, device="cpu", seed=0))
 memory.sample(4, np.random.default_rng(0))
 
@@ -23,8 +25,8 @@ SETTINGS: dict[str, Any] = {"num_games": 12, "samples_per_position": 3.0}
 
 CHAMPIONS: dict[str, Any] = {  # of merged samples, and of two networks in a game
     "num_games": 16,
-    "champions": {"win_rate": 0.25, "games": 2, "readouts": 2, "recent": 2, "recent_share": 0.4},
-    "pool": {"positions": 30, "subset": 60, "epochs": 2},
+    "judges": [Champions(0.25, games=2, readouts=2, recent=2, recent_share=0.4)],
+    "memory": Pool(30, subset=60, epochs=2),
 }
 
 

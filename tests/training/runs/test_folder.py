@@ -28,7 +28,7 @@ from tests.training.small_runs import (
     run_killed,
     same,
     spoil,
-)  # fmt: skip
+)
 
 
 class TestWeights:

@@ -78,6 +78,7 @@ class TestStates:
         written.write(State({"a": tensor}, {"number": 3}))
         written.write(State({}, {"number": 4}))
         assert sorted(path.name for path in tmp_path.iterdir() if "damaged" not in path.name) == [
-            *(f"000002.safetensors{end}" for end in ("", ".2", ".3", ".4")), "000003.safetensors",
-        ]  # fmt: skip
+            *(f"000002.safetensors{end}" for end in ("", ".2", ".3", ".4")),
+            "000003.safetensors",
+        ]
         assert written.read().data == {"number": 4}

@@ -24,7 +24,8 @@ from alphago.training.judges.prediction import Counts, add_to
 from alphago.training.selfplay import selfplay
 from alphago.training.supervised.call import predict_games, train_supervised
 from alphago.training.supervised.given_games import DatasetGames, RecordGames, given_games, left_out_sentence
-from alphago.training.supervised.source import GivenMemory, GivenSource
+from alphago.training.supervised.source import Given, GivenSource
+from alphago.training.targets import LambdaReturns
 from alphago.training.watch.report import Report
 from tests.training.small_runs import RandomGames, run
 
@@ -95,7 +96,7 @@ class TestSamples:
         """Those of each position under its symmetry, where the losses leave them out."""
         games = given_games(ENV, dataset if kind == "dataset" else selfplay(ENV, HashEvaluator(), 2, 40, seed=0))
         for masked in (False, True):
-            GivenMemory.of(games, ENV, masked=masked)
+            Given(games).make_memory(ENV, targets=LambdaReturns(), masked=masked, start=0, seed=0)
             sample = games.sample(30, np.random.default_rng(0))
             stones = sample.planes[:, :2].sum(axis=1).reshape(30, 25) > 0
             illegal = sample.policy[:, :25] == ILLEGAL
@@ -209,10 +210,9 @@ class TestGames:
         games = given_games(ENV, tmp_path)
         assert isinstance(games, RecordGames)
         assert len(games.records) + len(games.held) == 21
-        assert games.left_out == {
-            "occupied point": 1, "as lines of text, which `alphago sgf` imports": 2, "of another board": 1,
-            "no result": 1, "not legal under the rules of this game": 1, "damaged file": 1,
-        }  # fmt: skip
+        once = ("occupied point", "of another board", "no result", "not legal under the rules of this game")
+        lines = {"as lines of text, which `alphago sgf` imports": 2}
+        assert games.left_out == dict.fromkeys((*once, "damaged file"), 1) | lines
         assert left_out_sentence(games).startswith("7 games are left out: 2 as lines of text")
         assert len(given_games(ENV, tmp_path / "more.zip").held_out(10**6)) == 1
 
@@ -227,10 +227,8 @@ class TestGames:
         shutil.copytree(dataset.parent / "sgf", tmp_path / "games")
         (tmp_path / "games" / "bad.sgf").write_text("(;SZ[5]RE[B+R];B[aa];W[aa])")
         notes = Notes()
-        train_supervised(
-            ENV, tmp_path / "games", epochs=0.02, checks=1, folder=tmp_path / "run",
-            **{**SMALL, "tower_height": 0, "reports": [notes]},
-        )  # fmt: skip
+        chosen = {**SMALL, "tower_height": 0, "reports": [notes], "folder": tmp_path / "run"}
+        train_supervised(ENV, tmp_path / "games", epochs=0.02, checks=1, **chosen)
         assert notes.texts[0] == "1 game is left out: 1 occupied point"
 
     def test_too_few_games(self, tmp_path: Path) -> None:
@@ -289,10 +287,8 @@ class TestTraining:
         epochs = 1.0 if batch_size > 100 else 0.1
         before = NeuralNet(ENV, tower_height=1, channels=8)
         weights = {name: tensor.clone() for name, tensor in before.state_dict().items()}
-        train_supervised(
-            ENV, dataset, before, epochs=epochs, folder=tmp_path / "run", checks=1, device="cpu", reports=(),
-            batch_size=batch_size, groups=1,
-        )  # fmt: skip
+        chosen = {"folder": tmp_path / "run", "device": "cpu", "reports": (), "batch_size": batch_size, "groups": 1}
+        train_supervised(ENV, dataset, before, epochs=epochs, checks=1, **chosen)
         history = read_history(tmp_path / "run")
         assert history.metrics[-1]["steps"] > 0
         assert all(row["selfplay_share"] is None for row in history.metrics)  # so no advice about self-play is given
@@ -301,10 +297,8 @@ class TestTraining:
     def test_moves_and_results_are_learned(self, dataset: Path, tmp_path: Path) -> None:
         """A good part of these moves can be foreseen, and who wins is known from whose turn it is."""
         notes = Notes()
-        net = train_supervised(
-            ENV, dataset, epochs=6, folder=tmp_path / "run", checks=4, seed=1,
-            **{**SMALL, "reports": [notes], "channels": 16, "learning_rate": 0.02},
-        )  # fmt: skip
+        chosen = {**SMALL, "reports": [notes], "channels": 16, "learning_rate": 0.02, "folder": tmp_path / "run"}
+        net = train_supervised(ENV, dataset, epochs=6, checks=4, seed=1, **chosen)
         rows = [row for row in notes.rows if row["judge"] == "held-out"]
         assert len(rows) >= 4
         assert rows[0]["positions_judged"] > 100
@@ -378,8 +372,11 @@ class TestWatchedByADataset:
 def test_counts() -> None:
     """By hand: four positions with five actions."""
     counts = Counts()
-    priors = np.array([[0.5, 0.2, 0.1, 0.1, 0.1, 0, 0], [0.1, 0.6, 0.1, 0.1, 0.1, 0, 0],
-                       [0.4, 0.3, 0.1, 0.1, 0.06, 0.04, 0], [0.4, 0.3, 0.1, 0.1, 0.06, 0.04, 0]])  # fmt: skip
+    first, last = (
+        [[0.5, 0.2, 0.1, 0.1, 0.1, 0, 0], [0.1, 0.6, 0.1, 0.1, 0.1, 0, 0]],
+        [0.4, 0.3, 0.1, 0.1, 0.06, 0.04, 0],
+    )
+    priors = np.array([*first, last, last])
     values, moves, results = np.array([1.0, 0.0, -0.5, 0.8]), np.array([0, 0, 5, 4]), np.array([1.0, -1.0, -1.0, -1.0])
     add_to(counts, priors, values, moves, results)
     found = counts.measures()

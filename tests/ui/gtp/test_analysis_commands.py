@@ -11,7 +11,7 @@ from alphago import __version__
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.net import NeuralNet
-from alphago.ui.gtp.commands import GoEngine
+from alphago.ui.gtp.game_commands import GoEngine
 from alphago.ui.katago import seen_by
 from tests.diagrams import draw
 from tests.ui.gtp.engine import Controller, ask, engine, prefers
@@ -115,7 +115,7 @@ class TestAnalyze:
     def test_whose_view(self, gtp: GoEngine) -> None:
         """The side to move's unless `reportAnalysisWinratesAs` says otherwise."""
         ask(gtp, "play b C3")
-        found = gtp.thinker.look(gtp.game.ready(-1))
+        found = gtp.look(gtp.game.ready(-1))
         own, black, white = (seen_by(found, side) for side in ("SIDETOMOVE", "BLACK", "WHITE"))
         assert own.value == white.value == -black.value
         assert np.array_equal(own.ownership, -black.ownership)
@@ -202,16 +202,12 @@ class TestAnalyze:
 
 def test_what_lizgoban_asks_first(gtp: GoEngine) -> None:
     """Its probes (src/engine.js): what is known succeeds, and what is not fails, or it would be used."""
-    known = (
-        "name", "kata-analyze interval 1", "kata-set-rules chinese", "lz-analyze interval 1 minmoves 30",
-        "kata-raw-nn 0", "kata-analyze 1 pvVisits true", "kata-analyze 1 pvEdgeVisits true",
-        "kata-analyze 1 ownershipStdev true", "kata-analyze 1 movesOwnership true", "kata-analyze 1 rootInfo true",
-        "lz-analyze 1 allow B D4 1", "clear_cache",
-    )  # fmt: skip
-    unknown = (
-        "lz-setoption name visits value 0", "set_free_handicap A1", "set_position", "lizgoban_stop_startup_log",
-        "kata-search_analyze_cancellable B", "kata-get-param humanSLProfile", "kata-get-models",
-    )  # fmt: skip
+    added = ("pvVisits", "pvEdgeVisits", "ownershipStdev", "movesOwnership", "rootInfo")
+    analyses = ("kata-analyze interval 1", "lz-analyze interval 1 minmoves 30", "lz-analyze 1 allow B D4 1")
+    known = ("name", "kata-set-rules chinese", "kata-raw-nn 0", "clear_cache", *analyses)
+    known += tuple(f"kata-analyze 1 {name} true" for name in added)
+    unknown = ("lz-setoption name visits value 0", "set_free_handicap A1", "set_position", "lizgoban_stop_startup_log")
+    unknown += ("kata-search_analyze_cancellable B", "kata-get-param humanSLProfile", "kata-get-models")
     assert not [reply for reply in ask(gtp, *known) if reply.startswith("?")]
     assert not [reply for reply in ask(gtp, *unknown) if not reply.startswith("?")]
 
@@ -383,10 +379,8 @@ class TestFiles:
 
     def test_damaged_files(self, tmp_path: Path) -> None:
         """A file that is cut off is loaded; one with an illegal move only before it; a doubtful position never."""
-        names = {
-            "cut": "(;GM[1]SZ[5];B[aa];W[bb];B[c", "illegal": "(;GM[1]SZ[5];B[aa];W[bb];B[bb];W[cc])",
-            "set": "(;GM[1]SZ[5];B[aa];AW[cc];W[bb])", "two": "(;GM[1]SZ[5];B[aa])(;GM[1]SZ[5];B[bb])",
-        }  # fmt: skip
+        names = {"cut": "(;GM[1]SZ[5];B[aa];W[bb];B[c", "illegal": "(;GM[1]SZ[5];B[aa];W[bb];B[bb];W[cc])"}
+        names |= {"set": "(;GM[1]SZ[5];B[aa];AW[cc];W[bb])", "two": "(;GM[1]SZ[5];B[aa])(;GM[1]SZ[5];B[bb])"}
         for name, text in names.items():
             (tmp_path / name).write_text(text)
         gtp = engine(5)

@@ -15,9 +15,10 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from alphago.cli import main
-from alphago.ui.web.commands import COMMANDS
 from alphago.ui.web.guard import Guard
 from alphago.ui.web.limits import MOST_CONNECTIONS, MOST_MESSAGE, MOST_SESSIONS
+from alphago.ui.web.page_commands import COMMANDS
+from alphago.ui.web.page_files import FILES
 from tests.ui.web.served import PATIENCE, Served, say, serving, told
 
 TOKEN = "a long secret"
@@ -29,7 +30,7 @@ def test_the_page_and_its_headers() -> None:
         status, text = served.get()
         assert status == 200
         assert '<script type="module" src="/page.js">' in text
-        for path in ("/board.js", "/page.js", "/watch.js", "/board.css", "/page.css", "/favicon.svg", "/favicon.ico"):
+        for path in FILES:
             assert served.get(path)[0] == 200, path
         assert served.get("/watch") == (200, '{"runs":[]}')
         for path in ("/etc/passwd", "/../server.py", "/..%2f..%2fserver.py", "/static/board.js", "/board.js/../x"):
@@ -55,7 +56,7 @@ def test_another_origin_is_refused(origin: str) -> None:
         with pytest.raises(InvalidStatus):
             served.page(Origin=origin)
         with served.page(Origin=served.address) as page:
-            assert told(page, "welcome")["networks"]
+            assert told(page, "welcome")["games"]
 
 
 def test_with_a_token_only_those_who_have_it() -> None:
@@ -113,8 +114,12 @@ def junk(chance: random.Random) -> str:
     """A message that no page would send, or nearly one."""
     words = [*COMMANDS, "x"]
     values = [None, True, -1, 10**40, 1e308, "", "C3", "pass", "go", [], {}, [1] * 50, {"board_size": 3}, "é\u0000" * 9]
-    fields = {chance.choice(["move", "node", "game", "options", "readouts", "link", "text", "white", "key"]):
-              chance.choice(values) for _ in range(3)}  # fmt: skip
+    fields = {
+        chance.choice(["move", "node", "game", "options", "readouts", "link", "text", "white", "key"]): chance.choice(
+            values
+        )
+        for _ in range(3)
+    }
     message = json.dumps({"type": chance.choice([*words, *values[:6]]), **fields})
     return chance.choice([message, message, message[: chance.randrange(len(message) + 1)], "[" * 2000, "null"])
 

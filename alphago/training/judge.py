@@ -1,0 +1,91 @@
+"""Judge: the interface between a run and whatever judges its networks, by matches or otherwise."""
+
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import torch
+
+from alphago.env.game import GameEnv
+from alphago.nn.net import NeuralNet
+from alphago.training.seating import SeatingSettings
+from alphago.training.source import Company
+
+RunT = TypeVar("RunT", contravariant=True)  # the class Run, which is above this file
+
+
+class Judge(Protocol[RunT]):
+    """A judge of a run's networks: the gate, the proof of strength, or one that only measures."""
+
+    @property
+    def name(self) -> str:
+        """The judge's name in the run's state and in evaluations.jsonl."""
+
+    @property
+    def decides(self) -> bool:
+        """Whether a verdict may end the run or change self-play's networks.
+
+        If so, the run is saved after each verdict.
+        """
+
+    @property
+    def best(self) -> NeuralNet | None:
+        """The network that self-play uses instead of the latest one; None if it uses the latest."""
+
+    @property
+    def company(self) -> Company | None:
+        """The networks that play self-play beside `best`; None if `best` plays alone.
+
+        It is the same object until a network or a share in it changes.
+        """
+
+    @property
+    def ends_run(self) -> bool:
+        """Whether this judge's verdict ends the run."""
+
+    def due(self, run: RunT) -> bool:
+        """Return whether to judge now; called between two iterations and at the run's end."""
+
+    def judge(self, run: RunT, stop: threading.Event) -> bool:
+        """Judge the run's network; return False, with no verdict, if `stop` was set before the end."""
+
+    def conclusion(self, longer: str) -> str:
+        """Return a sentence to report at the run's end; "" for nothing to report.
+
+        longer: options of `alphago train` that prolong the run.
+        """
+
+    def tensors(self) -> Mapping[str, torch.Tensor]:
+        """Return the judge's tensors for the run's state, by name."""
+
+    def state(self) -> dict[str, Any]:
+        """Return the judge's other data for the run's state, as plain data."""
+
+    def restore(self, run: RunT, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
+        """Continue from a saved state of the run.
+
+        tensors: all tensors of the run's state.
+        state: the result of this judge's method `state`; None if the saved run did not have this judge.
+        """
+
+    def close(self) -> None:
+        """Release what the judge holds, such as processes; called when the run's call ends."""
+
+
+class JudgeSettings(Protocol[RunT]):
+    """The settings of a judge, a frozen dataclass, which make it."""
+
+    @property
+    def chooses(self) -> bool:
+        """Whether the judge chooses self-play's network; a run has at most one such judge."""
+
+    @property
+    def seating(self) -> SeatingSettings | None:
+        """The seating that a Company of the judge needs; None if the judge adds no networks to self-play."""
+
+    def make_judge(self, env: GameEnv, net: NeuralNet, folder: Path) -> Judge[RunT]:
+        """Return the judge of a run that begins; `restore` continues an earlier one.
+
+        env: the game of the run.  net: its first network.  folder: its folder.
+        """
