@@ -15,8 +15,10 @@ from alphago.system.settings_tree import Entry, SettingsTree
 SHORT = {"num_games": "games", "max_minutes": "minutes"}  # flags of settings that have a longer name in Python
 # Texts for the defaults of self-play's search that depend on other settings.
 SELF_PLAY_DEFAULTS = {
-    "search": "gumbel", "considered": "half of the readouts, 2 to 16", "leaves": "as many as fill a batch"
-}  # fmt: skip
+    "search": "gumbel",
+    "considered": "half of the readouts, 2 to 16",
+    "leaves": "as many as fill a batch",
+}
 
 
 def add_tree(

@@ -19,9 +19,10 @@ def add_options(parser: Parser) -> None:
     )
     parser.usage = f"{parser.prog} DATASET [OPTIONS]"
     parser.add_argument(
-        "dataset", metavar="DATASET",
+        "dataset",
+        metavar="DATASET",
         help="a dataset (alphago sgf FILES --to DATASET), a run of self-play, or a file or folder of games",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--board-size", type=integer, metavar="N", help="size of the board (the model's, or the dataset's usual one)"
     )
@@ -56,9 +57,15 @@ def run(options: argparse.Namespace) -> int:
     with ConsoleReport(f"alphago supervised {shlex.quote(str(options.dataset))}") as console:
         reports = [console, *([TensorBoardReport()] if options.tensorboard else [])]
         best = train_supervised(
-            env, options.dataset, net, epochs=options.epochs, checks=options.checks, device=options.device,
-            reports=reports, **given,
-        )  # fmt: skip
+            env,
+            options.dataset,
+            net,
+            epochs=options.epochs,
+            checks=options.checks,
+            device=options.device,
+            reports=reports,
+            **given,
+        )
     try:
         found = predict_games(best, options.dataset)
     except ValueError:

@@ -116,8 +116,11 @@ def ground(board: Board, spots: Sequence[Spot]) -> Layer:
     if board.surface == "squares":  # whose corners are square
         shapes.append(Rect(left, top, wide, high, style))
         sides = {left, left + wide}, {top, top + high}
-        lines = [(x1, y1, x2, y2) for x1, y1, x2, y2 in lines
-                 if not (({x1, x2} <= sides[0] and x1 == x2) or ({y1, y2} <= sides[1] and y1 == y2))]  # fmt: skip
+        lines = [
+            (x1, y1, x2, y2)
+            for x1, y1, x2, y2 in lines
+            if not (({x1, x2} <= sides[0] and x1 == x2) or ({y1, y2} <= sides[1] and y1 == y2))
+        ]
     shapes += [line(*ends, style) for ends in lines]
     shapes += [Circle(spots[point].x, spots[point].y, 0.09 * CELL, Style(LINE)) for point in board.stars]
     return tuple(shapes)
