@@ -42,8 +42,8 @@ VERBS = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code; arguments: the command line, by default this process's."""
     # A shell leaves the ~ of --out=~/net alone.
-    words = [HOME.sub(lambda match: str(user_path(match[0])), word)
-             for word in (sys.argv[1:] if arguments is None else arguments)]  # fmt: skip
+    given = sys.argv[1:] if arguments is None else arguments
+    words = [HOME.sub(lambda match: str(user_path(match[0])), word) for word in given]
     if words[:1] == ["help"]:
         words = [*words[1:2], "--help"]
     verb = words[0] if words else "--help"

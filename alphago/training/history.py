@@ -18,8 +18,8 @@ MOST_LOG_BYTES = 2**30  # of a log that is read: about a million iterations
 Row = Mapping[str, Any]
 
 # What readers compute with or print; a row that has something else in one of these places is damaged.
-NUMBERS = ("iteration", "seconds", "processor_seconds", "games", "positions", "steps", "played", "readouts",
-           "win_rate", "low", "high")  # fmt: skip
+LENGTHS = ("iteration", "seconds", "processor_seconds", "games", "positions", "steps")
+NUMBERS = (*LENGTHS, "played", "readouts", "win_rate", "low", "high")
 TEXTS = ("judge", "opponent", "sprt")
 
 

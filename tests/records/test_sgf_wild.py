@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from alphago.records.sgf.reader import parse_games
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,10 +28,11 @@ from alphago.records.sgf import (
     write_sgf,
 )
 from alphago.records.sgf import grammar as grammar_module
-from alphago.records.sgf import reading as reading_module
+from alphago.records.sgf import reader as reader_module
 from alphago.records.sgf.encoding import decode
 from alphago.records.sgf.grammar import trees
 from alphago.records.sgf.notes import katrain_values, packed, read_notes
+from alphago.records.sgf.reader import parse_games
 from alphago.records.sgf.values import read_rank
 from benchmarks.wild_sgf import with_accidents
 
@@ -425,7 +425,7 @@ class TestLimits:
         assert [fault.kind for fault in only("(;SZ[5];B[aa]" + ";" * 200 + ")").faults] == ["too large"]
 
     def test_large_files(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(reading_module, "LARGEST_FILE", 1000)
+        monkeypatch.setattr(reader_module, "LARGEST_FILE", 1000)
         path = tmp_path / "large.sgf"
         path.write_text("(;SZ[5]C[" + "x" * 2000 + "])")
         assert [fault.kind for fault in next(salvage_sgf(path)).faults] == ["too large"]

@@ -14,9 +14,7 @@ from alphago.system.optional import optional_import
 ROOT = Path(__file__).parents[2]
 NEED = "pictures need frames: pip install frames"
 # The libraries that pyproject.toml lists as extras, by the name of the module.
-EXTRAS = (
-    "anywidget", "cupy", "matplotlib", "onnx", "onnxruntime", "openvino", "PIL", "sgfmill", "tensorboard",
-)  # fmt: skip
+EXTRAS = ("anywidget", "cupy", "onnx", "onnxruntime", "openvino", "PIL", "tensorboard")
 
 
 def write(folder: Path, text: str) -> None:
@@ -70,8 +68,8 @@ def test_no_module_imports_one_in_another_way(file: Path) -> None:
             for name in names:
                 if name.partition(".")[0] in EXTRAS:
                     first = name.partition(".")[0]
-                    # A figure or image exists only after `optional_import` has succeeded.
-                    assert guarded or first in ("matplotlib", "PIL"), f"{file}:{node.lineno} imports {name}"
+                    # An image exists only after `optional_import` has succeeded.
+                    assert guarded or first == "PIL", f"{file}:{node.lineno} imports {name}"
 
 
 class TestWarnOnce:

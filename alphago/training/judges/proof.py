@@ -185,11 +185,9 @@ class Examiner:
     def matches(self) -> str:
         """Return the results of the latest matches against the opponent as a clause; "" if there were no matches."""
         rows = read_rows(self.folder / EVALUATIONS, "opponent")
-        rows = [
-            row for row in rows
-            if (row.get("judge"), row["opponent"]) == (self.name, self.opponent.name)
-            and None not in (number(row, key) for key in ("win_rate", "low", "high", "played"))
-        ]  # fmt: skip
+        rows = [row for row in rows if (row.get("judge"), row["opponent"]) == (self.name, self.opponent.name)]
+        keys = ("win_rate", "low", "high", "played")
+        rows = [row for row in rows if all(number(row, key) is not None for key in keys)]
         if not rows:
             return ""
         rates, last = ", ".join(f"{row['win_rate']:.1%}" for row in rows[-LATEST_MATCHES:]), rows[-1]

@@ -1,5 +1,6 @@
 """Settings of learning: what a gradient step does."""
 
+from types import NoneType
 from typing import Literal
 
 from alphago.nn.loss import LOSSES, LossFunction, LossWeights
@@ -75,7 +76,7 @@ class LearningSettings:
         if not known_name and not hasattr(self.optimizer, "__qualname__"):
             names = ", ".join(map(repr, OPTIMIZERS))
             raise ValueError(f"optimizer must be {names} or a function that makes one, got {self.optimizer!r}")
-        if not (self.bfloat16 in (None, MEASURED) or isinstance(self.bfloat16, bool)):
+        if not (isinstance(self.bfloat16, (bool, str, NoneType)) and self.bfloat16 in (True, False, MEASURED, None)):
             raise ValueError(f"bfloat16 must be True, False, {MEASURED!r} or None, got {self.bfloat16!r}")
         object.__setattr__(self, "schedule", check_schedule(self.schedule))
         if not isinstance(self.losses, LossWeights) and not hasattr(self.losses, "__qualname__"):
