@@ -70,13 +70,19 @@ def parse_config(path: Path) -> dict[str, Any]:
 def flat_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings in a config as plain data by keyword, as `train` takes them.
 
-    Those of self-play, learning and a window of games stand beside the run's; other parts are dictionaries.
+    Those of self-play, learning and a window of games stand beside the run's; other parts are dictionaries, and so is
+    each judge that has a name.
     """
     settings = config["settings"]
     parts = [settings[name] for name in ("selfplay", "learning")]
     parts += [settings["memory"]] if settings["memory"]["kind"] == "window" else []
     flat = {name: value for part in parts for name, value in part.items() if name != "kind"}
-    return {**{name: value for name, value in settings.items() if name not in ("selfplay", "learning")}, **flat}
+    judges = {judge["kind"]: judge for judge in settings["judges"]}
+    return {
+        **{name: value for name, value in settings.items() if name not in ("selfplay", "learning")},
+        **judges,
+        **flat,
+    }
 
 
 def game_of(config: Mapping[str, Any]) -> "GameEnv":
