@@ -15,8 +15,8 @@ from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
 from alphago.mcts.search import SearchSettings
 from alphago.nn.loss import LOSSES
-from alphago.training.group import SelfPlaySettings
-from alphago.training.settings import TrainingSettings
+from alphago.training.call.plan import settings_of as settings_of_run
+from alphago.training.settings import SelfPlaySettings, TrainingSettings
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ class TestSettings:
         for target in (settings, SearchSettings, *GAMES.values()):
             names = {setting.name.replace("_", "-") for setting in settings_of(target)}
             missing = {name for name in names if f"--{name}" not in text}
-            assert missing <= {"num-games", "max-minutes", "search"}
+            assert missing <= {"num-games", "max-minutes", "search", "seating", "targets", "judges", "memory"}
 
     def test_a_flag_of_several_games(self, capsys: pytest.CaptureFixture[str]) -> None:
         """`planes` is Go's and Gomoku's: help shows both texts, and the value is read once."""
@@ -247,7 +247,7 @@ class TestTrain:
     )
     def test_values_with_parts(self, command: str, settings: dict, given: Callable[[str], tuple]) -> None:
         assert given(f"--board-size 9 {command}")[1] == settings
-        TrainingSettings(**settings)
+        settings_of_run(settings)
 
     def test_a_part_of_the_search(self, given: Callable[[str], tuple]) -> None:
         _, settings = given("--c-scale 0.5 --no-gumbel")
