@@ -41,6 +41,7 @@ def add_options(parser: Parser) -> None:
     parser.add_argument(
         "--stop-after", type=number, metavar="MINUTES", help="save and stop after so many minutes; --folder resumes"
     )
+    parser.add_argument("--groups", type=integer, metavar="N", help="threads (one per core, or 4 on a GPU)")
     add_device(parser)
     parser.add_argument("--tensorboard", action="store_true", help="write curves for TensorBoard into the run's folder")
     add_tree(parser, SUPERVISED, "the run", leave=["ckp_freq"], defaults=USUAL)
@@ -51,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     from alphago.training.watch.report import ConsoleReport, TensorBoardReport
 
     env, net = game_of(options)
-    names = ("folder", "tower_height", "channels", "stop_after")
+    names = ("folder", "tower_height", "channels", "stop_after", "groups")
     given: dict[str, Any] = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     given |= given_keywords(options, SUPERVISED)
     with ConsoleReport(f"alphago supervised {shlex.quote(str(options.dataset))}") as console:

@@ -11,11 +11,10 @@ import pytest
 import torch
 
 from alphago.env.game import GameEnv
+from alphago.mcts.puct import Puct
 from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord
-from alphago.training.cgzero import Champions, Pool
-from alphago.training.judges.gate import Gate
-from alphago.training.parts import plain_part, saved_part
+from alphago.training.parts import RUN, run_settings
 from alphago.training.run import Run
 from alphago.training.window import Window, WindowMemory
 from tests.training.small_runs import go_on, run, run_killed, same
@@ -103,20 +102,34 @@ def test_a_memory_and_a_judge(tmp_path: Path) -> None:
     assert not same(net, usual)
     run_killed(tmp_path / "parts", 25, **parts)
     settings = json.loads((tmp_path / "parts" / "config.json").read_text())["settings"]
-    assert settings["memory"] == {"part": f"{__name__}:EveryOther", "size": 500}
+    assert settings["memory"] == {"kind": f"{__name__}:EveryOther", "size": 500}
     again, listener = go_on(tmp_path / "parts")
     assert same(again, net)
     assert listener.noted("in the end")
 
 
-@pytest.mark.parametrize("part", [None, Window(7), Pool(500), Gate(0.6, sprt=(0, 10)), Champions(recent=2)], ids=str)
-def test_what_is_saved_is_read(part: Any) -> None:
-    assert saved_part(json.loads(json.dumps(plain_part(part))), Path("run")) == part
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"memory": Window(7), "start_training_after": 5},
+        {"memory": "pool", "pool_positions": 500, "targets": "mixed-targets", "random_move_share": 0.1},
+        {"gate": {"win_rate": 0.6, "sprt": (0, 10)}, "search": Puct(c_puct=2), "watch": "random@0,rave:10"},
+        {"champions": 0.6, "champions_recent": 2, "losses": "cgzero", "schedule": ((0.5, 0.1),)},
+    ],
+    ids=str,
+)
+def test_what_is_saved_is_read(given: dict[str, Any]) -> None:
+    settings = run_settings(**given).filled("cpu")
+    assert RUN.load(json.loads(json.dumps(RUN.plain(settings))), {}, "the run") == settings
 
 
 def test_one_that_cannot_be_imported() -> None:
-    saved = {"part": "nowhere:Nothing", "size": 3}
-    with pytest.raises(ValueError, match="the run in run has a part of its own, nowhere:Nothing, which cannot be imp"):
-        saved_part(saved, Path("run"))
-    Nothing = dataclass(frozen=True)(type("Nothing", (), {"__annotations__": {"size": int}, "__module__": "nowhere"}))
-    assert saved_part(saved, Path("run"), [None, Nothing(5)]) == Nothing(3)
+    Nothing = dataclass(frozen=True)(
+        type("Nothing", (EveryOther,), {"__annotations__": {"size": int}, "__module__": "nowhere"})
+    )
+    settings = run_settings(memory=Nothing(3))
+    saved = json.loads(json.dumps(RUN.plain(settings)))
+    assert saved["memory"] == {"kind": "nowhere:Nothing", "size": 3}
+    with pytest.raises(ValueError, match="the run has a memory of its own class, nowhere:Nothing, which cannot be imp"):
+        RUN.load(saved, {}, "the run")
+    assert RUN.load(saved, {"memory": Nothing(5)}, "the run") == settings

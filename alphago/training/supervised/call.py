@@ -58,6 +58,7 @@ def train_supervised(
     reports: Sequence[Report] | None = None,
     stop_after: float | None = None,
     device: str = "auto",
+    groups: int | None = None,
     held_out_positions: int = HELD_OUT_POSITIONS,
     checks: int = CHECKS,
     **settings: Any,
@@ -85,6 +86,7 @@ def train_supervised(
         reports: as in `train`.
         stop_after: minutes after which this call saves the run and ends, as on Ctrl-C; None for no limit.
         device: "cpu", "cuda" or "auto".
+        groups: number of threads of a new run; None for one per core, or 4 on a GPU.
         held_out_positions: number of positions in a test.
         checks: number of tests, evenly spaced over the run, after a first one of the untrained network.
         settings: settings of LearningSettings, by name, and `watch`, `watch_share`, `max_minutes`, `ckp_freq`, `seed`.
@@ -110,6 +112,7 @@ def train_supervised(
         raise ValueError(f"dataset must have validation games of {env!r}, got none: a larger one, or another split")
     every = max(1, total // check_int("checks", checks, 1))
     chosen = {**({} if before else {**USUAL, **GIVEN, "ckp_freq": every}), **settings}
+    chosen |= {} if groups is None else {"groups": groups}
     batch_size = {**(before or {}), **chosen}["batch_size"]
 
     def make_source(env: Any, settings: Any, numbers: range, *_: Any, seed: int = 0, **__: Any) -> GivenSource:
