@@ -1,7 +1,7 @@
 """The losses of training."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import torch
 import torch.nn.functional as F
@@ -152,34 +152,43 @@ class ForecastLosses(NamedTuple):
         return {name: loss for name, loss in losses.items() if loss is not None}
 
 
+class EndTargets(Protocol):
+    """What is known of the ends of the games of B positions, from the view of the player about to move."""
+
+    @property
+    def ownership(self) -> torch.Tensor:
+        """The owner of each point, [B, points]: 1 the player about to move, -1 the opponent, 0 neither.
+
+        [B, 0] in games without ownership.
+        """
+
+    @property
+    def score(self) -> torch.Tensor:
+        """The final margin in points, [B]."""
+
+    @property
+    def weight(self) -> torch.Tensor:
+        """The weight of each sample in the means over the batch, [B]."""
+
+    @property
+    def ended(self) -> torch.Tensor:
+        """0 for positions of games that ended by resignation, whose ownership and score are unknown, else 1, [B]."""
+
+
 def forecast_loss(
-    forecast: Forecast,
-    ownership: torch.Tensor,
-    score: torch.Tensor,
-    weight: torch.Tensor,
-    ended: torch.Tensor | None = None,
-    *,
-    weights: LossWeights = LOSSES["default"],
+    forecast: Forecast, targets: EndTargets, *, weights: LossWeights = LOSSES["default"]
 ) -> ForecastLosses:
     """Return the losses of a network's predictions of ownership and score, averaged over the batch.
 
-    forecast: the predictions.
-    ownership: [B, points], the owner of each point at the end: 1 the player about to move, -1 the opponent, 0 neither;
-        [B, 0] in games without ownership.
-    score: [B], the final margin in points of the player about to move.
-    weight: [B], the weight of each sample in the means over the batch.
-    ended: [B], 0 for positions of games that ended by resignation, whose ownership and score are unknown, else 1; None
-        if all are known.
     weights: the weights of ownership and score in `total`.
     """
-    share = weight / weight.sum().clamp_min(1e-12)
-    if ended is not None:
-        share = share * ended
+    share = targets.weight / targets.weight.sum().clamp_min(1e-12) * targets.ended
     losses, total = {}, share.new_zeros(())
-    if forecast.ownership is not None and ownership.shape[1]:
-        losses["ownership"] = (share * (forecast.ownership.float() - ownership).square().mean(dim=1)).sum()
+    if forecast.ownership is not None and targets.ownership.shape[1]:
+        losses["ownership"] = (share * (forecast.ownership.float() - targets.ownership).square().mean(dim=1)).sum()
     if forecast.score is not None:
-        losses["score"] = (share * F.huber_loss(forecast.score.float(), score / POINTS, reduction="none")).sum()
+        error = F.huber_loss(forecast.score.float(), targets.score / POINTS, reduction="none")
+        losses["score"] = (share * error).sum()
     for name, loss in losses.items():
         total = total + getattr(weights, name) * loss
     return ForecastLosses(total, **losses)

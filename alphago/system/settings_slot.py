@@ -105,7 +105,8 @@ class Slot:
             return self.change(now, values)
         if isinstance(given, (str, *PLAIN)):
             if not self.first:
-                raise ValueError(f"{self.keyword} must be {self.expected}, got {shown(given)}")
+                error = ValueError if isinstance(given, str) else TypeError
+                raise error(f"{self.keyword} must be {self.expected}, got {shown(given)}")
             return self.change(before, {fields(self.kind_of(before))[0].name: given})
         return given
 
@@ -219,7 +220,7 @@ def load_part(
 def named_function(name: str, given: Iterable[Any], *, keyword: str, who: str) -> Any:
     """Return the function called `name` among those given; raise ValueError if it is not there."""
     for one in given:
-        if hasattr(one, "__qualname__") and qualified_name(one) == name:
+        if hasattr(one, "__qualname__") and qualified_name(one).replace(":", ".") == name.replace(":", "."):
             return one
     raise ValueError(f"{who} has a custom {keyword}, {name}: pass that function as {keyword}=…")
 

@@ -16,7 +16,7 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.parts import strip_prefix
 from alphago.nn.policy import may_drift
 from alphago.nn.threads import Workers
-from alphago.training.batches import Batch, split, to_device, weight_sum
+from alphago.training.batches import Batch, split, tensors_of, to_device, weight_sum
 from alphago.training.measures import Outputs, batch_metrics, to_numbers
 from alphago.training.memory import Sample
 from alphago.training.optimizer import OPTIMIZERS, rate_factor, slow_down_dense
@@ -202,17 +202,16 @@ class Learner:
         """
         net.train()
         net.zero_grad(set_to_none=True)
-        policy, result, weight = (torch.as_tensor(array) for array in (part.policy, part.value, part.weight))
-        planes = torch.as_tensor(part.planes).contiguous(memory_format=torch.channels_last)
+        targets = tensors_of(part)
+        planes = targets.planes.contiguous(memory_format=torch.channels_last)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.autocast):
             logits, value, forecast = net.forecast(planes)
         logits, value = logits.float(), value.float()
-        losses = self.loss(logits, value, policy, result, weight)
+        losses = self.loss(logits, value, targets.policy, targets.value, targets.weight)
         total = losses.total
         parts = {"policy_loss": losses.policy, "value_loss": losses.value}
         if forecast is not None:
-            ownership, score, ended = (torch.as_tensor(array) for array in (part.ownership, part.score, part.ended))
-            more = forecast_loss(forecast, ownership, score, weight, ended, weights=self.weights)
+            more = forecast_loss(forecast, targets, weights=self.weights)
             total = total + more.total
             parts |= more.metrics()
         share = weight_sum(part) / batch_weight
@@ -226,10 +225,9 @@ class Learner:
 
         The network computes in eval mode.
         """
-        part = to_device(sample, self.device)
-        logits, value = self.net.eval()(torch.as_tensor(part.planes).contiguous(memory_format=torch.channels_last))
-        targets = (torch.as_tensor(array) for array in (part.policy, part.value, part.weight))
-        losses = self.loss(logits, value, *targets)
+        targets = tensors_of(to_device(sample, self.device))
+        logits, value = self.net.eval()(targets.planes.contiguous(memory_format=torch.channels_last))
+        losses = self.loss(logits, value, targets.policy, targets.value, targets.weight)
         return {"fresh_policy_loss": float(losses.policy), "fresh_value_loss": float(losses.value)}
 
 

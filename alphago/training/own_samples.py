@@ -130,7 +130,7 @@ def batches(sample: Sample, size: int, generator: np.random.Generator) -> Iterat
     """Yield each row of a sample once, in random order, in batches of nearly equal size, at most `size`."""
     order = generator.permutation(len(sample.value))
     for rows in np.array_split(order, -(-len(order) // size)):
-        yield Sample(*(array[rows] for array in sample))
+        yield sample.map(lambda array, rows=rows: array[rows])  # type: ignore[misc]
 
 
 def learner_for(net: NeuralNet, settings: LearningSettings, workers: Workers) -> Learner:

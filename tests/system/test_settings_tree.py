@@ -138,7 +138,7 @@ def test_a_call_changes_what_it_names_and_keeps_the_rest() -> None:
             ValueError,
             "^search must be 'broad', 'deep', a Deep, a dictionary of settings, got 'depp'",
         ),
-        ({"search": 3}, ValueError, "^search must be 'broad', 'deep', .* got 3$"),
+        ({"search": 3}, TypeError, "^search must be 'broad', 'deep', .* got 3$"),
         ({"search": None}, ValueError, "^search must have a value, got None$"),
         ({"seed": None}, ValueError, "^seed must have a value, got None$"),
         ({"seed": -1}, ValueError, "^seed must be an integer >= 0, got -1$"),

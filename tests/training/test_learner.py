@@ -113,7 +113,7 @@ class TestSteps:
     def test_only_weighted_samples_count(self, sample: Sample, workers: Workers) -> None:
         """Half of the batch is worth nothing: the gradient is the other half's, whoever computes it."""
         weight = np.repeat(np.array([1, 0], np.float32), 24)
-        half = Sample(*(array[:24] for array in sample))
+        half = sample.map(lambda array: array[:24])
         norms = [
             learner_of(network_without_batch_norm(), workers).step(given)["gradient_norm"]  # type: ignore[index]
             for given in (sample._replace(weight=weight), half)
@@ -424,7 +424,7 @@ GO4 = GoEnv(4, komi=0.5)
 
 def test_fewer_rows_than_threads(go_sample: Sample) -> None:
     with Workers(3) as workers:
-        few = Sample(*(array[:2] for array in go_sample))
+        few = go_sample.map(lambda array: array[:2])
         assert learner_of(go_network(), workers).step(few) is not None
 
 

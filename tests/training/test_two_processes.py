@@ -15,11 +15,11 @@ from alphago.training.call.plan import seeded
 from alphago.training.learner import CPU, Learner
 from alphago.training.memory import ReplayMemory, Sample
 from alphago.training.selfplay import selfplay
-from alphago.training.settings import TrainingSettings
+from alphago.training.settings.learning_settings import LearningSettings
 from tests.training.small_runs import GO
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "two_processes.py"
-SETTINGS = TrainingSettings(learning_rate=0.02, bfloat16=False)
+SETTINGS = LearningSettings(learning_rate=0.02, bfloat16=False)
 
 
 def trained(make: Callable[..., Learner], threads: int, batches: list[Sample]) -> tuple[NeuralNet, list[float]]:

@@ -21,7 +21,7 @@ LENGTH = GoEnv(9).usual_length
 def run_of(settings: RunSettings, **values: Any) -> Any:
     """A run with a clock at 0 that has played nothing."""
     clock = SimpleNamespace(seconds=0.0, limit=60 * (settings.max_minutes or 0))
-    memory = SimpleNamespace(added=0, can_learn=False, samples_per_position=settings.samples_per_position)
+    memory = SimpleNamespace(added=0, can_learn=False, samples_per_position=settings.memory.samples_per_position)
     stage = SimpleNamespace(memory=memory)
     run = {
         "settings": settings, "goal": GoEnv(9), "games": 0, "counts": RunCounts(), "progress": 0.0,

@@ -186,10 +186,10 @@ class TestGames:
         """From a state between any two moves."""
         evaluators = (HashEvaluator(), UniformEvaluator(), Sure(last=True))
         shares = (0.3, 0.3, 0.4)
-        settings: dict[str, Any] = {"search": GUMBEL, "games_in_flight": 4}
+        settings: dict[str, Any] = {"search": GUMBEL, "games_in_flight": 4, "temperature_plies": None}
         whole = games_of(GO, evaluators, shares, **settings, readouts=4)
         assert any((record.weights == 0).any() for record in whole)
-        given = SelfPlaySettings(opening_plies=0, groups=2, readouts=4, temperature_plies=0, **LINEUP, **settings)
+        given = SelfPlaySettings(opening_plies=0, groups=2, readouts=4, **LINEUP, **settings)
         given = given.filled(4, 2)
         finished: list[GameRecord] = []
         with Workers(2) as workers:

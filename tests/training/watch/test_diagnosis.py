@@ -178,7 +178,7 @@ def test_more_training_is_no_cure_for_a_value_that_is_overfit() -> None:
 
 def test_a_pools_values_are_not_overfit() -> None:
     """It trains on means over many games, to which a network is closer than to the result of a new one."""
-    assert names(diagnose(run(fresh_value_loss=0.5), {**SETTINGS, "memory": {"part": "pool"}})) == []
+    assert names(diagnose(run(fresh_value_loss=0.5), {**SETTINGS, "memory": {"kind": "pool"}})) == []
 
 
 @pytest.mark.parametrize("settings", [{"num_games": 2000}, {"num_games": 100_000, "max_minutes": 6.0}])
