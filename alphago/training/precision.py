@@ -20,7 +20,7 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.training.learner import Learner
 from alphago.training.memory import Sample
-from alphago.training.settings.run_settings import RunSettings
+from alphago.training.settings.learning_settings import LearningSettings
 
 ENOUGH = 0.5  # seconds per task after which a measurement ends
 ROUNDS = 2, 9  # least and greatest number of runs of each task
@@ -28,26 +28,25 @@ POSITIONS = 64  # positions in a batch of the search
 
 
 class Precision(NamedTuple):
-    """Settings with the dtypes chosen, and the measured seconds of a gradient step with these settings."""
+    """Settings of learning with the dtype chosen, and the measured seconds of a gradient step with these settings."""
 
-    settings: RunSettings
+    learning: LearningSettings
     step_seconds: float
 
 
-def choose_precision(env: GameEnv, net: NeuralNet, settings: RunSettings) -> Precision:
-    """Choose the fastest `bfloat16` and `selfplay_dtype` on this CPU, if they are None in the settings.
+def choose_precision(env: GameEnv, net: NeuralNet, learning: LearningSettings, threads: int) -> Precision:
+    """Choose the fastest `bfloat16` on this CPU, if it is None in the settings.
 
     The network's weights and torch's random state are not changed.
     """
-    learning, both = settings.learning, [False, True][: 1 + has_native_bfloat16()]
+    both = [False, True][: 1 + has_native_bfloat16()]
     kinds = [replace(learning, bfloat16=flag) for flag in (both if learning.bfloat16 is None else [learning.bfloat16])]
-    with one_torch_thread(), Workers(settings.selfplay.groups) as workers:
+    with one_torch_thread(), Workers(threads) as workers:
         sample = random_sample(env, learning.batch_size)
         learners = [Learner(copy.deepcopy(net), kind, workers) for kind in kinds]
         steps = measure([lambda learner=learner: learner.step(sample) for learner in learners])  # type: ignore[misc]
-        dtype = settings.selfplay_dtype or fastest_inference(env, net)
     best = int(np.argmin(steps))
-    return Precision(replace(settings, learning=kinds[best], selfplay_dtype=dtype), steps[best])
+    return Precision(kinds[best], steps[best])
 
 
 def fastest_inference(env: GameEnv, net: NeuralNet) -> str:
@@ -58,7 +57,8 @@ def fastest_inference(env: GameEnv, net: NeuralNet) -> str:
     batch, slots = env.new_batch(POSITIONS), np.arange(POSITIONS)
     priors, values = np.empty((POSITIONS, env.action_space), np.float32), np.empty(POSITIONS, np.float32)
     evaluators = [NetEvaluator(env, net.base_net, net.value, net.policy, dtype=name) for name in names]
-    seconds = measure([lambda one=one: one.evaluate(batch, slots, priors, values) for one in evaluators])  # type: ignore[misc]
+    with one_torch_thread():
+        seconds = measure([lambda one=one: one.evaluate(batch, slots, priors, values) for one in evaluators])  # type: ignore[misc]
     return names[int(np.argmin(seconds))]
 
 

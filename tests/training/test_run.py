@@ -16,8 +16,8 @@ from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.model_files import read_weights
 from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import GameRecord, RecordBuilder, load_records
-from alphago.training.call.plan import saved_settings
 from alphago.training.loop import train_loop
+from alphago.training.parts import RUN
 from alphago.training.run import Run, Stopped
 from tests.training.small_runs import (
     GO,
@@ -54,8 +54,8 @@ class TestWhatItLeaves:
         assert GoEnv(**config["env"]) == GO
         assert config["network"] == net.config
         assert (config["network"]["tower_height"], config["network"]["channels"]) == (0, 8)
-        again = saved_settings(config, folder)
-        assert (again.num_games, again.seed, again.batch_size) == (40, 3, 16)
+        again = RUN.load(config["settings"], {}, "the run")
+        assert (again.num_games, again.seed, again.learning.batch_size) == (40, 3, 16)
 
     def test_metrics(self, finished_run: Small) -> None:
         folder, _, listener = finished_run
