@@ -20,9 +20,12 @@ from alphago.system.validation import check_keywords, make_settings, qualified_n
 Root = TypeVar("Root")
 
 
-def group(title: str, kind: type[Root]) -> Root:
-    """Declare a field that is an object of the settings class `kind`; `title` is the heading of its flags."""
-    made: Root = setting(title, default=kind(), group=kind)
+def group(title: str, kind: type[Root], **defaults: Any) -> Root:
+    """Declare a field that is an object of the settings class `kind`; `title` is the heading of its flags.
+
+    defaults: defaults other than those of `kind`.
+    """
+    made: Root = setting(title, default=kind(**defaults), group=kind)
     return made
 
 
@@ -80,7 +83,7 @@ class SettingsTree(Generic[Root]):
     def entries(self) -> dict[str, Entry]:
         """All settings by keyword; made anew, since a class may get a name at any time."""
         entries: dict[str, Entry] = {}
-        for entry in self._walk(self.root, ""):
+        for entry in self._walk(self.root, "", None):
             if entry.keyword in entries:
                 raise ValueError(f"two settings have the keyword {entry.keyword}")
             entries[entry.keyword] = entry
@@ -98,13 +101,14 @@ class SettingsTree(Generic[Root]):
             return {one.name: Slot(one.name, own, one.default, **one.metadata["part"])}
         return {name: judge_slot(name, made) for name, made in own.items()}
 
-    def _walk(self, kind: type[Any], title: str) -> Iterator[Entry]:
+    def _walk(self, kind: type[Any], title: str, made: Any) -> Iterator[Entry]:
         for one in fields(kind):
             if "group" in one.metadata:
-                yield from self._walk(one.metadata["group"], one.metadata["help"])
+                yield from self._walk(one.metadata["group"], one.metadata["help"], one.default)
                 continue
             if "part" not in one.metadata:
-                yield Entry(one.name, title, kind, one, one.default)
+                default = one.default if made is None else getattr(made, one.name)
+                yield Entry(one.name, title, kind, one, default)
             if "part" in one.metadata or "parts" in one.metadata:
                 for slot in self.slots(one).values():
                     yield Entry(slot.keyword, slot.title, kind, one, slot.default, slot)

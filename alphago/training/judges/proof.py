@@ -89,7 +89,7 @@ class Examiner:
             return False
         if run.is_over:
             return self.examined != fingerprint(run.player.state_dict())
-        return run.stage.env == self.env and run.clock.seconds >= self.next_at
+        return run.env == self.env and run.clock.seconds >= self.next_at
 
     def judge(self, run: Run, stop: threading.Event) -> bool:
         """Play a match with the network that self-play uses, with the run's clock stopped.
@@ -100,7 +100,7 @@ class Examiner:
         net = run.player
         with run.clock.stopped(), EXAMINATION:
             # If the run's time ended within the curriculum, the network is still for a smaller board.
-            fits = net if run.stage.env == self.env else net.resized(self.env)
+            fits = net if run.env == self.env else net.resized(self.env)
             if not self.examine(run, fits, stop):
                 return False
         self.examined = fingerprint(net.state_dict())
