@@ -13,19 +13,23 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from alphago.arena.match import MatchResult, evaluate
     from alphago.arena.tuning import Tuning, tune
+    from alphago.env.batch import GameBatch
     from alphago.env.check import check_game
     from alphago.env.connect_four import ConnectFourEnv
-    from alphago.env.game import GameBatch, GameEnv, IllegalMove, Position
+    from alphago.env.game import GameEnv
     from alphago.env.go import GoEnv
     from alphago.env.gomoku import GomokuEnv
     from alphago.env.oware import OwareEnv
+    from alphago.env.position import IllegalMove, Position
     from alphago.env.reversi import ReversiEnv
     from alphago.exams.exam_result import ExamResult
     from alphago.exams.taking import exam
     from alphago.mcts.analysis import analyze, iter_analysis
     from alphago.mcts.analysis_result import Analysis
+    from alphago.mcts.gumbel import Gumbel
     from alphago.mcts.player import MCTSPlayer
-    from alphago.mcts.search import SearchSettings
+    from alphago.mcts.puct import Puct
+    from alphago.mcts.rule import SearchSettings
     from alphago.nn.net import NeuralNet, load_model
     from alphago.records.dataset import Dataset
     from alphago.records.importing import import_games
@@ -43,9 +47,9 @@ __version__ = "0.1.0"
 # Where each public name lives, lowest floor first; nothing is imported before it is used.
 _HOMES = {
     "GameEnv": "alphago.env.game",
-    "GameBatch": "alphago.env.game",
-    "Position": "alphago.env.game",
-    "IllegalMove": "alphago.env.game",
+    "GameBatch": "alphago.env.batch",
+    "Position": "alphago.env.position",
+    "IllegalMove": "alphago.env.position",
     "GoEnv": "alphago.env.go",
     "GomokuEnv": "alphago.env.gomoku",
     "ConnectFourEnv": "alphago.env.connect_four",
@@ -57,7 +61,9 @@ _HOMES = {
     "GameRecord": "alphago.records.record",
     "Dataset": "alphago.records.dataset",
     "import_games": "alphago.records.importing",
-    "SearchSettings": "alphago.mcts.search",
+    "SearchSettings": "alphago.mcts.rule",
+    "Puct": "alphago.mcts.puct",
+    "Gumbel": "alphago.mcts.gumbel",
     "MCTSPlayer": "alphago.mcts.player",
     "Analysis": "alphago.mcts.analysis_result",
     "analyze": "alphago.mcts.analysis",
@@ -88,12 +94,14 @@ __all__ = [
     "GameRecord",
     "GoEnv",
     "GomokuEnv",
+    "Gumbel",
     "IllegalMove",
     "MCTSPlayer",
     "MatchResult",
     "NeuralNet",
     "OwareEnv",
     "Position",
+    "Puct",
     "ReplayMemory",
     "ReversiEnv",
     "SearchSettings",

@@ -23,7 +23,7 @@ from functools import partial
 
 import numpy as np
 
-from alphago import GameEnv, GoEnv, MatchResult, SearchSettings, load_model
+from alphago import GameEnv, GoEnv, Gumbel, MatchResult, SearchSettings, load_model
 from alphago.arena.match_games import MatchGame, MatchPlan, ParallelGames, play_games, random_points
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import Search
@@ -152,7 +152,7 @@ class MctxPlayer:
 
 def make_players(env: GameEnv, evaluator: Evaluator, games: int, readouts: int, constants: str) -> list:
     """Our player and mctx's, with each library's constants ("own") or with ours on both sides ("same")."""
-    settings = SearchSettings(gumbel=True, considered=16)
+    settings = Gumbel(considered=16)
     qtransform = mctx.qtransform_completed_by_mix_value
     if constants == "same":
         qtransform = partial(

@@ -9,9 +9,10 @@ import argparse
 import time
 
 from alphago import load_model, selfplay
+from alphago.env.games import selfplay_game
 from alphago.nn.inference.hardware import describe_machine
+from alphago.training.parts import run_settings
 from alphago.training.recipes import RECIPES
-from alphago.training.settings import TrainingSettings
 
 
 def main() -> None:
@@ -23,14 +24,14 @@ def main() -> None:
     recipe = RECIPES["7x7"]
     env = recipe.make_env()
     evaluator = load_model("7x7", env).evaluator(exact=True)
-    settings = TrainingSettings(**recipe.settings).selfplay()
+    settings = run_settings(**recipe.settings).filled("cpu").selfplay
     names = ("opening_plies", "search")
     how = {name: getattr(settings, name) for name in names}
 
     def rate(flight: int, games: int) -> float:
         began = time.perf_counter()
         played = selfplay(
-            env.training_variant(), evaluator, settings.readouts, games, games_in_flight=flight, seed=0, **how
+            selfplay_game(env).variant(), evaluator, settings.readouts, games, games_in_flight=flight, seed=0, **how
         )
         return sum(map(len, played)) / (time.perf_counter() - began)
 

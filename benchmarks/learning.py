@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from alphago import NeuralNet, SearchSettings, evaluate, train
+from alphago import NeuralNet, Puct, evaluate, train
 from alphago.arena.elo import elo_difference
 from alphago.arena.match import MatchResult
 from alphago.nn.base import ResidualTower
@@ -39,7 +39,7 @@ VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
     ),
     "c_scale 0.3": ({}, {}, {"search": {"c_scale": 0.3}}),
     "c_scale 2": ({}, {}, {"search": {"c_scale": 2.0}}),
-    "PUCT": ({}, {}, {"search": SearchSettings()}),
+    "PUCT": ({}, {}, {"search": Puct()}),
     "8 readouts": ({}, {}, {"readouts": 8}),
     "32 readouts": ({}, {}, {"readouts": 32}),
     "learning rate 0.003": ({}, {}, {"learning_rate": 0.003}),

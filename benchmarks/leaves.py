@@ -7,7 +7,7 @@ import argparse
 
 from figures import stamp
 
-from alphago import GoEnv, SearchSettings, evaluate, load_model
+from alphago import GoEnv, Gumbel, Puct, evaluate, load_model
 
 
 def main() -> None:
@@ -21,12 +21,12 @@ def main() -> None:
     env = GoEnv(options.size)
     net = load_model(options.net, env)
     print(stamp())
-    for gumbel in (True, False):
+    for kind in (Gumbel, Puct):
         for leaves in options.leaves:
-            settings = SearchSettings(gumbel=gumbel, leaves=leaves)
+            settings = kind(leaves=leaves)
             readouts = (options.readouts, 0)
             match = evaluate(env, net, net, options.games, readouts, search=settings, random_opening=2, seed=0)
-            print(f"{'Gumbel' if gumbel else 'PUCT'}, {leaves} leaves: {match}", flush=True)
+            print(f"{kind.__name__}, {leaves} leaves: {match}", flush=True)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from statistics import median
 import numpy as np
 from figures import Figures, add_option, rate
 
-from alphago import GoEnv, SearchSettings
+from alphago import GoEnv, Puct
 from alphago.cli.rates import random_starts
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.search import Search
@@ -56,7 +56,7 @@ class OurSearch:
     def __init__(self, games: int, readouts: int, workers: Workers) -> None:
         env, each = GoEnv(9), games // workers.count
         self.workers, self.readouts = workers, np.full(each, readouts, np.int32)
-        self.searches = [Search(env, UniformEvaluator(), each, SearchSettings()) for _ in range(workers.count)]
+        self.searches = [Search(env, UniformEvaluator(), each, Puct()) for _ in range(workers.count)]
         for search in self.searches:
             random_starts(env, search.batch, each, OPENING_PLIES)
 

@@ -18,13 +18,15 @@ import argparse
 
 import numpy as np
 
-from alphago import SearchSettings, load_model, selfplay
-from alphago.env.game import GameBatch, GameEnv
+from alphago import Gumbel, load_model, selfplay
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
+from alphago.env.games import selfplay_game
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import Search
 from alphago.nn.inference.hardware import processor
+from alphago.training.parts import run_settings
 from alphago.training.recipes import recipe_for
-from alphago.training.settings import TrainingSettings
 
 SETTINGS = "16/8/1 6/6/1 8/8/1 8/8/2 12/12/1 12/12/2 16/16/1 16/16/2 24/12/1 32/16/1 64/16/1"
 JUDGED_AT_ONCE = 512  # positions
@@ -33,7 +35,7 @@ ONE = np.zeros(1, np.int64)
 
 def drawn_positions(env: GameEnv, evaluator: Evaluator, count: int) -> GameBatch:
     """Positions that were searched in self-play and are not decided, one from each game."""
-    recipe = vars(TrainingSettings(**recipe_for(env).settings).selfplay())
+    recipe = vars(run_settings(**recipe_for(env).settings).filled("cpu").selfplay)
     records = selfplay(env, evaluator, num_games=2 * count, seed=0, **recipe)
     generator = np.random.default_rng(0)
     batch = env.new_batch(count)
@@ -57,7 +59,7 @@ def judged(env: GameEnv, evaluator: Evaluator, positions: GameBatch, count: int,
     for begin in range(0, len(which), JUDGED_AT_ONCE):
         part = slice(begin, begin + JUDGED_AT_ONCE)
         games = len(which[part])
-        search = Search(env, evaluator, games, SearchSettings(gumbel=True))
+        search = Search(env, evaluator, games, Gumbel())
         slots = np.arange(games)
         search.batch.copy(which[part], slots, of=positions)
         movers = search.batch.to_play(slots, np.empty(games, np.int8))
@@ -75,7 +77,7 @@ def searched(env: GameEnv, evaluator: Evaluator, positions: GameBatch, text: str
     """Improved policies by the settings that `text` names, float32 [repeats, count, A]; shape: repeats, count."""
     repeats, count = shape
     readouts, considered, c_scale = text.split("/")
-    settings = SearchSettings(gumbel=True, considered=int(considered), c_scale=float(c_scale))
+    settings = Gumbel(considered=int(considered), c_scale=float(c_scale))
     games = np.arange(count)
     generator = np.random.default_rng(1)
     found = []
@@ -123,13 +125,13 @@ def main() -> None:
     options = parser.parse_args()
     count = options.positions
     board = recipe_for(load_model(options.net).env).make_env(options.size)
-    env = board.training_variant()
+    env = selfplay_game(board).variant()
     net, judge = (load_model(name, board).evaluator() for name in (options.net, options.judge))
     positions = drawn_positions(env, net, count)
     values = judged(env, judge, positions, count, options.readouts)
     print(f"{processor()}; {board.summary}, {count} positions of {options.net}'s games, judged by {options.judge}")
     print(f"{'':<12}{'lost':>28}{'best':>28}{'entropy':>12}{'chance':>9}")
-    root = Search(env, net, count, SearchSettings(gumbel=True))
+    root = Search(env, net, count, Gumbel())
     games = np.arange(count)
     root.batch.copy(games, games, of=positions)
     root.expand_roots(games)

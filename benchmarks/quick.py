@@ -23,17 +23,18 @@ import torch
 from figures import Figures, add_option
 
 from alphago.cli.rates import network_rate, playout_rate, random_starts, simulation_rate
-from alphago.env.game import GameBatch
+from alphago.env.batch import GameBatch
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import Evaluator, HashEvaluator
 from alphago.mcts.kernels.nodes import ROOT
-from alphago.mcts.search import Search, SearchSettings
+from alphago.mcts.puct import Puct
+from alphago.mcts.search import Search
 from alphago.nn.inference.hardware import processor
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
 from alphago.training.selfplay import SelfPlay
-from alphago.training.settings import SelfPlaySettings
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
 
 GAMES, READOUTS = 64, 400  # of the search without a network
 NETWORKS = ((9, 5, 64, 64), (7, 4, 32, 32))  # board, blocks, channels, readouts of self-play
@@ -74,7 +75,7 @@ class Rates(NamedTuple):
 def mean_depth(evaluator: Evaluator, games: int) -> float:
     """Moves from the root to the ends of a search's simulations, in the mean."""
     env = GoEnv(9)
-    search = Search(env, evaluator, games, SearchSettings())
+    search = Search(env, evaluator, games, Puct())
     random_starts(env, search.batch, games, 10)
     search.run(np.full(games, READOUTS, np.int32))
     visits = search.tree.visits  # [games, N]; a simulation of depth d visits d nodes below the root
@@ -90,7 +91,7 @@ def threads_rate(evaluator: Evaluator, games: int, threads: int, seconds: float)
 def selfplay_rates(evaluator: Evaluator, env: GoEnv, width: int, cores: int, readouts: int, plies: int) -> tuple:
     """Moves and network evaluations per second of self-play on all cores."""
     counting = Counting(evaluator)
-    settings = SelfPlaySettings(readouts=readouts, games_in_flight=width * cores, resign_threshold=-1, opening_plies=0)
+    settings = SelfPlaySettings(readouts=readouts, resign_threshold=-1, opening_plies=0).filled(width * cores, cores)
     with one_torch_thread(), Workers(cores) as workers:
         games = SelfPlay(env, settings, range(1_000_000), workers, seed=1)
         games.evaluator = counting

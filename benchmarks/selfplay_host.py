@@ -16,11 +16,13 @@ import numpy as np
 from figures import stamp
 
 from alphago import GoEnv
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
+from alphago.env.games import selfplay_game
 from alphago.nn.threads import Workers
 from alphago.system.stopwatch import Stopwatch
 from alphago.training.selfplay import SelfPlay
-from alphago.training.settings import SelfPlaySettings
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
 
 
 class AtOnce:
@@ -44,7 +46,7 @@ def spent(env: GameEnv, options: argparse.Namespace, workers: Workers) -> dict[s
     """Microseconds of a processor a move by kind of work, the medians of the turns."""
     settings = SelfPlaySettings(
         readouts=options.readouts, games_in_flight=options.games, groups=1, opening_plies=0, resign_threshold=-1.0
-    )
+    ).filled(options.games, 1)
     games = SelfPlay(env, settings, range(10**9), workers, seed=1)
     evaluator: Any = AtOnce(env, options.games)
     games.evaluator = evaluator
@@ -77,7 +79,7 @@ def main() -> None:
         kinds = spent(env, options, workers)
     for kind, microseconds in sorted(kinds.items(), key=lambda pair: -pair[1]):
         print(f"{kind:10} {microseconds:8.2f} us a move")
-    plies, python, trees = env.usual_length, kinds["games"], kinds["tree"]
+    plies, python, trees = selfplay_game(env).usual_length, kinds["games"], kinds["tree"]
     print(f"games of {plies:.0f} plies: Python alone allows {1e6 / (python * plies):,.0f} games/s,")
     print(f"trees {1e6 / (trees * plies):,.0f} games/s for each core that works on them")
 

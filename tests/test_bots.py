@@ -15,9 +15,12 @@ import pytest
 import torch
 
 from alphago import GoEnv, NeuralNet, OwareEnv, evaluate
-from alphago.env.game import GameBatch, GameEnv, Position
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
 from alphago.mcts.evaluator import Evaluator
-from alphago.mcts.search import Search, SearchSettings
+from alphago.mcts.puct import Puct
+from alphago.mcts.search import Search
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.blocks import ConvBn
 
@@ -180,7 +183,7 @@ class BotEvaluator(Evaluator):
 
 def searched(env: GameEnv, evaluator: Evaluator, position: Position, readouts: int) -> np.ndarray:
     """The visits of a search of the package, int32 [A]."""
-    search = Search(env, evaluator, 1, SearchSettings(leaves=1))
+    search = Search(env, evaluator, 1, Puct(leaves=1))
     search.batch.copy(ONE, ONE, of=position.batch)
     search.run(np.array([readouts], np.int32))
     return search.visits(ONE)[0]

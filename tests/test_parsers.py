@@ -33,8 +33,10 @@ from alphago.records.record import RecordBuilder, load_records, save_records
 from alphago.training.curriculum import check_curriculum
 from alphago.training.history import number, read_rows
 from alphago.training.optimizer import check_schedule, rate_factor
+from alphago.training.parts import run_settings
 from alphago.training.runs.state import State, from_bytes, to_bytes
-from alphago.training.settings import TrainingSettings
+from alphago.training.settings.learning_settings import LearningSettings
+from alphago.training.settings.run_settings import RunSettings
 
 MANY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 REFUSED = object()
@@ -42,7 +44,7 @@ NAN = float("nan")
 NUMBER = st.one_of(st.floats(), st.integers(-3, 30), st.booleans(), st.none(), st.text(max_size=3))
 BOARDS = st.one_of(NUMBER, st.lists(st.tuples(NUMBER, NUMBER), max_size=3).map(tuple))
 GAMES: list[GameEnv] = [GomokuEnv(6), ConnectFourEnv(), ReversiEnv(6), OwareEnv(), TicTacToeEnv()]
-SETTINGS = {setting.name: setting for setting in settings_of(TrainingSettings)}
+SETTINGS = {setting.name: setting for kind in (RunSettings, LearningSettings) for setting in settings_of(kind)}
 
 
 def read(parse: Callable[[], Any], sentence: str, error: type[Exception] = ValueError) -> Any:
@@ -78,7 +80,7 @@ def test_a_curriculum_is_kept_or_refused(steps: Any) -> None:
 @pytest.mark.parametrize("curriculum", [((7, NAN),), ((5, 0.2), (7, NAN)), ((7, "0.5"),), ((7, True),)])
 def test_a_share_that_is_no_number_is_no_share(curriculum: Any) -> None:
     with pytest.raises(ValueError, match="curriculum must be pairs"):
-        TrainingSettings(curriculum=curriculum)
+        run_settings(curriculum=curriculum)
 
 
 @MANY

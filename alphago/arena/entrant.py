@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from alphago.arena.engine import COMMAND
-from alphago.arena.players import PlayerSource, find_player, resolve_player, search_settings
+from alphago.arena.players import PlayerSource, find_player, resolve_player
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game, with_settings
 from alphago.env.go_rules import Rules
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.search_forms import PLAYERS, SEARCHES, SELF_PLAY, SearchForm, make_search
 from alphago.nn.model_files import model_file, saved_game
 from alphago.nn.net import load_model
 from alphago.system.validation import MOST_READOUTS, check_int, checks_keywords
@@ -34,20 +34,20 @@ class Entrant:
 
     player: an evaluator, an Engine, PlayoutSettings, AlphaBetaSettings or "random" (see `make_player`).
     readouts: simulations per move of an evaluator; 0 plays its policy without search.
-    search: "puct", "gumbel" or SearchSettings for an evaluator; None for "puct".
+    search: an evaluator's search, in a form of `alphago.mcts.search_forms`; None for "puct".
     name: shown in results.
     weights: SHA-256 of the network's file; "" for players without a network.
     """
 
     player: PlayerSource
     readouts: int = 0
-    search: SearchSettings | str | None = None
+    search: SearchForm = None
     name: str = ""
     weights: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "readouts", check_int("readouts", self.readouts, 0, MOST_READOUTS))
-        search_settings(self.search, 1, 1)  # raises for an unknown search
+        make_search(self.search, 1, 1)  # raises for an unknown search
 
 
 @dataclass(frozen=True)
@@ -68,10 +68,10 @@ class EntrantText:
     def name(self) -> str:
         if self.model is None:
             return self.base
-        return f"{self.base}@{self.readouts}" + (",gumbel" if self.search == "gumbel" and self.readouts else "")
+        return f"{self.base}@{self.readouts}" + (f",{self.search}" if self.search != PLAYERS and self.readouts else "")
 
 
-def parse_entrant(text: str, readouts: int = 64, search: str = "puct") -> EntrantText:
+def parse_entrant(text: str, readouts: int = 64, search: str = PLAYERS) -> EntrantText:
     """Parse the name of an entrant.
 
     text: `MODEL`, `MODEL@64`, `MODEL@64,gumbel`, or a player without a network (see `evaluate`).  MODEL is a file, a
@@ -80,7 +80,7 @@ def parse_entrant(text: str, readouts: int = 64, search: str = "puct") -> Entran
     Raises ValueError for any other text.
     """
     base, at, own = text.rpartition("@") if "@" in text and not text.startswith(COMMAND) else (text, "", "")
-    match = re.fullmatch(r"([0-9]+)?(?:(?:^|,)(puct|gumbel))?", own)
+    match = re.fullmatch(rf"([0-9]+)?(?:(?:^|,)({'|'.join(SEARCHES)}))?", own)
     if at and (match is None or not own) and Path(text).exists():
         base, at = text, ""  # the @ is part of a path
     unknown = "only networks take readouts"
@@ -98,15 +98,23 @@ def parse_entrant(text: str, readouts: int = 64, search: str = "puct") -> Entran
     if not at:
         return EntrantText(base, model, readouts, search)
     if match is None or not own:
-        raise ValueError(f"{text}: after @ must come readouts, puct or gumbel, or both as in 64,gumbel")
+        names = " or ".join(SEARCHES)
+        raise ValueError(f"{text}: after @ must come readouts, {names}, or both as in 64,{SELF_PLAY}")
     return EntrantText(base, model, int(match[1]) if match[1] else readouts, match[2] or search)
 
 
 def read_entrants(
-    texts: Sequence[str], *, board_size: int | None = None, komi: float | None = None,
-    readouts: int = 64, search: str = "puct", game: str | None = None, rules: Rules | None = None,
-    turns: int | None = None, device: str = "cpu",
-) -> tuple[GameEnv, list[Entrant]]:  # fmt: skip
+    texts: Sequence[str],
+    *,
+    board_size: int | None = None,
+    komi: float | None = None,
+    readouts: int = 64,
+    search: str = PLAYERS,
+    game: str | None = None,
+    rules: Rules | None = None,
+    turns: int | None = None,
+    device: str = "cpu",
+) -> tuple[GameEnv, list[Entrant]]:
     """Return the game of an evaluation, and its entrants.
 
     texts: the entrants' names, as in `parse_entrant`.
@@ -141,9 +149,13 @@ def read_entrants(
 
 
 def common_game(
-    entries: Sequence[EntrantText], board_size: int | None, komi: float | None, game: str | None,
-    rules: Rules | None, turns: int | None,
-) -> GameEnv:  # fmt: skip
+    entries: Sequence[EntrantText],
+    board_size: int | None,
+    komi: float | None,
+    game: str | None,
+    rules: Rules | None,
+    turns: int | None,
+) -> GameEnv:
     """Return the common game of the networks, with the options that are not None replaced.
 
     Raises ValueError if the games of the networks differ.
@@ -162,8 +174,10 @@ def common_game(
             continue
         values = {base: env.config[key] for base, env in envs.items()}
         if len(set(values.values())) > 1:
-            listed = ", ".join(f"{value:g} of {base}" if isinstance(value, float) else f"{value} of {base}"
-                               for base, value in values.items())  # fmt: skip
+            listed = ", ".join(
+                f"{value:g} of {base}" if isinstance(value, float) else f"{value} of {base}"
+                for base, value in values.items()
+            )
             option = f"; choose one with {OPTIONS[key]}" if key in OPTIONS else ""
             raise ValueError(f"the networks differ in {key}: {listed}{option}")
     return first

@@ -21,8 +21,10 @@ from alphago.arena.players import Player, PlayerSource, make_player, resolve_pla
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.drawing.svg import Svg
 from alphago.env.game import GameEnv, check_env
+from alphago.env.games import selfplay_game
 from alphago.mcts.rule import temperature_plies
-from alphago.mcts.search import SearchSettings, leaves_for
+from alphago.mcts.search import leaves_for
+from alphago.mcts.search_forms import PLAYERS, SearchForm
 from alphago.mcts.warm_up import warm_up
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
@@ -152,7 +154,7 @@ def evaluate(
     num_games: int = 400,
     readouts: int | tuple[int, int] = 800,
     *,
-    search: SearchSettings | str | tuple[SearchSettings | str, SearchSettings | str] = "puct",
+    search: SearchForm | tuple[SearchForm, SearchForm] = PLAYERS,
     opening_plies: int | None = None,
     random_opening: int = 0,
     seed: int = 0,
@@ -172,7 +174,8 @@ def evaluate(
         "gtp:./engine --argument" or an `Engine`: any GTP engine.
     readouts: simulations per move, one number for both players or (black's, white's); 0 plays the network's most
         probable action without search.
-    search: "puct", "gumbel" (without noise) or SearchSettings; one for both players or (black's, white's).
+    search: the search, without noise: "puct" or "gumbel"; settings such as Puct(c_puct=1.5); or a dictionary that
+        changes some settings, {"kind": "gumbel", "c_scale": 0.5}.  One for both players or (black's, white's).
     opening_plies: number of first plies in which a move is drawn in proportion to its visits (or probability), so that
         games differ; None for N^2 / 12, or 0 with `random_opening`.  Engines vary by their seeds; "alphabeta:N" is
         deterministic, so give it random openings.
@@ -216,9 +219,14 @@ def evaluate(
             progress(game.number)
 
     play_match(
-        env, (first, second), plan, range(num_games), add,
-        stop=stop, adjudicator=None if engine is None else Adjudicator(env, engine),
-    )  # fmt: skip
+        env,
+        (first, second),
+        plan,
+        range(num_games),
+        add,
+        stop=stop,
+        adjudicator=None if engine is None else Adjudicator(env, engine),
+    )
     if len(games) < num_games:
         raise MatchStopped(f"the match was stopped after {len(games)} of {num_games} games")
     return MatchResult.of(env, games)
@@ -283,18 +291,21 @@ def play_match(
         workers.run(tasks, stop)
 
 
-def open_games(
-    env: GameEnv, entrants: Sequence[Entrant], plan: MatchPlan, numbers: Sequence[int]
-) -> ParallelGames:  # fmt: skip
+def open_games(env: GameEnv, entrants: Sequence[Entrant], plan: MatchPlan, numbers: Sequence[int]) -> ParallelGames:
     """Begin the games with these numbers, to be played side by side on one thread; `close` them at the end."""
     seeds = [plan.engine_seed(number) for number in numbers]
     with contextlib.ExitStack() as stack:
         players: list[Player] = []
         for entrant in entrants:
             player = make_player(
-                own_view(env, entrant.player), entrant.player, len(numbers), entrant.readouts, plan.leaves,
-                search=entrant.search, seeds=seeds,
-            )  # fmt: skip
+                own_view(env, entrant.player),
+                entrant.player,
+                len(numbers),
+                entrant.readouts,
+                plan.leaves,
+                search=entrant.search,
+                seeds=seeds,
+            )
             if isinstance(player, EnginePlayer):
                 stack.callback(player.close)
             players.append(player)
@@ -304,11 +315,11 @@ def open_games(
 
 
 def own_view(env: GameEnv, player: PlayerSource) -> GameEnv:
-    """Return the match's game as a player's search plays it (`GameEnv.player_view`), with its network's input planes.
+    """Return the match's game as a player's search plays it (`SelfPlayGame.player_view`), with its network's planes.
 
     For an engine the game is not changed.
     """
     own = getattr(player, "env", None)
     if type(own) is type(env) and "planes" in env.config:
         env = env.replace(planes=own.config["planes"])
-    return env if isinstance(player, Engine) else env.player_view()
+    return env if isinstance(player, Engine) else selfplay_game(env).player_view()

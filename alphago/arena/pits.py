@@ -16,7 +16,8 @@ from alphago.arena.tournament import ProgressListener, Tournament, TournamentSet
 from alphago.arena.tuned_values import text_of
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import as_network
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.rule import SearchSettings
+from alphago.mcts.search_forms import plain_form
 from alphago.nn.model_files import fingerprint
 from alphago.system.files import write_atomic
 
@@ -60,7 +61,7 @@ class PitPlan:
 
         weights: the digest of the network's weights.
         """
-        others = {key: value for key, value in asdict(self.search).items() if key != self.name}
+        others = {key: value for key, value in plain_form(self.search).items() if key != self.name}
         game = {"game": self.env.name, **self.env.rule_options}
         found = {"tuned": self.name, "weights": weights, "readouts": self.readouts, **game, **others}
         return as_saved({**found, **asdict(self.settings)})
@@ -105,11 +106,14 @@ class PitFolder:
         plan = self.plan
         entrants = [
             Entrant(
-                self.player, plan.readouts, replace(plan.search, **{plan.name: value}), f"{plan.name} {text_of(value)}",
+                self.player,
+                plan.readouts,
+                replace(plan.search, **{plan.name: value}),
+                f"{plan.name} {text_of(value)}",
                 self.weights,
             )
             for value in (candidate, champion)
-        ]  # fmt: skip
+        ]
         folder = self.path / "pits" / f"{text_of(candidate)}-{text_of(champion)}"
         tournament = Tournament(plan.env, entrants, plan.settings, folder)
         tournament.play(listener)
@@ -120,13 +124,16 @@ class PitFolder:
         """Write a row to pits.jsonl for each of `pits`; keep its earlier rows about other pairs of values."""
         rows = {
             (pit.candidate, pit.champion): {
-                "candidate": pit.candidate, "champion": pit.champion, "games": len(pit.result.games),
-                "wins": pit.result.wins, "draws": pit.result.draws, "losses": pit.result.losses,
-                "win_rate": pit.result.win_rate, "interval": pit.result.interval, "verdict": pit.verdict.state,
-                "ratio": pit.verdict.ratio, "pairs": pit.verdict.samples,
+                "candidate": pit.candidate,
+                "champion": pit.champion,
+                "games": len(pit.result.games),
+                **{name: getattr(pit.result, name) for name in ("wins", "draws", "losses", "win_rate", "interval")},
+                "verdict": pit.verdict.state,
+                "ratio": pit.verdict.ratio,
+                "pairs": pit.verdict.samples,
             }
             for pit in pits
-        }  # fmt: skip
+        }
         data = "".join(json.dumps(row) + "\n" for row in {**self.rows, **rows}.values())
         write_atomic(self.path / LOG, data.encode())
 

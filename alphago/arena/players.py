@@ -17,12 +17,14 @@ from alphago.arena.alphabeta import (
 from alphago.arena.engine import COMMAND, Engine, find_engine
 from alphago.arena.engine_player import EnginePlayer, check_engine
 from alphago.arena.playout_player import PlayoutPlayer, PlayoutSettings, playout_settings
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.env.packaged import packaged_nets
 from alphago.mcts.evaluator import Evaluator, as_evaluator
-from alphago.mcts.rule import choose_actions, without_rash_passes
-from alphago.mcts.search import Search, SearchSettings, named_search
+from alphago.mcts.rule import SearchSettings, choose_actions, without_rash_passes
+from alphago.mcts.search import Search
+from alphago.mcts.search_forms import SearchForm, make_search
 from alphago.nn.model_files import model_file
 from alphago.system.validation import near_names
 
@@ -151,16 +153,6 @@ def find_player(name: str) -> PlayoutSettings | AlphaBetaSettings | Engine | Pat
     )
 
 
-def search_settings(search: SearchSettings | str | None, readouts: int, leaves: int) -> SearchSettings:
-    """Return the search settings called "puct" (also None) or "gumbel"; SearchSettings are returned unchanged.
-
-    readouts, leaves: as in `alphago.mcts.search.named_search`.
-    """
-    if isinstance(search, SearchSettings):
-        return search
-    return named_search("puct" if search is None else search, readouts, leaves)
-
-
 def make_player(
     env: GameEnv,
     source: PlayerSource,
@@ -168,13 +160,13 @@ def make_player(
     readouts: int,
     leaves: int,
     *,
-    search: SearchSettings | str | None = None,
+    search: SearchForm = None,
     seeds: Sequence[int] | None = None,
 ) -> Player:
     """Return a player for `games` games at once; if it is an EnginePlayer, close it after use.
 
     readouts: simulations per move of an evaluator; 0 plays its policy without search.
-    leaves: `SearchSettings.leaves` of an evaluator's search if `search` is a name or None.
+    leaves: `SearchSettings.leaves` of an evaluator's search unless `search` has it.
     search: as in `Entrant`.
     seeds: an engine's seed for each game; None for 1, 2, 3, …
     """
@@ -189,4 +181,4 @@ def make_player(
     evaluator = as_evaluator(source)
     if readouts == 0:
         return PolicyPlayer(env, evaluator, games)
-    return SearchPlayer(env, evaluator, games, readouts, search_settings(search, readouts, leaves))
+    return SearchPlayer(env, evaluator, games, readouts, make_search(search, readouts, leaves))

@@ -7,29 +7,21 @@ from typing import Any
 import numpy as np
 
 from alphago.env.game import GameEnv
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.rule import SearchSettings
+from alphago.mcts.search_forms import all_fields, check_used
 from alphago.system.validation import check_float, near_misses
 
-# Settings of self-play's noise, which matches do not have.
-NOISE = ("dirichlet_weight", "dirichlet_alpha", "dirichlet_decay", "value_noise")
-OF_PUCT = ("c_puct", "c_puct_growth", "c_puct_limit", "parent_value_weight", "first_play_reduction", "near_best")
-OF_GUMBEL = ("considered", "c_visit", "c_scale")
 DIGITS = 3  # significant digits of the values in a range
 
 
 def check_effect(name: str, search: SearchSettings, env: GameEnv) -> None:
     """Raise ValueError unless `name` is a search setting that has an effect in matches of `env` with `search`."""
-    known = [field.name for field in fields(search)]
-    if name not in known:
-        raise ValueError(f"name must be a search setting, got {name!r}: {near_misses(name, known)}")
-    if name in NOISE:
+    kind = type(search)
+    check_used(kind, name)
+    if name not in [field.name for field in fields(kind)]:
+        raise ValueError(f"name must be a search setting, got {name!r}: {near_misses(name, all_fields(kind))}")
+    if name in kind.noise_settings:
         raise ValueError(f"name must be a setting that matters in matches, got {name}: they are played without noise")
-    idle = OF_PUCT if search.gumbel else OF_GUMBEL
-    if name in idle:
-        rule, other = ("Gumbel", "puct") if search.gumbel else ("PUCT", "gumbel")
-        raise ValueError(f"name must be a setting of {rule} search, got {name}: it needs search {other!r}")
-    if name == "c_puct_limit" and not search.c_puct_growth:
-        raise ValueError("name must be a setting that has an effect, got c_puct_limit: c_puct_growth is 0")
     if name == "decisive_moves" and not env.has_decisive_moves:
         raise ValueError(f"name must be a setting that has an effect, got decisive_moves: {env} has none")
 
@@ -39,8 +31,7 @@ def checked_value(search: SearchSettings, name: str, value: Any) -> Any:
 
     Raises ValueError if the settings `search` with this value would be invalid.
     """
-    kept = getattr(replace(search, **{name: value}), name)
-    return float(kept) if isinstance(getattr(SearchSettings(), name), float) else kept
+    return getattr(replace(search, **{name: value}), name)
 
 
 def spread(search: SearchSettings, name: str, between: tuple[float, float], steps: int) -> list[Any]:

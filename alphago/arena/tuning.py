@@ -15,12 +15,11 @@ import numpy as np
 from alphago.arena.elo import Rating, elo_ratings
 from alphago.arena.match import MatchResult
 from alphago.arena.pits import Pit, PitFolder, PitPlan
-from alphago.arena.players import search_settings
 from alphago.arena.standings import table
 from alphago.arena.tournament import ProgressListener, TournamentSettings
 from alphago.arena.tuned_values import between_neighbours, check_effect, checked_value, spread, text_of
 from alphago.env.game import GameEnv, check_env
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.search_forms import PLAYERS, SearchForm, make_search
 from alphago.system.files import lock
 from alphago.system.validation import MOST_READOUTS, check_int, checks_keywords, make_settings
 
@@ -84,10 +83,10 @@ class Tuning:
         rows = [["pit", "won", "drawn", "lost", "win rate", "95 %", "test"]]
         for candidate, champion, result, verdict in self.pits:
             low, high = result.interval
-            rows.append([
-                f"{text_of(candidate)} - {text_of(champion)}", *map(str, (result.wins, result.draws, result.losses)),
-                f"{result.win_rate:.1%}", f"{low:.1%} to {high:.1%}", words[verdict.state],
-            ])  # fmt: skip
+            title = f"{text_of(candidate)} - {text_of(champion)}"
+            counts = map(str, (result.wins, result.draws, result.losses))
+            rates = (f"{result.win_rate:.1%}", f"{low:.1%} to {high:.1%}")
+            rows.append([title, *counts, *rates, words[verdict.state]])
         return table(rows)
 
 
@@ -109,7 +108,7 @@ def tune(
     steps: int = 5,
     rounds: int = 1,
     readouts: int = 64,
-    search: SearchSettings | str = "puct",
+    search: SearchForm = PLAYERS,
     folder: str | Path | None = None,
     device: str = "auto",
     listener: ProgressListener | None = None,
@@ -125,7 +124,7 @@ def tune(
     Args:
         env: the game; the pits are played in its `match_variant`.
         network: a NeuralNet, its name, file or run folder, or an evaluator.
-        name: the name of a field of SearchSettings that has an effect in matches, such as "c_puct".
+        name: the name of a setting of the search that has an effect in matches, such as "c_puct".
         values: the values to compare.  The first champion is the value in `search` if it is among them, else the first.
         between: the ends of a range to search, instead of `values`.  The values are `steps` numbers in the range, and
             the value in `search` if it lies in the range.  The numbers are evenly spaced, on a logarithmic scale if
@@ -134,7 +133,7 @@ def tune(
         rounds: with `between`, the number of further rounds, each of which tries the values halfway between the winner
             and its neighbours.
         readouts: simulations per move of both sides.
-        search: the other search settings of both sides: "puct", "gumbel" or SearchSettings.
+        search: the search of both sides, with the values of all other settings, as in `evaluate`.
         folder: the folder of the games; None for a folder in runs/ whose name depends on the other arguments.
         device: "cpu", "cuda" or "auto".
         listener: an object whose methods are called for each game, see ProgressListener.
@@ -147,7 +146,7 @@ def tune(
             values, and a folder with other contents.
     """
     check_env(env)
-    chosen = search_settings(search, readouts, 1)
+    chosen = make_search(search, readouts, 1)
     check_effect(name, chosen, env)
     if (between is None) == (not values):
         raise ValueError("values must be given, or between: one of the two")

@@ -22,9 +22,13 @@ def add_options(parser: Parser) -> None:
     parser.add_argument("-model", dest="katago_model", metavar="MODEL", help="the same as MODEL, in KataGo's notation")
     parser.add_argument("-config", metavar="FILE", help=IGNORED)
     parser.add_argument(
-        "-override-config", dest="override", action="append", default=[], metavar="KEY=VALUE,…",
+        "-override-config",
+        dest="override",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE,…",
         help="sets maxVisits and reportAnalysisWinratesAs; other keys are ignored",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "-quit-without-waiting", dest="quit", action="store_true", help="end at once when the input ends"
     )
@@ -55,9 +59,12 @@ def run(options: argparse.Namespace) -> int:
         settings: dict[str, Any] = {"visits": options.visits or given.get("maxVisits"), "version": options.version}
         settings |= {"side": options.report_as or given.get("reportAnalysisWinratesAs"), "threads": options.threads}
         engine = AnalysisEngine(
-            require_go(env, "the analysis protocol"), network, write, device=options.device,
+            require_go(env, "the analysis protocol"),
+            network,
+            write,
+            device=options.device,
             **{name: value for name, value in settings.items() if value is not None},
-        )  # fmt: skip
+        )
         print("alphago analysis: ready to begin handling requests", file=sys.stderr, flush=True)
         try:
             for line in byte_lines(sys.stdin.buffer, 10_000_000) if sys.stdin is not None else ():

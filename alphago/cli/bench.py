@@ -1,4 +1,4 @@
-"""`alphago bench`: compute the search's signature, one number from fixed searches in every game with PUCT and Gumbel.
+"""`alphago bench`: compute the search's signature, one number from fixed searches in every game with every rule.
 
 Priors and values are hashes of positions, so the signature is the same on any machine.  Another signature means that
 the rules of a game or the search have changed (as with `bench` of the chess program Stockfish).
@@ -13,14 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from alphago.arena.standings import table
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, make_game
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.search import Search, SearchSettings
+from alphago.mcts.rule import SearchSettings
+from alphago.mcts.search import Search
+from alphago.mcts.search_forms import SEARCHES
 
 POSITIONS, READOUTS = 32, 128  # positions searched in parallel, and readouts for two moves of each
 OPENING_PLIES = 8  # position i is i mod OPENING_PLIES random moves after the start
-RULES = {"puct": SearchSettings(), "gumbel": SearchSettings(gumbel=True)}
 
 
 @dataclass(frozen=True)
@@ -36,9 +38,9 @@ class SearchRun:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Searches fixed positions of every game with PUCT and Gumbel, with priors and values that are hashes of "
-        "positions. The signature at the end is the same on every machine, and changes only if a game's rules or the "
-        "search change."
+        f"Searches fixed positions of every game by every rule ({', '.join(SEARCHES)}), with priors and values that "
+        "are hashes of positions. The signature at the end is the same on every machine, and changes only if a game's "
+        "rules or the search change."
     )
 
 
@@ -52,13 +54,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 def search_runs() -> Iterator[SearchRun]:
-    """Search the positions of every game with both search rules, and yield the results.
+    """Search the positions of every game with every search rule, and yield the results.
 
     Kernels are compiled before the time is measured.
     """
     for name in GAMES:
         env = make_game(name)
-        for rule, settings in RULES.items():
+        for rule, kind in SEARCHES.items():
+            settings = kind()
             search_positions(env, settings, readouts=2)
             start = time.perf_counter()
             checksum, simulations = search_positions(env, settings, READOUTS)

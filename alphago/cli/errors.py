@@ -3,6 +3,8 @@
 import argparse
 import re
 
+from alphago.system.validation import UnusedSetting
+
 SETTINGS = re.compile(r"\w+(?: (?:or|and) \w+)*(?:, in minutes,)? must ")  # the beginning of a message about a setting
 TORCH_MEMORY = re.compile(r"DefaultCPUAllocator.* tried to allocate (\d+) bytes")
 
@@ -16,6 +18,11 @@ def error_text(error: BaseException, parser: argparse.ArgumentParser) -> str | N
         return None if asked is None else f"there is not enough memory: {int(asked[1]) / 1e9:.1f} GB were asked for"
     if isinstance(error, MemoryError) and not str(error):
         return "there is not enough memory"
+    if isinstance(error, UnusedSetting):
+        flags = flags_of(parser)
+        name, value = error.option
+        fault = re.sub(r"^\w+", lambda word: flags.get(word[0], word[0]), error.fault)
+        return f"{fault}: add {flags[name]} {value}" if name in flags else str(error)
     if isinstance(error, (ValueError, OSError, ImportError, MemoryError)):  # ImportError: an extra is not installed
         return with_flags(str(error), parser)
     return None
@@ -23,9 +30,13 @@ def error_text(error: BaseException, parser: argparse.ArgumentParser) -> str | N
 
 def with_flags(text: str, parser: argparse.ArgumentParser) -> str:
     """Replace settings' names at the beginning of a message by their flags: `max_minutes must` by `--minutes must`."""
-    options = [action for action in parser._actions if action.option_strings]
-    flags = {action.dest.rpartition(":")[2]: action.option_strings[0] for action in options}
-    begin = SETTINGS.match(text)
+    begin, flags = SETTINGS.match(text), flags_of(parser)
     if begin is None:
         return text
     return re.sub(r"\w+", lambda word: flags.get(word[0], word[0]), begin[0]) + text[begin.end() :]
+
+
+def flags_of(parser: argparse.ArgumentParser) -> dict[str, str]:
+    """Return the flag of each setting that the parser has an option for."""
+    options = [action for action in parser._actions if action.option_strings]
+    return {action.dest.rpartition(":")[2]: action.option_strings[0] for action in options}

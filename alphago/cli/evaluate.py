@@ -9,7 +9,9 @@ from alphago.arena.standings import ProgressBar, read_anchor, standings
 from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.cli.models import add_device, add_game
 from alphago.cli.options import add_settings, given_settings, integer, number
+from alphago.cli.search_options import add_rule
 from alphago.env.go_rules import named_rules
+from alphago.mcts.search_forms import PLAYERS
 from alphago.system.interrupts import INTERRUPTED
 
 
@@ -30,20 +32,25 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--readouts", type=integer, default=64, metavar="N", help="a network's simulations per move (64)"
     )
-    parser.add_argument("--search", choices=("puct", "gumbel"), default="puct", help="the networks' search (puct)")
+    add_rule(parser, "the networks' search")
     add_game(parser, "the networks' game, or go", "the networks' size, or the game's default, in Go 9")
     parser.add_argument("--komi", type=number, metavar="K", help="komi (the networks', or the board's default)")
     parser.add_argument("--rules", metavar="NAME", help="rules of ko and suicide: Chinese, Tromp-Taylor, AGA, NZ, …")
     parser.add_argument(
-        "--turns", type=integer, metavar="N",
+        "--turns",
+        type=integer,
+        metavar="N",
         help="end games after N moves of each side; 0: two passes end a game (as in the networks' games)",
-    )  # fmt: skip
+    )
     add_device(parser)
     add_settings(parser, TournamentSettings, leave=["sprt"])
     parser.add_argument(
-        "--sprt", type=number, nargs=2, metavar=("ELO0", "ELO1"),
+        "--sprt",
+        type=number,
+        nargs=2,
+        metavar=("ELO0", "ELO1"),
         help="end a match when a sequential test between these Elo differences decides, with error rates of 5 %%",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--anchor",
         metavar="PLAYER[=ELO]",
@@ -62,11 +69,16 @@ def run(options: argparse.Namespace) -> int:
     try:
         settings = TournamentSettings(**given)
         env, players = read_entrants(
-            options.players, board_size=options.board_size, komi=options.komi,
-            readouts=options.readouts, search=options.search, game=options.game,
-            rules=None if options.rules is None else named_rules(options.rules), turns=options.turns,
+            options.players,
+            board_size=options.board_size,
+            komi=options.komi,
+            readouts=options.readouts,
+            search=getattr(options, "search", PLAYERS),
+            game=options.game,
+            rules=None if options.rules is None else named_rules(options.rules),
+            turns=options.turns,
             device=options.device,
-        )  # fmt: skip
+        )
         anchor, elo = read_anchor(options.anchor, [player.name for player in players])
         tournament = Tournament(env, players, settings, options.folder)
         try:

@@ -10,6 +10,7 @@ from alphago.arena.line_process import EngineError
 from alphago.cli.models import add_device
 from alphago.cli.options import Parser, add_settings, given_settings, integer, read_value
 from alphago.exams.drawn_positions import MakeSettings
+from alphago.mcts.search_forms import SEARCHES
 from alphago.system.files import explain_os_error, write_atomic
 from alphago.system.interrupts import INTERRUPTED
 from alphago.system.live_bar import LiveBar
@@ -35,15 +36,20 @@ def add_options(parser: Parser) -> None:
     )
     parser.add_argument("networks", nargs="*", metavar="NET", help="one or more; see below")
     parser.add_argument(
-        "--readouts", type=counts, default=(0, 64), metavar="N,…",
+        "--readouts",
+        type=counts,
+        default=(0, 64),
+        metavar="N,…",
         help="simulations per move; 0: the policy alone (0,64)",
-    )  # fmt: skip
+    )
     parser.add_argument("--file", metavar="FILE", help="the exam (the package's for the networks' board)")
-    parser.add_argument("--search", choices=("puct", "gumbel"), help="the networks' search (puct)")
+    parser.add_argument("--search", choices=tuple(SEARCHES), help="the networks' search (puct)")
     parser.add_argument(
-        "--dtype", choices=DTYPES, default=DTYPES[0],
+        "--dtype",
+        choices=DTYPES,
+        default=DTYPES[0],
         help="the networks' numbers; float32 for grades that hardly depend on the machine (float32)",
-    )  # fmt: skip
+    )
     parser.add_argument("--threads", type=integer, metavar="N", help="number of threads (one per core)")
     parser.add_argument("--halves", action="store_true", help="tell how much random halves of the exam differ")
     parser.add_argument("--sheet", metavar="FILE", help="draw the ten worst moves of the first network, as SVG")
@@ -92,10 +98,15 @@ def grade(options: argparse.Namespace) -> int:
 
     try:
         result = exam(
-            options.networks, options.readouts, file=options.file, search=options.search,
-            dtype=None if options.dtype == "fastest" else options.dtype, device=options.device,
-            threads=options.threads, tell=tell,
-        )  # fmt: skip
+            options.networks,
+            options.readouts,
+            file=options.file,
+            search=options.search,
+            dtype=None if options.dtype == "fastest" else options.dtype,
+            device=options.device,
+            threads=options.threads,
+            tell=tell,
+        )
     finally:
         bar.close()
     print(result)

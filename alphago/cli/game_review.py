@@ -1,7 +1,6 @@
 """`alphago review`: comment on games of Go."""
 
 import argparse
-import io
 import itertools
 import sys
 from pathlib import Path
@@ -9,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from alphago.cli.models import add_device, load
 from alphago.cli.options import Parser, integer
-from alphago.env.game import IllegalMove
+from alphago.drawing.image import save_drawing
 from alphago.env.go import GoEnv
+from alphago.env.position import IllegalMove
 from alphago.system.files import explain_os_error, write_atomic
 
 if TYPE_CHECKING:
@@ -125,9 +125,7 @@ def write(folder: Path, name: str, review: "Review", graph: bool) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     write_atomic(folder / f"{name}.sgf", review.sgf())
     if graph:
-        picture = io.BytesIO()
-        review.figure().savefig(picture, format="png", dpi=120)
-        write_atomic(folder / f"{name}.png", picture.getvalue())
+        save_drawing(review.graph(), folder / f"{name}.png")
 
 
 def sources(names: list[str]) -> list[Source]:

@@ -4,7 +4,7 @@ import argparse
 from dataclasses import replace
 from typing import Any
 
-from alphago.cli.options import Setting, add_setting, given_settings, integer, settings_of
+from alphago.cli.options import Parser, Setting, add_setting, given_settings, in_shell, integer, settings_of
 from alphago.cli.own_games import named_game
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, USUAL_GAME, game_reference, is_packaged, make_game
@@ -12,8 +12,7 @@ from alphago.env.packaged import packaged_net
 
 GAME = "game:"  # prefix of the names of a game's keywords among the parsed options
 
-# Texts for the defaults of self-play's search that depend on other settings.
-SELFPLAY_SEARCH = {"gumbel": True, "considered": "half of the readouts, 2 to 16", "leaves": "as many as fill a batch"}
+BRIEF = {"komi": "White's points before a game of Go"}  # what --help says of a game's keywords
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
@@ -32,12 +31,14 @@ def add_game(parser: argparse.ArgumentParser, usual: str, usual_size: str) -> No
 
 def add_device(parser: argparse.ArgumentParser, default: str = "auto") -> None:
     parser.add_argument(
-        "--device", choices=("cpu", "cuda", "auto"), default=default,
+        "--device",
+        choices=("cpu", "cuda", "auto"),
+        default=default,
         help="the device of boards and networks; auto: the GPU if there is one that supports them (auto)",
-    )  # fmt: skip
+    )
 
 
-def add_game_settings(parser: argparse.ArgumentParser) -> None:
+def add_game_settings(parser: Parser) -> None:
     """Add an option for every keyword of every game, except board_size, with the help of each game that has it.
 
     A custom game's keyword is left out if the command already has an option of this name.
@@ -48,12 +49,14 @@ def add_game_settings(parser: argparse.ArgumentParser) -> None:
             if setting.name != "board_size" and setting.types:
                 keywords.setdefault(setting.name, []).append((name, setting))
     group = parser.add_argument_group("the game")
+    flags = {name: "--" + name.replace("_", "-") for name in keywords}
     for name, settings in keywords.items():
         types = tuple(dict.fromkeys(kind for _, setting in settings for kind in setting.types))
         text = "; ".join(f"{game}: {setting.help}" for game, setting in settings)
-        setting = replace(settings[0][1], name=GAME + name, types=types, default=None, text=text)
-        if (flag := "--" + name.replace("_", "-")) not in parser._option_string_actions:
+        setting = replace(settings[0][1], name=GAME + name, types=types, default=None, text=in_shell(text, flags))
+        if (flag := flags[name]) not in parser._option_string_actions:
             add_setting(group, flag, setting)
+            parser.shorten(flag, BRIEF.get(name, ""))
 
 
 def given_game_settings(options: argparse.Namespace) -> dict[str, Any]:

@@ -10,6 +10,7 @@ optional setting to None.
 import argparse
 import ast
 import contextlib
+import copy
 import inspect
 import re
 import shutil
@@ -43,6 +44,38 @@ class Parser(argparse.ArgumentParser):
             }
         )
         self.others: dict[str, str] = {}  # flags that do not exist, with a hint for each
+        self.brief: dict[str, str] = {}  # by flag, what --help says instead of the option's help; "" for nothing
+
+    def shorten(self, flag: str, text: str = "") -> None:
+        """Let --help show an option with `text` instead of its help, or without text not at all; --help-all has it."""
+        if "--help-all" not in self._option_string_actions:
+            self.add_argument("--help-all", action=HelpAll, help="show this help message and exit")
+            self.brief["--help-all"] = ""  # the last line tells of it
+        self.brief[flag] = text
+
+    def format_help(self, *, whole: bool = False) -> str:
+        if whole or not self.brief:
+            return super().format_help()
+        formatter = self._get_formatter()
+        formatter.add_usage(self.usage, self._actions, self._mutually_exclusive_groups)
+        formatter.add_text(self.description)
+        for title, positional in (("arguments", True), ("options", False)):
+            actions = [action for action in self._actions if positional == (not action.option_strings)]
+            formatter.start_section(title)
+            formatter.add_arguments(list(filter(None, map(self._in_brief, actions))))
+            formatter.end_section()
+        formatter.add_text(self.epilog)
+        formatter.add_text(f"{self.prog} --help-all lists all options, by part.")
+        return formatter.format_help()
+
+    def _in_brief(self, action: argparse.Action) -> argparse.Action | None:
+        """Return an option as --help shows it; None for not at all."""
+        text = next((self.brief[flag] for flag in action.option_strings if flag in self.brief), action.help)
+        if not text:
+            return None
+        action = copy.copy(action)
+        action.help, action.metavar = text, "NAME" if action.choices else action.metavar
+        return action
 
     def parse_args(self, arguments: Sequence[str] | None = None, namespace: Any = None) -> argparse.Namespace:  # type: ignore[override]
         words = list(sys.argv[1:] if arguments is None else arguments)
@@ -63,6 +96,17 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}\n")
+
+
+class HelpAll(argparse.Action):
+    """The option --help-all: print the help with all options, and exit."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, default=argparse.SUPPRESS, help=help)
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
+        parser._print_message(parser.format_help(whole=True), sys.stdout)
+        parser.exit()
 
 
 @dataclass(frozen=True)
@@ -101,8 +145,10 @@ class Setting:
     def help(self) -> str:
         """The help with tuples in the command line's notation, and with the default if there is one."""
         text = TUPLES.sub(lambda match: typed(match[0]), self.text)
-        nothing = self.default in (None, (), inspect.Parameter.empty)
-        return text if nothing else f"{text} ({format_value(self.default)})"
+        if self.default in (None, (), inspect.Parameter.empty):
+            return text
+        default = {True: "yes", False: "no"}[self.default] if isinstance(self.default, bool) else self.default
+        return f"{text} ({format_value(default)})"
 
     @property
     def metavar(self) -> str:
@@ -158,6 +204,11 @@ def metavar_of(kind: Any) -> str:
     return f"{item},…" if last is Ellipsis else item
 
 
+def in_shell(text: str, flags: Mapping[str, str]) -> str:
+    """Return a help text in the shell's words: flags in place of the names in backticks, none in place of None."""
+    return re.sub(r"\bNone\b", "none", re.sub(r"`(\w+)`", lambda name: flags.get(name[1], name[1]), text))
+
+
 def typed(value: str) -> str:
     """Convert a tuple from Python's notation, "((7, 0.25),)", to the command line's, "7:0.25"."""
     return format_value(ast.literal_eval(value))
@@ -171,12 +222,17 @@ def settings_of(target: type) -> list[Setting]:
         if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
             continue
         hint = hints.get(name, bool if isinstance(parameter.default, bool) else int | float | str)
-        members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-        literals = [member for member in members if get_origin(member) is Literal]
-        choices = tuple(str(choice) for member in literals for choice in get_args(member))
-        types = tuple(str if member in literals else member for member in members if is_typed(member))
-        settings.append(Setting(name, types, parameter.default, help_of(target, name), choices))
+        settings.append(typed_setting(name, hint, parameter.default, help_of(target, name)))
     return settings
+
+
+def typed_setting(name: str, hint: Any, default: Any, text: str) -> Setting:
+    """Return the Setting of a keyword with the type `hint`; it has no types if its values cannot be typed."""
+    members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    literals = [member for member in members if get_origin(member) is Literal]
+    choices = tuple(str(choice) for member in literals for choice in get_args(member))
+    types = tuple(str if member in literals else member for member in members if is_typed(member))
+    return Setting(name, types, default, text, choices)
 
 
 def is_typed(kind: Any) -> bool:
@@ -221,17 +277,16 @@ def add_settings(
             add_setting(parser, flag, replace(setting, name=prefix + setting.name, default=default))
 
 
-def add_setting(parser: argparse._ActionsContainer, flag: str, setting: Setting) -> None:
+def add_setting(parser: argparse._ActionsContainer, flag: str, setting: Setting) -> argparse.Action:
     """Add one option to `parser`; the parsed options have the setting's name only if the option was given."""
     text = setting.help.replace("%", "%%")
     common: dict[str, Any] = {"dest": setting.name, "default": argparse.SUPPRESS, "help": text}
     if bool in setting.types:
         action = Switch if NoneType in setting.types else argparse.BooleanOptionalAction
-        parser.add_argument(flag, action=action, **common)
-    elif setting.choices:
-        parser.add_argument(flag, choices=setting.choices, **common)
-    else:
-        parser.add_argument(flag, type=setting.read, metavar=setting.metavar, **common)
+        return parser.add_argument(flag, action=action, **common)
+    if setting.choices:
+        return parser.add_argument(flag, choices=setting.choices, **common)
+    return parser.add_argument(flag, type=setting.read, metavar=setting.metavar, **common)
 
 
 def given_settings(options: argparse.Namespace, target: type, prefix: str = "") -> dict[str, Any]:

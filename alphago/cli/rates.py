@@ -5,11 +5,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.kernels.playouts import playout_batch, random_action
 from alphago.mcts.evaluator import Evaluator, HashEvaluator
-from alphago.mcts.search import Search, SearchSettings
+from alphago.mcts.puct import Puct
+from alphago.mcts.search import Search
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.cpu_forms import FORMS
 from alphago.nn.net import NeuralNet
@@ -18,7 +20,7 @@ from alphago.system.cores import available_cores
 from alphago.training.learner import Learner
 from alphago.training.precision import random_sample
 from alphago.training.recipes import RECIPES
-from alphago.training.settings import TrainingSettings
+from alphago.training.settings.learning_settings import LearningSettings
 
 BATCH = 128  # positions in a call of the network
 SAMPLES = 512  # positions in a gradient step
@@ -89,7 +91,7 @@ def simulation_rate(evaluator: Evaluator, size: int, games: int, seconds: float)
     size: the board's size.  seconds: how long to measure.
     """
     env, readouts = GoEnv(size), 400
-    search = Search(env, evaluator, games, SearchSettings())
+    search = Search(env, evaluator, games, Puct())
     random_starts(env, search.batch, games, 10)
 
     def work() -> float:
@@ -126,7 +128,7 @@ def training_rate(net: NeuralNet, cores: int, seconds: float) -> float:
     """
     sample = random_sample(net.env, SAMPLES)
     with one_torch_thread(), Workers(cores) as workers:
-        learner = Learner(net, TrainingSettings(), workers)
+        learner = Learner(net, LearningSettings(), workers)
 
         def work() -> float:
             learner.step(sample)

@@ -7,33 +7,25 @@ import threading
 from pathlib import Path
 from types import TracebackType
 
-from alphago.cli.models import (
-    SELFPLAY_SEARCH,
-    add_device,
-    add_game,
-    add_game_settings,
-    add_model,
-    given_game_settings,
-    load,
-)
-from alphago.cli.options import add_settings, given_settings, integer
+from alphago.cli.models import add_device, add_game, add_game_settings, add_model, given_game_settings, load
+from alphago.cli.options import Parser, integer
+from alphago.cli.settings_flags import SELF_PLAY_DEFAULTS, add_tree, given_keywords
 from alphago.env.game import GameEnv
 from alphago.env.games import with_settings
 from alphago.mcts.evaluator import as_evaluator
-from alphago.mcts.search import SearchSettings
 from alphago.records import sgf
 from alphago.records.record import GameRecord, records_to_bytes
 from alphago.records.sgf.sgf_game import SgfGame
 from alphago.system.files import LOCK, is_new_or_empty, lock, write_atomic
 from alphago.system.live_bar import LiveBar
-from alphago.system.validation import check_int, make_settings
+from alphago.system.validation import check_int
 from alphago.training.runs.folder import default_folder, new_folder
 from alphago.training.selfplay import selfplay
-from alphago.training.settings import SelfPlaySettings
+from alphago.training.settings.selfplay_settings import SELF_PLAYS
 from alphago.training.watch.game_log import game_text
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: Parser) -> None:
     parser.description = (
         "Plays games of a network against itself and saves them in a folder: as SGF files for Go; for other games, or "
         "with --records, as one file of records (games.npz, which alphago.records.record.load_records reads)."
@@ -50,11 +42,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--verbose", action="store_true", help="print each game: moves, the search's results, final position"
     )
     parser.add_argument("--folder", metavar="PATH", help="folder for the games, new or empty (a new one in runs)")
-    settings = parser.add_argument_group("self-play")
-    add_settings(
-        settings, SelfPlaySettings, leave=["search", "seating"], defaults={"resign_threshold": "the model's own"}
-    )
-    add_settings(parser.add_argument_group("its search"), SearchSettings, defaults=SELFPLAY_SEARCH)
+    defaults = {**SELF_PLAY_DEFAULTS, "resign_threshold": "the model's own"}
+    add_tree(parser, SELF_PLAYS, "self-play", defaults=defaults)
     add_game_settings(parser)
 
 
@@ -62,11 +51,9 @@ def run(options: argparse.Namespace) -> int:
     game_settings = given_game_settings(options)
     env, network = load(options.model, options.board_size, game_settings.pop("komi", None), options.game)
     env = with_settings(env, game_settings)
-    given = given_settings(options, SelfPlaySettings)
-    make_settings(SelfPlaySettings, **given)  # raises before there is a progress bar
+    given = given_keywords(options, SELF_PLAYS)
+    SELF_PLAYS.make(given)  # raises before there is a progress bar
     evaluator = as_evaluator(network, env, options.device)
-    if search := given_settings(options, SearchSettings):
-        given["search"] = search
     given.setdefault("resign_threshold", network.resign_threshold)
     as_records = options.records or not env.has_sgf
     with GameFolder(options.folder, env, options.games, as_records, options.verbose) as folder:

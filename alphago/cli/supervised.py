@@ -6,22 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from alphago.cli.models import add_device
-from alphago.cli.options import add_settings, given_settings, integer, number
-from alphago.nn.loss import LOSSES, LossWeights
-from alphago.training.settings import TrainingSettings
-
-LOSS = "loss_"  # prefix of the losses' settings among the parsed options
-# Settings of TrainingSettings that have no effect on supervised training or are set by other options.
-LEFT_OUT = (
-    "epochs", "losses", "search", "readouts", "games_in_flight", "temperature_plies", "resign_threshold",
-    "no_resign_share", "opening_plies", "num_games", "memory_size", "ckp_freq", "start_training_after",
-    "samples_per_position", "search_share", "surprise_share", "first_readouts", "first_games_in_flight",
-    "plies_per_iteration", "curriculum", "gate", "judges", "memory", "targets", "seating", "adaptive_resignation",
-    "exact_rules",
-)  # fmt: skip
+from alphago.cli.options import Parser, integer, number
+from alphago.cli.settings_flags import add_tree, given_keywords
+from alphago.training.supervised.call import SUPERVISED, USUAL
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: Parser) -> None:
     parser.description = (
         "Trains a network to predict the moves and results of given games. At intervals the network is tested on "
         "held-out games; the network that predicts the most moves is kept. alphago train --model can continue with it. "
@@ -29,9 +19,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.usage = f"{parser.prog} DATASET [OPTIONS]"
     parser.add_argument(
-        "dataset", metavar="DATASET",
+        "dataset",
+        metavar="DATASET",
         help="a dataset (alphago sgf FILES --to DATASET), a run of self-play, or a file or folder of games",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--board-size", type=integer, metavar="N", help="size of the board (the model's, or the dataset's usual one)"
     )
@@ -43,9 +34,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="X",
         help="how often each game is trained on, on average (1; a resumed run keeps its own)",
     )
-    parser.add_argument(
-        "--minutes", dest="max_minutes", type=number, metavar="X", help="end the run after X minutes, if not before"
-    )
     parser.add_argument("--tower-height", type=integer, metavar="N", help="residual blocks (the board's recipe's)")
     parser.add_argument("--channels", type=integer, metavar="N", help="channels of the network (the board's recipe's)")
     parser.add_argument("--checks", type=integer, default=20, metavar="N", help="tests on held-out games (20)")
@@ -55,14 +43,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_device(parser)
     parser.add_argument("--tensorboard", action="store_true", help="write curves for TensorBoard into the run's folder")
-    training = parser.add_argument_group("training")
-    defaults = {"batch_size": 128, "learning_rate": 0.01, "dense_rate": 0.1}
-    add_settings(training, TrainingSettings, leave=[*LEFT_OUT, "max_minutes"], defaults=defaults)
-    losses = parser.add_argument_group("weights of the losses")
-    losses.add_argument(
-        "--losses", choices=list(LOSSES), default=argparse.SUPPRESS, help="a set of all weights (default)"
-    )
-    add_settings(losses, LossWeights, prefix=LOSS)
+    add_tree(parser, SUPERVISED, "the run", leave=["ckp_freq"], defaults=USUAL)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -70,19 +51,21 @@ def run(options: argparse.Namespace) -> int:
     from alphago.training.watch.report import ConsoleReport, TensorBoardReport
 
     env, net = game_of(options)
-    names = ("folder", "tower_height", "channels", "stop_after", "max_minutes")
+    names = ("folder", "tower_height", "channels", "stop_after")
     given: dict[str, Any] = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
-    learning = given_settings(options, TrainingSettings)
-    given |= {name: value for name, value in learning.items() if name not in ("epochs", "max_minutes")}
-    if weights := given_settings(options, LossWeights, LOSS):
-        named = vars(LOSSES[given["losses"]]) if "losses" in given else {}
-        given["losses"] = {**named, **weights}
+    given |= given_keywords(options, SUPERVISED)
     with ConsoleReport(f"alphago supervised {shlex.quote(str(options.dataset))}") as console:
         reports = [console, *([TensorBoardReport()] if options.tensorboard else [])]
         best = train_supervised(
-            env, options.dataset, net, epochs=options.epochs, checks=options.checks, device=options.device,
-            reports=reports, **given,
-        )  # fmt: skip
+            env,
+            options.dataset,
+            net,
+            epochs=options.epochs,
+            checks=options.checks,
+            device=options.device,
+            reports=reports,
+            **given,
+        )
     try:
         found = predict_games(best, options.dataset)
     except ValueError:

@@ -7,35 +7,39 @@ from types import NoneType
 from typing import Any
 
 from alphago.arena.engine import EngineError
-from alphago.cli.models import (
-    SELFPLAY_SEARCH,
-    add_device,
-    add_game,
-    add_game_settings,
-    check_named,
-    given_game_settings,
-)
-from alphago.cli.options import Parser, Setting, add_settings, given_settings, integer, number
+from alphago.cli.models import add_device, add_game, add_game_settings, check_named, given_game_settings
+from alphago.cli.options import Parser, Setting, integer, number
+from alphago.cli.settings_flags import SELF_PLAY_DEFAULTS, add_tree, given_keywords
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, make_game, with_settings
-from alphago.mcts.search import SearchSettings
-from alphago.nn.loss import LOSSES, LossWeights
 from alphago.system.validation import near_names
-from alphago.training.cgzero import CGZeroGames
-from alphago.training.judges.gate import Gate
-from alphago.training.settings import TrainingSettings
+from alphago.training.parts import RUN
 
-SHORT = {"num_games": "games", "max_minutes": "minutes"}  # flags of settings that have a longer name in Python
-LOSS, GATE = "loss_", "gate_"  # prefixes of their settings' names
-PARTS = ("seating", "targets", "judges", "memory")  # which only Python and presets set
+# What --help says of options that are no settings.
+BRIEF = {
+    "--game": "go, gomoku, connect-four, reversi, oware, …",
+    "--board-size": "size of the board",
+    "--preset": "a recipe and its game: 9x9, cody2007, cgzero, …",
+    "--model": "a network to start from",
+    "--until": "end once the network is proved stronger, as gnugo",
+    "--stop-after": "save and stop; --folder resumes",
+    "--device": "cpu, cuda or auto",
+    "--tensorboard": "write curves for TensorBoard",
+    "--compact": "",
+    "--verbose": "",
+}
+NOTES = {
+    "the run": "Values in parentheses are defaults, which a recipe may replace.",
+    "the gate": "Any of these options switches the gate on.",
+    "the champions": "Any of these options switches the champions on.",
+}
 
 
 def add_options(parser: Parser) -> None:
     parser.description = (
         "Trains with the recipe of the board, or of the next larger board that has one, for the recipe's time. "
-        "Ctrl-C and SIGTERM save and stop. "
-        "If --folder is the folder of a run, the run is resumed. Options then change only the settings that they name; "
-        "the value none removes a setting."
+        "Ctrl-C and SIGTERM save and stop. If --folder holds a run, it goes on; options then change only the settings "
+        "that they name, and the value none removes one."
     )
     parser.others["--max-minutes"] = "--minutes is the length of the whole run, --stop-after ends only this call"
     add_game(parser, "go, or the model's own", "the preset's or the model's own, or the game's usual one, in Go 9")
@@ -46,9 +50,12 @@ def add_options(parser: Parser) -> None:
     parser.add_argument("--channels", type=integer, metavar="N", help="channels of the network (the recipe's)")
     parser.add_argument("--model", metavar="FILE", help="a network to start from; its file is not changed")
     parser.add_argument(
-        "--until", metavar="PLAYER", default=argparse.SUPPRESS, type=Setting("until", (str, NoneType)).read,
+        "--until",
+        metavar="PLAYER",
+        default=argparse.SUPPRESS,
+        type=Setting("until", (str, NoneType)).read,
         help="play matches against PLAYER, such as gnugo or rave:1000, and end once the network is proved stronger",
-    )  # fmt: skip
+    )
     parser.add_argument("--folder", metavar="PATH", help="the run's folder (a new one in runs)")
     parser.add_argument(
         "--stop-after", type=number, metavar="MINUTES", help="save and stop after so many minutes; --folder resumes"
@@ -62,20 +69,10 @@ def add_options(parser: Parser) -> None:
     add_device(parser, default=argparse.SUPPRESS)
     parser.add_argument("--tensorboard", action="store_true", help="write curves for TensorBoard into the run's folder")
     parser.add_argument("--verbose", action="store_true", help="print a line for each game of self-play")
-    training = parser.add_argument_group("training", "Values in parentheses are defaults, which a recipe may replace.")
-    add_settings(training, TrainingSettings, leave=["losses", *PARTS], flags=SHORT)
-    losses = parser.add_argument_group("weights of the losses")
-    losses.add_argument(
-        "--losses", choices=list(LOSSES), default=argparse.SUPPRESS, help="a set of all weights (default)"
-    )
-    add_settings(losses, LossWeights, prefix=LOSS)
-    gate = parser.add_argument_group("the gate", "Any of these options switches the gate on.")
-    add_settings(gate, Gate, prefix=GATE, leave=["win_rate"])
-    random = parser.add_argument_group("random moves of self-play", "Any of these options switches them on.")
-    add_settings(random, CGZeroGames)
-    search = parser.add_argument_group("the search of self-play")
-    add_settings(search, SearchSettings, defaults=SELFPLAY_SEARCH)
+    add_tree(parser, RUN, "the run", defaults=SELF_PLAY_DEFAULTS, notes=NOTES)
     add_game_settings(parser)
+    for flag, text in BRIEF.items():
+        parser.shorten(flag, text)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -88,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
     names = ("folder", "preset", "tower_height", "channels", "stop_after", "compact")
     given: dict[str, Any] = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     given |= {name: getattr(options, name) for name in ("until", "device") if name in options}
-    given |= given_training(options)
+    given |= given_keywords(options, RUN)
     env_options = given_game_settings(options)
     if options.model is not None:
         path = model_file(options.model)
@@ -110,23 +107,6 @@ def run(options: argparse.Namespace) -> int:
     except EngineError as error:
         raise ValueError(str(error)) from None
     return 0
-
-
-def given_training(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the training settings that were given; nested ones (search, losses, gate, …) as dictionaries."""
-    given = given_settings(options, TrainingSettings)
-    if search := given_settings(options, SearchSettings):
-        given["search"] = search
-    if weights := given_settings(options, LossWeights, LOSS):
-        named = vars(LOSSES[given["losses"]]) if "losses" in given else {}
-        given["losses"] = {**named, **weights}
-    if random := given_settings(options, CGZeroGames):
-        given["seating"] = CGZeroGames(**random)
-    if gate := given_settings(options, Gate, GATE):
-        if "gate" in given and given["gate"] is None:
-            raise ValueError("--gate none switches the gate off, got another --gate option too")
-        given["gate"] = {**gate, **({"win_rate": given["gate"]} if "gate" in given else {})}
-    return given
 
 
 def holds_a_run(folder: str | None) -> bool:

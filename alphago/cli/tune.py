@@ -2,12 +2,13 @@
 
 import argparse
 import sys
-from dataclasses import replace
 from typing import Any
 
 from alphago.cli.models import add_device, add_game, add_model, load
 from alphago.cli.options import Parser, add_settings, given_settings, integer, number, settings_of
-from alphago.mcts.search import SearchSettings, named_search
+from alphago.cli.search_options import add_search, given_search
+from alphago.mcts.rule import SearchSettings
+from alphago.mcts.search_forms import all_fields, check_used, make_search
 from alphago.system.interrupts import INTERRUPTED
 from alphago.system.validation import near_misses
 
@@ -29,21 +30,27 @@ def add_options(parser: Parser) -> None:
     which.add_argument("--range", type=number, nargs=2, metavar=("LOW", "HIGH"), help="a range to search instead")
     parser.add_argument("--steps", type=integer, default=5, metavar="N", help="number of values in the range (5)")
     parser.add_argument(
-        "--rounds", type=integer, default=1, metavar="N",
+        "--rounds",
+        type=integer,
+        default=1,
+        metavar="N",
         help="with --range, further rounds that try the values halfway between the winner and its neighbours (1)",
-    )  # fmt: skip
+    )
     parser.add_argument("--readouts", type=integer, default=64, metavar="N", help="simulations per move (64)")
     parser.add_argument(
-        "--sprt", type=number, nargs=2, metavar=("ELO0", "ELO1"), default=list(SPRT),
+        "--sprt",
+        type=number,
+        nargs=2,
+        metavar=("ELO0", "ELO1"),
+        default=list(SPRT),
         help=f"Elo differences of the sequential test, with risks of 5 %% each ({SPRT[0]:g} {SPRT[1]:g})",
-    )  # fmt: skip
+    )
     add_settings(parser, TournamentSettings, leave=["sprt"], defaults={"games": GAMES})
     parser.add_argument("--folder", metavar="PATH", help="folder of the games (one in runs, named after the tuning)")
     add_game(parser, "the network's own, or go", "the network's own, or 9")
     parser.add_argument("--komi", type=number, metavar="K", help="White's points before a game of Go")
     add_device(parser)
-    group = parser.add_argument_group("the search, in which SETTING is tuned")
-    add_settings(group, SearchSettings)
+    add_search(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -52,19 +59,28 @@ def run(options: argparse.Namespace) -> int:
     from alphago.arena.tuning import Tuning, tune
 
     name = options.setting.replace("-", "_")
-    given = given_settings(options, SearchSettings)
-    usual = named_search("gumbel" if given.get("gumbel") else "puct", options.readouts, 1)
-    values = read_values(name, options.values) if options.values is not None else []
+    search = make_search(given_search(options), options.readouts, 1)
+    values = read_values(type(search), name, options.values) if options.values is not None else []
     env, network = load(options.model, options.board_size, options.komi, options.game)
     bar, told = ProgressBar(), list[Tuning]()
     stopped = False
     try:
         tune(
-            env, network, name, values, between=None if options.range is None else tuple(options.range),
-            steps=options.steps, rounds=options.rounds, readouts=options.readouts, search=replace(usual, **given),
-            folder=options.folder, device=options.device, listener=bar, on_pit=told.append,
+            env,
+            network,
+            name,
+            values,
+            between=None if options.range is None else tuple(options.range),
+            steps=options.steps,
+            rounds=options.rounds,
+            readouts=options.readouts,
+            search=search,
+            folder=options.folder,
+            device=options.device,
+            listener=bar,
+            on_pit=told.append,
             **{**given_settings(options, TournamentSettings), "sprt": tuple(options.sprt)},
-        )  # fmt: skip
+        )
     except KeyboardInterrupt:
         stopped = True
     finally:
@@ -76,14 +92,15 @@ def run(options: argparse.Namespace) -> int:
     return INTERRUPTED if stopped else 0
 
 
-def read_values(name: str, text: str) -> list[Any]:
-    """Return the values of the setting `name` in `text`, separated by commas.
+def read_values(kind: type[SearchSettings], name: str, text: str) -> list[Any]:
+    """Return the values of the setting `name` of a class of search settings in `text`, separated by commas.
 
     Raises ValueError if there is no such setting, or if it cannot have one of the values in `text`.
     """
-    settings = {setting.name: setting for setting in settings_of(SearchSettings)}
+    check_used(kind, name)
+    settings = {setting.name: setting for setting in settings_of(kind)}
     if name not in settings:
-        raise ValueError(f"no search setting {name!r}: {near_misses(name, list(settings))}")
+        raise ValueError(f"no search setting {name!r}: {near_misses(name, all_fields(kind))}")
     if bool in settings[name].types:
         truths = {"true": True, "false": False}
         if unknown := [word for word in text.split(",") if word.lower() not in truths]:

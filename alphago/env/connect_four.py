@@ -5,8 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
+from alphago.env.batch import GameBatch
 from alphago.env.board import StonesEnv, StonesPosition, point_text
-from alphago.env.game import GameBatch
 from alphago.env.kernels import connect_four as kernels
 from alphago.env.kernels.rows import HEADER
 from alphago.env.stones_batch import LineBatch
@@ -24,7 +24,7 @@ class ConnectFourEnv(StonesEnv):
     planes: the mover's stones and the other side's.
     """
 
-    name = "connect-four"
+    name, title = "connect-four", "Connect Four"
     N, planes, plane_shape = WIDTH, 2, (HEIGHT, WIDTH)
     action_space, max_moves = WIDTH, HEIGHT * WIDTH
     has_decisive_moves = True

@@ -9,7 +9,8 @@ from numpy.typing import DTypeLike
 
 from alphago.cuda.contract import Array, Backend, KernelArray
 from alphago.cuda.kernel_source import LANES, Program
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.env.leaves import Leaves, Reached
 
 Out = TypeVar("Out", bound=Array)

@@ -6,7 +6,7 @@ import numpy as np
 
 from alphago.env.board import StonesPosition
 from alphago.env.game import PLAYER_NAMES, GameEnv
-from alphago.env.go_rules import list_points, star_points
+from alphago.env.go_rules import list_points
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_legal as legal
 from alphago.env.kernels import go_row as layout
@@ -68,13 +68,13 @@ class GoPosition(StonesPosition):
         """The empty points, as actions, where only the ko rule forbids the side to move to play."""
         if self.is_over:
             return ()
-        row, colour = self.row, int(self.row[layout.TO_PLAY])
         doubtful = np.flatnonzero((self.board.ravel() == 0) & ~self.legal_mask[:-1])
-        return tuple(a for a in doubtful.tolist() if legal.allowed(row, layout.point_of(row, a), colour, False))
+        return tuple(filter(self.repeats, doubtful.tolist()))
 
     @property
-    def star_points(self) -> list[int]:
-        return star_points(self.env.N)
+    def began_empty(self) -> bool:
+        """Whether the game began without set-up or handicap, whatever its komi."""
+        return self.setup.keys() <= {"komi"}
 
     @property
     def caption(self) -> str:
@@ -86,7 +86,7 @@ class GoPosition(StonesPosition):
     @property
     def marks(self) -> dict[int, str]:
         """The signs of empty points by point: star points '+', points forbidden by ko '*'."""
-        return {**dict.fromkeys(star_points(self.env.N), "+"), **dict.fromkeys(self.ko_points, "*")}
+        return {**dict.fromkeys(self.env.board_view.stars, "+"), **dict.fromkeys(self.ko_points, "*")}
 
     @cached_property
     def pass_alive(self) -> np.ndarray:
@@ -100,13 +100,18 @@ class GoPosition(StonesPosition):
     def setup_in(self, env: GameEnv) -> dict[str, object]:
         return {**self.setup, "komi": self.komi} if getattr(env, "komi", None) != self.komi else dict(self.setup)
 
+    def repeats(self, action: int) -> bool:
+        """Return whether only the ko rule forbids a stone on an empty point."""
+        row = self.row
+        return bool(legal.allowed(row, layout.point_of(row, action), int(row[layout.TO_PLAY]), False))
+
     def why_illegal(self, action: int) -> str:
         row = self.row
         if action == self.env.pass_action:
             return f"passing is allowed from move {row[layout.FIRST_PASS]} on"
         if self.board.ravel()[action]:
             return super().why_illegal(action)
-        if legal.allowed(row, layout.point_of(row, action), int(row[layout.TO_PLAY]), False):
+        if self.repeats(action):
             return REPETITION[int(row[layout.KO_RULE])]
         return "suicide that repeats a board" if row[layout.SUICIDE] else "suicide"
 

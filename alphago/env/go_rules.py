@@ -93,6 +93,11 @@ def rules_json(rules: Rules) -> str:
     return json.dumps(always | {"ko": rules.ko.upper(), "suicide": rules.suicide}, sort_keys=True)
 
 
+def usual_komi(size: int) -> float:
+    """Return the komi of a board unless another is chosen: 9 on 7x7 (believed to be the fair value there), else 7.5."""
+    return 9.0 if size == 7 else 7.5
+
+
 def check_komi(komi: float) -> float:
     """Return komi as a float; raise ValueError unless it is a multiple of 0.5 from -1000 to 1000."""
     try:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.env.kernels import rows as row_kernels
 
 

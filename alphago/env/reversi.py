@@ -7,9 +7,11 @@ import numpy as np
 
 from alphago.cuda.backend import find_backend
 from alphago.env import symmetry
+from alphago.env.batch import GameBatch
 from alphago.env.board import StonesEnv, StonesPosition
 from alphago.env.device_rows import DeviceRowBatch, row_program
-from alphago.env.game import PLAYER_NAMES, GameBatch
+from alphago.env.game import PLAYER_NAMES
+from alphago.env.game_options import Option, option_of
 from alphago.env.kernels import reversi as kernels
 from alphago.env.kernels.rows import HEADER
 from alphago.env.stones_batch import StonesBatch
@@ -32,7 +34,7 @@ class ReversiEnv(StonesEnv):
     Raises ValueError for invalid options.
     """
 
-    name = "reversi"
+    name, title = "reversi", "Reversi"
     planes = 4
     actions_are_points = True
     has_ownership = has_device_kernels = has_decisive_moves = True
@@ -50,6 +52,11 @@ class ReversiEnv(StonesEnv):
     @property
     def config(self) -> dict[str, object]:
         return {"board_size": self.N}
+
+    @cached_property
+    def options(self) -> tuple[Option, ...]:
+        """What a person may choose for a new game: the size."""
+        return (option_of("board_size", self.N, least=MIN_SIZE, most=MAX_SIZE, step=2),)
 
     def resized(self, size: int) -> "ReversiEnv":
         return ReversiEnv(size)

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alphago.arena.players import search_settings
 from alphago.env.go import GoEnv
 from alphago.exams.positions import Exam
 from alphago.mcts.analysis import GroupMaker
 from alphago.mcts.analysis_group import PositionGroup
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.evaluator import Evaluator
+from alphago.mcts.puct import Puct
 from alphago.mcts.rule import without_rash_passes
-from alphago.mcts.search import SearchSettings, leaves_for
+from alphago.mcts.search import leaves_for
+from alphago.mcts.search_forms import SearchForm, make_search
 
 MOST_LOST = 20.0  # points at which losses are cut: a lost game is lost
 ALIKE = 0.1  # points that a move may lose and still count as a best one
@@ -107,12 +108,10 @@ class ExamPlayer:
         winner of sequential halving; or SearchSettings.
     """
 
-    def __init__(
-        self, exam: Exam, env: GoEnv, evaluator: Evaluator, readouts: int, search: SearchSettings | str | None = None
-    ) -> None:
+    def __init__(self, exam: Exam, env: GoEnv, evaluator: Evaluator, readouts: int, search: SearchForm = None) -> None:
         self.exam = exam
         self.readouts = readouts
-        self.settings = search_settings(search, max(readouts, 1), leaves_for(len(exam), readouts))
+        self.settings = make_search(search, max(readouts, 1), leaves_for(len(exam), readouts))
         self.maker = GroupMaker(exam.positions_of(env), evaluator, readouts, self.settings, False, "auto")
 
     def answer(self, rows: range) -> Answers:
@@ -131,7 +130,7 @@ class ExamPlayer:
             results = np.array([position.to_play * position.outcome for position in group.positions])
             priors = without_rash_passes(found.env, found.prior, found.value, results)
             return priors.argmax(axis=1)
-        if self.settings.gumbel:
+        if not isinstance(self.settings, Puct):  # the rule's own choice, such as sequential halving's winner
             none = np.zeros(len(found))
             return group.search.choose(group.games, none.astype(np.bool_), none).astype(np.int64)
         return np.array([found.best(i) for i in range(len(found))])

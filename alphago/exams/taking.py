@@ -13,7 +13,7 @@ from alphago.exams.exam_result import ExamResult
 from alphago.exams.grading import Answers, ExamPlayer, exam_game
 from alphago.exams.positions import Exam, find_exam
 from alphago.mcts.evaluator import Evaluator, as_evaluator
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.search_forms import PLAYERS, SearchForm
 from alphago.nn.model_files import saved_game
 from alphago.nn.net import load_model
 from alphago.system.cores import available_cores
@@ -29,7 +29,7 @@ class Examinee(NamedTuple):
     name: str
     network: Any
     readouts: tuple[int, ...]
-    search: SearchSettings | str | None
+    search: SearchForm
 
     @property
     def env(self) -> GameEnv | None:
@@ -39,7 +39,8 @@ class Examinee(NamedTuple):
 
     def label(self, readouts: int) -> str:
         """Return the name with the readouts, as `alphago evaluate` writes it: "9x9@64,gumbel"."""
-        return f"{self.name}@{readouts}" + (",gumbel" if self.search == "gumbel" and readouts else "")
+        own = isinstance(self.search, str) and self.search != PLAYERS and readouts
+        return f"{self.name}@{readouts}" + (f",{self.search}" if own else "")
 
 
 @checks_keywords()
@@ -48,7 +49,7 @@ def exam(
     readouts: int | Sequence[int] = READOUTS,
     *,
     file: str | Path | None = None,
-    search: SearchSettings | str | None = None,
+    search: SearchForm = None,
     dtype: str | None = DTYPE,
     device: str = "auto",
     threads: int | None = None,
@@ -103,7 +104,7 @@ def exam(
 
 
 def examinee_of(
-    network: Any, readouts: tuple[int, ...], search: SearchSettings | str | None, name: str, chosen: Exam | None
+    network: Any, readouts: tuple[int, ...], search: SearchForm, name: str, chosen: Exam | None
 ) -> Examinee:
     """Return a network as an Examinee.
 

@@ -8,12 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
 from alphago.mcts.analysis_group import PositionGroup, evaluate_alone
 from alphago.mcts.analysis_result import PLIES, Analysis, join_analyses
 from alphago.mcts.analysis_search import Forbidden, node_bytes
 from alphago.mcts.evaluator import as_forecast_evaluator
-from alphago.mcts.search import SearchSettings, leaves_for
+from alphago.mcts.search import leaves_for
+from alphago.mcts.search_forms import SearchForm, make_search
 from alphago.system.cores import available_cores
 from alphago.system.validation import (
     MOST_READOUTS,
@@ -42,7 +44,7 @@ def analyze(
     symmetries: bool = False,
     plies: int = PLIES,
     move_ownership: bool = False,
-    settings: SearchSettings | None = None,
+    settings: SearchForm = None,
     device: str = "auto",
     threads: int | None = None,
     stop: threading.Event | None = None,
@@ -58,7 +60,7 @@ def analyze(
     symmetries: whether to average the network's evaluation over all symmetries of the board.
     plies: the most plies of each expected line of play.
     move_ownership: whether to return also the ownership expected after each action.
-    settings: settings of the search; None for PUCT's defaults, with enough leaves per wave to fill the network's batch.
+    settings: the search, as in `MCTSPlayer`; its leaves per wave, if it does not say them, fill the network's batch.
     device: where the network is computed, as in `MCTSPlayer`; boards stay on the CPU.
     threads: number of threads, among which the positions are divided; None for all cores.
     stop: an event that ends the search early; the network evaluates every position even then.
@@ -105,7 +107,7 @@ def iter_analysis(
     symmetries: bool = False,
     plies: int = PLIES,
     move_ownership: bool = False,
-    settings: SearchSettings | None = None,
+    settings: SearchForm = None,
     device: str = "auto",
     threads: int | None = None,
     stop: threading.Event | None = None,
@@ -151,7 +153,7 @@ class GroupMaker:
         positions: Position | Sequence[Position],
         net: object,
         readouts: int,
-        settings: SearchSettings | None,
+        settings: SearchForm,
         symmetries: bool,
         device: str,
     ) -> None:
@@ -159,7 +161,7 @@ class GroupMaker:
         self.env = game_of(self.positions)
         self.readouts = check_int("readouts", readouts, 0, MOST_READOUTS)
         self.symmetries = check_bool("symmetries", symmetries)
-        self.settings = settings or SearchSettings(leaves=leaves_for(len(self.positions), self.readouts))
+        self.settings = make_search(settings, self.readouts, leaves_for(len(self.positions), self.readouts))
         self.evaluator = as_forecast_evaluator(net, self.env, device)
         self.rules: list[tuple[Forbidden, ...]] = [()] * len(self.positions)
 

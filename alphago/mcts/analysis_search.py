@@ -5,13 +5,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
 from alphago.env.leaves import Leaves, Reached
+from alphago.env.position import Position
 from alphago.mcts.evaluator import Evaluator, Forecaster
 from alphago.mcts.kernels import subtrees
 from alphago.mcts.kernels.nodes import NONE
 from alphago.mcts.kernels.tree_reading import OWNERS
-from alphago.mcts.search import FIRST_NODES, Search, SearchSettings
+from alphago.mcts.rule import SearchSettings
+from alphago.mcts.search import FIRST_NODES, Search
 from alphago.mcts.tree import Wave
 from alphago.system.stopwatch import BOARDS, TREE
 from alphago.system.validation import shown

@@ -12,9 +12,11 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from alphago.env.batch import GameBatch
 from alphago.env.devices import check_device
-from alphago.env.game import GameBatch, GameEnv, Position
+from alphago.env.game import GameEnv
 from alphago.env.leaves import Leaves, Reached
+from alphago.env.position import Position
 from alphago.mcts.kernels.evaluator import hash_evaluation
 
 ROUNDING = 1e-3  # how far a value may be outside -1 .. 1

@@ -1,16 +1,21 @@
-"""Gumbel search (Danihelka et al. 2022, "Policy improvement by planning with Gumbel"), as a `SearchRule`."""
+"""Gumbel search (Danihelka et al. 2022, "Policy improvement by planning with Gumbel").
+
+At the root it is sequential halving among the actions with the greatest logit plus Gumbel noise; below it, visits
+follow the improved policy, softmax(logits + (c_visit + max N) c_scale q).
+"""
 
 import functools
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from alphago.env.game import GameBatch
+from alphago.env.batch import GameBatch
 from alphago.mcts.kernels import gumbel
-from alphago.mcts.rule import SearchRule, choose_actions, only_child
+from alphago.mcts.rule import SearchRule, SearchSettings, choose_actions, only_child
 from alphago.mcts.tree import Tree
+from alphago.system.validation import setting, settings
 
 
 class GumbelParameters(NamedTuple):
@@ -23,22 +28,49 @@ class GumbelParameters(NamedTuple):
     schedule_of: np.ndarray  # int32 [B], index into `schedules` for each game
 
 
-class Gumbel(SearchRule):
+@settings
+class Gumbel(SearchSettings):
+    """Settings of Gumbel search (Danihelka et al. 2022, "Policy improvement by planning with Gumbel")."""
+
+    considered: int = setting("number of actions with which the search begins at the root", default=16, least=1)
+    c_visit: float = setting(
+        "visits that are added to the most visited action's in the weight of values against logits, "
+        "(`c_visit` + max N) `c_scale`",
+        default=50.0,
+        least=0,
+    )
+    c_scale: float = setting("factor of the weight of values against logits", default=1.0, positive=True)
+
+    @classmethod
+    def for_readouts(cls, readouts: int, **given: Any) -> Self:
+        """Return settings for a number of simulations per move; at most half as many actions are considered."""
+        return super().for_readouts(readouts, **{"considered": max(2, min(16, readouts // 2)), **given})
+
+    def new_rule(self, games: int, actions: int) -> "GumbelRule":
+        return GumbelRule(self, games, actions)
+
+
+class GumbelRule(SearchRule):
     """Gumbel search: starts every move from an empty tree, with sequential halving among `considered` root actions.
 
-    considered, c_visit, c_scale: see `SearchSettings`.
     noise: float32 [games, actions], added to the roots' logits; 0 until `add_noise`.
     """
 
     keeps_trees = False
+    heeds_early = False
     select = staticmethod(gumbel.select)
     parameters: GumbelParameters
 
-    def __init__(self, games: int, actions: int, *, considered: int, c_visit: float, c_scale: float) -> None:
-        self.room = self.considered = considered
+    def __init__(self, settings: Gumbel, games: int, actions: int) -> None:
+        """Make the rule for a search of `games` games with `actions` actions."""
+        self.room = self.considered = settings.considered
         self.noise = np.zeros((games, actions), np.float32)
         self.parameters = GumbelParameters(
-            float(c_visit), float(c_scale), self.noise, np.zeros((1, 1, 1), np.int32), np.zeros(games, np.int32)
+            float(settings.c_visit),
+            float(settings.c_scale),
+            self.noise,
+            np.zeros((1, 1, 1), np.int32),
+            np.zeros(games, np.int32),
         )
 
     def begin_move(self, games: np.ndarray, plies: np.ndarray) -> None:

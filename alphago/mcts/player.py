@@ -1,22 +1,24 @@
 """`MCTSPlayer`: play one game with a search; methods are named as in AlphaGo.jl."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from alphago.env.game import GameEnv, Position, check_env
+from alphago.env.game import GameEnv, check_env
+from alphago.env.position import Position
 from alphago.mcts.analysis_result import PLIES, Analysis
 from alphago.mcts.analysis_search import AnalysisSearch, Forbidden
 from alphago.mcts.evaluator import as_evaluator, as_forecast_evaluator, as_network
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.rule import resigns, temperature_plies, without_rash_passes
-from alphago.mcts.search import Search, SearchSettings
+from alphago.mcts.search import Search
+from alphago.mcts.search_forms import SearchForm, make_search
 from alphago.mcts.tree_reading import read_analysis
 from alphago.records.record import GameRecord, RecordBuilder
-from alphago.system.validation import MOST_READOUTS, check_bool, check_float, check_int, checks_keywords, make_settings
+from alphago.system.validation import MOST_READOUTS, check_bool, check_float, check_int, checks_keywords
 
-USUAL_LEAVES = 8  # `SearchSettings.leaves` if neither `settings` nor `leaves` is given
+USUAL_LEAVES = 8  # `SearchSettings.leaves` if neither `settings` nor `leaves` says it
 
 _GAME = np.zeros(1, np.int64)
 
@@ -33,9 +35,10 @@ class MCTSPlayer:
     resign_threshold: `should_resign` is true when the mover's root value is below it; -1 for never.  None for the
         threshold that the network's run has measured (`NeuralNet.resign_threshold`) if the game began on the empty
         board, else never.
-    settings: the search's settings; None for PUCT's defaults; a dictionary gives new values for some of the defaults.
-    leaves: number of leaves per wave, which are evaluated together and kept different by virtual loss; None for
-        `settings.leaves`, or USUAL_LEAVES without `settings`.
+    settings: the search: settings such as Puct(c_puct=1.5); "puct" (also None) or "gumbel"; or a dictionary that
+        changes some settings, {"kind": "gumbel", "c_scale": 0.5}.
+    leaves: number of leaves per wave, which are evaluated together; None for that of `settings`, or USUAL_LEAVES if
+        they do not say it.
     seed: seed of the random choice among early moves; None for a random seed.
     device: the device of a NeuralNet and of the search's boards: "cpu", "cuda", or "auto" for the GPU if there is one
         that supports game and network.
@@ -51,7 +54,7 @@ class MCTSPlayer:
         two_player_mode: bool = False,
         resign_threshold: float | None = -0.9,
         *,
-        settings: SearchSettings | Mapping[str, object] | None = None,
+        settings: SearchForm = None,
         leaves: int | None = None,
         seed: int | None = None,
         device: str = "auto",
@@ -67,16 +70,14 @@ class MCTSPlayer:
         self.resign_threshold = resign_threshold
         self.temperature_plies = -1 if two_player_mode else temperature_plies(env)
         self.generator = np.random.default_rng(None if seed is None else check_int("seed", seed, 0))
-        if isinstance(settings, Mapping):
-            settings = make_settings(SearchSettings, **{"leaves": USUAL_LEAVES, **settings})
-        settings = settings or SearchSettings(leaves=USUAL_LEAVES)
+        chosen = make_search(settings, self.num_readouts, USUAL_LEAVES)
         if leaves is not None:
-            settings = replace(settings, leaves=leaves)
+            chosen = replace(chosen, leaves=leaves)
         self.search: Search
         if check_bool("forecasts", forecasts):
-            self.search = AnalysisSearch(env, as_forecast_evaluator(self.network, env, device), 1, settings)
+            self.search = AnalysisSearch(env, as_forecast_evaluator(self.network, env, device), 1, chosen)
         else:
-            self.search = Search(env, as_evaluator(self.network, env, device), 1, settings)
+            self.search = Search(env, as_evaluator(self.network, env, device), 1, chosen)
         self.initialize_game()
 
     def initialize_game(self, position: Position | None = None, forbidden: Sequence[Forbidden] = ()) -> None:

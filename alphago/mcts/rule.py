@@ -1,15 +1,17 @@
-"""`SearchRule`: the steps in which PUCT and Gumbel search differ; and functions that choose a move or resign."""
+"""`SearchRule`: the steps in which searches differ; `SearchSettings`, which make it; functions that choose a move."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.mcts.kernels import nodes
 from alphago.mcts.kernels.nodes import NONE, ROOT
-from alphago.mcts.tree import Tree
+from alphago.mcts.tree import Tree, Wave
+from alphago.system.validation import make_settings, setting, settings
 
 CLEARLY = 0.5  # a value above it counts as a won game; in drawn games values of 0.2 are common
 
@@ -24,12 +26,18 @@ class SearchRule(ABC):
     parameters: a NamedTuple of numbers and arrays that the kernel reads; values may change from search to search,
         types may not.
     room: number of nodes that `prepare` may add to a game's tree.
+    heeds_early: whether `selfplay_moves` heeds `early`, so that the setting `temperature_plies` acts.
+    change_values: for rules that change the values of a wave's leaves before they are backed up, the function that does
+        it: called with the wave (n leaves), whether the game is over at each leaf (bool [n]), and the values
+        (float32 [n], in the view of the leaf's mover), which it changes in place.
     """
 
     keeps_trees: bool
     select: Callable[..., tuple[int, int]]
     parameters: Any
     room: int = 0
+    heeds_early: bool = True
+    change_values: Callable[[Wave, np.ndarray, np.ndarray], None] | None = None
 
     @abstractmethod
     def begin_move(self, games: np.ndarray, plies: np.ndarray) -> None:
@@ -75,6 +83,49 @@ class SearchRule(ABC):
 
         early: bool [n], whether a game is in its first plies, in which moves should vary.
         """
+
+
+@settings
+class SearchSettings(ABC):
+    """Settings of a search: those of every rule; a subclass has those of its own rule, which `new_rule` makes.
+
+    A subclass is decorated with `alphago.system.validation.settings`, or with `dataclass(frozen=True)`.
+    """
+
+    # Names of the settings of self-play's noise, which matches do not have.
+    noise_settings: ClassVar[tuple[str, ...]] = ()
+
+    leaves: int = setting(
+        "new leaves that a wave (a set of simulations evaluated together) chooses in one game; more than 1 fills the "
+        "network's batch when there are few games, at some cost in quality",
+        default=1,
+        least=1,
+    )
+    decisive_moves: bool = setting(
+        "in games that find moves that win at once, evaluate a position with such a move as won, and try only this "
+        "move there, whatever the network says (Teytaud and Teytaud 2010)",
+        default=True,
+        python="See `GameEnv.has_decisive_moves`",
+    )
+
+    @abstractmethod
+    def new_rule(self, games: int, actions: int) -> SearchRule:
+        """Return the rule for a search of `games` games with `actions` actions."""
+
+    @classmethod
+    def for_readouts(cls, readouts: int, **given: Any) -> Self:
+        """Return settings that suit a number of simulations per move, with the values `given`."""
+        return make_settings(cls, **given)
+
+    @property
+    def keeps_trees(self) -> bool:
+        """Whether the search of a move continues in the tree of the previous move's search."""
+        return self.new_rule(0, 0).keeps_trees
+
+    @property
+    def heeds_early(self) -> bool:
+        """Whether self-play's first moves vary by `temperature_plies`, see `SearchRule.heeds_early`."""
+        return self.new_rule(0, 0).heeds_early
 
 
 def only_child(tree: Tree) -> np.ndarray:

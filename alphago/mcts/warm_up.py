@@ -22,11 +22,11 @@ import numpy as np
 from alphago.env.games import GAMES, make_game
 from alphago.env.leaves import Leaves, Reached
 from alphago.mcts.evaluator import UniformEvaluator
-from alphago.mcts.kernels import gumbel, puct
-from alphago.mcts.search import Search, SearchSettings
+from alphago.mcts.search import Search
+from alphago.mcts.search_forms import SEARCHES, SELF_PLAY, make_search
 from alphago.system.cores import available_cores
 
-SEARCHES = 2  # games searched side by side
+GAMES_AT_ONCE = 2  # games searched side by side
 
 
 @cache
@@ -36,10 +36,12 @@ def warm_up(game: str = "") -> "subprocess.Popen[bytes] | None":
     Returns None if the kernels are already compiled, if numba is switched off, or if there is only one core.
 
     game: the packaged game of a command that is about to play a move: the planes of this game are compiled first, then
-        what a player and an analysis need; "" for self-play, which needs Gumbel search first.
+        what a player and an analysis need; "" for self-play, whose rule is compiled first.
     The process ends at the latest when this process ends.
     """
-    if numba.config.DISABLE_JIT or available_cores() < 2 or all(map(is_compiled, (puct.select, gumbel.select))):
+    if numba.config.DISABLE_JIT or available_cores() < 2:
+        return None
+    if all(is_compiled(kind().new_rule(0, 0).select) for kind in SEARCHES.values()):
         return None
     package = str(Path(__file__).parents[2])
     paths = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
@@ -96,19 +98,19 @@ class Blank:
 
 def compile_tree() -> None:
     """Run every rule's search on the tree, as self-play and players do, so that its kernels are compiled."""
-    games = np.arange(SEARCHES)
-    for settings in (SearchSettings(gumbel=True), SearchSettings()):
+    games = np.arange(GAMES_AT_ONCE)
+    for rule in sorted(SEARCHES, key=lambda rule: rule != SELF_PLAY):
         blank: Any = Blank()
-        search = Search(blank, UniformEvaluator(), SEARCHES, settings)
-        generators = [np.random.default_rng(0)] * SEARCHES
+        search = Search(blank, UniformEvaluator(), GAMES_AT_ONCE, SEARCHES[rule]())
+        generators = [np.random.default_rng(0)] * GAMES_AT_ONCE
         search.forget(games)
         search.restart(games)
         search.expand_roots(games)
         search.priors(games)
         search.add_noise(games, generators)
-        search.run(np.full(SEARCHES, 4, np.int32))
-        search.selfplay_moves(games, np.ones(SEARCHES, np.bool_), generators)
-        search.advance(games, np.zeros(SEARCHES, np.int32))
+        search.run(np.full(GAMES_AT_ONCE, 4, np.int32))
+        search.selfplay_moves(games, np.ones(GAMES_AT_ONCE, np.bool_), generators)
+        search.advance(games, np.zeros(GAMES_AT_ONCE, np.int32))
 
 
 def compile_planes(game: str) -> None:
@@ -130,7 +132,7 @@ def compile_player(analysis: bool = True) -> None:
 
     blank: Any = Blank()
     games, budget = np.arange(1), np.full(1, 4, np.int32)
-    search = AnalysisSearch(blank, UniformEvaluator(), 1, SearchSettings(leaves=USUAL_LEAVES))
+    search = AnalysisSearch(blank, UniformEvaluator(), 1, make_search(None, 4, USUAL_LEAVES))
     search.forget(games)
     search.prepare(games, budget)
     search.priors(games)

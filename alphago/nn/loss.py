@@ -1,54 +1,58 @@
 """The losses of training."""
 
-from dataclasses import asdict, dataclass
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
 
 import torch
 import torch.nn.functional as F
 
 from alphago.nn.value import POINTS, Forecast
-from alphago.system.validation import as_plain_numbers, check_bool, check_float, checks_keywords
+from alphago.system.validation import check_bool, check_ranges, setting, settings
 
 
-@checks_keywords()
-@dataclass(frozen=True)
+@settings
 class LossWeights:
-    """The weight of each term of the loss.
+    """The weight of each term of the loss."""
 
-    policy: weight of the policy's cross-entropy, in nats.
-    value: weight of the squared error of the value, -1 .. 1.
-    ownership: weight of the mean squared error of the points' owners, -1 .. 1, if the network predicts them
-        (alphago.nn.value.Forecast).
-    score: weight of the Huber loss of the margin, in tens of points, if the network predicts it.
-    l2: weight of the sum of the squares of all parameters.  Unlike the optimizer's weight decay in AdamW and Muon, its
-        gradient passes through the optimizer's moments.
-    log_sum: weight of the square of the logarithm of the sum of exp(logits), which keeps logits near 0 (the "z-loss" of
-        Chowdhery et al. 2022, "PaLM", section 5).  The softmax does not depend on what all logits have in common, so
-        without it this part may drift away until bfloat16 is too coarse for the differences.  Training leaves it out
-        for policy heads in which nothing drifts (`alphago.nn.policy.may_drift`).
-    kl: whether the policy's loss is the Kullback-Leibler divergence of the network's policy from the target instead of
-        the cross-entropy.  The divergence is the cross-entropy minus the target's entropy, so it is 0 for equal
-        policies, and its gradient is the cross-entropy's gradient.
-    masked: whether to leave illegal actions out of the policy's softmax, as search does (CGZero).  Otherwise the
-        network learns that illegal actions are never played.
-    """
-
-    policy: float = 1.0
-    value: float = 1.0
-    ownership: float = 0.5
-    score: float = 0.3
-    l2: float = 0.0
-    log_sum: float = 1e-4
-    kl: bool = False
-    masked: bool = False
+    policy: float = setting("weight of the policy's cross-entropy, in nats", default=1.0, least=0)
+    value: float = setting("weight of the squared error of the value, -1 .. 1", default=1.0, least=0)
+    ownership: float = setting(
+        "weight of the mean squared error of the points' owners, -1 .. 1, if the network predicts them",
+        default=0.5,
+        least=0,
+    )
+    score: float = setting(
+        "weight of the Huber loss of the margin, in tens of points, if the network predicts it", default=0.3, least=0
+    )
+    l2: float = setting(
+        "weight of the sum of the squares of all parameters; unlike the optimizer's weight decay in AdamW and Muon, "
+        "its gradient passes through the optimizer's moments",
+        default=0.0,
+        least=0,
+    )
+    log_sum: float = setting(
+        "weight of the square of the logarithm of the sum of exp(logits), which keeps logits near 0 (the z-loss of "
+        "Chowdhery et al. 2022, PaLM, section 5).  The softmax does not depend on what all logits have in common, so "
+        "without it this part may drift away until bfloat16 is too coarse for the differences.  Training leaves it out "
+        "for policy heads in which nothing drifts",
+        default=1e-4,
+        least=0,
+    )
+    kl: bool = setting(
+        "whether the policy's loss is the Kullback-Leibler divergence of the network's policy from the target instead "
+        "of the cross-entropy; it is 0 for equal policies, and has the cross-entropy's gradient",
+        default=False,
+    )
+    masked: bool = setting(
+        "whether to leave illegal actions out of the policy's softmax, as search does (CGZero); otherwise the network "
+        "learns that illegal actions are never played",
+        default=False,
+    )
 
     def __post_init__(self) -> None:
-        for name, weight in asdict(self).items():
-            if name in ("kl", "masked"):
-                check_bool(name, weight)
-            else:
-                check_float(f"the loss's weight {name}", weight, 0)
-        as_plain_numbers(self)
+        check_ranges(self, "the loss's weight ")
+        for name in ("kl", "masked"):
+            object.__setattr__(self, name, check_bool(name, getattr(self, name)))
 
 
 # AlphaGo.jl: (cross-entropy + squared error) / 100, and L2 of all parameters.  cody2007: the cross-entropy is divided
@@ -73,6 +77,10 @@ class Losses(NamedTuple):
     total: torch.Tensor  # the weighted sum of `policy`, `value` and the `log_sum` term, to call `backward` on
     policy: torch.Tensor  # cross-entropy in nats, or Kullback-Leibler divergence with `LossWeights.kl`
     value: torch.Tensor  # squared error, 0 .. 4
+
+
+# (logits, value, target_policy, target_value, weight) -> Losses, with tensors as in `alphazero_loss`
+LossFunction = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], Losses]
 
 
 def alphazero_loss(
@@ -144,34 +152,43 @@ class ForecastLosses(NamedTuple):
         return {name: loss for name, loss in losses.items() if loss is not None}
 
 
+class EndTargets(Protocol):
+    """What is known of the ends of the games of B positions, from the view of the player about to move."""
+
+    @property
+    def ownership(self) -> torch.Tensor:
+        """The owner of each point, [B, points]: 1 the player about to move, -1 the opponent, 0 neither.
+
+        [B, 0] in games without ownership.
+        """
+
+    @property
+    def score(self) -> torch.Tensor:
+        """The final margin in points, [B]."""
+
+    @property
+    def weight(self) -> torch.Tensor:
+        """The weight of each sample in the means over the batch, [B]."""
+
+    @property
+    def ended(self) -> torch.Tensor:
+        """0 for positions of games that ended by resignation, whose ownership and score are unknown, else 1, [B]."""
+
+
 def forecast_loss(
-    forecast: Forecast,
-    ownership: torch.Tensor,
-    score: torch.Tensor,
-    weight: torch.Tensor,
-    ended: torch.Tensor | None = None,
-    *,
-    weights: LossWeights = LOSSES["default"],
+    forecast: Forecast, targets: EndTargets, *, weights: LossWeights = LOSSES["default"]
 ) -> ForecastLosses:
     """Return the losses of a network's predictions of ownership and score, averaged over the batch.
 
-    forecast: the predictions.
-    ownership: [B, points], the owner of each point at the end: 1 the player about to move, -1 the opponent, 0 neither;
-        [B, 0] in games without ownership.
-    score: [B], the final margin in points of the player about to move.
-    weight: [B], the weight of each sample in the means over the batch.
-    ended: [B], 0 for positions of games that ended by resignation, whose ownership and score are unknown, else 1; None
-        if all are known.
     weights: the weights of ownership and score in `total`.
     """
-    share = weight / weight.sum().clamp_min(1e-12)
-    if ended is not None:
-        share = share * ended
+    share = targets.weight / targets.weight.sum().clamp_min(1e-12) * targets.ended
     losses, total = {}, share.new_zeros(())
-    if forecast.ownership is not None and ownership.shape[1]:
-        losses["ownership"] = (share * (forecast.ownership.float() - ownership).square().mean(dim=1)).sum()
+    if forecast.ownership is not None and targets.ownership.shape[1]:
+        losses["ownership"] = (share * (forecast.ownership.float() - targets.ownership).square().mean(dim=1)).sum()
     if forecast.score is not None:
-        losses["score"] = (share * F.huber_loss(forecast.score.float(), score / POINTS, reduction="none")).sum()
+        error = F.huber_loss(forecast.score.float(), targets.score / POINTS, reduction="none")
+        losses["score"] = (share * error).sum()
     for name, loss in losses.items():
         total = total + getattr(weights, name) * loss
     return ForecastLosses(total, **losses)

@@ -9,7 +9,8 @@ import torch
 from torch import nn
 
 from alphago.drawing.svg import Svg
-from alphago.env.game import GameEnv, Position, check_env
+from alphago.env.game import GameEnv, check_env
+from alphago.env.position import Position
 from alphago.nn import model_checks, model_files, parts
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.inference.cpu import NetEvaluator

@@ -12,7 +12,8 @@ import numpy as np
 
 from alphago.drawing.image import Gif
 from alphago.drawing.svg import Svg
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
 from alphago.records import game_pictures
 
 SEED_END = 2**63  # above all seeds: files keep them as int64

@@ -7,7 +7,7 @@ import math
 import numbers
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from enum import Enum
 from types import NoneType
 from typing import Any, Literal, TypeGuard, TypeVar, dataclass_transform, get_args, get_type_hints
@@ -25,6 +25,20 @@ class Unset(Enum):
         return self.name
 
 
+class UnusedSetting(ValueError):
+    """A setting that the chosen part of the program does not have, but another part.
+
+    fault: the sentence about the setting, which begins with its name.
+    way: what to write in Python to choose the part that has the setting.
+    option: the same for the command line: the name and the value of a setting.
+    """
+
+    def __init__(self, fault: str, way: str, option: tuple[str, str]) -> None:
+        super().__init__(f"{fault}: give {way}")
+        self.fault = fault
+        self.option = option
+
+
 NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 LARGEST = 10**9  # upper bound of numbers in settings that declare none
 MOST_READOUTS = 10_000_000  # upper bound of readouts per move; a tree of this size takes gigabytes
@@ -39,24 +53,46 @@ def make_settings(kind: type[Kind], **given: object) -> Kind:
     its setting is not optional.
     """
     check_keywords(kind.__qualname__, given, keywords_of(kind))
-    hints = get_type_hints(kind)
     for name, value in given.items():
-        if value is None and NoneType not in get_args(hints[name]):
+        if value is None and not is_optional(kind, name):
             raise ValueError(f"{name} must have a value, got None")
     return kind(**given)
 
 
+def is_optional(kind: type, name: str) -> bool:
+    """Return whether the field `name` of the settings dataclass `kind` can be None."""
+    hint = get_type_hints(kind)[name]
+    return hint is Any or NoneType in get_args(hint) or kind.__dataclass_fields__[name].metadata["automatic"]  # type: ignore[attr-defined]
+
+
 def setting(
-    text: str, *, default: object, least: float | None = None, most: float = math.inf, positive: bool = False
+    text: str,
+    *,
+    default: Any,
+    least: float | None = None,
+    most: float = math.inf,
+    positive: bool = False,
+    automatic: bool = False,
+    structural: bool = False,
+    shown: str = "",
+    python: str = "",
+    **more: Any,
 ) -> Any:
-    """Declare a field of a `settings` class with its default, its help, and the range of a number.
+    """Declare a field of a `settings` class: its default, its help, the range of a number, and what it is to a run.
 
     text: the help, for the command line and the class's docstring.
     least, most: the range of a number, including both ends.
     positive: whether the number must be > 0; `least` is not needed then.
+    automatic: whether the field may be None, against its type, until a new run's plan gives it a value.
+    structural: whether a resumed run must keep the value, because its games so far depend on it.
+    shown: the help in a few words, for the `--help` of a command; "" for settings that only `--help-all` shows.
+    python: sentences that concern Python only, for the docstring.
+    more: further entries of the field's metadata.
     The range of a field without `least` and `positive` is not checked.
     """
-    return field(default=default, metadata={"help": text, "least": least, "most": most, "positive": positive})
+    bounds = {"least": least, "most": most, "positive": positive, "automatic": automatic}
+    shape = {"structural": structural, "shown": shown, "python": python}
+    return field(default=default, metadata={"help": text, **bounds, **shape, **more})
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(setting,))
@@ -69,49 +105,67 @@ def settings(cls: type[Kind]) -> type[Kind]:
     if "__post_init__" not in vars(cls):
         cls.__post_init__ = check_ranges  # type: ignore[attr-defined]
     made = checks_keywords()(dataclass(frozen=True)(cls))
-    lines = [textwrap.fill(f"{f.name}: {f.metadata['help']}", 112, subsequent_indent=" " * 4) for f in fields(made)]  # type: ignore[arg-type]
+    own: Sequence[Field[Any]] = fields(made)  # type: ignore[arg-type]
+    lines = [textwrap.fill(describe(one), 112, subsequent_indent=" " * 4) for one in own]
     made.__doc__ = "\n".join(
         [inspect.cleandoc(made.__doc__ or ""), "", "Args:", *(textwrap.indent(s, "    ") for s in lines)]
     )
     return made
 
 
+def describe(one: Field[Any]) -> str:
+    """Return the paragraph of a docstring about a field of a settings class."""
+    return f"{one.name}: {'.  '.join(filter(None, (one.metadata['help'], one.metadata['python'])))}"
+
+
 def check_ranges(instance: Any, owner: str = "") -> None:
-    """Check the range of each number in a `settings` object, and convert NumPy's numbers to Python's, for JSON.
+    """Check numbers and bools in a `settings` object, and convert NumPy's numbers to Python's, for JSON.
 
     owner: the prefix of a field's name in messages, such as "a gate's ".
-    Raises ValueError, which names the field, for a number out of range.
+    Raises ValueError, which names the field, for a number out of range and for a bool that is none.
     """
     hints = get_type_hints(type(instance))
     for one in fields(instance):
-        value, least, most = getattr(instance, one.name), one.metadata["least"], one.metadata["most"]
-        members = {hints[one.name], *get_args(hints[one.name])}
-        if (least is None and not one.metadata["positive"]) or (value is None and NoneType in members):
-            continue
-        name = owner + one.name
-        if one.metadata["positive"]:
-            value = check_positive(name, value, most)
-        elif float in members:
-            value = check_float(name, value, least, most)
-        else:
-            value = check_int(name, value, least, None if most == math.inf else most)
-        if value > LARGEST and most == math.inf:
-            raise ValueError(f"{name} must be at most {LARGEST}, got {value!r}")
+        value = check_range(owner + one.name, getattr(instance, one.name), hints[one.name], one.metadata)
         object.__setattr__(instance, one.name, value)
 
 
-def checks_keywords(*further: type) -> Callable[[Call], Call]:
+def check_range(name: str, value: Any, hint: Any, declared: Mapping[str, Any]) -> Any:
+    """Return the value of a `setting` as a Python number; raise ValueError for a number out of range.
+
+    name: the setting's name for the message.  hint: its type.  declared: its metadata.
+    """
+    least: Any = declared.get("least")
+    most, members = declared.get("most", math.inf), {hint, *get_args(hint)}
+    if value is None and (NoneType in members or declared.get("automatic")):
+        return None
+    if hint is bool:
+        return check_bool(name, value)
+    if least is None and not declared.get("positive"):
+        return plain_number(value)
+    if declared.get("positive"):
+        value = check_positive(name, value, most)
+    elif float in members:
+        value = check_float(name, value, least, most)
+    else:
+        value = check_int(name, value, least, None if most == math.inf else most)
+    if value > LARGEST and most == math.inf:
+        raise ValueError(f"{name} must be at most {LARGEST}, got {value!r}")
+    return value
+
+
+def checks_keywords(*further: type | Sequence[str]) -> Callable[[Call], Call]:
     """Decorate a function or class so that wrong arguments raise a helpful TypeError.
 
     For an unknown keyword the error suggests similar names; for missing, excess or repeated arguments it says how to
     call the function.  Signature and docstring are kept.
 
-    further: settings classes whose keywords the function takes as `**settings`.
+    further: what the function takes as `**settings`: classes of settings, or keywords.
     """
 
     def decorate(call: Call) -> Call:
-        takers: list[Callable[..., Any]] = [call, *further]
-        known = list(dict.fromkeys(name for taker in takers for name in keywords_of(taker)))
+        takers = [call, *further]
+        known = list(dict.fromkeys(name for one in takers for name in (keywords_of(one) if callable(one) else one)))
         function = call.__init__ if isinstance(call, type) else call  # type: ignore[misc]
 
         @functools.wraps(function)

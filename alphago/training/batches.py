@@ -13,22 +13,16 @@ from alphago.training.memory import Sample
 
 
 class DeviceSample(NamedTuple):
-    """A Sample on a GPU: the fields of `Sample` as tensors, and the sum of the weights."""
+    """A Sample on a GPU, and the sum of its weights."""
 
-    planes: torch.Tensor
-    policy: torch.Tensor
-    value: torch.Tensor
-    weight: torch.Tensor
-    score: torch.Tensor
-    ownership: torch.Tensor
-    ended: torch.Tensor
+    tensors: Sample[torch.Tensor]
     weight_sum: float  # a Python float, so that reading it does not wait for the GPU
 
 
-Batch = Sample | DeviceSample
+Batch = Sample[np.ndarray] | DeviceSample
 
 
-def to_device(sample: Sample, device: torch.device) -> Batch:
+def to_device(sample: Sample[np.ndarray], device: torch.device) -> Batch:
     """Return the sample unchanged for a CPU, or an asynchronous copy of it on a GPU."""
     if device.type == "cpu":
         return sample
@@ -39,9 +33,12 @@ def to_device(sample: Sample, device: torch.device) -> Batch:
             tensor = tensor.contiguous(memory_format=torch.channels_last)
         return tensor.pin_memory().to(device, non_blocking=True)
 
-    return DeviceSample(
-        **{name: send(array) for name, array in sample._asdict().items()}, weight_sum=weight_sum(sample)
-    )
+    return DeviceSample(sample.map(send), weight_sum(sample))
+
+
+def tensors_of(batch: Batch) -> Sample[torch.Tensor]:
+    """Return a batch as tensors, without copying it."""
+    return batch.tensors if isinstance(batch, DeviceSample) else batch.map(torch.as_tensor)
 
 
 def weight_sum(batch: Batch) -> float:
@@ -57,7 +54,7 @@ def split(batch: Batch, parts: int) -> list[Batch]:
     count = len(batch.value)
     parts = min(parts, count)
     ends = [count * part // parts for part in range(parts + 1)]
-    return [Sample(*(array[begin:end] for array in batch)) for begin, end in pairwise(ends)]
+    return [batch.map(lambda array, rows=slice(*rows): array[rows]) for rows in pairwise(ends)]  # type: ignore[misc]
 
 
 class Prefetcher:

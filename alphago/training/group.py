@@ -18,7 +18,7 @@ from alphago.records.record import GameRecord, RecordBuilder, add_moves
 from alphago.system.stopwatch import Stopwatch
 from alphago.training.beginning import draw_beginning
 from alphago.training.seating import Moves, OneNetwork, Seating, draw_moves
-from alphago.training.settings import SelfPlaySettings
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.source import OnGame
 
 
@@ -63,7 +63,8 @@ class Group:
         self.settings = settings
         self.seed = seed
         self.numbers = numbers
-        self.search = Search(env, evaluator, width, settings.search_for(width), threads)
+        self.threads = threads
+        self.search = Search(env, evaluator, width, settings.search, threads)
         self.seating: Seating = settings.seating.make_seating(env, width) if settings.seating else OneNetwork()
         self.builders: list[RecordBuilder | None] = [None] * width
         self.generators = [np.random.default_rng(0)] * width

@@ -4,25 +4,38 @@ import copy
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
 
 import torch
 
 from alphago.env.game import GameEnv
 from alphago.nn.inference.hardware import has_native_bfloat16
-from alphago.nn.loss import add_l2_gradient, alphazero_loss, forecast_loss
+from alphago.nn.loss import LossFunction, LossWeights, add_l2_gradient, alphazero_loss, forecast_loss
 from alphago.nn.net import NeuralNet
 from alphago.nn.parts import strip_prefix
 from alphago.nn.policy import may_drift
 from alphago.nn.threads import Workers
-from alphago.training.batches import Batch, split, to_device, weight_sum
+from alphago.training.batches import Batch, split, tensors_of, to_device, weight_sum
 from alphago.training.measures import Outputs, batch_metrics, to_numbers
 from alphago.training.memory import Sample
 from alphago.training.optimizer import OPTIMIZERS, rate_factor, slow_down_dense
-from alphago.training.settings import TrainingSettings
+from alphago.training.settings.learning_settings import LearningSettings
 
 WARM_UP_STEPS = 200
 LARGEST_WEIGHT = 1e6  # a larger weight means divergence; weights of sound networks are below 100
 CPU = torch.device("cpu")
+
+
+class Accumulated(NamedTuple):
+    """What is known after the gradients of a batch are computed, and before the weights change.
+
+    metrics: the batch's losses and statistics, scalars by name.
+    buffers: the network's buffers before the batch, for a step that is skipped.
+    """
+
+    metrics: dict[str, torch.Tensor]
+    buffers: list[torch.Tensor]
 
 
 class Learner:
@@ -42,11 +55,16 @@ class Learner:
     """
 
     def __init__(
-        self, net: NeuralNet, settings: TrainingSettings, workers: Workers, device: torch.device = CPU
+        self, net: NeuralNet, settings: LearningSettings, workers: Workers, device: torch.device = CPU
     ) -> None:
         self.net = net
         self.settings = settings
-        self.losses = settings.losses if may_drift(net.policy) else replace(settings.losses, log_sum=0.0)
+        self.weights = settings.weights if may_drift(net.policy) else replace(settings.weights, log_sum=0.0)
+        self.loss: LossFunction = (
+            partial(alphazero_loss, weights=self.weights)
+            if isinstance(settings.losses, LossWeights)
+            else settings.losses
+        )
         self.workers = workers
         self.device = device
         self.steps = 0
@@ -76,27 +94,36 @@ class Learner:
         progress: the run's progress, 0 .. 1, for the learning rate's schedule.
         """
         batch = to_device(batch, self.device) if isinstance(batch, Sample) else batch
-        weight = max(weight_sum(batch), 1e-12)
-        statistics = [buffer.clone() for buffer in self.net.buffers()]
+        return self.update(self.accumulate(batch, max(weight_sum(batch), 1e-12)), progress=progress)
+
+    def accumulate(self, batch: Batch, batch_weight: float) -> Accumulated:
+        """Compute the gradients of a batch, which replace the gradients of the parameters of `net`.
+
+        The loss is divided by `batch_weight`: the batch's total weight, or that of a batch of which this is a part.
+        """
+        buffers = [buffer.clone() for buffer in self.net.buffers()]
         parts = split(batch, len(self.replicas))
         outputs = self.workers.run(
             [
-                lambda net=net, part=part: self.gradients(net, part, weight)  # type: ignore[misc]
+                lambda net=net, part=part: self.gradients(net, part, batch_weight)  # type: ignore[misc]
                 for net, part in zip(self.replicas, parts, strict=False)
             ]
         )
-        scalars = batch_metrics(batch, outputs)
         for same in zip(*(net.parameters() for net in self.replicas[: len(parts)]), strict=True):
             for other in same[1:]:
                 if other.grad is not None:
                     same[0].grad += other.grad
-        parameters = list(self.net.parameters())
-        add_l2_gradient(parameters, self.losses.l2)
+        return Accumulated(batch_metrics(batch, outputs), buffers)
+
+    def update(self, accumulated: Accumulated, *, progress: float = 0.0) -> dict[str, float] | None:
+        """Change the weights by the gradients of the parameters of `net`; return and skip as `step` does."""
+        scalars, parameters = accumulated.metrics, list(self.net.parameters())
+        add_l2_gradient(parameters, self.weights.l2)
         scalars["gradient_norm"] = torch.nn.utils.clip_grad_norm_(parameters, self.settings.gradient_norm or math.inf)
         metrics = to_numbers(scalars)
         if not all(map(math.isfinite, metrics.values())):
             self.skipped += 1
-            for buffer, before in zip(self.net.buffers(), statistics, strict=True):
+            for buffer, before in zip(self.net.buffers(), accumulated.buffers, strict=True):
                 buffer.copy_(before)
             return None
         for group in self.optimizer.param_groups:
@@ -104,6 +131,9 @@ class Learner:
         self.optimizer.step()
         self.steps += 1
         return metrics
+
+    def close(self) -> None:
+        """Do nothing, since the run closes the threads."""
 
     @property
     def has_diverged(self) -> bool:
@@ -172,17 +202,16 @@ class Learner:
         """
         net.train()
         net.zero_grad(set_to_none=True)
-        policy, result, weight = (torch.as_tensor(array) for array in (part.policy, part.value, part.weight))
-        planes = torch.as_tensor(part.planes).contiguous(memory_format=torch.channels_last)
+        targets = tensors_of(part)
+        planes = targets.planes.contiguous(memory_format=torch.channels_last)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.autocast):
             logits, value, forecast = net.forecast(planes)
         logits, value = logits.float(), value.float()
-        losses = alphazero_loss(logits, value, policy, result, weight, weights=self.losses)
+        losses = self.loss(logits, value, targets.policy, targets.value, targets.weight)
         total = losses.total
         parts = {"policy_loss": losses.policy, "value_loss": losses.value}
         if forecast is not None:
-            ownership, score, ended = (torch.as_tensor(array) for array in (part.ownership, part.score, part.ended))
-            more = forecast_loss(forecast, ownership, score, weight, ended, weights=self.losses)
+            more = forecast_loss(forecast, targets, weights=self.weights)
             total = total + more.total
             parts |= more.metrics()
         share = weight_sum(part) / batch_weight
@@ -196,10 +225,9 @@ class Learner:
 
         The network computes in eval mode.
         """
-        part = to_device(sample, self.device)
-        logits, value = self.net.eval()(torch.as_tensor(part.planes).contiguous(memory_format=torch.channels_last))
-        targets = (torch.as_tensor(array) for array in (part.policy, part.value, part.weight))
-        losses = alphazero_loss(logits, value, *targets, weights=self.losses)
+        targets = tensors_of(to_device(sample, self.device))
+        logits, value = self.net.eval()(targets.planes.contiguous(memory_format=torch.channels_last))
+        losses = self.loss(logits, value, targets.policy, targets.value, targets.weight)
         return {"fresh_policy_loss": float(losses.policy), "fresh_value_loss": float(losses.value)}
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from alphago.nn.loss import legal_alone
-from alphago.training.batches import Batch
+from alphago.training.batches import Batch, tensors_of
 
 METRICS = (
     "policy_loss", "value_loss", "ownership_loss", "score_loss", "value_correlation", "value_variance",
@@ -36,7 +36,8 @@ def batch_metrics(batch: Batch, outputs: Sequence[Outputs]) -> dict[str, torch.T
     # Each thread's losses are scaled by its share of the batch's weight, so their sum is the batch's mean.
     losses = {name: add_up(output.losses[name] for output in outputs) for name in outputs[0].losses}
     logits, value = torch.cat([output.logits for output in outputs]), torch.cat([output.value for output in outputs])
-    return losses | measure(logits, value, torch.as_tensor(batch.policy), torch.as_tensor(batch.value))
+    targets = tensors_of(batch)
+    return losses | measure(logits, value, targets.policy, targets.value)
 
 
 def add_up(tensors: Iterable[torch.Tensor]) -> torch.Tensor:

@@ -2,38 +2,47 @@
 
 import json
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.nn.loss import ILLEGAL
 from alphago.records.record import GameRecord
 from alphago.system.validation import check_float, check_int, checks_keywords
 from alphago.training.targets import LambdaReturns, Targets, Values, as_targets
 
+ArrayT = TypeVar("ArrayT")
+OtherT = TypeVar("OtherT")
 _FIRST = np.zeros(1, np.int64)
 REBUILT_AT_ONCE = 64  # positions that are rebuilt together, few enough for the processor's cache
 
 
-class Sample(NamedTuple):
+class Sample(NamedTuple, Generic[ArrayT]):
     """n training positions, each with a random symmetry applied, in the view of the player to move.
 
-    In a sample from a pool, `ownership` and `ended` are means over several games, float32.
+    The entries are NumPy arrays, or torch tensors.  In a sample from a pool, `ownership` and `ended` are means over
+    several games, float32.  A further target is a further entry, None where there is none; only its loss (in
+    alphago/nn/loss.py) and what predicts it have to know it.
     """
 
-    planes: np.ndarray  # float32 [n, planes, height, width]
-    policy: np.ndarray  # float32 [n, A], the policy targets; ILLEGAL marks actions that the loss must leave out
-    value: np.ndarray  # float32 [n], the game's result mixed with search values, -1 .. 1
-    weight: np.ndarray  # float32 [n], the positions' weights in the loss
-    score: np.ndarray  # float32 [n], the final margin in points
+    planes: ArrayT  # float32 [n, planes, height, width]
+    policy: ArrayT  # float32 [n, A], the policy targets; ILLEGAL marks actions that the loss must leave out
+    value: ArrayT  # float32 [n], the game's result mixed with search values, -1 .. 1
+    weight: ArrayT  # float32 [n], the positions' weights in the loss
+    score: ArrayT  # float32 [n], the final margin in points
     # int8 [n, height * width], the owners of the points at the end: 1 the player to move, -1 the opponent, 0 neither;
     # [n, 0] in games without ownership
-    ownership: np.ndarray
+    ownership: ArrayT
     # float32 [n], 0 if the game ended by resignation, so that score and ownership are unknown, else 1
-    ended: np.ndarray
+    ended: ArrayT
+
+    def map(self, function: Callable[[ArrayT], OtherT]) -> "Sample[OtherT]":
+        """Return a sample with the results of a function of each entry; None stays None."""
+        return Sample(*(None if array is None else function(array) for array in self))  # type: ignore[arg-type]
 
 
 class Entry(NamedTuple):
@@ -98,10 +107,16 @@ class Memory(Protocol):
         """Return metrics of the memory for a row of metrics.jsonl, by name."""
 
     def state(self) -> dict[str, Any]:
-        """Return what `restore` needs except the games, as plain data; "games" is the number of games it needs."""
+        """Return what `restore` needs except the games, as plain data.
+
+        "games" is how many games `restore` needs: the latest of all that `remember` was given.
+        """
 
     def restore(self, records: Iterable[GameRecord], state: Mapping[str, Any]) -> None:
-        """Fill an empty memory with the games of a saved one, oldest first; state: the result of its `state`."""
+        """Fill an empty memory from a saved one's `state` and the latest games that `remember` was given, oldest first.
+
+        There may be fewer games than `state` says, if files are damaged.
+        """
 
 
 class MemorySettings(Protocol):

@@ -19,6 +19,7 @@ LAST_SHARE = 0.05  # factor of the learning rate at the end of the cosine schedu
 # Silver et al. 2017, Methods: 0.01, then 0.001 and 0.0001 after 400 000 and 600 000 of 700 000 steps.
 ALPHAGO_ZERO = ((4 / 7, 0.1), (6 / 7, 0.01))
 Steps = tuple[tuple[float, float], ...]  # (progress, factor from there on), in order
+Schedule = Callable[[float], float]  # from a run's progress, 0 .. 1, to the learning rate's factor
 
 Moving = list[tuple[torch.nn.Parameter, torch.Tensor]]  # pairs of a convolution kernel and its gradient
 
@@ -161,20 +162,22 @@ def constant(progress: float) -> float:
     return 1.0
 
 
-SCHEDULES: dict[str, Callable[[float], float]] = {
+SCHEDULES: dict[str, Schedule] = {
     "cosine": cosine,
     "steps": lambda progress: stepped(ALPHAGO_ZERO, progress),
     "constant": constant,
 }
 
 
-def rate_factor(schedule: str | Steps, progress: float) -> float:
+def rate_factor(schedule: str | Steps | Schedule, progress: float) -> float:
     """Return the learning rate's factor at a run's progress, which is clipped to 0 .. 1.
 
-    schedule: a name in SCHEDULES, or steps from `check_schedule`.
+    schedule: a name in SCHEDULES, or a function or steps from `check_schedule`.
     """
     progress = min(max(progress, 0.0), 1.0)
-    return SCHEDULES[schedule](progress) if isinstance(schedule, str) else stepped(schedule, progress)
+    if isinstance(schedule, tuple):
+        return stepped(schedule, progress)
+    return (SCHEDULES[schedule] if isinstance(schedule, str) else schedule)(progress)
 
 
 def stepped(steps: Steps, progress: float) -> float:
@@ -182,8 +185,13 @@ def stepped(steps: Steps, progress: float) -> float:
     return next((share for begin, share in reversed(steps) if progress >= begin), 1.0)
 
 
-def check_schedule(schedule: object) -> str | Steps:
-    """Return the setting `schedule`, a name or steps, with steps as tuples; raise ValueError if it is invalid."""
+def check_schedule(schedule: object) -> str | Steps | Schedule:
+    """Return the setting `schedule`, a name, a function or steps, with steps as tuples.
+
+    Raises ValueError for anything else.
+    """
+    if hasattr(schedule, "__qualname__") and callable(schedule):
+        return schedule
     if isinstance(schedule, str):
         if schedule in SCHEDULES:
             return schedule
@@ -193,7 +201,7 @@ def check_schedule(schedule: object) -> str | Steps:
             return steps
     raise ValueError(
         f"schedule must be {', '.join(map(repr, SCHEDULES))}, or pairs (progress from 0 to 1, factor >= 0) with rising "
-        f"progress, got {schedule!r}"
+        f"progress, or a function, got {schedule!r}"
     )
 
 

@@ -8,22 +8,24 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import torch
 
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
 from alphago.nn.net import NeuralNet
 from alphago.nn.reading import stack
 from alphago.nn.threads import Workers, one_torch_thread
-from alphago.system.validation import check_int, check_keywords, make_settings
+from alphago.system.cores import available_cores
+from alphago.system.validation import check_int, check_keywords
 from alphago.training.learner import Learner
 from alphago.training.memory import Sample, mark_illegal
-from alphago.training.settings import TrainingSettings, default_groups
+from alphago.training.settings.learning_settings import LEARNING, LearningSettings
 
 SUM_ERROR = 1e-3  # largest deviation of a policy's sum from 1
-# The settings of TrainingSettings that `train_on` accepts.
-LEARNING = ("batch_size", "learning_rate", "optimizer", "weight_decay", "losses", "gradient_norm", "bfloat16", "groups")
+
+KEYWORDS = [name for name in LEARNING.keywords if name != "schedule"]  # only a run has a schedule
 
 # For each network the settings, optimizer and number of steps, with which the next call continues.  An entry lives as
 # long as its network, because the optimizer refers to the parameters and not to the network.
-Kept = tuple[TrainingSettings, torch.optim.Optimizer, int]
+Kept = tuple[LearningSettings, torch.optim.Optimizer, int]
 _KEPT: "WeakKeyDictionary[NeuralNet, Kept]" = WeakKeyDictionary()
 
 
@@ -35,6 +37,7 @@ def train_on(
     epochs: int = 1,
     *,
     seed: int = 0,
+    groups: int | None = None,
     **settings: Any,
 ) -> dict[str, float]:
     """Train a network on positions, policies and outcomes, and return the mean metrics of the gradient steps.
@@ -51,8 +54,8 @@ def train_on(
             `Position.result` and `GameRecord.outcome`).
         epochs: number of passes over all positions, each in a random order and in batches of `batch_size`.
         seed: random seed of the order.
-        settings: keywords of TrainingSettings for training: `batch_size`, `learning_rate`, `optimizer`,
-            `weight_decay`, `losses`, `gradient_norm`, `bfloat16`, and `groups`, the number of threads.
+        groups: number of threads; None for one per core.
+        settings: settings of LearningSettings, except `schedule`, which belongs to a run.
 
     Returns:
         The means over all gradient steps of "policy_loss", "value_loss" and the other metrics in a run's metrics.jsonl
@@ -63,13 +66,16 @@ def train_on(
             and gradients.
         TypeError: if `net` is not a NeuralNet, or a keyword is unknown.
     """
-    check_keywords("train_on", settings, ["epochs", "seed", *LEARNING])
+    check_keywords("train_on", settings, ["epochs", "seed", "groups", *KEYWORDS])
     if not isinstance(net, NeuralNet):
         raise TypeError(f"net must be a NeuralNet, got {net!r}")
-    chosen = make_settings(TrainingSettings, **settings)
-    sample = sample_of(net.env, positions, policies, outcomes, masked=chosen.losses.masked)
+    chosen = LEARNING.make(settings)
+    sample = sample_of(net.env, positions, policies, outcomes, masked=chosen.weights.masked)
     epochs = check_int("epochs", epochs, 1)
-    with one_torch_thread(), Workers(chosen.groups or default_groups("cpu")) as workers:
+    with (
+        one_torch_thread(),
+        Workers(available_cores() if groups is None else check_int("groups", groups, 1)) as workers,
+    ):
         learner = learner_for(net, chosen, workers)
         generator = np.random.default_rng(check_int("seed", seed, 0))
         rows = [learner.step(batch) for _ in range(epochs) for batch in batches(sample, chosen.batch_size, generator)]
@@ -125,10 +131,10 @@ def batches(sample: Sample, size: int, generator: np.random.Generator) -> Iterat
     """Yield each row of a sample once, in random order, in batches of nearly equal size, at most `size`."""
     order = generator.permutation(len(sample.value))
     for rows in np.array_split(order, -(-len(order) // size)):
-        yield Sample(*(array[rows] for array in sample))
+        yield sample.map(lambda array, rows=rows: array[rows])  # type: ignore[misc]
 
 
-def learner_for(net: NeuralNet, settings: TrainingSettings, workers: Workers) -> Learner:
+def learner_for(net: NeuralNet, settings: LearningSettings, workers: Workers) -> Learner:
     """Return a learner of the network for a call of `train_on`.
 
     If the network's previous call of `train_on` had the same settings, the learner continues with its optimizer.

@@ -20,7 +20,7 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.training.learner import Learner
 from alphago.training.memory import Sample
-from alphago.training.settings import TrainingSettings, default_groups
+from alphago.training.settings.run_settings import RunSettings
 
 ENOUGH = 0.5  # seconds per task after which a measurement ends
 ROUNDS = 2, 9  # least and greatest number of runs of each task
@@ -30,23 +30,24 @@ POSITIONS = 64  # positions in a batch of the search
 class Precision(NamedTuple):
     """Settings with the dtypes chosen, and the measured seconds of a gradient step with these settings."""
 
-    settings: TrainingSettings
+    settings: RunSettings
     step_seconds: float
 
 
-def choose_precision(env: GameEnv, net: NeuralNet, settings: TrainingSettings) -> Precision:
+def choose_precision(env: GameEnv, net: NeuralNet, settings: RunSettings) -> Precision:
     """Choose the fastest `bfloat16` and `selfplay_dtype` on this CPU, if they are None in the settings.
 
     The network's weights and torch's random state are not changed.
     """
-    flags = [settings.bfloat16] if settings.bfloat16 is not None else [False, True][: 1 + has_native_bfloat16()]
-    with one_torch_thread(), Workers(settings.groups or default_groups("cpu")) as workers:
-        sample = random_sample(env, settings.batch_size)
-        learners = [Learner(copy.deepcopy(net), replace(settings, bfloat16=flag), workers) for flag in flags]
+    learning, both = settings.learning, [False, True][: 1 + has_native_bfloat16()]
+    kinds = [replace(learning, bfloat16=flag) for flag in (both if learning.bfloat16 is None else [learning.bfloat16])]
+    with one_torch_thread(), Workers(settings.selfplay.groups) as workers:
+        sample = random_sample(env, learning.batch_size)
+        learners = [Learner(copy.deepcopy(net), kind, workers) for kind in kinds]
         steps = measure([lambda learner=learner: learner.step(sample) for learner in learners])  # type: ignore[misc]
         dtype = settings.selfplay_dtype or fastest_inference(env, net)
     best = int(np.argmin(steps))
-    return Precision(replace(settings, bfloat16=flags[best], selfplay_dtype=dtype), steps[best])
+    return Precision(replace(settings, learning=kinds[best], selfplay_dtype=dtype), steps[best])
 
 
 def fastest_inference(env: GameEnv, net: NeuralNet) -> str:

@@ -11,9 +11,9 @@ from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.puct import Puct
 from alphago.system.validation import check_choice
-from alphago.training.cgzero import CGZeroGames, Champions, MixedTargets, Pool
+from alphago.training.cgzero import CGZeroGames, CGZeroPuct, Champions, MixedTargets, Pool
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,9 @@ class Recipe:
 
     env: options of the game.
     network: keywords of NeuralNet.
-    settings: keywords of TrainingSettings.
+    settings: settings of RunSettings and of its parts, by keyword (see `alphago.training.parts`).
     proved_after: for each opponent, the number of positions of self-play after which a run proved its network stronger.
-    gpu: keywords of TrainingSettings that replace `settings` on a GPU.
+    gpu: settings that replace those in `settings` on a GPU.
     game: the game's name; "" for any game.
     note: a sentence to report when a run with this recipe begins.
     """
@@ -38,7 +38,7 @@ class Recipe:
     note: str = ""
 
     def settings_on(self, device: str) -> Mapping[str, Any]:
-        """Return the keywords of TrainingSettings for a device, which is "cpu" or a GPU such as "cuda"."""
+        """Return the settings, by keyword, for a device, which is "cpu" or a GPU such as "cuda"."""
         return self.settings if device == "cpu" else {**self.settings, **self.gpu}
 
     def for_games(self, games: int) -> "Recipe":
@@ -83,7 +83,7 @@ FEW_GAMES: dict[str, Any] = {
 }
 MANY_GAMES = 5000  # from this number of games on, which 7x7 plays in ten minutes, the recipes' settings apply
 
-# A GPU plays hundreds of games a second, so a larger ckp_freq keeps fewer networks.  TrainingSettings choose
+# A GPU plays hundreds of games a second, so a larger ckp_freq keeps fewer networks.  RunSettings choose
 # games_in_flight by the device.  Smaller batches and fewer games at the beginning were not measured on a GPU.
 ON_GPU: dict[str, Any] = {
     "ckp_freq": 50_000,
@@ -143,7 +143,7 @@ RECIPES: dict[str, Recipe] = {
             "readouts": 800, "start_training_after": 50_000, "samples_per_position": 0.15,
             "resign_threshold": -0.9, "no_resign_share": 0.05, "search_share": 0.0, "surprise_share": 0.0,
             "exact_rules": True, "opening_plies": 0.0,
-            "search": SearchSettings(first_play_reduction=0.0),
+            "search": Puct(first_play_reduction=0.0),
             "learning_rate": 0.02, "optimizer": "sgd", "schedule": "constant", "losses": "alphago.jl",
             "weight_decay": 0.0, "gradient_norm": None,
         },
@@ -158,7 +158,7 @@ RECIPES: dict[str, Recipe] = {
             "adaptive_resignation": True, "no_resign_share": 0.1, "search_share": 0.0, "surprise_share": 0.0,
             "exact_rules": True,
             "opening_plies": 0.0, "temperature_plies": 30,
-            "learning_rate": 1e-2, "search": SearchSettings(first_play_reduction=0.0),
+            "learning_rate": 1e-2, "search": Puct(first_play_reduction=0.0),
             "optimizer": "sgd", "schedule": "steps", "losses": "alphago-zero", "weight_decay": 0.0,
             "gradient_norm": None, "samples_per_position": 1.5,
             "gate": {"win_rate": 0.55, "games": 400, "every": 25_000},
@@ -182,7 +182,7 @@ RECIPES: dict[str, Recipe] = {
             "max_minutes": 45.0, "first_readouts": 200, "readouts": 800, "games_in_flight": 256,
             "first_games_in_flight": 64, "plies_per_iteration": 32, "ckp_freq": 500, "start_training_after": 5000,
             "opening_plies": 0.0, "seating": CGZeroGames(random_move_share=0.015, random_move_plies=12),
-            "search": SearchSettings(
+            "search": CGZeroPuct(
                 c_puct=2.897, c_puct_growth=0.0034, c_puct_limit=2.975, parent_value_weight=0.0,
                 first_play_reduction=0.0, dirichlet_weight=0.22, dirichlet_alpha=1.45, value_noise=0.025,
                 near_best=0.95,

@@ -4,15 +4,15 @@ import itertools
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from alphago.env.game import GameEnv
-from alphago.nn.inference.hardware import torch_device
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
@@ -21,103 +21,122 @@ from alphago.training.batches import Batch, Prefetcher, to_device
 from alphago.training.curriculum import lessons
 from alphago.training.history import Row
 from alphago.training.judge import Judge
-from alphago.training.learner import Learner, MakeLearner
+from alphago.training.learner import Learner
 from alphago.training.measures import mean_metrics
 from alphago.training.memory import MemorySettings
 from alphago.training.metrics import Pace, game_metrics, time_shares
 from alphago.training.runs.folder import RunFolder
 from alphago.training.runs.state import State
-from alphago.training.selfplay import SelfPlay
-from alphago.training.settings import TrainingSettings
+from alphago.training.settings.run_settings import RunSettings
 from alphago.training.source import Company, MakeSource
 from alphago.training.stage import Stage
 from alphago.training.watch.report import Reporter
 from alphago.training.watch.run_clock import RunClock, SavingTimes
-
-# Attributes of a Run that its state contains unchanged.
-COUNTS = (
-    "in_iteration", "saved_games", "games", "positions", "iterations", "samples_due", "batches_taken", "readouts",
-    "game_metrics", "compacted",
-)  # fmt: skip
 
 
 class Stopped(Exception):
     """The exception raised if training is stopped within an iteration or a match."""
 
 
+@dataclass(frozen=True)
+class RunCounts:
+    """The counts of a run, which its state contains whole."""
+
+    games: int = 0
+    positions: int = 0  # positions of self-play on the boards of earlier stages
+    iterations: int = 0
+    in_iteration: bool = False
+    readouts: int = 0  # readouts per move in the current iteration
+    samples_due: float = 0.0  # samples to train on before the next iteration
+    batches_taken: int = 0  # batches learned since samples last became due
+    saved_games: int = 0  # games when a network was last saved under its number of games
+    compacted: int = 0  # number of times that the run's folder was made compact
+
+
+class Entered(NamedTuple):
+    """How a stage was entered: its lesson, the games of the run before it, and the number of its first game."""
+
+    lesson: int = 0
+    games: int = 0
+    first: int = 0
+
+
 class Run:
     """The state of a training run; the loop itself is `alphago.training.loop.train_loop`.
 
-    A run begins with `start` or `restore` and ends with `close`.  Between any two moves or gradient steps `state`
-    returns what `restore` needs to continue.
+    A run begins, or continues from a saved state, when it is made, and ends with `close`.  Between any two moves or
+    gradient steps `state` returns what another Run needs to continue.
 
     env: the game that the network is to play in the end.
-    net: the network, trained in place.
     folder: the run's folder.
+    learner: trains the network.
     workers: the threads of self-play and gradient steps.
-    device: the device of self-play and training: "cpu", "cuda", or "host" (the GPU's code on the CPU, for tests).
-    memory: the settings of each stage's memory; None for those in `settings`.
-    make_source, make_learner: create each stage's source of games, and the learner.
+    make_source: creates each stage's source of games.
+    memory: the settings of each stage's memory.
+    judges: the judges, in the order in which they judge.
+    reporter: takes the run's reports.
+    device: the device of self-play: "cpu", "cuda", or "host" (the GPU's code on the CPU, for tests).
+    state: a state saved in the run's folder; sentences about damaged games are added to its notes.  None to begin.
     """
 
     def __init__(
         self,
         env: GameEnv,
-        net: NeuralNet,
-        settings: TrainingSettings,
+        settings: RunSettings,
         folder: RunFolder,
+        learner: Learner,
         workers: Workers,
         *,
+        make_source: MakeSource,
+        memory: MemorySettings,
+        judges: "Sequence[Judge[Run]]" = (),
+        reporter: Reporter | None = None,
         device: str = "cpu",
-        memory: MemorySettings | None = None,
-        make_source: MakeSource = SelfPlay,
-        make_learner: MakeLearner = Learner,
+        state: State | None = None,
     ) -> None:
         self.goal = env
         self.settings = settings
         self.folder = folder
+        self.learner = learner
         self.workers = workers
-        self.device = device
         self.make_source = make_source
-        self.memory = memory or settings.made_memory
-        self._closing = ExitStack()  # closes the current stage's source
-        self.judges: list[Judge[Run]] = []
-        self.reporter = Reporter([])
+        self.memory = memory
+        self.judges = judges
+        self.reporter = reporter or Reporter([])
+        self.device = device
         self.lessons = lessons(env, settings.curriculum)
-        self.learner = make_learner(net, settings, workers, torch_device(device))
         self.prefetcher = Prefetcher(np.random.default_rng([settings.seed, 1 << 32]))
         self.clock = RunClock(settings.max_minutes)
         self.saving = SavingTimes()
         self.stopwatch = Stopwatch()  # measures the work of the main thread
-        self.games = 0
-        self.positions = 0  # positions of self-play on the boards of earlier stages
-        self.iterations = 0
-        self.in_iteration = False
-        self.saved_games = 0  # games when a network was last saved under its number of games
-        self.compacted = 0  # number of times that the run's folder was made compact
-
-    def start(self) -> None:
-        """Begin a new run in its first stage."""
-        self._enter(0, 0, 0)
+        self.counts = RunCounts()
+        self._closing = ExitStack()  # closes the current stage's source
+        try:
+            if state is None:
+                self._enter(Entered())
+                self.publish()
+            else:
+                self._restore(state)
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
-        """Close the source of games and the judges; no more games can be played."""
+        """Close source, judges and learner; no more games can be played."""
         self._closing.close()
         for judge in self.judges:
             judge.close()
+        self.learner.close()
 
-    def _enter(self, lesson: int, games: int, first: int, before: Stage | None = None) -> None:
-        """Begin the stage of a lesson after `games` games, with new games numbered from `first`.
-
-        before: the previous stage, whose memory goes on if the board is the same.
-        """
+    def _enter(self, entered: Entered, before: Stage | None = None) -> None:
+        """Begin a stage; before: the previous one, whose memory goes on if the board is the same."""
         self._closing.close()
-        self.lesson, self.entered, self.first = lesson, games, first
-        env = self.lessons[lesson].env
+        self.entered = entered
+        env = self.lessons[entered.lesson].env
         self.stage = Stage(
             env,
             self.settings,
-            range(first, first + self.settings.game_limit - games),
+            range(entered.first, entered.first + self.settings.game_limit - entered.games),
             self.workers,
             make_source=self.make_source,
             memory=self.memory,
@@ -128,13 +147,20 @@ class Run:
         # The network that self-play uses, its number of gradient steps, and the company that plays beside it.
         self._published: tuple[NeuralNet, int, Company | None] | None = None
         self.learner.resize(env)
-        self.samples_due = 0.0
-        self.batches_taken = 0  # batches learned since samples last became due
-        self.readouts = 0  # readouts per move in the current iteration
+        self.count(samples_due=0.0, batches_taken=0, readouts=0)
         self.game_metrics: dict[str, Any] = {}  # metrics of the games that finished in the current iteration
         self.pace = Pace(self.stage.source, self.workers.count)
 
+    def count(self, **changes: Any) -> None:
+        """Change some of the run's counts, by name."""
+        self.counts = replace(self.counts, **changes)
+
     # --- progress ---
+
+    @property
+    def games(self) -> int:
+        """The number of finished games."""
+        return self.counts.games
 
     @property
     def progress(self) -> float:
@@ -153,7 +179,7 @@ class Run:
         It is False within an iteration, since the iteration's gradient steps are still to be taken.
         """
         ended = self.is_proved or self.games >= self.settings.game_limit or self.clock.is_over
-        return ended and not self.in_iteration
+        return ended and not self.counts.in_iteration
 
     @property
     def best(self) -> NeuralNet | None:
@@ -169,13 +195,13 @@ class Run:
     def pause_at(self) -> float:
         """The value of time.monotonic() at which self-play pauses, because a checkpoint is due or the time is over."""
         # A state has no search trees.  A search that keeps its trees between moves is saved only between iterations.
-        between_moves = not self.settings.search_for(1).keeps_trees
+        between_moves = not self.settings.selfplay.search.keeps_trees
         return min(self.saving.next if between_moves else math.inf, self.clock.deadline)
 
     @property
     def batches_due(self) -> int:
         """The number of batches to train on before the next iteration."""
-        return int(self.samples_due // self.settings.batch_size) if self.stage.memory.can_learn else 0
+        return int(self.counts.samples_due // self.settings.learning.batch_size) if self.stage.memory.can_learn else 0
 
     @property
     def standing(self) -> dict[str, float]:
@@ -184,39 +210,37 @@ class Run:
             "seconds": round(self.clock.seconds, 3),
             "processor_seconds": round(self.clock.processor, 3),
             "games": self.games,
-            "positions": self.positions + self.stage.memory.added,
+            "positions": self.counts.positions + self.stage.memory.added,
         }
 
     # --- the parts of an iteration that loop.py calls ---
 
     def begin_iteration(self) -> None:
         """Begin an iteration unless one is in progress; enter the next stage and raise the readouts if due."""
-        if not self.in_iteration:
+        if not self.counts.in_iteration:
             self._enter_next_stage()
-            self.readouts = self.settings.readouts_at(self.progress)
-            self.stage.begin(self.readouts, self.settings.side_by_side(self.games))
+            self.count(in_iteration=True, readouts=self.settings.readouts_at(self.progress))
+            self.stage.begin(self.counts.readouts, self.settings.side_by_side(self.games))
             self.game_metrics = game_metrics([], self.stage.env)
-            self.in_iteration = True
         self.pace = Pace(self.stage.source, self.workers.count)
 
     def _enter_next_stage(self) -> None:
         """Enter the next stage if the run's progress has reached it; a prolonged run never goes back to a stage."""
         due = next(number for number, one in enumerate(self.lessons) if self.progress < one.end or one.end == 1.0)
-        if due > self.lesson:
+        if due > self.entered.lesson:
             self.checkpoint(keep=True)
-            before, added = self.stage, self.positions + self.stage.memory.added
-            self._enter(due, self.games, before.source.begun, before)
-            self.positions = added - self.stage.memory.added
+            before, positions = self.stage, self.counts.positions + self.stage.memory.added
+            self._enter(Entered(due, self.games, before.source.begun), before)
+            self.count(positions=positions - self.stage.memory.added)
             self.publish()
 
     def add_games(self, records: list[GameRecord]) -> None:
         """Put finished games into memory, count them, queue them to be saved in the run's folder, and report them."""
         if due := self.stage.remember(records):
-            self.samples_due += due
-            self.batches_taken = 0
+            self.count(samples_due=self.counts.samples_due + due, batches_taken=0)
         if self.stage.memory.keeps_games:
             self.folder.shards.add(records, self.stage.env.N)
-        self.games += len(records)
+        self.count(games=self.games + len(records))
         self.reporter.games(self.stage.env, records)
 
     def batches(self, may_go_on: Callable[[], bool]) -> Iterator[Batch]:
@@ -224,15 +248,17 @@ class Run:
 
         may_go_on: function that returns False to end the iteration before all batches are taken.
         """
-        memory, numbers = self.stage.memory, itertools.count(self.batches_taken)
+        memory, numbers = self.stage.memory, itertools.count(self.counts.batches_taken)
         self.learner.factor = memory.rate
 
         def draw(generator: np.random.Generator) -> Batch:
-            return to_device(memory.batch(next(numbers), self.settings.batch_size, generator), self.learner.device)
+            return to_device(
+                memory.batch(next(numbers), self.settings.learning.batch_size, generator), self.learner.device
+            )
 
         for batch in self.prefetcher.batches(self.batches_due, draw, may_go_on):
-            self.samples_due -= self.settings.batch_size
-            self.batches_taken += 1
+            due, taken = self.counts.samples_due, self.counts.batches_taken
+            self.count(samples_due=due - self.settings.learning.batch_size, batches_taken=taken + 1)
             yield batch
 
     def end_iteration(self, steps: list[dict[str, float]]) -> None:
@@ -240,31 +266,30 @@ class Run:
 
         steps: the metrics of each of its gradient steps.
         """
-        self.in_iteration = False
-        self.iterations += 1
+        self.count(in_iteration=False, iterations=self.counts.iterations + 1)
         self.clock.mark_ready()
         metrics = self._metrics(steps)
         self.folder.add_metrics(metrics)
         self.reporter.iteration(metrics)
-        if self.games // self.settings.ckp_freq > self.saved_games // self.settings.ckp_freq:
+        if self.games // self.settings.ckp_freq > self.counts.saved_games // self.settings.ckp_freq:
             self.checkpoint(keep=True)
         else:
             self.autosave()
 
     def _metrics(self, steps: list[dict[str, float]]) -> dict[str, Any]:
         return {
-            "iteration": self.iterations,
+            "iteration": self.counts.iterations,
             **self.standing,
             "board_size": self.stage.env.N,
             "memory": len(self.stage.memory),
             "steps": self.learner.steps,
             "skipped_steps": self.learner.skipped,
             "learning_rate": self.learner.rate(self.progress),
-            "readouts": self.readouts,
+            "readouts": self.counts.readouts,
             "resign_threshold": self.stage.resign_threshold,
             **self.pace.metrics(),
             **time_shares(self.stopwatch.take(), self.stage.source.time_spent(), self.workers.count),
-            "compacted": self.compacted,
+            "compacted": self.counts.compacted,
             **self.stage.memory.metrics(),
             **mean_metrics(steps),
             **self.game_metrics,
@@ -283,7 +308,7 @@ class Run:
     def judge(self, stop: threading.Event) -> None:
         """Run each judge that is due, unless an iteration is in progress; raise Stopped if `stop` is set first."""
         for judge in self.judges:
-            if not self.in_iteration and judge.due(self):
+            if not self.counts.in_iteration and judge.due(self):
                 if stop.is_set() or not judge.judge(self, stop):
                     raise Stopped
                 if judge.decides:
@@ -314,7 +339,7 @@ class Run:
         resignation = self.stage.resignation()
         notes = {"seconds": f"{self.clock.seconds:.3f}", **(resignation.notes() if resignation else {})}
         if keep:
-            self.saved_games = self.games
+            self.count(saved_games=self.games)
         path = self.folder.checkpoint(self.player, self.games, self.state(), keep, **notes)
         self.saving.saved(began)
         return path
@@ -328,8 +353,9 @@ class Run:
         """Return the run's state; the threads of self-play must not be playing."""
         tensors, stage = self.stage.state()
         data = {
-            "lesson": [self.lesson, self.entered, self.first],
-            **{name: getattr(self, name) for name in COUNTS},
+            "entered": list(self.entered),
+            "counts": asdict(self.counts),
+            "game_metrics": self.game_metrics,
             "steps": self.learner.steps,
             "skipped_steps": self.learner.skipped,
             "generator": self.prefetcher.state,
@@ -340,18 +366,17 @@ class Run:
         judged = {name: tensor for judge in self.judges for name, tensor in judge.tensors().items()}
         return State({**self.learner.tensors(), **tensors, **judged}, data)
 
-    def restore(self, state: State) -> list[str]:
-        """Continue from a state saved in this run's folder; return sentences about damaged files, for a report."""
+    def _restore(self, state: State) -> None:
+        """Continue from a state saved in this run's folder."""
         data = state.data
-        self._enter(*data["lesson"])
-        for name in COUNTS:
-            setattr(self, name, data[name])
+        self._enter(Entered(*data["entered"]))
+        self.counts, self.game_metrics = RunCounts(**data["counts"]), data["game_metrics"]
         self.learner.restore(state.tensors, data["steps"], data["skipped_steps"])
         self.prefetcher.state = data["generator"]
         for judge in self.judges:
             judge.restore(self, state.tensors, data["judges"].get(judge.name))
         self.publish()
-        records, notes = self.folder.shards.latest(data["stage"]["memory"]["games"], self.stage.env.N)
+        records, lost = self.folder.shards.latest(data["stage"]["memory"]["games"], self.stage.env.N)
         self.stage.restore(records, state.tensors, data["stage"])
         self.clock.restore(data["clock"])
-        return notes
+        state.notes += lost

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
@@ -22,9 +23,15 @@ from alphago.nn.threads import Workers, one_torch_thread
 from alphago.records.record import SEED_END, GameRecord, read_arrays, to_arrays
 from alphago.system.cores import available_cores
 from alphago.system.stopwatch import GAMES
-from alphago.system.validation import check_int, checks_keywords, make_settings
+from alphago.system.validation import check_int, checks_keywords
 from alphago.training.group import Group
-from alphago.training.settings import NO_LIMIT, SelfPlaySettings
+from alphago.training.settings.selfplay_settings import (
+    NO_LIMIT,
+    SELF_PLAYS,
+    SelfPlaySettings,
+    default_games_in_flight,
+    default_groups,
+)
 from alphago.training.source import Company, OnGame
 
 
@@ -49,15 +56,15 @@ class SelfPlay:
         device: str = "cpu",
     ) -> None:
         self.env, self.numbers, self.workers, self.seed, self.device = env, numbers, workers, seed, device
-        self.settings = settings.resolved(device, len(numbers))
+        self.settings = settings
         self.evaluator: Evaluator | None = None
         self.others: tuple[Evaluator, ...] = ()  # evaluators of the company's networks
         self.shares: tuple[float, ...] = ()
         self.groups: list[Group] = []  # none until games begin
 
     def _new_groups(self, evaluator: Evaluator) -> list[Group]:
-        in_flight = self.settings.games_in_flight or 1
-        groups = min(self.settings.groups or 1, in_flight)
+        in_flight = max(1, min(self.settings.games_in_flight, len(self.numbers)))
+        groups = min(self.settings.groups, in_flight)
         widths = divide(in_flight, groups)
         return [self._new_group(evaluator, width, self.numbers[g::groups], groups) for g, width in enumerate(widths)]
 
@@ -213,7 +220,7 @@ def divide(games: int, groups: int) -> list[int]:
 FRESH_BITS = 40  # bits of a random seed: short enough to copy, and hardly ever drawn twice
 
 
-@checks_keywords(SelfPlaySettings)
+@checks_keywords(SELF_PLAYS.keywords)
 def selfplay(
     env: GameEnv,
     nn: Any,
@@ -239,16 +246,17 @@ def selfplay(
     device: the device of network and boards: "cpu", "cuda", or "auto" for the GPU if there is one that supports the
         game and the network.
     on_game: called with the number and the record of each finished game, from several threads at the same time.
-    settings: keywords of SelfPlaySettings.
+    settings: settings of SelfPlaySettings and of its search, by name.
     """
     check_env(env)
     warm_up()
     num_games = check_int("num_games", num_games, 1, NO_LIMIT)
     seed = secrets.randbits(FRESH_BITS) if seed is None else check_int("seed", seed, 0, SEED_END - 1)
-    chosen = make_settings(SelfPlaySettings, readouts=readouts, **settings)
+    chosen = SELF_PLAYS.make({"readouts": readouts, **settings})
     with one_torch_thread():
         evaluator = as_evaluator(nn, env, device)
-        chosen = chosen.resolved(evaluator.device, num_games)
-        with Workers(min(chosen.groups or 1, chosen.games_in_flight or 1)) as workers:
+        in_flight = min(chosen.games_in_flight or default_games_in_flight(evaluator.device), num_games)
+        chosen = replace(chosen, games_in_flight=in_flight).filled(in_flight, default_groups(evaluator.device))
+        with Workers(min(chosen.groups, in_flight)) as workers:
             source = SelfPlay(env, chosen, range(num_games), workers, seed=seed, device=evaluator.device)
             return source.play_all(evaluator, on_game)

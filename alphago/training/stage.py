@@ -1,11 +1,13 @@
 """A stage of a run: the game of one board, the source of its games, its memory, and its threshold of resignation."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import torch
 
 from alphago.env.game import GameEnv
+from alphago.env.games import selfplay_game
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
@@ -14,7 +16,7 @@ from alphago.training.beginning import draw_beginning
 from alphago.training.memory import Memory, MemorySettings
 from alphago.training.resignation import AdaptiveThreshold, Resignation, calibrate
 from alphago.training.runs.state import pack_arrays, tensor_name, unpack_arrays
-from alphago.training.settings import TrainingSettings
+from alphago.training.settings.run_settings import RunSettings
 from alphago.training.source import Company, GameSource, MakeSource
 
 CALIBRATION_GAMES = 1000  # number of latest games on which the resignation threshold is calibrated
@@ -35,7 +37,7 @@ class Stage:
     def __init__(
         self,
         env: GameEnv,
-        settings: TrainingSettings,
+        settings: RunSettings,
         numbers: range,
         workers: Workers,
         *,
@@ -45,14 +47,14 @@ class Stage:
         device: str = "cpu",
     ) -> None:
         self.env = env
-        self.variant = env if settings.exact_rules else env.training_variant()  # the game of self-play
+        self.variant = env if settings.exact_rules else selfplay_game(env).variant()  # the game of self-play
         self.settings = settings
-        self.selfplay = settings.selfplay(device)
+        self.selfplay = replace(settings.selfplay, seating=settings.seating)
         self.adaptive = AdaptiveThreshold() if settings.adaptive_resignation else None
         self.memory = kept or memory.make_memory(
             self.variant,
-            targets=settings.made_targets,
-            masked=settings.losses.masked,
+            targets=settings.target_rule,
+            masked=settings.learning.weights.masked,
             start=settings.start_training_after,
             seed=settings.seed,
         )

@@ -1,13 +1,12 @@
 """Targets: the values and policies to learn at the plies of a recorded game."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from alphago.records.record import POLICY_SCALE, GameRecord
-from alphago.system.validation import check_float, checks_keywords
+from alphago.system.validation import setting, settings
 
 # Returns the value target of each of a record's T plies, float32 [T], from the view of the player to move.
 Values = Callable[[GameRecord], np.ndarray]
@@ -23,18 +22,17 @@ class Targets(Protocol):
         """Return the policy target at ply `plies[i]` of `records[i]` for each i, float32 [n, A]; each row sums to 1."""
 
 
-@checks_keywords()
-@dataclass(frozen=True)
+@settings
 class LambdaReturns:
-    """Targets as in AlphaGo Zero: the game's result, mixed with later search values, and the search's policies.
+    """Targets as in AlphaGo Zero: the game's result, mixed with later search values, and the search's policies."""
 
-    search_share: the share of each later search value, see `lambda_returns`.
-    """
-
-    search_share: float = 0.0
-
-    def __post_init__(self) -> None:
-        check_float("search_share", self.search_share, 0, 1)
+    search_share: float = setting(
+        "share of a value target that comes from the search, per ply (AlphaGo Zero: 0)",
+        default=0.03,
+        least=0,
+        most=1,
+        python="See `lambda_returns`",
+    )
 
     def values(self, record: GameRecord) -> np.ndarray:
         return lambda_returns(record, self.search_share)

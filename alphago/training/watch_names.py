@@ -4,28 +4,49 @@ import re
 from pathlib import Path
 from typing import Any
 
-from alphago.system.validation import MOST_READOUTS, check_int
+from alphago.system.validation import MOST_READOUTS, check_int, check_ranges, setting, settings
 
 RECORDS = "records:"  # prefix of a name in `watch` that is a file or folder of game records
 READOUTS = 64  # simulations per move of the run's network against a watched opponent named without "@N"
 
 
-def check_watch(given: Any) -> tuple[str, ...] | None:
-    """Return the names in the setting `watch` as a tuple; None if `given` has no names.
+@settings
+class WatchList:
+    """The opponents that play matches against a run's networks at intervals, and the time that this may take."""
 
-    given: a sequence of names, one string of names separated by commas, or None.
-    Raises ValueError if `given` is anything else, has a name twice, or has a name with invalid readouts after "@".
+    opponents: tuple[str, ...] = setting(
+        'opponents that play matches against the network at intervals: "random@0", "gnugo:10@64", "rave:1000@64", '
+        '"runs/old@0".  The number after @ is the readouts of the run\'s network (default 64; 0 plays its policy '
+        'alone); an opponent that is a network uses the same number.  "records:FOLDER" measures the network\'s '
+        'predictions of the moves in given games.  "exam@0" and "exam@64" grade it by the package\'s exam of the board '
+        '(see `alphago.exam`), "exam:FILE@64" by another.  Watching does not influence training and does not count as '
+        "training time",
+        default=(),
+        shown="opponents to play at intervals: gnugo@64,…",
+    )
+    share: float = setting(
+        "largest share of the run's time that `watch` may take", default=0.05, positive=True, most=0.9
+    )
+
+    def __post_init__(self) -> None:
+        check_ranges(self, "watch_")
+        object.__setattr__(self, "opponents", check_watch(self.opponents))
+
+
+def check_watch(given: Any) -> tuple[str, ...]:
+    """Return the names in the setting `watch` as a tuple.
+
+    given: a sequence of names, or one string of names separated by commas.
+    Raises ValueError if `given` is anything else, has no name, has one twice, or has one with invalid readouts after @.
     """
-    if given is None:
-        return None
     names = given.split(",") if isinstance(given, str) else given
-    if not isinstance(names, (tuple, list)) or not all(isinstance(name, str) and name for name in names):
+    if not isinstance(names, (tuple, list)) or not names or not all(isinstance(name, str) and name for name in names):
         raise ValueError(f'watch must be names such as ["random@0", "gnugo:10@64"] or None, got {given!r}')
     for name in names:
         split_readouts(name)
         if names.count(name) > 1:
             raise ValueError(f"watch must name each opponent once, got {name!r} twice")
-    return tuple(names) or None
+    return tuple(names)
 
 
 def split_readouts(text: str) -> tuple[str, int]:

@@ -27,15 +27,22 @@ def window(positions: int, first: int = 30_000, growth: float = 0.4, exponent: f
 class Window:
     """Settings of a memory that holds a window of the latest games."""
 
-    size: int = setting(
-        "largest number of positions in memory, which grows up to it by `window`", default=500_000, least=1
+    memory_size: int = setting(
+        "largest number of positions in memory (AlphaGo.jl 500 000; AlphaGo Zero the last 500 000 games); the memory "
+        "grows up to this size",
+        default=500_000,
+        least=1,
+        shown="positions in memory",
+        python="See `alphago.training.window.window`",
     )
     samples_per_position: float = setting("how often a position is drawn for training on average", default=8.0, least=0)
     surprise_share: float = setting(
-        "share of the samples that are drawn in proportion to the search's surprise, see ReplayMemory",
+        "share of the samples that are drawn in proportion to the search's surprise at a position, instead of "
+        "uniformly",
         default=1.0,
         least=0,
         most=1,
+        python="See ReplayMemory",
     )
 
     def make_memory(self, env: GameEnv, *, targets: Targets, masked: bool, start: int, seed: int) -> "WindowMemory":
@@ -82,7 +89,7 @@ class WindowMemory:
         due that were added so far, and each later call of the new positions.
         """
         before = self.games.added
-        self.games.capacity = max(min(window(before), self.settings.size), self.start)
+        self.games.capacity = max(min(window(before), self.settings.memory_size), self.start)
         self.games.add(records)
         self.new = self.games.added - before
         if not self.can_learn:

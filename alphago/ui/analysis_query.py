@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from alphago.env.board import check_player
-from alphago.env.game import IllegalMove
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import MAX_SIZE, MIN_SIZE, Rules, check_komi, read_rules
 from alphago.env.kernels import go_lines
+from alphago.env.position import IllegalMove
 from alphago.mcts.analysis_search import Forbidden
 from alphago.system.validation import is_finite, is_int, shown
 from alphago.ui.gtp.gtp_game import GtpGame
@@ -25,14 +25,34 @@ from alphago.ui.katago import SIDES
 MOST_VISITS = 10_000_000
 FIRST = np.zeros(1, np.int64)
 FLAGS = (
-    "includeOwnership", "includeOwnershipStdev", "includeMovesOwnership", "includeMovesOwnershipStdev",
-    "includePolicy", "includePVVisits",
-)  # fmt: skip
+    "includeOwnership",
+    "includeOwnershipStdev",
+    "includeMovesOwnership",
+    "includeMovesOwnershipStdev",
+    "includePolicy",
+    "includePVVisits",
+)
 KNOWN = (
-    "id", "moves", "initialStones", "initialPlayer", "rules", "komi", "whiteHandicapBonus", "boardXSize", "boardYSize",
-    "analyzeTurns", "maxVisits", "avoidMoves", "allowMoves", "overrideSettings", "reportDuringSearchEvery",
-    "firstReportDuringSearchAfter", "priority", "priorities", *FLAGS,
-)  # fmt: skip
+    "id",
+    "moves",
+    "initialStones",
+    "initialPlayer",
+    "rules",
+    "komi",
+    "whiteHandicapBonus",
+    "boardXSize",
+    "boardYSize",
+    "analyzeTurns",
+    "maxVisits",
+    "avoidMoves",
+    "allowMoves",
+    "overrideSettings",
+    "reportDuringSearchEvery",
+    "firstReportDuringSearchAfter",
+    "priority",
+    "priorities",
+    *FLAGS,
+)
 # White's points besides komi for N handicap stones, by rules.
 BONUS = {"chinese": "N", "chineseogs": "N", "chinesekgs": "N", "aga": "N-1", "bga": "N-1", "agabutton": "N-1"}
 NEAREST = {
@@ -124,11 +144,18 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     ]
     env = defaults.board(size, rules)
     return Query(
-        query_id, env, turns_of(fields, env, bonus, defaults.most_turns), visits,
-        positive(override, "maxTime") or float("inf"), side,
-        forbidden_moves(fields, env), positive(fields, "reportDuringSearchEvery"),
-        positive(fields, "firstReportDuringSearchAfter"), {name for name in FLAGS if truth(fields, name)}, warnings,
-    )  # fmt: skip
+        id=query_id,
+        env=env,
+        turns=turns_of(fields, env, bonus, defaults.most_turns),
+        visits=visits,
+        seconds=positive(override, "maxTime") or float("inf"),
+        side=side,
+        forbidden=forbidden_moves(fields, env),
+        every=positive(fields, "reportDuringSearchEvery"),
+        first=positive(fields, "firstReportDuringSearchAfter"),
+        flags={name for name in FLAGS if truth(fields, name)},
+        warnings=warnings,
+    )
 
 
 def board_size(fields: Mapping[str, Any]) -> int:

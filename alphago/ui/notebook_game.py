@@ -6,18 +6,18 @@ the cell that shows the board returns at once.
 
 import threading
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
 from alphago.system.notebook import notebook_shell
 from alphago.ui.web.board_session import Session
 from alphago.ui.web.engines import Choice, Engines
 from alphago.ui.web.new_game import open_link
-from alphago.ui.web.views import TITLES, options_of
+from alphago.ui.web.page_files import STATIC, bundle
+from alphago.ui.web.views import offer_view
 from alphago.ui.web.wire import Message
 
-STATIC = Path(__file__).parent / "web" / "static"
 MISSING = "a board in the notebook needs anywidget: pip install 'alphago[notebook]'"
 MINE = "your network"  # the name of the network on the board
 
@@ -40,8 +40,7 @@ class NotebookGame:
         self._state: Mapping[str, Any] = {}
         self._has_state = threading.Event()
         engines = Engines([Choice(MINE, nn, env.name)], device)
-        game = {"name": env.name, "title": TITLES.get(env.name, env.name), "options": options_of(env)}
-        self.welcome = {"type": "welcome", "games": [game], "networks": engines.listing(), "runs": []}
+        self.welcome = {"type": "welcome", "games": [offer_view(env)], "runs": []}
         self.bases = {env.name: env}
         self.widget = make_widget(self._receive)
         self.session = Session(engines, self.bases, self._send)
@@ -49,7 +48,7 @@ class NotebookGame:
             self.session.post(command)
 
     def _receive(self, message: Any) -> None:
-        """Post a message of the browser to the session; answer a "hello" first with the games and networks on offer."""
+        """Post a message of the browser to the session; answer a "hello" first with the games on offer."""
         if isinstance(message, Mapping) and message.get("type") == "hello":
             self.widget.send(self.welcome)
         if not self.session.post(message):
@@ -109,8 +108,8 @@ def widget_maker() -> Any:
         raise ImportError(MISSING) from None
 
     class BoardWidget(anywidget.AnyWidget):
-        _esm = STATIC / "board.js"
-        _css = STATIC / "board.css"
+        _esm = bundle("board")
+        _css = (STATIC / "board.css").read_text("utf-8")
 
     def make(receive: Any) -> Any:
         widget = BoardWidget()
@@ -135,7 +134,7 @@ def play_in_notebook(
     strength: dict[str, Any] = {"type": "strength", "tree": readouts != 0, "seconds": seconds}
     if readouts != 0:
         strength["readouts"] = readouts
-    begin = {"type": "new", "handicap": handicap} if handicap else {"type": "players"}
+    begin: dict[str, Any] = {"type": "new", "setup": {"handicap": handicap}} if handicap else {"type": "players"}
     game = NotebookGame(env, nn, [strength, {**begin, **colours}], device)
     game.show()
     return game

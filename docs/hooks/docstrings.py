@@ -1,9 +1,10 @@
 """A griffe extension: what the docstrings and comments of this package say, in the form that mkdocstrings reads.
 
 `name: text` paragraphs under a summary, from which the command line takes the help of its flags, become an `Args:`
-section. A comment behind a field becomes its description.
+section. A comment behind a field becomes its description, and so does the help of a `setting`.
 """
 
+import ast
 import inspect
 import re
 from typing import Any
@@ -23,6 +24,8 @@ class Docstrings(griffe.Extension):
         rewrite(cls, set(cls.members) | {parameter.name for parameter in cls.parameters})
 
     def on_attribute(self, *, attr: griffe.Attribute, **kwargs: Any) -> None:
+        if isinstance(attr.value, griffe.ExprCall) and str(attr.value.function) == "setting":
+            attr.docstring = griffe.Docstring(ast.literal_eval(str(attr.value.arguments[0])), parent=attr)
         line = attr.source.splitlines()[0] if attr.docstring is None and attr.parent.is_class and attr.lineno else ""
         if comment := COMMENT.match(f"    {line.strip()}"):
             attr.docstring = griffe.Docstring(comment[1], parent=attr)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 LEAST = np.float32(1e-12)  # weight of a legal action, where the best has 1
-C_PUCT, REDUCTION = 0.96, 0.2  # of `alphago.SearchSettings`
+C_PUCT, REDUCTION = 0.96, 0.2  # of `alphago.Puct`
 FIRST_MS, LATER_MS = 900.0, 42.0  # time for a move: CodinGame allows 1000 ms, then 50
 MARGIN_MS = 2.0  # of it is left for what comes after the search
 

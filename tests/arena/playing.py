@@ -14,7 +14,8 @@ from alphago.arena.entrant import Entrant
 from alphago.arena.match import MatchResult, play_match
 from alphago.arena.match_games import MatchGame, MatchPlan
 from alphago.arena.players import resolve_player
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
 
 # Answers every command with success; genmove plays the points of its first argument in turn, then passes.
 ENGINE = """

@@ -12,13 +12,15 @@ import pytest
 from alphago.arena.engine import EngineError
 from alphago.arena.match import MatchResult, MatchStopped, evaluate, wilson
 from alphago.arena.match_games import MatchGame
-from alphago.arena.players import PolicyPlayer, RandomPlayer, SearchPlayer, make_player, search_settings
-from alphago.env.game import Position
+from alphago.arena.players import PolicyPlayer, RandomPlayer, SearchPlayer, make_player
 from alphago.env.go import GoEnv
+from alphago.env.position import Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator
+from alphago.mcts.gumbel import Gumbel
+from alphago.mcts.puct import Puct
 from alphago.mcts.rule import choose_actions
-from alphago.mcts.search import Search, SearchSettings
+from alphago.mcts.search import Search
 from alphago.nn.net import NeuralNet
 from tests.arena.playing import match_on, scripted
 
@@ -175,7 +177,7 @@ class TestPlayers:
         assert per_player["raw"] <= 4
 
     def test_search_player_keeps_its_tree_through_both_sides_moves(self) -> None:
-        player = SearchPlayer(GO, HashEvaluator(), 2, 50, SearchSettings())
+        player = SearchPlayer(GO, HashEvaluator(), 2, 50, Puct())
         games = np.arange(2)
         actions = player.choose(games, np.zeros(2, np.bool_), np.zeros(2))
         kept = [player.search.visits(games)[game, actions[game]] for game in games]
@@ -183,7 +185,7 @@ class TestPlayers:
         assert player.search.tree.visits[:, 0].tolist() == kept
 
     def test_games_it_is_not_asked_about_are_not_searched(self) -> None:
-        player = SearchPlayer(GO, HashEvaluator(), 3, 20, SearchSettings())
+        player = SearchPlayer(GO, HashEvaluator(), 3, 20, Puct())
         player.choose(np.array([2]), np.ones(1, np.bool_), np.zeros(1))
         assert player.search.tree.visits[:, 0].tolist() == [0, 0, 21]
 
@@ -250,7 +252,7 @@ class TestArguments:
 
 
 class TestGumbel:
-    SETTINGS = SearchSettings(gumbel=True, considered=4)
+    SETTINGS = Gumbel(considered=4)
 
     def test_plays_what_sequential_halving_ends_with(self) -> None:
         """Without noise, in every position of a game, whatever was searched before: nothing is kept."""
@@ -283,7 +285,7 @@ class TestGumbel:
         assert len(set(both.games)) == 1  # nothing is left to chance, so the colours make no difference
         assert len(set(puct.games)) == 1
         assert both.games[0] != puct.games[0]
-        settings = SearchSettings(gumbel=True, considered=9)
+        settings = Gumbel(considered=9)
         mixed = evaluate(
             TIC_TAC_TOE, HashEvaluator(), HashEvaluator(), 10, 20, search=(settings, "puct"), opening_plies=0
         )
@@ -293,15 +295,18 @@ class TestGumbel:
         match = evaluate(TIC_TAC_TOE, UniformEvaluator(), "random", 40, 100, search="gumbel")
         assert match.win_rate > 0.75
 
-    def test_settings(self) -> None:
-        assert search_settings(None, 64, 3) == search_settings("puct", 64, 3) == SearchSettings(leaves=3)
-        assert search_settings("gumbel", 64, 3) == SearchSettings(gumbel=True, considered=16, leaves=3)
-        assert search_settings("gumbel", 8, 1).considered == 4
-        assert search_settings(self.SETTINGS, 64, 3) is self.SETTINGS
+    def test_a_dictionary(self) -> None:
+        match = evaluate(
+            TIC_TAC_TOE, HashEvaluator(), HashEvaluator(), 2, 20, search={"kind": "gumbel"}, opening_plies=0
+        )
+        named = evaluate(TIC_TAC_TOE, HashEvaluator(), HashEvaluator(), 2, 20, search="gumbel", opening_plies=0)
+        assert match.games == named.games
 
-    @pytest.mark.parametrize("search", ["Gumbel", 3, ("puct", "mcts")])
-    def test_what_there_is_not(self, search) -> None:
-        with pytest.raises(ValueError, match="search must be 'puct', 'gumbel' or SearchSettings, got"):
+    @pytest.mark.parametrize(
+        ("search", "error"), [("Gumbel", ValueError), (3, TypeError), (("puct", "mcts"), ValueError)]
+    )
+    def test_what_there_is_not(self, search, error: type[Exception]) -> None:
+        with pytest.raises(error, match=r"^search must be .*'puct'.*'gumbel'"):
             evaluate(GO, UniformEvaluator(), "random", 2, search=search)
         with pytest.raises(ValueError, match="search must be one value for both players or a pair, got"):
             evaluate(GO, UniformEvaluator(), "random", 2, search=("puct",) * 3)  # type: ignore[arg-type]

@@ -3,7 +3,6 @@
 import json
 import math
 import re
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -13,23 +12,19 @@ import pytest
 from alphago.arena.match import MatchResult
 from alphago.arena.pits import Pit
 from alphago.arena.sprt import Verdict
-from alphago.arena.tuned_values import (
-    NOISE,
-    OF_GUMBEL,
-    OF_PUCT,
-    between_neighbours,
-    check_effect,
-    checked_value,
-    spread,
-)
+from alphago.arena.tuned_values import between_neighbours, check_effect, checked_value, spread
 from alphago.arena.tuning import Tuning, climb, tune
 from alphago.env.go import GoEnv
+from alphago.env.gomoku import GomokuEnv
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.gumbel import Gumbel
+from alphago.mcts.puct import Puct
+from alphago.mcts.rule import SearchSettings
 from alphago.system.files import lock
+from alphago.training.cgzero.cgzero_search import CGZeroPuct
 from tests.arena.test_tournament import Heard
 
-GO = GoEnv(3, komi=0.5)
+GO, GOMOKU = GoEnv(3, komi=0.5), GomokuEnv(3, 3)
 SMALL: dict[str, Any] = {"readouts": 4, "games": 4}
 
 
@@ -97,45 +92,44 @@ class TestClimbing:
 class TestValues:
     def test_a_range(self) -> None:
         """By ratios, the value in use first, then those nearest to it."""
-        assert spread(SearchSettings(), "c_puct", (0.5, 2.0), 3) == [0.96, 0.5, 1.0, 2.0]
-        assert spread(SearchSettings(), "c_puct", (2.0, 8.0), 3) == [2.0, 4.0, 8.0]
-        assert spread(SearchSettings(), "first_play_reduction", (0.0, 0.4), 3) == [0.2, 0.0, 0.4]
-        assert spread(SearchSettings(gumbel=True), "considered", (2, 32), 5) == [16, 8, 32, 4, 2]
-        assert all(isinstance(value, int) for value in spread(SearchSettings(), "virtual_loss", (1, 4), 4))
+        assert spread(Puct(), "c_puct", (0.5, 2.0), 3) == [0.96, 0.5, 1.0, 2.0]
+        assert spread(Puct(), "c_puct", (2.0, 8.0), 3) == [2.0, 4.0, 8.0]
+        assert spread(Puct(), "first_play_reduction", (0.0, 0.4), 3) == [0.2, 0.0, 0.4]
+        assert spread(Gumbel(), "considered", (2, 32), 5) == [16, 8, 32, 4, 2]
+        assert all(isinstance(value, int) for value in spread(Puct(), "virtual_loss", (1, 4), 4))
 
     def test_halfway(self) -> None:
-        search = SearchSettings()
+        search = Puct()
         assert between_neighbours(search, "c_puct", [0.5, 1.0, 2.0], 1.0) == [0.707, 1.41]
         assert between_neighbours(search, "c_puct", [0.5, 1.0, 2.0], 2.0) == [1.41]
         assert between_neighbours(search, "first_play_reduction", [0.0, 0.2], 0.0) == [0.1]
         assert between_neighbours(search, "virtual_loss", [1, 2], 1) == []
 
     def test_a_value_is_checked_as_the_search_does(self) -> None:
-        assert checked_value(SearchSettings(), "c_puct", 1) == 1.0
+        assert checked_value(Puct(), "c_puct", 1) == 1.0
         with pytest.raises(ValueError, match="c_puct must be a number >= 0, got -1"):
-            checked_value(SearchSettings(), "c_puct", -1)
+            checked_value(Puct(), "c_puct", -1)
 
     @pytest.mark.parametrize(
-        ("name", "gumbel", "sentence"),
+        ("name", "search", "sentence"),
         [
-            ("cpuct", False, "name must be a search setting, got 'cpuct': did you mean c_puct"),
-            ("dirichlet_alpha", False, "name must be a setting that matters in matches, got dirichlet_alpha"),
-            ("c_scale", False, "name must be a setting of PUCT search, got c_scale: it needs search 'gumbel'"),
-            ("c_puct", True, "name must be a setting of Gumbel search, got c_puct: it needs search 'puct'"),
-            ("near_best", True, "name must be a setting of Gumbel search, got near_best: it needs search 'puct'"),
-            ("value_noise", False, "name must be a setting that matters in matches, got value_noise"),
-            ("c_puct_limit", False, "name must be a setting that has an effect, got c_puct_limit: c_puct_growth is 0"),
-            ("decisive_moves", False, "name must be a setting that has an effect, got decisive_moves: GoEnv("),
+            ("cpuct", Puct(), "name must be a search setting, got 'cpuct': did you mean c_puct"),
+            ("dirichlet_alpha", Puct(), "name must be a setting that matters in matches, got dirichlet_alpha"),
+            ("c_scale", Puct(), "c_scale is a setting of Gumbel, but this search is Puct: give search='gumbel'"),
+            ("c_puct", Gumbel(), "c_puct is a setting of Puct, but this search is Gumbel: give search='puct'"),
+            ("virtual_loss", Gumbel(), "virtual_loss is a setting of Puct, but this search is Gumbel"),
+            ("near_best", Puct(), "name must be a search setting, got 'near_best'"),
+            ("value_noise", CGZeroPuct(), "name must be a setting that matters in matches, got value_noise"),
+            ("decisive_moves", Puct(), "name must be a setting that has an effect, got decisive_moves: GoEnv("),
         ],
     )
-    def test_settings_without_effect(self, name: str, gumbel: bool, sentence: str) -> None:
+    def test_settings_without_effect(self, name: str, search: SearchSettings, sentence: str) -> None:
         with pytest.raises(ValueError, match="^" + re.escape(sentence)):
-            check_effect(name, SearchSettings(gumbel=gumbel), GO)
+            check_effect(name, search, GO)
 
-    def test_every_setting_has_its_kind(self) -> None:
-        """So that a new setting is not tuned where it has no effect."""
-        of_both = {"virtual_loss", "leaves", "gumbel", "decisive_moves"}
-        assert {*NOISE, *OF_PUCT, *OF_GUMBEL, *of_both} == {field.name for field in fields(SearchSettings)}
+    def test_settings_of_a_subclass(self) -> None:
+        check_effect("near_best", CGZeroPuct(), GO)
+        check_effect("c_puct", CGZeroPuct(), GO)
 
     @pytest.mark.parametrize(
         ("keywords", "sentence"),
@@ -156,8 +150,8 @@ class TestValues:
         assert not (tmp_path / "t").exists()
 
     def test_what_is_no_number_has_no_range(self) -> None:
-        with pytest.raises(ValueError, match=r"^between must be left out for gumbel, which is False and no number"):
-            tune(GO, HashEvaluator(), "gumbel", between=(0, 1), **SMALL)
+        with pytest.raises(ValueError, match=r"^between must be left out for decisive_moves, which is True and no"):
+            tune(GOMOKU, HashEvaluator(), "decisive_moves", between=(0, 1), **SMALL)
 
     def test_who_is_not_searched(self, tmp_path: Path) -> None:
         with pytest.raises(TypeError, match="no keyword 'seeed': did you mean seed"):
@@ -185,8 +179,9 @@ class TestPlaying:
         assert "not told apart from it: 0.5, 2" in repr(tuning)
 
     def test_values_of_any_kind(self, tmp_path: Path) -> None:
-        tuning = tune(GO, HashEvaluator(), "gumbel", [False, True], folder=tmp_path / "t", **SMALL)
-        assert tuning.values == (False, True)
+        search = {"decisive_moves": False}
+        given = {"search": search, "folder": tmp_path / "t", **SMALL}
+        assert tune(GOMOKU, HashEvaluator(), "decisive_moves", [True, False], **given).values == (False, True)
 
     def test_a_stronger_value_is_champion(self, tmp_path: Path) -> None:
         """Here the test asks whether a value is less than 400 points weaker, which any of them is."""

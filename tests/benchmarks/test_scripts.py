@@ -48,7 +48,7 @@ SMALL = {
     ),
     "leaves.py": (
         "--size 5 --games 2 --readouts 2 --leaves 2",
-        [r"Gumbel, 2 leaves: \d wins", r"PUCT, 2 leaves: \d wins"],
+        [r"Gumbel, 2 leaves: \d wins", r"Puct, 2 leaves: \d wins"],
     ),
     "connect_four.py": (
         "--positions 6 --plies 30 34 --games 2 --readouts 2 --depth 2",

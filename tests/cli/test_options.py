@@ -1,8 +1,9 @@
 """Flags made from settings: every setting has one, with its help; errors of mistyped values."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, get_type_hints
+from typing import Any, Literal, get_type_hints
 
 import pytest
 
@@ -10,13 +11,18 @@ from alphago.arena.tournament import TournamentSettings
 from alphago.cli import main, parser_of
 from alphago.cli.models import add_game_settings, given_game_settings
 from alphago.cli.options import Parser, add_settings, format_value, given_settings, help_of, read_value, settings_of
+from alphago.cli.search_options import PLAYER
+from alphago.cli.settings_flags import SHORT
 from alphago.env.games import GAMES
 from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
-from alphago.mcts.search import SearchSettings
-from alphago.nn.loss import LOSSES
-from alphago.training.group import SelfPlaySettings
-from alphago.training.settings import TrainingSettings
+from alphago.mcts.search_forms import SEARCHES
+from alphago.system.settings_tree import SettingsTree
+from alphago.training.parts import RUN, run_settings
+from alphago.training.settings.learning_settings import LearningSettings
+from alphago.training.settings.run_settings import RunSettings
+from alphago.training.settings.selfplay_settings import SELF_PLAYS, SelfPlaySettings
+from alphago.training.supervised.call import SUPERVISED
 
 
 @dataclass(frozen=True)
@@ -116,7 +122,7 @@ class TestSettings:
 
     @pytest.mark.parametrize("value", [((7, 0.15),), ((7, 0.15), (9, 0.25))])
     def test_tuples_are_typed_as_help_shows_them(self, value: tuple) -> None:
-        kind = get_type_hints(TrainingSettings)["curriculum"]
+        kind = get_type_hints(RunSettings)["curriculum"]
         assert read_value(kind, format_value(value)) == value
 
     def test_a_prefix(self) -> None:
@@ -156,18 +162,46 @@ class TestSettings:
         assert error.count("\n") == 1
 
     @pytest.mark.parametrize(
-        "target", [TrainingSettings, SelfPlaySettings, SearchSettings, TournamentSettings, *GAMES.values()]
+        "target",
+        [RunSettings, SelfPlaySettings, LearningSettings, *SEARCHES.values(), TournamentSettings, *GAMES.values()],
     )
     def test_every_setting_is_described(self, target: type) -> None:
         assert [one.name for one in settings_of(target) if not one.text and one.name != "board_size"] == []
 
-    @pytest.mark.parametrize(("verb", "settings"), [("train", TrainingSettings), ("selfplay", SelfPlaySettings)])
-    def test_every_setting_has_a_flag(self, verb: str, settings: type) -> None:
-        text = parser_of(verb).format_help()
-        for target in (settings, SearchSettings, *GAMES.values()):
-            names = {setting.name.replace("_", "-") for setting in settings_of(target)}
-            missing = {name for name in names if f"--{name}" not in text}
-            assert missing <= {"num-games", "max-minutes", "search"}
+    @pytest.mark.parametrize(
+        ("verb", "tree"),
+        [("train", RUN), ("selfplay", SELF_PLAYS), ("supervised", SUPERVISED), ("tune", PLAYER)],
+        ids=["train", "selfplay", "supervised", "tune"],
+    )
+    def test_help_all_lists_every_setting(self, verb: str, tree: SettingsTree[Any]) -> None:
+        """Except what cannot be typed: judges and games of one's own."""
+        text = parser_of(verb).format_help(whole=True)
+        names = {SHORT.get(name, name) for name in tree.keywords}
+        missing = {name for name in names if f"--{name.replace('_', '-')} " not in text.replace(",", " ")}
+        assert missing <= {"judges", "seating", "ckp_freq"} - ({"ckp_freq"} if verb == "train" else set())
+
+    def test_every_keyword_of_a_game_has_a_flag(self) -> None:
+        text = parser_of("train").format_help(whole=True)
+        for target in GAMES.values():
+            assert {one.name for one in settings_of(target) if f"--{one.name.replace('_', '-')}" not in text} == set()
+
+    @pytest.mark.parametrize("verb", ["train", "selfplay", "supervised"])
+    def test_help_fits_a_screen(self, verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        """40 lines of 80 characters with what people set, and where the rest is."""
+        monkeypatch.setenv("COLUMNS", "80")
+        lines = parser_of(verb).format_help().splitlines()
+        assert len(lines) <= 40
+        assert max(map(len, lines)) <= 80
+        assert lines[-1] == f"alphago {verb} --help-all lists all options, by part."
+        flags = [line.split()[0] for line in lines if line.startswith("  --")]
+        assert {"train": {"--games", "--minutes", "--readouts", "--gate"}}.get(verb, set()) < set(flags)
+
+    def test_help_speaks_as_the_shell_does(self) -> None:
+        """No names, values and sentences of Python; and no flag that takes nothing but none."""
+        text = parser_of("train").format_help(whole=True).partition("\nthe game:\n")[0]
+        for word in ("None", "True", "False", "`", "dictionary", "alphago.training", "{none}", "((", "(see "):
+            assert word not in text
+        assert set(re.findall(r"[a-z]+_[a-z_]+", text)) == set()
 
     def test_a_flag_of_several_games(self, capsys: pytest.CaptureFixture[str]) -> None:
         """`planes` is Go's and Gomoku's: help shows both texts, and the value is read once."""
@@ -177,7 +211,7 @@ class TestSettings:
             "planes": 17,
             "komi": None,
         }
-        help_text = " ".join(parser.format_help().split())
+        help_text = " ".join(parser.format_help(whole=True).split())
         for name in ("go", "gomoku"):
             text = {setting.name: setting.text for setting in settings_of(GAMES[name])}["planes"]
             assert f"{name}: {text[:40]}" in help_text
@@ -186,9 +220,10 @@ class TestSettings:
         texts = {setting.name: setting.help for setting in settings_of(GoEnv)}
         assert texts["first_pass"].endswith(" (0)")
         assert "(None)" not in texts["komi"]
-        texts = {setting.name: setting.help for setting in settings_of(TrainingSettings)}
-        assert "0.5:0.1,0.8:0.01" in texts["schedule"]
-        assert "7:0.25 plays the first quarter" in texts["curriculum"]
+        text = " ".join(parser_of("train").format_help(whole=True).split())
+        assert "0.5:0.1,0.8:0.01" in text
+        assert "7:0.25 plays the first quarter" in text
+        assert "(half of the readouts, 2 to 16)" in text
 
 
 class TestTrain:
@@ -218,10 +253,10 @@ class TestTrain:
         assert given(command) == (GoEnv(5), settings)
 
     def test_what_is_taken_off(self, given: Callable[[str], tuple]) -> None:
-        flags = ("until", "gate", "minutes", "games", "resign-threshold", "bfloat16", "search", "first-readouts")
+        flags = ("until", "gate", "minutes", "games", "resign-threshold", "watch", "groups", "first-readouts")
         _, settings = given(" ".join(f"--{flag} none" for flag in flags))
         assert settings == dict.fromkeys(
-            ("until", "gate", "max_minutes", "num_games", "resign_threshold", "bfloat16", "search", "first_readouts")
+            ("until", "gate", "max_minutes", "num_games", "resign_threshold", "watch", "groups", "first_readouts")
         )
         expected = {"until": "random", "curriculum": (), "bfloat16": False}
         assert given("--until random --curriculum none --no-bfloat16")[1] == expected
@@ -234,22 +269,23 @@ class TestTrain:
             ("--curriculum ()", {"curriculum": ()}),
             ("--curriculum 7:0.25,9:0.5", {"curriculum": ((7, 0.25), (9, 0.5))}),
             ("--losses alphago-zero", {"losses": "alphago-zero"}),
-            ("--loss-value 0.5 --no-loss-kl", {"losses": {"value": 0.5, "kl": False}}),
-            ("--losses cody2007 --loss-l2 0", {"losses": {**vars(LOSSES["cody2007"]), "l2": 0.0}}),
+            ("--loss-value 0.5 --no-loss-kl", {"loss_value": 0.5, "loss_kl": False}),
+            ("--losses cody2007 --loss-l2 0", {"losses": "cody2007", "loss_l2": 0.0}),
             ("--gate 0.6", {"gate": 0.6}),
-            ("--gate 0.6 --gate-games 40", {"gate": {"win_rate": 0.6, "games": 40}}),
-            ("--gate-sprt 0:40 --gate-readouts none", {"gate": {"sprt": (0.0, 40.0), "readouts": None}}),
+            ("--gate 0.6 --gate-games 40", {"gate": 0.6, "gate_games": 40}),
+            ("--gate-sprt 0:40 --gate-readouts none", {"gate_sprt": (0.0, 40.0), "gate_readouts": None}),
+            ("--champions 0.6 --champions-recent 3", {"champions": 0.6, "champions_recent": 3}),
+            ("--memory pool --pool-positions 500", {"memory": "pool", "pool_positions": 500}),
+            ("--targets mixed-targets --mixed plies", {"targets": "mixed-targets", "mixed": "plies"}),
+            ("--random-move-share 0.1", {"random_move_share": 0.1}),
+            ("--watch random@0,rave:10 --watch-share 0.1", {"watch": ("random@0", "rave:10"), "watch_share": 0.1}),
+            ("--search puct --c-puct 5 --no-decisive-moves", {"search": "puct", "c_puct": 5, "decisive_moves": False}),
+            ("--c-scale 0.5", {"c_scale": 0.5}),
         ],
     )
     def test_values_with_parts(self, command: str, settings: dict, given: Callable[[str], tuple]) -> None:
         assert given(f"--board-size 9 {command}")[1] == settings
-        TrainingSettings(**settings)
-
-    def test_a_part_of_the_search(self, given: Callable[[str], tuple]) -> None:
-        _, settings = given("--c-scale 0.5 --no-gumbel")
-        assert settings == {"search": {"c_scale": 0.5, "gumbel": False}}
-        chosen = TrainingSettings(**settings, num_games=80, readouts=32).selfplay().search
-        assert chosen == SearchSettings(c_scale=0.5, gumbel=False, considered=16, leaves=2)
+        run_settings(**settings)
 
     def test_the_game(self, given: Callable[[str], tuple]) -> None:
         env, *_ = given("--board-size 7 --komi 8.5 --planes 17 --first-pass 3")
@@ -271,12 +307,10 @@ class TestTrain:
         assert given("--preset cgzero --game go --board-size 5")[0] == GoEnv(5)
 
     def test_targets_and_play(self, given: Callable[[str], tuple]) -> None:
-        words = "--search-share 0.1 --near-best 0.95 --loss-masked"
+        words = "--search-share 0.1 --near-best 0.95 --search cgzero-puct --loss-masked"
         assert given(words)[1] == {
-            "search_share": 0.1,
-            "search": {"near_best": 0.95},
-            "losses": {"masked": True},
-        }
+            "search_share": 0.1, "near_best": 0.95, "search": "cgzero-puct", "loss_masked": True
+        }  # fmt: skip
 
     @pytest.mark.parametrize(
         ("words", "sentence"),
@@ -285,8 +319,18 @@ class TestTrain:
             ("--preset 7x7 --connect-row 3", "go has no connect_row, got 3"),
             ("--game reversi --komi 3", "reversi has no komi, got 3.0"),
             ("--model 7x7 --connect-row 3", "go has no connect_row, got 3"),
-            ("--gate none --gate-games 4", "--gate none switches the gate off, got another --gate option too"),
+            ("--gate none --gate-games 4", "--gate-games must be left out where gate is None, got 4"),
             ("--gate-games 3", "a gate's games must be"),
+            ("--c-puct 4", "--c-puct is a setting of Puct and CGZeroPuct, but this search is Gumbel: add --search pu"),
+            ("--search puct --c-visit 4", "--c-visit is a setting of Gumbel, but this search is Puct: add --search gu"),
+            ("--temperature-plies 4", "--temperature-plies is a setting of Puct, but this search is Gumbel: add --se"),
+            ("--pool-size 4", "--pool-size is a setting of Pool, but this memory is Window: add --memory pool"),
+            ("--memory pool --memory-size 9", "--memory-size is a setting of Window, but this memory is Pool: add --m"),
+            (
+                "--mixed plies",
+                "--mixed is a setting of MixedTargets, but these targets are LambdaReturns: add --target",
+            ),
+            ("--watch-share 0.1", '--watch must be names such as ["random@0", "gnugo:10@64"] or None, got ()'),
             ("--loss-value -1", "the loss's weight value "),
             ("--schedule 0.5:0.1,half:0.1", "--schedule must be 'cosine', "),
             ("--minutes none --games none", "--games or --minutes must"),

@@ -58,7 +58,7 @@ def test_the_same_games_as_records(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_another_game() -> None:
-    assert selfplay("four.safetensors --games 2 --readouts 2 --no-gumbel --folder out") == 0
+    assert selfplay("four.safetensors --games 2 --readouts 2 --search puct --folder out") == 0
     records = load_records(Path("out") / "games.npz")
     assert all(record.position(ConnectFourEnv()).is_over for record in records)
 
@@ -85,7 +85,10 @@ def test_interrupted(capsys: pytest.CaptureFixture[str]) -> None:
         ("--readouts 0", "--readouts must be an integer from 1 to 10000000, got 0"),
         ("--connect-row 3", "go has no connect_row, got 3"),
         ("--game reversi", "go.safetensors must hold a network for reversi, got one for GoEnv(3, komi=0.5)"),
-        ("--c-puct -1", "--c-puct must be a number >= 0"),
+        ("--search puct --c-puct -1", "--c-puct must be a number >= 0"),
+        ("--c-puct 5", "--c-puct is a setting of Puct, but this search is Gumbel: add --search puct"),
+        ("--search puct --c-scale 5", "--c-scale is a setting of Gumbel, but this search is Puct: add --search gumbel"),
+        ("--temperature-plies 5", "--temperature-plies is a setting of Puct, but this search is Gumbel: add --search"),
         ("--folder .", ". must be a new or empty folder: choose another one"),
         ("--folder go.safetensors", "go.safetensors must be a new or empty folder"),
     ],

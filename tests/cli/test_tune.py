@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from alphago.cli import main
+from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet
 
@@ -15,6 +16,7 @@ def net(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A tiny network for 3x3, in an empty folder in which commands are run."""
     monkeypatch.chdir(tmp_path)
     NeuralNet(GoEnv(3, komi=0.5), tower_height=0, channels=8).save(tmp_path / "net.safetensors")
+    NeuralNet(ConnectFourEnv(), tower_height=0, channels=8).save(tmp_path / "connect.safetensors")
     return tmp_path
 
 
@@ -34,11 +36,11 @@ def test_values(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_range_of_another_search(capsys: pytest.CaptureFixture[str]) -> None:
-    assert tune("considered net.safetensors --range 2 4 --steps 2 --rounds 0 --gumbel --folder out") == 0
+    assert tune("considered net.safetensors --range 2 4 --steps 2 --rounds 0 --search gumbel --folder out") == 0
     assert "considered 2 won" in capsys.readouterr().out
-    assert tune("gumbel net.safetensors --values false,true") == 0
-    assert "gumbel False won" in capsys.readouterr().out
-    assert len(list(Path("runs").glob("tune-gumbel-*"))) == 1
+    assert tune("decisive-moves connect.safetensors --game connect-four --values true,false") == 0
+    assert "decisive_moves True won" in capsys.readouterr().out
+    assert len(list(Path("runs").glob("tune-decisive_moves-*"))) == 1
 
 
 @pytest.mark.parametrize(
@@ -46,10 +48,11 @@ def test_a_range_of_another_search(capsys: pytest.CaptureFixture[str]) -> None:
     [
         ("cpuct net.safetensors --values 1,2", "no search setting 'cpuct': did you mean c_puct"),
         ("c_puct net.safetensors --values 1,two", "--values of c_puct must be a number, got 'two'"),
-        ("gumbel net.safetensors --values 1,2", "--values of gumbel must be true or false, got '1'"),
+        ("decisive_moves net.safetensors --values 1,2", "--values of decisive_moves must be true or false, got '1'"),
         ("c_puct net.safetensors --values 1", "--values must be at least two, got 1"),
         ("c_puct net.safetensors", "one of the arguments --values --range is required"),
-        ("c_scale net.safetensors --values 1,2", "name must be a setting of PUCT search, got c_scale"),
+        ("c_scale net.safetensors --values 1,2", "--c-scale is a setting of Gumbel, but this search is Puct: add"),
+        ("leaves net.safetensors --values 1,2 --c-visit 9", "--c-visit is a setting of Gumbel, but this"),
         ("c_puct nowhere --values 1,2", "there is no file nowhere"),
     ],
 )

@@ -12,11 +12,14 @@ from pathlib import Path
 import numpy as np
 
 from alphago.cli.bench import search_runs, signature
-from alphago.env.game import Position
 from alphago.env.go import GoEnv
+from alphago.env.position import Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.search import Search, SearchSettings
+from alphago.mcts.gumbel import Gumbel
+from alphago.mcts.puct import Puct
+from alphago.mcts.rule import SearchSettings
+from alphago.mcts.search import Search
 from tests import diagrams
 
 PATH = Path(__file__).with_name("search.json")
@@ -35,40 +38,40 @@ NINE = """
 """
 
 # Name: (position, readouts, settings).  A move is played after half of the readouts; Gumbel begins anew then.
-SEARCHES: dict[str, tuple[Position, int, dict]] = {
-    "tic-tac-toe": (TicTacToeEnv().position(), 200, {}),
-    "tic-tac-toe, 4 leaves": (TicTacToeEnv().position(), 200, {"leaves": 4}),
-    "5x5": (GoEnv(5).position(), 400, {}),
-    "5x5, AlphaGo.jl": (GoEnv(5).position(), 400, {"first_play_reduction": 0.0}),
+SEARCHES: dict[str, tuple[Position, int, SearchSettings]] = {
+    "tic-tac-toe": (TicTacToeEnv().position(), 200, Puct()),
+    "tic-tac-toe, 4 leaves": (TicTacToeEnv().position(), 200, Puct(leaves=4)),
+    "5x5": (GoEnv(5).position(), 400, Puct()),
+    "5x5, AlphaGo.jl": (GoEnv(5).position(), 400, Puct(first_play_reduction=0.0)),
     "5x5, AlphaGo Zero": (
         GoEnv(5).position(),
         400,
-        {"c_puct": 1.5, "parent_value_weight": 0.0, "first_play_reduction": 0.0},
+        Puct(c_puct=1.5, parent_value_weight=0.0, first_play_reduction=0.0),
     ),
-    "5x5, 8 leaves": (diagrams.play(GoEnv(5).position(), "B C3, W C4, B pass"), 400, {"leaves": 8, "virtual_loss": 2}),
-    "9x9 set up": (diagrams.position(NINE, komi=6.5), 800, {}),
-    "9x9 set up, White to play, 8 leaves": (diagrams.position(NINE, to_play="white"), 800, {"leaves": 8}),
-    "tic-tac-toe, Gumbel": (TicTacToeEnv().position(), 60, {"gumbel": True}),
-    "5x5, Gumbel": (GoEnv(5).position(), 200, {"gumbel": True}),
+    "5x5, 8 leaves": (diagrams.play(GoEnv(5).position(), "B C3, W C4, B pass"), 400, Puct(leaves=8, virtual_loss=2)),
+    "9x9 set up": (diagrams.position(NINE, komi=6.5), 800, Puct()),
+    "9x9 set up, White to play, 8 leaves": (diagrams.position(NINE, to_play="white"), 800, Puct(leaves=8)),
+    "tic-tac-toe, Gumbel": (TicTacToeEnv().position(), 60, Gumbel()),
+    "5x5, Gumbel": (GoEnv(5).position(), 200, Gumbel()),
     "9x9 set up, Gumbel, 6 candidates": (
         diagrams.position(NINE, komi=6.5),
         128,
-        {"gumbel": True, "considered": 6, "c_visit": 10.0, "c_scale": 0.3},
+        Gumbel(considered=6, c_visit=10.0, c_scale=0.3),
     ),
-    "9x9 set up, Gumbel, 4 leaves": (diagrams.position(NINE), 400, {"gumbel": True, "leaves": 4, "c_scale": 0.1}),
+    "9x9 set up, Gumbel, 4 leaves": (diagrams.position(NINE), 400, Gumbel(leaves=4, c_scale=0.1)),
 }
 
 
-def search(position: Position, readouts: int, settings: dict) -> list[dict[str, int]]:
+def search(position: Position, readouts: int, settings: SearchSettings) -> list[dict[str, int]]:
     """Visits of the root's moves after half of the readouts, and after a move and the other half."""
     only = np.zeros(1, np.int64)
-    searched = Search(position.env, HashEvaluator(), 1, SearchSettings(**settings))
+    searched = Search(position.env, HashEvaluator(), 1, settings)
     searched.batch.copy(only, only, of=position.batch)
     noise = np.random.default_rng(0)
     found = []
     for _ in range(2):
         searched.begin_move(only)
-        if settings.get("gumbel"):
+        if isinstance(settings, Gumbel):
             searched.add_noise(only, [noise])
         searched.run(np.array([readouts // 2], np.int32))
         visits = searched.visits(only)[0]

@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 
 from alphago import analyze, iter_analysis
+from alphago.env.batch import GameBatch
 from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameBatch, Position
 from alphago.env.go import GoEnv
+from alphago.env.position import Position
 from alphago.mcts.analysis_result import DEVIATIONS, Analysis
 from alphago.mcts.analysis_search import AnalysisSearch, Forbidden
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
+from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.kernels.nodes import NONE, ROOT
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.puct import Puct
 from alphago.mcts.tree_reading import read_analysis
 
 GO5 = GoEnv(5, komi=0.5)
@@ -49,7 +51,7 @@ class HashForecaster(HashEvaluator):
 
 
 def searched(position: Position, readouts: int, leaves: int = 1, gumbel: bool = False) -> AnalysisSearch:
-    settings = SearchSettings(leaves=leaves, gumbel=gumbel, considered=6)
+    settings = Gumbel(leaves=leaves, considered=6) if gumbel else Puct(leaves=leaves)
     search = AnalysisSearch(position.env, HashForecaster(), 1, settings)
     search.start(0, position)
     search.run(np.array([readouts], np.int32))
@@ -150,7 +152,7 @@ def test_one_and_many_and_ended_games() -> None:
     """Each row is what the position alone gives; a game that is over has its outcome and the board's score."""
     over = NEAR_END.play("pass").play("pass")
     positions = [OPEN, over, OPEN.play("A1"), NEAR_END]
-    settings = SearchSettings(leaves=2)
+    settings = Puct(leaves=2)
     many = analyze(positions, HashForecaster(), 40, settings=settings, threads=2)
     for i, position in enumerate(positions):
         alone = analyze(position, HashForecaster(), 40, settings=settings)
@@ -214,7 +216,7 @@ class TestForbidden:
         """Rules for both players, each to its own depth."""
         points = frozenset(range(10))
         rules = [Forbidden(1, points, 3), Forbidden(-1, frozenset([24]), 2)]
-        search = AnalysisSearch(GO5, HashForecaster(), 1, SearchSettings())
+        search = AnalysisSearch(GO5, HashForecaster(), 1, Puct())
         search.start(0, OPEN, rules)
         search.run(np.array([400], np.int32))
         tree, depths, seen = search.tree, {ROOT: 0}, set()
@@ -241,18 +243,16 @@ class TestForbidden:
                 analyze(OPEN, HashForecaster(), 5, **options)
 
     def test_they_end_with_the_next_start(self) -> None:
-        search = AnalysisSearch(GO5, HashForecaster(), 1, SearchSettings())
+        search = AnalysisSearch(GO5, HashForecaster(), 1, Puct())
         search.start(0, OPEN, [Forbidden(1, frozenset([0, 1, 2]))])
         search.run(np.array([30], np.int32))
         search.start(0, OPEN)
         search.run(np.array([60], np.int32))
-        assert np.array_equal(
-            read_analysis(search).visits, analyze(OPEN, HashForecaster(), 60, settings=SearchSettings()).visits
-        )
+        assert np.array_equal(read_analysis(search).visits, analyze(OPEN, HashForecaster(), 60, settings=Puct()).visits)
 
 
 def test_growing_results() -> None:
-    settings = SearchSettings(leaves=1)
+    settings = Puct(leaves=1)
     visits: list[int] = []
     last: Analysis | None = None
     for last in iter_analysis([OPEN, NEAR_END], HashForecaster(), 90, every=0.001, settings=settings, threads=1):

@@ -1,21 +1,27 @@
 """Moves that win at once: the search tries nothing else where there is one, as if the network had said so."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from alphago.env.batch import GameBatch
 from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameBatch, GameEnv, Position
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.oware import OwareEnv
+from alphago.env.position import Position
 from alphago.env.reversi import ReversiEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.analysis_search import Forbidden
 from alphago.mcts.evaluator import Evaluator, HashEvaluator
+from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.kernels.waves import decide
 from alphago.mcts.player import MCTSPlayer
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.puct import Puct
+from alphago.mcts.rule import SearchSettings
 from alphago.nn.net import NeuralNet
 from tests.mcts.trees import children, random_position, run, search_from
 
@@ -45,18 +51,18 @@ class Told(Evaluator):
 GAMES = [ConnectFourEnv(), TIC_TAC_TOE, GomokuEnv(6, 4, 5), ReversiEnv(4), ReversiEnv(10), OwareEnv(), PlainTicTacToe()]
 
 
-@pytest.mark.parametrize("settings", [{}, {"leaves": 4}, {"gumbel": True}, {"gumbel": True, "leaves": 2}], ids=str)
+@pytest.mark.parametrize("settings", [Puct(), Puct(leaves=4), Gumbel(), Gumbel(leaves=2)], ids=str)
 @pytest.mark.parametrize("env", GAMES, ids=repr)
-def test_as_if_the_network_had_said_so(env: GameEnv, settings: dict[str, object]) -> None:
+def test_as_if_the_network_had_said_so(env: GameEnv, settings: SearchSettings) -> None:
     """Every node has the same visits and value as in a search without this option that is told by its evaluator."""
     random = np.random.default_rng(4)
     positions = [random_position(env, plies, random) for plies in (0, env.max_moves // 2, env.max_moves)]
-    ours = search_from(positions, HashEvaluator(), SearchSettings(**settings))
-    theirs = search_from(positions, Told(), SearchSettings(decisive_moves=False, **settings))
+    blind = replace(settings, decisive_moves=False)
+    ours, theirs = search_from(positions, HashEvaluator(), settings), search_from(positions, Told(), blind)
     assert np.array_equal(run(ours, 80), run(theirs, 80))
     for name, one, two in zip(ours.tree._fields, ours.tree, theirs.tree, strict=True):
         assert np.array_equal(one, two), name
-    without = search_from(positions, HashEvaluator(), SearchSettings(decisive_moves=False, **settings))
+    without = search_from(positions, HashEvaluator(), blind)
     run(without, 80)
     assert not np.array_equal(without.tree.value, ours.tree.value)
 
@@ -64,7 +70,7 @@ def test_as_if_the_network_had_said_so(env: GameEnv, settings: dict[str, object]
 def test_a_win_next_move_is_prevented_at_once() -> None:
     """White must take C1; every other move has lost as soon as it is tried."""
     position = TIC_TAC_TOE.position().after(["A1", "B2", "B1"])
-    search = search_from([position], HashEvaluator(), SearchSettings(first_play_reduction=0.0))
+    search = search_from([position], HashEvaluator(), Puct(first_play_reduction=0.0))
     run(search, 12)
     values = {
         TIC_TAC_TOE.to_text(action): search.tree.value_sum[0, child] / search.tree.visits[0, child]
@@ -84,7 +90,7 @@ def test_reversi_s_last_stones() -> None:
     position = ReversiEnv(8).position(board=board, to_play="black")
     wins = [action for action in np.flatnonzero(position.legal_mask).tolist() if position.play(action).is_over]
     assert [ReversiEnv(8).to_text(action) for action in wins] == ["F4"]
-    for settings in ({}, {"gumbel": True}):
+    for settings in ("puct", "gumbel"):
         player = MCTSPlayer(
             ReversiEnv(8), NeuralNet(ReversiEnv(8), tower_height=0), 2, two_player_mode=True, settings=settings
         )
@@ -127,7 +133,7 @@ def test_graded_games_and_go_do_not_look() -> None:
     for env in (OwareEnv(rules="cgzero"), GoEnv(5), TicTacToeEnv()):
         assert not env.has_decisive_moves
         batch = env.new_batch(1)
-        search = search_from([env.position()], HashEvaluator(), SearchSettings())
+        search = search_from([env.position()], HashEvaluator(), Puct())
         assert run(search, 20).sum() == 20
         if not isinstance(env, (OwareEnv, TicTacToeEnv)):
             with pytest.raises(NotImplementedError, match="GoBatch must have decisive_moves, since GoEnv"):
@@ -136,4 +142,4 @@ def test_graded_games_and_go_do_not_look() -> None:
 
 def test_the_option_is_yes_or_no() -> None:
     with pytest.raises((TypeError, ValueError), match="decisive_moves must be"):
-        SearchSettings(decisive_moves=2)  # type: ignore[arg-type]
+        Puct(decisive_moves=2)  # type: ignore[arg-type]

@@ -8,9 +8,11 @@ from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
+from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.player import MCTSPlayer
-from alphago.mcts.rule import choose_actions
-from alphago.mcts.search import Search, SearchSettings
+from alphago.mcts.puct import Puct
+from alphago.mcts.rule import SearchSettings, choose_actions
+from alphago.mcts.search import Search
 from tests.mcts.games import CountingEnv
 from tests.mcts.trees import ONE, improved, random_position, search_from
 
@@ -25,7 +27,7 @@ def searched_before(env: GameEnv, settings: SearchSettings) -> Search:
     random = np.random.default_rng(6)
     positions = [random_position(env, int(random.integers(0, 8)), random) for _ in range(GAMES)]
     search = search_from(positions, HashEvaluator(), settings)
-    if not settings.gumbel:
+    if settings.keeps_trees:
         search.run(random.integers(0, 60, GAMES).astype(np.int32))
         visits = search.visits(ALL)
         moved = visits.any(axis=1)
@@ -41,7 +43,7 @@ def going(search: Search) -> np.ndarray:
 @pytest.mark.parametrize("env", ENVS, ids=str)
 def test_puct_chooses_what_the_whole_search_would(env: GameEnv, settings: dict) -> None:
     random = np.random.default_rng(7)
-    short, whole = (searched_before(env, SearchSettings(**settings)) for _ in range(2))
+    short, whole = (searched_before(env, Puct(**settings)) for _ in range(2))
     games = going(short)
     readouts = np.zeros(GAMES, np.int32)
     readouts[games] = random.integers(1, 120, len(games))
@@ -60,7 +62,7 @@ def test_puct_chooses_what_the_whole_search_would(env: GameEnv, settings: dict) 
 
 def test_a_lead_as_large_as_the_budget_is_not_enough() -> None:
     """The other action could draw level, and equals are drawn."""
-    search = search_from([GoEnv(3).position()], HashEvaluator(), SearchSettings())
+    search = search_from([GoEnv(3).position()], HashEvaluator(), Puct())
     search.run(np.array([50], np.int32))
     first, second = np.sort(search.visits(ONE)[0])[[-1, -2]]
     lead = int(first - second)
@@ -69,21 +71,21 @@ def test_a_lead_as_large_as_the_budget_is_not_enough() -> None:
     assert search.rule.settled(search.tree, np.array([lead])).tolist() == [False]
 
 
-@pytest.mark.parametrize("gumbel", [True, False])
-def test_the_only_legal_action_needs_no_search(gumbel: bool) -> None:
+@pytest.mark.parametrize("settings", [Gumbel(), Puct()], ids=str)
+def test_the_only_legal_action_needs_no_search(settings: SearchSettings) -> None:
     env = CountingEnv(12)
     position = env.position(pile=1)
-    search = search_from([position, env.position()], HashEvaluator(), SearchSettings(gumbel=gumbel))
+    search = search_from([position, env.position()], HashEvaluator(), settings)
     search.run(np.array([50, 50], np.int32), np.ones(2, np.bool_))
     forced, free = search.visits(np.arange(2)).sum(axis=1)
     assert forced <= 1 < 20 < free
-    if gumbel:
+    if isinstance(settings, Gumbel):
         assert free == 50  # two candidates are compared to the last readout
         assert improved(search, ONE)[1] == [0]
 
 
 def test_gumbel_chooses_what_the_whole_search_would() -> None:
-    settings = SearchSettings(gumbel=True, considered=4)
+    settings = Gumbel(considered=4)
     for env in ENVS:
         short, whole = (searched_before(env, settings) for _ in range(2))
         readouts = np.full(GAMES, 24, np.int32)
@@ -98,7 +100,7 @@ def test_gumbel_chooses_what_the_whole_search_would() -> None:
 def test_moves_that_are_drawn_are_searched_in_full() -> None:
     """Of games side by side, those that draw a move in proportion to its visits want all visits."""
     env = CountingEnv(30)
-    player = SearchPlayer(env, HashEvaluator(), 4, 400, SearchSettings())
+    player = SearchPlayer(env, HashEvaluator(), 4, 400, Puct())
     player.choose(np.arange(4), np.array([True, False, True, False]), np.zeros(4))
     drawn, best, *others = player.search.visits(np.arange(4)).sum(axis=1).tolist()
     assert best < drawn == 400

@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 
-from alphago.env.game import GameBatch, GameEnv, Position
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.env.position import Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import Evaluator, HashEvaluator
-from alphago.mcts.gumbel import halving_schedule, halving_schedules
-from alphago.mcts.search import Search, SearchSettings
+from alphago.mcts.gumbel import Gumbel, halving_schedule, halving_schedules
+from alphago.mcts.rule import SearchSettings
+from alphago.mcts.search import Search
 from tests.mcts.games import CountingEnv, tic_tac_toe_value, tic_tac_toe_values
 from tests.mcts.trees import ONE, improved, random_position, search_from
 from tests.naive.gumbel import NaiveGumbel
@@ -63,7 +66,7 @@ SAME_TREES = [
 @pytest.mark.parametrize("settings", SAME_TREES, ids=str)
 @pytest.mark.parametrize("env", GAMES, ids=str)
 def test_same_trees(env: GameEnv, settings: dict) -> None:
-    chosen = SearchSettings(gumbel=True, **{"c_scale": 0.1, **settings})
+    chosen = Gumbel(**{"c_scale": 0.1, **settings})
     random = np.random.default_rng(1)
     positions = [random_position(env, plies, random) for plies in (0, 3, 9)]
     search = search_from(positions, HashEvaluator(), chosen)
@@ -82,7 +85,7 @@ BUDGETS = [40, 7, 90, 1, 0, 40, 12, 3]
 @pytest.mark.parametrize("env", GAMES, ids=str)
 def test_every_game_has_its_own_budget(env: GameEnv, settings: dict) -> None:
     """Searched beside games with other budgets, a game is searched as if it were alone with its own."""
-    chosen = SearchSettings(gumbel=True, **{"c_scale": 0.1, **settings})
+    chosen = Gumbel(**{"c_scale": 0.1, **settings})
     random = np.random.default_rng(2)
     positions = [random_position(env, plies, random) for plies in (0, 1, 2, 3, 4, 5, 6, 7)]
     noise = random.gumbel(size=(len(BUDGETS), env.action_space)).astype(np.float32)
@@ -109,7 +112,7 @@ def test_every_game_has_its_own_budget(env: GameEnv, settings: dict) -> None:
 
 def test_few_readouts_consider_few_actions() -> None:
     """A budget of 3 visits three actions once, beside a game with 60 readouts that has sixteen to choose from."""
-    search = search_from([GoEnv(5).position()] * 2, HashEvaluator(), SearchSettings(gumbel=True, considered=16))
+    search = search_from([GoEnv(5).position()] * 2, HashEvaluator(), Gumbel(considered=16))
     search.rule.noise[:] = np.random.default_rng(0).gumbel(size=search.rule.noise.shape)
     search.run(np.array([60, 3], np.int32))
     visits = search.visits(np.arange(2))
@@ -132,7 +135,7 @@ def test_budgets_of_the_next_run_are_its_own() -> None:
     env, random = GoEnv(5), np.random.default_rng(3)
     position = random_position(env, 3, random)
     noise = random.gumbel(size=(3, 26)).astype(np.float32)
-    used, fresh = (search_from([position] * 3, HashEvaluator(), SearchSettings(gumbel=True)) for _ in range(2))
+    used, fresh = (search_from([position] * 3, HashEvaluator(), Gumbel()) for _ in range(2))
     used.run(np.array([50, 7, 20], np.int32))
     used.forget(np.arange(3))
     for search in (used, fresh):
@@ -143,7 +146,7 @@ def test_budgets_of_the_next_run_are_its_own() -> None:
 
 def test_a_tree_with_more_candidates_than_the_plan_is_searched_evenly() -> None:
     """Two searches in a row, as of a player who keeps the tree: the second one adds candidates to the first one's."""
-    search = search_from([GoEnv(5).position()], HashEvaluator(), SearchSettings(gumbel=True, considered=3))
+    search = search_from([GoEnv(5).position()], HashEvaluator(), Gumbel(considered=3))
     search.run(np.array([3], np.int32))
     search.run(np.array([9], np.int32))
     visits = search.visits(ONE)[0]
@@ -154,7 +157,7 @@ def test_a_tree_with_more_candidates_than_the_plan_is_searched_evenly() -> None:
 def test_priors_of_roots_before_and_after_a_search() -> None:
     env = GoEnv(5)
     positions = [random_position(env, plies, np.random.default_rng(plies)) for plies in (0, 9)]
-    search = search_from(positions, HashEvaluator(), SearchSettings(gumbel=True))
+    search = search_from(positions, HashEvaluator(), Gumbel())
     search.expand_roots(np.arange(2))
     for game, position in enumerate(positions):
         wanted, _ = one_by_one(HashEvaluator())(position)
@@ -192,7 +195,7 @@ def test_policies_improve_under_any_prior(readouts: int) -> None:
     chosen_values, prior_values = [], []
     for seed in range(60):
         position = random_position(env, int(random.integers(0, 6)), random)
-        search = search_from([position], Solved(seed), SearchSettings(gumbel=True, considered=9))
+        search = search_from([position], Solved(seed), Gumbel(considered=9))
         search.rule.noise[:] = random.gumbel(size=search.rule.noise.shape)
         search.expand_roots(ONE)
         prior = search.tree.waiting[0, 0].copy()
@@ -224,7 +227,7 @@ class CentreWins(Evaluator):
 
 def test_thousands_of_readouts_leave_a_policy() -> None:
     """At the default settings, with values as far apart as can be."""
-    search = search_from([GoEnv(3).position()], CentreWins(), SearchSettings(gumbel=True))
+    search = search_from([GoEnv(3).position()], CentreWins(), Gumbel())
     search.run(np.array([3000], np.int32))
     policy, action = improved(search, ONE)
     assert policy[0].sum() == pytest.approx(1)
@@ -234,7 +237,7 @@ def test_thousands_of_readouts_leave_a_policy() -> None:
 
 def test_more_readouts_than_before_grow_the_arrays() -> None:
     env = GoEnv(3)
-    search = Search(env, HashEvaluator(), 2, SearchSettings(gumbel=True))
+    search = Search(env, HashEvaluator(), 2, Gumbel())
     search.run(np.array([500, 0], np.int32))
     assert search.visits(np.arange(2)).sum(axis=1).tolist() == [500, 0]
 
@@ -254,7 +257,7 @@ class Counting(HashEvaluator):
 def test_a_search_that_begins_anew_finds_what_an_empty_tree_finds(env: GameEnv) -> None:
     """Move after move, chosen or random, with readouts that come and go; evaluations are asked for once."""
     random, games = np.random.default_rng(8), np.arange(3)
-    settings = SearchSettings(gumbel=True, considered=6)
+    settings = Gumbel(considered=6)
     kept, empty = Search(env, Counting(), 3, settings), Search(env, Counting(), 3, settings)
     for search in (kept, empty):
         search.batch.reset(games)
@@ -286,7 +289,7 @@ def test_a_search_that_begins_anew_finds_what_an_empty_tree_finds(env: GameEnv) 
 
 def test_a_search_that_begins_anew_keeps_no_more_than_it_can_reach() -> None:
     """The same position again and again, with other noise: nodes are found again, not made again."""
-    search = search_from([GoEnv(3).position()], Counting(), SearchSettings(gumbel=True, considered=4))
+    search = search_from([GoEnv(3).position()], Counting(), Gumbel(considered=4))
     random = np.random.default_rng(1)
     asked = []
     for _ in range(40):
@@ -301,7 +304,7 @@ def test_a_search_that_begins_anew_keeps_no_more_than_it_can_reach() -> None:
 
 
 def test_searches_of_several_leaves_begin_with_empty_trees() -> None:
-    search = search_from([GoEnv(3).position()], Counting(), SearchSettings(gumbel=True, leaves=2))
+    search = search_from([GoEnv(3).position()], Counting(), Gumbel(leaves=2))
     for _ in range(2):
         search.restart(ONE)
         search.run(np.array([12], np.int32))
@@ -316,11 +319,11 @@ def test_several_leaves_keep_to_the_schedule(leaves: int, readouts: int) -> None
     When simulations that met a leaf of their wave counted for the schedule, a policy alone won 88 % of its games
     against itself with 64 readouts and 8 leaves a wave.
     """
-    settings = SearchSettings(gumbel=True, considered=8, leaves=leaves)
+    settings = Gumbel(considered=8, leaves=leaves)
     positions = [random_position(GoEnv(5), 3 * game, np.random.default_rng(game)) for game in range(6)]
     search = search_from(positions, HashEvaluator(), settings)
     search.run(np.full(6, readouts, np.int32))
-    one = search_from(positions, HashEvaluator(), SearchSettings(gumbel=True, considered=8))
+    one = search_from(positions, HashEvaluator(), Gumbel(considered=8))
     one.run(np.full(6, readouts, np.int32))
     games = np.arange(6)
     np.testing.assert_array_equal(np.sort(search.visits(games)), np.sort(one.visits(games)))

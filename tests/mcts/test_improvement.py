@@ -10,11 +10,14 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from alphago.env.game import GameBatch, Position
+from alphago.env.batch import GameBatch
 from alphago.env.go import GoEnv
+from alphago.env.position import Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import Evaluator
-from alphago.mcts.search import Search, SearchSettings
+from alphago.mcts.gumbel import Gumbel
+from alphago.mcts.rule import SearchSettings
+from alphago.mcts.search import Search
 from tests import diagrams
 from tests.mcts.trees import ONE, improved, search_from
 
@@ -128,7 +131,7 @@ examples = settings(max_examples=60, deadline=None, derandomize=True)
 @draws
 def test_the_policy_it_teaches(puzzle, logits, noise, c_visit, c_scale, considered) -> None:
     """The improved policy's value, all actions visited, is no less than the prior's."""
-    chosen = SearchSettings(gumbel=True, considered=10, c_visit=c_visit, c_scale=c_scale)
+    chosen = Gumbel(considered=10, c_visit=c_visit, c_scale=c_scale)
     search = searched(puzzle, logits, noise, chosen)
     legal = puzzle.position.legal_mask
     assert (search.visits(ONE)[0][legal] == 1).all()
@@ -142,7 +145,7 @@ def test_the_policy_it_teaches(puzzle, logits, noise, c_visit, c_scale, consider
 @draws
 def test_the_action_it_plays(puzzle, logits, noise, c_visit, c_scale, considered) -> None:
     """For every draw of the noise it is worth no less than the action that noise and prior alone would draw."""
-    chosen = SearchSettings(gumbel=True, considered=considered, c_visit=c_visit, c_scale=c_scale)
+    chosen = Gumbel(considered=considered, c_visit=c_visit, c_scale=c_scale)
     search = searched(puzzle, logits, noise, chosen)
     legal = puzzle.position.legal_mask
     prior = np.where(legal, np.exp(logits[: len(legal)]), 0)

@@ -4,14 +4,16 @@ import numpy as np
 import pytest
 
 from alphago.arena.players import SearchPlayer
-from alphago.env.game import IllegalMove, Position
 from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
+from alphago.env.position import IllegalMove, Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
+from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.player import MCTSPlayer
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.puct import Puct
 from alphago.records.record import POLICY_SCALE
+from alphago.training.cgzero.cgzero_search import CGZeroPuct
 from tests import diagrams
 from tests.mcts.games import DummyNet
 from tests.mcts.trees import improved
@@ -42,7 +44,7 @@ class TestVerbs:
         best = np.flatnonzero(player.visits() == player.visits().max())
         assert {player.pick_move() for _ in range(30)} <= set(best)
 
-    @pytest.mark.parametrize("settings", [{}, {"gumbel": True, "considered": 4}], ids=str)
+    @pytest.mark.parametrize("settings", [{}, {"kind": "gumbel", "considered": 4}], ids=str)
     def test_analysis(self, settings: dict) -> None:
         """Priors of the evaluator, visits that add up, the mover's mean values, and the best moves as text."""
         player = MCTSPlayer(GO5, HashEvaluator(), settings=settings)
@@ -222,7 +224,7 @@ class TestVerbs:
 
     def test_leaves_of_settings(self) -> None:
         """A number beside the settings comes before theirs."""
-        two = SearchSettings(leaves=2)
+        two = Puct(leaves=2)
         for options, leaves in (
             ({}, 8),
             ({"settings": two}, 2),
@@ -235,7 +237,7 @@ class TestVerbs:
 class TestGumbel:
     """What sequential halving ends with is played, from the first simulation of each move on."""
 
-    SETTINGS = SearchSettings(gumbel=True, considered=4)
+    SETTINGS = Gumbel(considered=4)
 
     @pytest.mark.parametrize("readouts", [8, 12, 16])
     def test_it_plays_as_in_a_match(self, readouts: int) -> None:
@@ -407,7 +409,7 @@ class TestViews:
 @pytest.mark.parametrize(("setup", "plies"), [({}, 0), ({"move_number": 90}, 90)])
 def test_c_puct_grows_with_the_plies_before_a_set_up_too(setup: dict[str, int], plies: int) -> None:
     env = OwareEnv()
-    player = MCTSPlayer(env, UniformEvaluator(), 2, settings={"c_puct": 1.0, "c_puct_growth": 0.01})
+    player = MCTSPlayer(env, UniformEvaluator(), 2, settings=CGZeroPuct(c_puct=1.0, c_puct_growth=0.01))
     player.initialize_game(env.position(**setup))
     for ply in range(3):
         player.play_move(player.suggest_move())
@@ -415,6 +417,6 @@ def test_c_puct_grows_with_the_plies_before_a_set_up_too(setup: dict[str, int], 
 
 
 def test_settings_reach_the_search() -> None:
-    settings = SearchSettings(c_puct=3.0, parent_value_weight=0.0)
+    settings = Puct(c_puct=3.0, parent_value_weight=0.0)
     player = MCTSPlayer(GO5, UniformEvaluator(), settings=settings, leaves=2)
-    assert player.search.settings == SearchSettings(c_puct=3.0, parent_value_weight=0.0, leaves=2)
+    assert player.search.settings == Puct(c_puct=3.0, parent_value_weight=0.0, leaves=2)

@@ -1,6 +1,6 @@
 """The search kernels and the naive search grow the same trees, field by field."""
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -10,8 +10,8 @@ from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.mcts.kernels.puct import mix_noise
-from alphago.mcts.puct import ByPly
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.puct import Puct
+from alphago.mcts.rule import SearchSettings
 from tests.mcts.games import CountingEnv
 from tests.mcts.trees import assert_same_tree, random_position, run, search_from
 from tests.naive.puct import NaiveSearch, one_by_one
@@ -44,7 +44,7 @@ def naive(position, settings: SearchSettings, evaluator=None) -> NaiveSearch:
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS.keys())
 @pytest.mark.parametrize("env", GAMES.values(), ids=GAMES.keys())
 def test_same_trees(env: GameEnv, settings: dict) -> None:
-    chosen = SearchSettings(**settings)
+    chosen = Puct(**settings)
     random = np.random.default_rng(1)
     positions = [random_position(env, plies, random) for plies in (0, 3, 9)]
     search = search_from(positions, HashEvaluator(), chosen)
@@ -63,7 +63,7 @@ def test_same_trees(env: GameEnv, settings: dict) -> None:
 @pytest.mark.parametrize("env", GAMES.values(), ids=GAMES.keys())
 def test_same_trees_over_a_game(env: GameEnv, settings: dict) -> None:
     """The tree is kept from move to move; most moves are good ones, some nobody had looked at."""
-    chosen = SearchSettings(**settings)
+    chosen = Puct(**settings)
     random = np.random.default_rng(2)
     position = env.position()
     search, twin = search_from([position], HashEvaluator(), chosen), naive(position, chosen)
@@ -93,13 +93,13 @@ def test_same_trees_with_noise(env: GameEnv, weight: float) -> None:
     """Noise reaches the tried and the untried actions of a root, new or kept."""
     random = np.random.default_rng(3)
     position = env.position()
-    search, twin = search_from([position], HashEvaluator(), SearchSettings()), naive(position, SearchSettings())
+    search, twin = search_from([position], HashEvaluator(), Puct()), naive(position, Puct())
     for _ in range(3):
         search.expand_roots(np.zeros(1, np.int64))
         twin.expand_root()
         noise = random.random((1, env.action_space), np.float32) * twin.root.position.legal_mask
         noise /= noise.sum()
-        mix_noise(search.tree, np.zeros(1, np.int64), noise, np.array([weight], np.float32))
+        mix_noise(search.tree, np.zeros(1, np.int64), noise, np.float32(weight))
         twin.add_noise(noise[0], weight)
         assert_same_tree(search, 0, twin)
         visits = run(search, 40)[0]
@@ -111,7 +111,7 @@ def test_same_trees_with_noise(env: GameEnv, weight: float) -> None:
 
 def test_equal_scores_go_to_the_lowest_action() -> None:
     env = TicTacToeEnv()
-    settings = SearchSettings(parent_value_weight=0.0, first_play_reduction=0.0)
+    settings = Puct(parent_value_weight=0.0, first_play_reduction=0.0)
     search = search_from([env.position()], UniformEvaluator(), settings)
     twin = naive(env.position(), settings, UniformEvaluator())
     for readouts in range(1, 12):
@@ -127,73 +127,8 @@ def test_an_untried_action_is_worth_less_the_more_is_tried() -> None:
     widths = []
     for reduction in (0.0, 0.2, 0.5):
         search = search_from(
-            [GoEnv(5).position()], UniformEvaluator(), SearchSettings(first_play_reduction=reduction, c_puct=1.0)
+            [GoEnv(5).position()], UniformEvaluator(), Puct(first_play_reduction=reduction, c_puct=1.0)
         )
         widths.append(int((run(search, 26)[0] > 0).sum()))
     assert widths[0] == 26
     assert widths[0] > widths[1] > widths[2] > 0
-
-
-class TestByPly:
-    """Constants that change with the plies of a game, of each game for itself."""
-
-    @pytest.mark.parametrize(
-        ("constant", "wanted"),
-        [
-            (ByPly(3.0), [3, 3, 3, 3]),
-            (ByPly(2.9, 0.05, 3.0), [2.9, 2.95, 3.0, 3.0]),
-            (ByPly(2.9, 0.05), [2.9, 2.95, 3.0, 12.9]),
-            (ByPly(1, -0.5, 0.25), [1, 0.5, 0.25, 0.25]),
-            (ByPly(1, 0.0, 0.25), [1, 1, 1, 1]),
-        ],
-    )
-    def test_values(self, constant: ByPly, wanted: list[float]) -> None:
-        found = constant.at(np.array([0, 1, 2, 200], np.int32))
-        assert found.dtype == np.float64
-        assert found == pytest.approx(wanted)
-
-    def test_each_game_searches_with_its_own_c_puct(self) -> None:
-        env = GAMES["go 3x3"]
-        settings = SearchSettings(c_puct=0.5, c_puct_growth=0.25, c_puct_limit=2.0)
-        search = search_from([env.position()] * 3, HashEvaluator(), settings)
-        search.begin_move(np.arange(3), np.array([0, 2, 50], np.int32))
-        run(search, 50)
-        for game, c_puct in enumerate((0.5, 1.0, 2.0)):
-            twin = naive(env.position(), SearchSettings(c_puct=c_puct))
-            twin.run(50)
-            assert_same_tree(search, game, twin)
-
-    def test_it_falls_to_its_limit(self) -> None:
-        settings = SearchSettings(c_puct=1.0, c_puct_growth=-0.25)
-        for limit, wanted in ((None, 0.0), (0.5, 0.5)):
-            rule = replace(settings, c_puct_limit=limit).new_rule(2, 3)
-            rule.begin_move(np.arange(2), np.array([1, 90]))
-            assert rule.parameters.c_puct.tolist() == [0.75, wanted]
-
-    def test_noise_fades(self) -> None:
-        """Where none is left the priors are the evaluator's."""
-        env = GAMES["go 5x5"]
-        settings = SearchSettings(dirichlet_weight=0.5, dirichlet_decay=0.125, dirichlet_alpha=0.7)
-        search = search_from([env.position()] * 3, HashEvaluator(), settings)
-        games = np.arange(3)
-        search.begin_move(games, np.array([0, 2, 60], np.int32))
-        search.expand_roots(games)
-        before = search.priors(games)
-        search.add_noise(games, [np.random.default_rng(game) for game in games])
-        for game, weight in enumerate((0.5, 0.25, 0.0)):
-            drawn = np.random.default_rng(game).standard_gamma(0.7, 26)
-            wanted = (1 - weight) * before[game] + weight * drawn / drawn.sum()
-            assert search.priors(games)[game] == pytest.approx(wanted, abs=1e-6)
-        assert np.array_equal(search.priors(games)[2], before[2])
-
-    @pytest.mark.parametrize(
-        ("given", "sentence"),
-        [
-            ({"c_puct_growth": float("inf")}, "c_puct_growth must be a finite number, got inf"),
-            ({"c_puct_limit": -1}, "c_puct_limit must be a number >= 0, got -1"),
-            ({"dirichlet_decay": -0.1}, "dirichlet_decay must be a number >= 0, got -0.1"),
-        ],
-    )
-    def test_impossible_ones(self, given: dict, sentence: str) -> None:
-        with pytest.raises(ValueError, match=sentence):
-            SearchSettings(**given)

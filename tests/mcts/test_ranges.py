@@ -1,12 +1,17 @@
 """A wave on several threads finds what one thread finds, to the last bit."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator
+from alphago.mcts.gumbel import Gumbel
+from alphago.mcts.puct import Puct
 from alphago.mcts.ranges import LEAST, Ranges, whole_games
-from alphago.mcts.search import Search, SearchSettings
+from alphago.mcts.rule import SearchSettings
+from alphago.mcts.search import Search
 
 ENV = GoEnv(3, komi=0.5, max_moves=14)
 GAMES = 5 * LEAST
@@ -17,7 +22,7 @@ def searched(settings: SearchSettings, threads: int) -> Search:
     search = Search(ENV, HashEvaluator(), GAMES, settings, threads)
     random = np.random.default_rng(1)
     noise = random.gumbel(size=(GAMES, ENV.action_space))
-    if settings.gumbel:
+    if isinstance(settings, Gumbel):
         search.rule.noise[:] = noise
     slots = np.arange(GAMES)
     for ply in range(11):
@@ -30,11 +35,11 @@ def searched(settings: SearchSettings, threads: int) -> Search:
     return search
 
 
-@pytest.mark.parametrize("gumbel", [False, True])
+@pytest.mark.parametrize("settings", [Puct(), Gumbel(considered=4)], ids=["puct", "gumbel"])
 @pytest.mark.parametrize("leaves", [1, 3])
 @pytest.mark.parametrize("threads", [2, 5])
-def test_trees_are_the_same(threads: int, leaves: int, gumbel: bool) -> None:
-    settings = SearchSettings(gumbel=gumbel, leaves=leaves, considered=4)
+def test_trees_are_the_same(threads: int, leaves: int, settings: SearchSettings) -> None:
+    settings = replace(settings, leaves=leaves)
     one = searched(settings, 1)
     several = searched(settings, threads)
     for name, mine, other in zip(one.tree._fields, one.tree, several.tree, strict=True):

@@ -1,18 +1,28 @@
 """From the end of a search to a move or a resignation, and what a further rule takes."""
 
+import itertools
+
 import numpy as np
 import pytest
 
+from alphago.arena.entrant import parse_entrant
+from alphago.arena.match import evaluate
+from alphago.cli import parser_of
+from alphago.cli.bench import search_runs
+from alphago.cli.settings_flags import given_keywords
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.kernels.waves import select_by
 from alphago.mcts.player import MCTSPlayer
-from alphago.mcts.puct import Puct, PuctParameters
+from alphago.mcts.puct import Puct, PuctRule
 from alphago.mcts.rule import choose_actions, resigns, temperature_plies, without_rash_passes
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.search_forms import SEARCHES
 from alphago.system.kernels.jit import inlined
+from alphago.system.validation import setting, settings
+from alphago.training.parts import run_settings
 from alphago.training.selfplay import selfplay
+from alphago.training.settings.selfplay_settings import SELF_PLAYS
 
 EVENLY = (np.arange(1000) + 0.5) / 1000  # chances spread over 0 .. 1
 
@@ -106,24 +116,52 @@ def choose(tree, game, node, rule):
     return tree.first_child[game, node]
 
 
-class FirstTried(Puct):
+class FirstTried(PuctRule):
     """A third rule: simulations follow the first action that was tried.  This file is all that it takes."""
 
     select = staticmethod(select_by(choose))
 
 
-class FirstTriedSettings(SearchSettings):
+@settings
+class FirstSettings(Puct):
+    patience: float = setting("nothing yet", default=1.0, least=0)
+
     def new_rule(self, games: int, actions: int) -> FirstTried:
-        c_puct = np.full(games, self.c_puct)
-        numbers = PuctParameters(c_puct, self.parent_value_weight, self.first_play_reduction, self.virtual_loss)
-        return FirstTried(numbers, self.dirichlet_weight, self.dirichlet_alpha)
+        return FirstTried(self, games)
 
 
-def test_a_third_rule() -> None:
-    """Players and self-play take it by its settings."""
-    env, settings = TicTacToeEnv(), FirstTriedSettings(leaves=2)
-    player = MCTSPlayer(env, HashEvaluator(), 20, settings=settings)
+@pytest.fixture(params=["by its settings", "by its name"])
+def third(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> FirstSettings | str:
+    """A third rule; by its name it is in the registry, which is all that a name takes."""
+    if request.param == "by its settings":
+        return FirstSettings(leaves=2)
+    monkeypatch.setitem(SEARCHES, "first", FirstSettings)
+    return "first"
+
+
+def test_a_third_rule(third: FirstSettings | str) -> None:
+    """Players, self-play and matches take it."""
+    env = TicTacToeEnv()
+    player = MCTSPlayer(env, HashEvaluator(), 20, settings=third)
     player.suggest_move()
     assert (player.visits() > 0).sum() == 1
-    (record,) = selfplay(env, HashEvaluator(), 8, search=settings, temperature_plies=0, seed=0)
+    (record,) = selfplay(env, HashEvaluator(), 8, search=third, temperature_plies=0, seed=0)
     assert all((policy > 0).sum() == 1 for policy in record.policies)
+    match = evaluate(env, HashEvaluator(), "random", 2, 8, search=(third, "puct"), opening_plies=0)
+    assert len(match.games) == 2
+
+
+def test_a_name_is_all_that_a_third_rule_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its flags, its readers' errors, its entrants and its place in `alphago bench` come from the registry."""
+    monkeypatch.setitem(SEARCHES, "first", FirstSettings)
+    options = parser_of("selfplay").parse_args(["--search", "first", "--patience", "2", "--c-puct", "3"])
+    assert given_keywords(options, SELF_PLAYS) == {"search": "first", "patience": 2.0, "c_puct": 3.0}
+    settings = SELF_PLAYS.make(given_keywords(options, SELF_PLAYS)).filled(9, 1)
+    assert settings.search == FirstSettings(patience=2.0, c_puct=3.0, leaves=8)
+    help_text = " ".join(parser_of("tune").format_help(whole=True).split())
+    assert "nothing yet [first] (1.0)" in help_text
+    assert "weight of prior against value [puct, first] (0.96)" in help_text
+    with pytest.raises(ValueError, match=r"^patience is a setting of FirstSettings, but this search is Gumbel"):
+        run_settings(patience=2.0)
+    assert parse_entrant("7x7@9,first").name == "7x7@9,first"
+    assert {run.rule for run in itertools.islice(search_runs(), len(SEARCHES))} == set(SEARCHES)

@@ -5,12 +5,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator, as_evaluator
 from alphago.mcts.kernels.nodes import NEW, NONE, PENDING, ROOT, greatest_waiting
-from alphago.mcts.search import Search, SearchSettings, leaves_for
+from alphago.mcts.puct import Puct
+from alphago.mcts.search import Search, leaves_for
 from alphago.mcts.tree import grown
 from alphago.nn.net import NeuralNet
 from tests.mcts.games import CountingEnv, SamePriors, counting_value
@@ -40,7 +42,7 @@ class TestManyGames:
     @pytest.mark.parametrize("env", [GO, TIC_TAC_TOE], ids=str)
     def test_a_game_is_searched_as_if_it_were_alone(self, env: GameEnv, leaves: int) -> None:
         """Whatever is legal in the other games, and however long they are searched."""
-        settings = SearchSettings(leaves=leaves)
+        settings = Puct(leaves=leaves)
         many, readouts = positions(env, 0, 6, 3, 5, 1), [40, 7, 90, 1, 40]
         together = run(search_from(many, HashEvaluator(), settings), readouts)
         for position, count, visits in zip(many, readouts, together, strict=True):
@@ -49,7 +51,7 @@ class TestManyGames:
             assert visits.sum() == count
 
     def test_a_game_without_readouts_is_left_alone(self) -> None:
-        search = search_from(positions(GO, 0, 4, 8), HashEvaluator(), SearchSettings(leaves=2))
+        search = search_from(positions(GO, 0, 4, 8), HashEvaluator(), Puct(leaves=2))
         run(search, [30, 30, 0])
         searched, fresh = snapshot(search, 1), snapshot(search, 2)
         run(search, [70, 0, 0])
@@ -59,7 +61,7 @@ class TestManyGames:
         assert search.tree.state[2, ROOT] == NEW
 
     def test_a_search_in_parts_equals_one_at_once(self) -> None:
-        parts, whole = (search_from(positions(GO, 2), HashEvaluator(), SearchSettings()) for _ in range(2))
+        parts, whole = (search_from(positions(GO, 2), HashEvaluator(), Puct()) for _ in range(2))
         for readouts in (1, 2, 30, 17):
             run(parts, readouts)
         run(whole, 50)
@@ -75,7 +77,7 @@ class TestManyGames:
                 calls.append(len(slots))
                 super().evaluate(batch, slots, priors, values)
 
-        search = search_from(positions(TIC_TAC_TOE, 0, 7), Watched(), SearchSettings())
+        search = search_from(positions(TIC_TAC_TOE, 0, 7), Watched(), Puct())
         run(search, [20, 20])
         assert calls[:2] == [2, 2]
         assert set(calls) == {1, 2}
@@ -95,9 +97,7 @@ class TestGrowth:
     @pytest.mark.parametrize("leaves", [1, 4])
     def test_a_tree_that_grows_is_the_same(self, leaves: int) -> None:
         """Arrays begin with 64 nodes a game; the other search has room for all from the start."""
-        small, large = (
-            search_from(positions(GO, 0, 7), HashEvaluator(), SearchSettings(leaves=leaves)) for _ in range(2)
-        )
+        small, large = (search_from(positions(GO, 0, 7), HashEvaluator(), Puct(leaves=leaves)) for _ in range(2))
         large.tree = grown(large.tree, 5000)
         assert small.tree.parent.shape == (2, 64)
         for readouts in ([40, 10], [300, 0], [0, 300], [900, 1]):
@@ -108,7 +108,7 @@ class TestGrowth:
 
     def test_memory_does_not_grow_over_a_long_game(self) -> None:
         env = GoEnv(5, max_moves=120)
-        search = search_from([env.position()] * 2, HashEvaluator(), SearchSettings())
+        search = search_from([env.position()] * 2, HashEvaluator(), Puct())
         sizes, plies = [], 0
         while not search.batch.is_over(np.arange(2), np.empty(2, np.bool_)).any():
             visits = run(search, 30)
@@ -120,7 +120,7 @@ class TestGrowth:
         assert max(sizes) < 10 * 30
 
     def test_advance_frees_what_is_not_below(self) -> None:
-        search = search_from(positions(GO, 0), HashEvaluator(), SearchSettings())
+        search = search_from(positions(GO, 0), HashEvaluator(), Puct())
         visits = run(search, 200)[0]
         action = int(visits.argmax())
         search.advance(ONE, np.array([action], np.int32))
@@ -129,26 +129,26 @@ class TestGrowth:
 
 class TestAdvance:
     def test_to_an_action_that_nobody_tried(self) -> None:
-        search = search_from(positions(GO, 0), HashEvaluator(), SearchSettings())
+        search = search_from(positions(GO, 0), HashEvaluator(), Puct())
         visits = run(search, 5)[0]
         action = int(np.flatnonzero(visits == 0)[0])
         search.advance(ONE, np.array([action], np.int32))
         assert search.tree.used[0] == 1
         assert search.tree.state[0, ROOT] == NEW
         assert search.root_values(ONE)[0] == 0
-        fresh = search_from([GO.position().play(action)], HashEvaluator(), SearchSettings())
+        fresh = search_from([GO.position().play(action)], HashEvaluator(), Puct())
         assert np.array_equal(run(search, 50), run(fresh, 50))
 
     def test_before_any_search(self) -> None:
-        search = search_from(positions(GO, 0), HashEvaluator(), SearchSettings())
+        search = search_from(positions(GO, 0), HashEvaluator(), Puct())
         search.advance(ONE, np.array([3], np.int32))
-        fresh = search_from([GO.position().play(3)], HashEvaluator(), SearchSettings())
+        fresh = search_from([GO.position().play(3)], HashEvaluator(), Puct())
         assert np.array_equal(run(search, 50), run(fresh, 50))
 
     def test_the_roots_value_is_always_the_movers(self) -> None:
         """Black is far ahead: good for Black, bad for White, whichever of them is the root's mover."""
         env = GoEnv(5, komi=-30)
-        search = search_from([env.position()], as_evaluator(lambda position: (np.ones(26), 0.75)), SearchSettings())
+        search = search_from([env.position()], as_evaluator(lambda position: (np.ones(26), 0.75)), Puct())
         for sign in (1, -1, 1, -1):
             action = int(run(search, 40)[0, :-1].argmax())
             assert search.root_values(ONE)[0] * sign > 0.7
@@ -158,7 +158,7 @@ class TestAdvance:
     def test_the_same_player_moves_twice(self) -> None:
         """In `Counting`, who takes 1 moves again: the value keeps its sign there."""
         env = CountingEnv(6)
-        search = search_from([env.position()], UniformEvaluator(), SearchSettings())
+        search = search_from([env.position()], UniformEvaluator(), Puct())
         run(search, 400)
         below = children(search.tree, 0, ROOT)
         value = search.tree.value_sum[0, below[0]] / search.tree.visits[0, below[0]]
@@ -169,7 +169,7 @@ class TestAdvance:
 
     @pytest.mark.parametrize("pile", range(2, 11))
     def test_games_of_double_moves_are_solved(self, pile: int) -> None:
-        search = search_from([CountingEnv(pile).position()], UniformEvaluator(), SearchSettings())
+        search = search_from([CountingEnv(pile).position()], UniformEvaluator(), Puct())
         visits = run(search, 4000)[0]
         best = counting_value(pile)
         take = int(visits.argmax()) + 1
@@ -182,7 +182,7 @@ class TestVirtualLoss:
     @pytest.mark.parametrize("leaves", [1, 3, 8])
     @pytest.mark.parametrize("env", [GO, TIC_TAC_TOE], ids=str)
     def test_none_is_left_after_a_wave(self, env: GameEnv, leaves: int) -> None:
-        search = search_from(positions(env, 0, 7, 8), HashEvaluator(), SearchSettings(leaves=leaves, virtual_loss=2))
+        search = search_from(positions(env, 0, 7, 8), HashEvaluator(), Puct(leaves=leaves, virtual_loss=2))
         search.expand_roots(np.arange(3))
         search.tree = grown(search.tree, 200)
         budget = np.array([100, 50, 60], np.int32)
@@ -195,14 +195,14 @@ class TestVirtualLoss:
 
     def test_leaves_of_a_wave_differ(self) -> None:
         """Held apart by the losses of those on their way, not sent down the same path."""
-        search = search_from(positions(GO, 0), UniformEvaluator(), SearchSettings(leaves=8))
+        search = search_from(positions(GO, 0), UniformEvaluator(), Puct(leaves=8))
         visits = run(search, 8)[0]
         assert (visits == 1).sum() == 8
 
     def test_more_leaves_than_the_tree_has(self) -> None:
         """Two squares are empty: at most four positions, and eight leaves are asked for."""
         position = TIC_TAC_TOE.position().after((0, 1, 2, 4, 3, 5, 7))
-        search = search_from([position], UniformEvaluator(), SearchSettings(leaves=8))
+        search = search_from([position], UniformEvaluator(), Puct(leaves=8))
         visits = run(search, 50)[0]
         assert visits.sum() == 50
         assert not search.tree.virtual.any()
@@ -215,7 +215,7 @@ class TestVirtualLoss:
         """
         priors = np.full(26, 0.0001)
         priors[18] = 0.9999
-        search = search_from(positions(GO, 0), SamePriors(priors), SearchSettings(leaves=2, c_puct=10.0))
+        search = search_from(positions(GO, 0), SamePriors(priors), Puct(leaves=2, c_puct=10.0))
         search.expand_roots(ONE)
         budget = np.array([10], np.int32)
         assert search.wave(budget) == 1
@@ -226,7 +226,7 @@ class TestVirtualLoss:
     def test_one_legal_move(self) -> None:
         position = TIC_TAC_TOE.position().after((0, 1, 2, 4, 3, 5, 7, 6))
         for leaves in (1, 8):
-            visits = run(search_from([position], HashEvaluator(), SearchSettings(leaves=leaves)), 20)[0]
+            visits = run(search_from([position], HashEvaluator(), Puct(leaves=leaves)), 20)[0]
             assert visits.tolist() == [0] * 8 + [20]
 
 
@@ -241,7 +241,7 @@ class TestNoise:
     @pytest.mark.parametrize("readouts", [0, 40])
     def test_it_is_mixed_in_exactly_and_on_legal_actions_only(self, readouts: int) -> None:
         many = positions(GO, 3, 9)
-        search = search_from(many, HashEvaluator(), SearchSettings(dirichlet_weight=0.25, dirichlet_alpha=0.5))
+        search = search_from(many, HashEvaluator(), Puct(dirichlet_weight=0.25, dirichlet_alpha=0.5))
         search.expand_roots(np.arange(2))
         if readouts:
             run(search, readouts)
@@ -259,7 +259,7 @@ class TestNoise:
     def test_never_an_illegal_move(self) -> None:
         """AlphaGo.jl's `never_select_illegal_moves`, over many draws of noise alone."""
         many = positions(GO, 12, 14, 16)
-        search = search_from(many, HashEvaluator(), SearchSettings(dirichlet_weight=1.0))
+        search = search_from(many, HashEvaluator(), Puct(dirichlet_weight=1.0))
         for seed in range(10):
             search.forget(np.arange(3))
             search.expand_roots(np.arange(3))
@@ -268,7 +268,7 @@ class TestNoise:
                 assert not visits[~position.legal_mask].any()
 
     def test_no_weight_no_noise(self) -> None:
-        search = search_from(positions(GO, 3), HashEvaluator(), SearchSettings(dirichlet_weight=0.0))
+        search = search_from(positions(GO, 3), HashEvaluator(), Puct(dirichlet_weight=0.0))
         search.expand_roots(ONE)
         before = snapshot(search, 0)
         search.add_noise(ONE, [np.random.default_rng(0)])
@@ -276,7 +276,7 @@ class TestNoise:
 
     def test_alpha_is_scaled_by_the_number_of_actions(self) -> None:
         """AlphaGo.jl: 0.03 * 361 / actions, so 0.0299 on 19x19 and 0.132 on 9x9."""
-        search = search_from(positions(GO, 0), UniformEvaluator(), SearchSettings(dirichlet_weight=1.0))
+        search = search_from(positions(GO, 0), UniformEvaluator(), Puct(dirichlet_weight=1.0))
         search.expand_roots(ONE)
         search.add_noise(ONE, [np.random.default_rng(5)])
         drawn = np.random.default_rng(5).standard_gamma(0.03 * 361 / 26, 26)
@@ -307,33 +307,33 @@ class TestBrokenEvaluators:
 
     @pytest.mark.parametrize("harm", HARMS.values(), ids=HARMS)
     def test_the_error_says_what_is_wrong(self, harm) -> None:
-        search = search_from(positions(GO, 0, 3), self.Broken(harm), SearchSettings())
+        search = search_from(positions(GO, 0, 3), self.Broken(harm), Puct())
         with pytest.raises(ValueError, match=r"Broken returned no usable evaluation of . of 2 positions: .*finite"):
             run(search, 20)
 
     @pytest.mark.parametrize("harm", [HARMS["not a number"], HARMS["no priors"]])
     def test_the_search_goes_on_after_an_error(self, harm) -> None:
         """No half-changed tree is left, and nothing of the broken evaluation."""
-        search = search_from(positions(GO, 0, 3), self.Broken(harm), SearchSettings(leaves=2))
+        search = search_from(positions(GO, 0, 3), self.Broken(harm), Puct(leaves=2))
         with pytest.raises(ValueError, match="no usable evaluation"):
             run(search, 20)
-        fresh = search_from(positions(GO, 0, 3), HashEvaluator(), SearchSettings(leaves=2))
+        fresh = search_from(positions(GO, 0, 3), HashEvaluator(), Puct(leaves=2))
         assert np.array_equal(run(search, 30), run(fresh, 30))
 
     def test_an_interrupt_leaves_the_search_usable(self) -> None:
         def interrupt(priors: np.ndarray, values: np.ndarray) -> None:
             raise KeyboardInterrupt
 
-        search = search_from(positions(GO, 0), self.Broken(interrupt), SearchSettings(leaves=4))
+        search = search_from(positions(GO, 0), self.Broken(interrupt), Puct(leaves=4))
         with pytest.raises(KeyboardInterrupt):
             run(search, 40)
-        fresh = search_from(positions(GO, 0), HashEvaluator(), SearchSettings(leaves=4))
+        fresh = search_from(positions(GO, 0), HashEvaluator(), Puct(leaves=4))
         assert np.array_equal(run(search, 40), run(fresh, 40))
 
 
 class TestEvaluators:
     def test_uniform(self) -> None:
-        batch = search_from(positions(GO, 9), UniformEvaluator(), SearchSettings()).batch
+        batch = search_from(positions(GO, 9), UniformEvaluator(), Puct()).batch
         priors, values = np.full((1, 26), np.nan, np.float32), np.full(1, np.nan, np.float32)
         UniformEvaluator().evaluate(batch, ONE, priors, values)
         mask = batch.legal_mask(ONE, np.empty((1, 26), np.bool_))
@@ -342,7 +342,7 @@ class TestEvaluators:
 
     def test_hash_keeps_the_contract(self) -> None:
         many = positions(GO, *range(0, 24, 2))
-        search = search_from(many, HashEvaluator(), SearchSettings())
+        search = search_from(many, HashEvaluator(), Puct())
         priors, values = np.full((12, 26), np.nan, np.float32), np.full(12, np.nan, np.float32)
         HashEvaluator().evaluate(search.batch, np.arange(12), priors, values)
         assert ((priors > 0) == [position.legal_mask for position in many]).all()
@@ -371,9 +371,7 @@ class TestEvaluators:
         assert as_evaluator(own) is own
         bare = SimpleNamespace(evaluate=own.evaluate)  # says nothing of a device
         assert as_evaluator(bare).device == "cpu"
-        assert np.array_equal(
-            *(run(search_from(positions(GO, 3), as_evaluator(e), SearchSettings()), 20) for e in (own, bare))
-        )
+        assert np.array_equal(*(run(search_from(positions(GO, 3), as_evaluator(e), Puct()), 20) for e in (own, bare)))
         assert isinstance(as_evaluator(lambda position: None), FunctionEvaluator)
 
     def test_a_size_free_network_of_another_board_is_resized(self) -> None:
@@ -386,31 +384,8 @@ class TestEvaluators:
             as_evaluator(dense, GoEnv(7))
 
 
-class TestSettings:
-    @pytest.mark.parametrize(
-        ("setting", "value"),
-        [
-            ("c_puct", -1),
-            ("parent_value_weight", -0.1),
-            ("virtual_loss", 0),
-            ("leaves", 0),
-            ("dirichlet_weight", 1.5),
-            ("dirichlet_alpha", 0),
-            ("c_puct", float("nan")),
-            ("considered", 0),
-            ("c_visit", -1),
-            ("c_visit", float("inf")),
-            ("c_scale", 0),
-            ("c_scale", float("nan")),
-        ],
-    )
-    def test_out_of_range(self, setting: str, value: float) -> None:
-        with pytest.raises(ValueError, match=f"{setting} must be"):
-            SearchSettings(**{setting: value})
-
-
 def test_kernels_agree_with_numpy_about_visits() -> None:
-    search = search_from(positions(GO, 0, 5), HashEvaluator(), SearchSettings())
+    search = search_from(positions(GO, 0, 5), HashEvaluator(), Puct())
     visits = run(search, 64)
     for game in range(2):
         counted = {

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from alphago.arena.alphabeta import best_move
-from alphago.env.game import Position
 from alphago.env.go import GoEnv
+from alphago.env.position import Position
 from alphago.env.reversi import ReversiEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator
 from alphago.mcts.kernels.nodes import ROOT
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.puct import Puct
 from tests import diagrams
 from tests.mcts.games import misleading, tic_tac_toe_value, tic_tac_toe_values
 from tests.mcts.trees import children, random_position, run, search_from
@@ -57,7 +57,7 @@ def test_tic_tac_toe_against_the_prior(moves: str, best: str) -> None:
     position = tic_tac_toe(moves)
     wanted = {TIC_TAC_TOE.from_text(square) for square in best.split()}
     assert set(best_squares(position)) == wanted, "the puzzle has another solution"
-    search = search_from([position], misled(position, sorted(wanted)), SearchSettings())
+    search = search_from([position], misled(position, sorted(wanted)), Puct())
     visits = run(search, 120_000)[0]  # most of them meet the end of the game and cost little
     assert int(visits.argmax()) in wanted, visits
     value = tic_tac_toe_value(stones(position), position.to_play)
@@ -73,7 +73,7 @@ def test_never_a_losing_move_where_there_is_another(evaluator) -> None:
     while len(found) < 60:
         position = random_position(TIC_TAC_TOE, int(random.integers(2, 8)), random)
         found[stones(position)] = position
-    visits = run(search_from(list(found.values()), evaluator, SearchSettings(c_puct=1.5)), 4000)
+    visits = run(search_from(list(found.values()), evaluator, Puct(c_puct=1.5)), 4000)
     told = 0
     for row, (board, position) in zip(visits, found.items(), strict=True):
         values = tic_tac_toe_values(board, position.to_play)
@@ -101,7 +101,7 @@ def test_never_a_losing_move_of_reversi_where_there_is_another() -> None:
         outcomes = set(np.sign(list(margins(position).values())))
         if len(outcomes) > 1:
             found[position.board.tobytes()] = position
-    visits = run(search_from(list(found.values()), UniformEvaluator(), SearchSettings(c_puct=1.5)), 4000)
+    visits = run(search_from(list(found.values()), UniformEvaluator(), Puct(c_puct=1.5)), 4000)
     for row, position in zip(visits, found.values(), strict=True):
         after = margins(position)
         assert np.sign(after[int(row.argmax())]) == np.sign(max(after.values())), (position, row)
@@ -175,7 +175,7 @@ def test_go_against_the_prior(puzzle: dict) -> None:
     position = diagrams.position(drawing, moves, env=env, **setup)
     winning = [action for action, value in solved(position).items() if value > 0]
     assert [env.to_text(action) for action in winning] == [best], "the puzzle has another solution"
-    search = search_from([position], misled(position, winning), SearchSettings())
+    search = search_from([position], misled(position, winning), Puct())
     visits = run(search, 2000)[0]
     assert visits.argmax() == winning[0]
     assert search.tree.prior[0, children(search.tree, 0, ROOT)[winning[0]]] <= 0.0011

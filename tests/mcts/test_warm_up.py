@@ -35,15 +35,15 @@ assert is_compiled(gumbel.select) and is_compiled(puct.select)
 
 # The verbs of self-play and of players, by both rules.
 SEARCH = """
-from alphago import ConnectFourEnv, MCTSPlayer, SearchSettings, selfplay
+from alphago import ConnectFourEnv, MCTSPlayer, selfplay
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.env.kernels import connect_four
 from alphago.mcts.kernels import gumbel, nodes, puct, subtrees, tree_reading, waves
 from alphago.mcts.warm_up import warm_up
 assert warm_up() is None, "it is compiled, and begun all the same"
-for rule in (True, False):
-    selfplay(ConnectFourEnv(), UniformEvaluator(), 8, 2, search=SearchSettings(gumbel=rule), seed=0)
-    player = MCTSPlayer(ConnectFourEnv(), UniformEvaluator(), 8, settings={"gumbel": rule})
+for rule in ("gumbel", "puct"):
+    selfplay(ConnectFourEnv(), UniformEvaluator(), 8, 2, search=rule, seed=0)
+    player = MCTSPlayer(ConnectFourEnv(), UniformEvaluator(), 8, settings=rule)
     player.suggest_move()
     player.analysis()
 player.position.planes()

@@ -1,6 +1,7 @@
 """The loss against numbers worked out by hand."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -72,6 +73,12 @@ def huber(distance: float) -> float:
     return distance**2 / 2 if distance <= 1 else distance - 0.5
 
 
+def ends(ownership, score, weight, ended=None):
+    """The targets of a forecast; all are known unless it is said."""
+    known = torch.ones(len(score)) if ended is None else ended
+    return SimpleNamespace(ownership=ownership, score=score, weight=weight, ended=known)
+
+
 def test_forecasts_against_a_plain_formula():
     """Two games on a board of four points: ownership per point, margins in tens, weights 3 to 1."""
     forecast = Forecast(
@@ -84,7 +91,7 @@ def test_forecasts_against_a_plain_formula():
     owned = [(0 + 0.25 + 0 + 4) / 4, (1 + 0 + 0.25 + 0.75**2) / 4]
     missed = [huber(0.5 - 1.2), huber(-2 - 0.75)]
     for weight, shares in (([3.0, 1.0], (0.75, 0.25)), ([1.0, 1.0], (0.5, 0.5)), ([0.0, 2.0], (0, 1))):
-        losses = forecast_loss(forecast, ownership, margins, torch.tensor(weight))
+        losses = forecast_loss(forecast, ends(ownership, margins, torch.tensor(weight)))
         expected_owned, expected_missed = (
             sum(s * x for s, x in zip(shares, each, strict=True)) for each in (owned, missed)
         )
@@ -98,9 +105,10 @@ def test_forecasts_that_are_right_cost_nothing_and_others_are_drawn_towards_the_
     score = torch.tensor([1.5, -0.5], requires_grad=True)
     ownership = torch.tensor([[1.0, -1.0], [0.0, 0.5]], requires_grad=True)
     forecast = Forecast(torch.zeros(2), score, ownership)
-    exact = forecast_loss(forecast, ownership.detach(), 10 * score.detach(), torch.ones(2))
+    exact = forecast_loss(forecast, ends(ownership.detach(), 10 * score.detach(), torch.ones(2)))
     assert float(exact.total.detach()) == 0
-    forecast_loss(forecast, torch.tensor([[1, -1], [1, -1]]), torch.tensor([15.0, 0.0]), torch.ones(2)).total.backward()
+    truth = ends(torch.tensor([[1, -1], [1, -1]]), torch.tensor([15.0, 0.0]), torch.ones(2))
+    forecast_loss(forecast, truth).total.backward()
     assert score.grad.tolist() == [0, pytest.approx(-0.5 * 0.3 / 2)]
     assert ownership.grad[0].tolist() == [0, 0]
     # 2 (0 - 1) and 2 (0.5 + 1), over two points, half of the weight each.
@@ -113,7 +121,7 @@ def test_resigned_games_teach_nothing_about_their_ends():
     ownership = torch.tensor([[1.0, 0.5], [0.0, 0.5]], requires_grad=True)
     forecast = Forecast(torch.zeros(2), score, ownership)
     truth = torch.tensor([[1, 0], [0, 0]]), torch.tensor([9.0, 1.0]), torch.ones(2)
-    losses = forecast_loss(forecast, *truth, torch.tensor([1.0, 0.0]))
+    losses = forecast_loss(forecast, ends(*truth, torch.tensor([1.0, 0.0])))
     assert float(losses.ownership.detach()) == pytest.approx(0.25 / 2 / 2)
     assert float(losses.score.detach()) == pytest.approx(huber(0.5 - 0.9) / 2)
     losses.total.backward()
@@ -125,7 +133,7 @@ def test_resigned_games_teach_nothing_about_their_ends():
 def test_forecasts_without_weight_teach_nothing():
     score = torch.ones(2, requires_grad=True)
     forecast = Forecast(torch.zeros(2), score, torch.zeros(2, 3))
-    losses = forecast_loss(forecast, torch.ones(2, 3), torch.zeros(2), torch.zeros(2))
+    losses = forecast_loss(forecast, ends(torch.ones(2, 3), torch.zeros(2), torch.zeros(2)))
     losses.total.backward()
     assert float(losses.total.detach()) == 0
     assert not score.grad.any()
@@ -150,7 +158,7 @@ def test_weights_are_of_the_total_only(name, policy, value):
 def test_weights_of_forecasts():
     forecast = Forecast(torch.zeros(1), torch.tensor([0.5]), torch.tensor([[0.5, -1.0]]))
     truth = torch.tensor([[1, 1]]), torch.tensor([20.0]), torch.ones(1)
-    losses = forecast_loss(forecast, *truth, weights=LossWeights(ownership=2.0, score=3.0))
+    losses = forecast_loss(forecast, ends(*truth), weights=LossWeights(ownership=2.0, score=3.0))
     assert float(losses.ownership) == pytest.approx((0.25 + 4) / 2)
     assert float(losses.score) == pytest.approx(huber(1.5))
     assert float(losses.total) == pytest.approx(2 * float(losses.ownership) + 3 * float(losses.score))

@@ -12,6 +12,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from alphago.env.game import GameEnv
+from alphago.env.games import selfplay_game
 from alphago.env.go import GoEnv
 from alphago.env.packaged import board_of, packaged_net, packaged_nets
 from alphago.examples.tic_tac_toe import TicTacToeEnv
@@ -378,7 +379,7 @@ def save(env: GameEnv, path: pathlib.Path) -> pathlib.Path:
 
 def test_without_a_game_a_network_loads_with_its_own(tmp_path):
     """The rules of Go, that is: what self-play changed about them is left out."""
-    path = save(GoEnv(5, komi=3.5, max_moves=40).training_variant(), tmp_path / "net")
+    path = save(selfplay_game(GoEnv(5, komi=3.5, max_moves=40)).variant(), tmp_path / "net")
     net = load_model(path)
     assert net.env == GoEnv(5, komi=3.5)
     assert_reads_alike(net, load_model(path, GoEnv(5)), net.env.position())

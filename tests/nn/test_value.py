@@ -1,5 +1,7 @@
 """Value heads: held to their formulas, the forecasts that some make, and one that is not the package's."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -111,7 +113,8 @@ def test_a_head_that_predicts_the_score_is_one_class(tmp_path):
     with torch.no_grad():
         _, value, forecast = net.forecast(torch.rand(3, env.planes, 5, 5))
     assert torch.equal(value, forecast.value)
-    losses = forecast_loss(forecast, torch.ones(3, 25), torch.ones(3), torch.ones(3), weights=LossWeights(score=2.0))
+    ends = SimpleNamespace(ownership=torch.ones(3, 25), score=torch.ones(3), weight=torch.ones(3), ended=torch.ones(3))
+    losses = forecast_loss(forecast, ends, weights=LossWeights(score=2.0))
     assert list(losses.metrics()) == ["score_loss"]
     assert float(losses.total) == pytest.approx(2 * float(losses.score))
     net.save(tmp_path / "net")

@@ -16,12 +16,13 @@ from alphago import (
     ConnectFourEnv,
     GoEnv,
     GomokuEnv,
+    Gumbel,
     MCTSPlayer,
     NeuralNet,
     OwareEnv,
+    Puct,
     ReplayMemory,
     ReversiEnv,
-    SearchSettings,
     check_game,
     evaluate,
     load_model,
@@ -42,7 +43,9 @@ from alphago.nn.loss import LossWeights
 from alphago.system.validation import checks_keywords, make_settings
 from alphago.training.judges.gate import Gate
 from alphago.training.judges.proof import Opponent
-from alphago.training.settings import TrainingSettings
+from alphago.training.parts import run_settings
+from alphago.training.settings.learning_settings import LearningSettings
+from alphago.training.settings.run_settings import RunSettings
 from alphago.ui.thinker import MoveLimit
 
 GO = GoEnv(3)
@@ -62,7 +65,8 @@ NOT_A_GAME = "env must be a game, such as GoEnv(9), got 9"
         (NeuralNet, "tower_hight", "tower_height"),
         (load_model, "bas_net", "base_net"),
         (MCTSPlayer, "num_readout", "num_readouts"),
-        (SearchSettings, "c_pukt", "c_puct"),
+        (Puct, "c_pukt", "c_puct"),
+        (Gumbel, "c_skale", "c_scale"),
         (LossWeights, "ownershp", "ownership"),
         (Gate, "winrate", "win_rate"),
         (Opponent, "readout", "readouts"),
@@ -70,7 +74,9 @@ NOT_A_GAME = "env must be a game, such as GoEnv(9), got 9"
         (Entrant, "serch", "search"),
         (Engine, "time_out", "timeout"),
         (Sprt, "elo_1", "elo1"),
-        (TrainingSettings, "batchsize", "batch_size"),
+        (run_settings, "batchsize", "batch_size"),
+        (RunSettings, "max_minute", "max_minutes"),
+        (LearningSettings, "batchsize", "batch_size"),
         (ReplayMemory, "capazity", "capacity"),
         (evaluate, "num_game", "num_games"),
         (selfplay, "sead", "seed"),
@@ -153,8 +159,8 @@ def test_messages_leave_out_the_middle_of_long_values() -> None:
 
 
 def test_a_setting_that_is_made_of_settings_names_its_own() -> None:
-    with pytest.raises(TypeError, match="SearchSettings has no keyword 'c_skale': did you mean c_scale"):
-        make_settings(SearchSettings, c_skale=2)
+    with pytest.raises(TypeError, match="Gumbel has no keyword 'c_skale': did you mean c_scale"):
+        make_settings(Gumbel, c_skale=2)
 
 
 def test_a_game_may_take_any_set_up() -> None:
@@ -174,8 +180,8 @@ def test_a_game_may_take_any_set_up() -> None:
         (lambda: train(GO, 2, model=7), "model"),
         (lambda: train(GO, 2, until={"name": "random"}), "until"),
         (lambda: train(GO, 2, reports=5), "reports"),
-        (lambda: train(GO, 2, search="gumbel"), "search"),
-        (lambda: selfplay(GO, HashEvaluator(), search="gumbel"), "search"),
+        (lambda: train(GO, 2, search=2), "search"),
+        (lambda: selfplay(GO, HashEvaluator(), search=Puct), "search"),
         (lambda: load_model("7x7", "7"), "env"),
     ],
 )
@@ -191,16 +197,16 @@ def test_another_type_is_refused_by_name(
 def test_numpy_numbers_are_numbers() -> None:
     """In settings that a run's config keeps, and in parts that a file describes."""
     made = [
-        SearchSettings(considered=np.int64(2), c_scale=np.float32(0.5)),
+        Gumbel(considered=np.int64(2), c_scale=np.float32(0.5), decisive_moves=np.True_),
         Gate(games=np.int64(4), sprt=(np.float64(0), np.int64(20))),
         LossWeights(policy=np.float32(1)),
-        TrainingSettings(search={"considered": np.int64(2)}).search,
+        run_settings(search={"considered": np.int64(2)}).selfplay.search,
         ResidualTower(GO.planes, np.int64(8), np.int64(1)).arguments,
         DenseBase(GO.planes, (np.int64(3), 3), [np.int32(4)]).arguments,
     ]
     for one in made:
         json.dumps(asdict(one) if is_dataclass(one) else one)
-    assert made[0] == SearchSettings(considered=2, c_scale=0.5)
+    assert made[0] == Gumbel(considered=2, c_scale=0.5)
     stones = GO.position(black=np.array([4]), komi=np.float32(0.5))
     assert (stones.board[1, 1], stones.komi) == (1, 0.5)
     assert MoveLimit(np.int64(3), np.float32(1.5)).left(0, 0.0) == 3
@@ -216,12 +222,12 @@ def test_numpy_numbers_are_numbers() -> None:
 )
 def test_arrays_are_none(given: dict[str, Any], name: str) -> None:
     with pytest.raises(ValueError, match=rf"\b{name}\b"):
-        TrainingSettings(**given)
+        run_settings(**given)
 
 
 def test_a_players_search_may_be_a_dictionary() -> None:
-    player = MCTSPlayer(GO, HashEvaluator(), settings={"gumbel": True})
-    assert player.search.settings == SearchSettings(gumbel=True, leaves=USUAL_LEAVES)
+    player = MCTSPlayer(GO, HashEvaluator(), settings={"kind": "gumbel", "c_scale": 2})
+    assert player.search.settings == Gumbel(leaves=USUAL_LEAVES, c_scale=2.0)
 
 
 def test_public_functions_keep_signature_and_docstring() -> None:
@@ -250,9 +256,9 @@ def test_public_functions_keep_signature_and_docstring() -> None:
         (lambda: train(GO, stop_after="5"), "stop_after"),
         (lambda: train(GO, stop_after=float("inf")), "stop_after"),
         (lambda: train(GO, 9, search={"c_scale": "1"}), "c_scale"),
-        (lambda: SearchSettings(leaves=1.5), "leaves"),
-        (lambda: SearchSettings(c_puct=float("inf")), "c_puct"),
-        (lambda: SearchSettings(dirichlet_alpha="1"), "dirichlet_alpha"),
+        (lambda: Puct(leaves=1.5), "leaves"),
+        (lambda: Puct(c_puct=float("inf")), "c_puct"),
+        (lambda: Puct(dirichlet_alpha="1"), "dirichlet_alpha"),
         (lambda: MCTSPlayer(GO, HashEvaluator(), "2"), "num_readouts"),
         (lambda: MCTSPlayer(GO, HashEvaluator(), resign_threshold="x"), "resign_threshold"),
         (lambda: MoveLimit(2.5), "num_readouts"),
@@ -267,7 +273,7 @@ def test_public_functions_keep_signature_and_docstring() -> None:
         (lambda: evaluate(GO, "random", "random", 2, adjudicator=5), "adjudicator"),
         (lambda: MCTSPlayer(GO, HashEvaluator(), seed=1.5), "seed"),
         (lambda: MCTSPlayer(GO, HashEvaluator(), 10**8), "num_readouts"),
-        (lambda: SearchSettings(gumbel="no"), "gumbel"),
+        (lambda: Puct(decisive_moves="no"), "decisive_moves"),
         (lambda: MCTSPlayer(GO, HashEvaluator(), two_player_mode="no"), "two_player_mode"),
         (lambda: LossWeights(policy="1"), "policy"),
         (lambda: LossWeights(kl=2), "kl"),

@@ -14,13 +14,15 @@ import pytest
 import torch
 
 from alphago.env.game import GameEnv
+from alphago.env.games import selfplay_game
 from alphago.env.go import GoEnv
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord, RecordBuilder, load_records, read_arrays, to_arrays
 from alphago.system.validation import UNSET, Unset
+from alphago.training.call.opening import RunParts, begin, open_run
 from alphago.training.call.plan import TrainCall, new_run, old_run, seeded
-from alphago.training.call.session import RunParts, begin, run_for, train
+from alphago.training.call.session import train
 from alphago.training.judge import Judge
 from alphago.training.judges.proof import Opponent
 from alphago.training.loop import train_loop
@@ -117,6 +119,17 @@ def go_on(
     return train(env, num_games, folder=folder, reports=[listener], **settings), listener
 
 
+class Ready(NamedTuple):
+    """The settings of a judge that is there already."""
+
+    judge: Judge[Run]
+    chooses = True
+    seating = None
+
+    def make_judge(self, *_: Any) -> Judge[Run]:
+        return self.judge
+
+
 @contextmanager
 def opened(
     folder: Path,
@@ -137,10 +150,10 @@ def opened(
     )
     with RunFolder(folder) as run_folder:
         plan = new_run(call) if run_folder.config is None else old_run(call, run_folder.config, folder)
-        with run_for(plan, env, run_folder, [report or Listener()], "cpu", RunParts(source)) as made:
+        parts = RunParts(source, judges=[Ready(judge) for judge in extra])
+        with open_run(plan, run_folder, [report or Listener()], parts, "cpu") as (made, state):
             made.saving = saving or made.saving
-            made.judges += extra
-            begin(made, plan, [])
+            begin(made, plan, [] if state is None else state.notes, is_new=state is None)
             yield made
 
 
@@ -234,7 +247,7 @@ class RandomGames:
 
     def game(self, number: int) -> GameRecord:
         generator = np.random.default_rng([self.seed, number])
-        setup = self.env.random_setup(generator)
+        setup = selfplay_game(self.env).random_setup(generator)
         builder, position = RecordBuilder(setup, seed=(self.seed, number)), self.env.position(**setup)
         while not position.is_over:
             legal = np.flatnonzero(position.legal_mask)

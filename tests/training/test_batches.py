@@ -44,7 +44,7 @@ def test_a_sample_on_its_way_is_the_sample(sample: Sample) -> None:
     part = to_device(sample, torch_device("cuda"))
     assert isinstance(part, DeviceSample)
     assert weight_sum(part) == pytest.approx(sample.weight.sum())
-    for mine, right in zip(part, sample, strict=False):
+    for mine, right in zip(part.tensors, sample, strict=True):
         assert mine.is_cuda
         assert np.array_equal(mine.cpu().numpy(), right)
 

@@ -7,23 +7,27 @@ import numpy as np
 import pytest
 import torch
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import Evaluator, HashEvaluator, UniformEvaluator
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.gumbel import Gumbel
+from alphago.mcts.puct import Puct
+from alphago.mcts.rule import SearchSettings
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import POLICY_SCALE, GameRecord
 from alphago.system.cores import available_cores
+from alphago.training.cgzero.cgzero_search import CGZeroPuct
 from alphago.training.group import Group, divergence
 from alphago.training.seating import draw_moves
 from alphago.training.selfplay import SelfPlay, selfplay
-from alphago.training.settings import SelfPlaySettings
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from tests.mcts.games import CountingEnv
 
 GO, TIC_TAC_TOE = GoEnv(3, komi=0.5), TicTacToeEnv()
-SEARCH, GUMBEL = SearchSettings(), SearchSettings(gumbel=True, considered=4)
+SEARCH, GUMBEL = Puct(), Gumbel(considered=4)
 both_searches = pytest.mark.parametrize("search", [SEARCH, GUMBEL], ids=["PUCT", "Gumbel"])
 
 
@@ -35,7 +39,7 @@ def play(env: GameEnv, games: int, evaluator=None, readouts: int = 12, **setting
 
 def source(env: GameEnv, games: int, workers: Workers | None = None, *, seed: int = 1, **settings: Any) -> SelfPlay:
     """Such games in two groups; `workers` if they are played by `go_on`."""
-    given = SelfPlaySettings(**{"opening_plies": 0, "groups": 2, "search": GUMBEL, **settings})
+    given = SelfPlaySettings(**{"opening_plies": 0, "groups": 2, "search": GUMBEL, **settings}).filled(64, 2)
     return SelfPlay(env, given, range(games), workers or Workers(2), seed=seed)
 
 
@@ -123,7 +127,7 @@ class TestRecords:
                 policy = record.policies[ply] / POLICY_SCALE
                 assert policy.sum() == pytest.approx(1, abs=1e-3)
                 assert not policy[~mask].any()
-                assert policy[action] > 0 or search.gumbel  # which may play an action it all but rules out
+                assert policy[action] > 0 or search is GUMBEL  # which may play an action it all but rules out
                 assert record.legal_counts[ply] == mask.sum()
                 assert record.movers[ply] == position.to_play
                 assert -1 <= record.values[ply] <= 1
@@ -147,7 +151,7 @@ class TestRecords:
 
     def test_temperature(self) -> None:
         """No chance but the noise: with neither all games are the same."""
-        quiet = SearchSettings(dirichlet_weight=0.0)
+        quiet = Puct(dirichlet_weight=0.0)
         same = play(TIC_TAC_TOE, 6, temperature_plies=0, search=quiet)
         differ = play(TIC_TAC_TOE, 6, temperature_plies=9, search=quiet)
         assert len({tuple(record.moves) for record in same}) <= 3  # ties among the most visited
@@ -193,7 +197,7 @@ class TestOpenings:
         assert self.first_moves(self.openings())[0] > 0.97
 
     def test_by_the_policy_without_the_searchs_noise(self) -> None:
-        assert self.first_moves(self.openings(SearchSettings(dirichlet_weight=1.0)))[0] > 0.97
+        assert self.first_moves(self.openings(Puct(dirichlet_weight=1.0)))[0] > 0.97
 
     def test_nobody_trains_on_them(self) -> None:
         records = self.openings()
@@ -205,7 +209,7 @@ class TestOpenings:
 
 def test_the_search_is_told_the_ply() -> None:
     """Each game's own: one that began later is at an earlier ply."""
-    search = SearchSettings(c_puct=1.0, c_puct_growth=0.5, dirichlet_decay=0.01)
+    search = CGZeroPuct(c_puct=1.0, c_puct_growth=0.5)
     settings = SelfPlaySettings(readouts=2, search=search, opening_plies=0)
     group = Group(TIC_TAC_TOE, HashEvaluator(), settings, 2, seed=0, numbers=range(2))
     group.capacity = 1
@@ -351,15 +355,17 @@ class TestDevice:
                 group.step()
             played.append([record.moves.tolist() for record in group.records()])
         assert device == "cuda" or played[0] == played[1]
-        settings = SelfPlaySettings(groups=2, games_in_flight=6)
+        settings = SelfPlaySettings().filled(6, 2)
         for where, threads in ((device, max(1, available_cores() // 2)), ("cpu", 1)):
             games = SelfPlay(GO, settings, range(6), Workers(2), device=where)
+            games.evaluator = tiny().evaluator("float32", where)
+            games.begin(1)
             assert [group.threads for group in games.groups] == [threads] * 2
 
     def test_what_is_published_keeps_its_graphs(self, device: str) -> None:
         """New weights go into the evaluator that there is; on the CPU each network has its own."""
         for where, keeps in ((device, True), ("cpu", False)):
-            games = SelfPlay(GO, SelfPlaySettings(groups=1), range(8), Workers(1), device=where)
+            games = SelfPlay(GO, SelfPlaySettings().filled(64, 1), range(8), Workers(1), device=where)
             evaluators, passes = [], []
             for seed in (1, 2):
                 net = tiny(seed)

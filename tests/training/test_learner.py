@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
@@ -14,10 +14,10 @@ from alphago.env.gomoku import GomokuEnv
 from alphago.env.oware import OwareEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.puct import Puct
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.inference.hardware import torch_device
-from alphago.nn.loss import LossWeights
+from alphago.nn.loss import Losses, LossWeights
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.nn.value import AddedForecast, DenseValue, ForecastValue
@@ -25,7 +25,7 @@ from alphago.training.learner import WARM_UP_STEPS, Learner
 from alphago.training.memory import ReplayMemory, Sample
 from alphago.training.optimizer import OPTIMIZERS as MADE
 from alphago.training.selfplay import selfplay
-from alphago.training.settings import TrainingSettings
+from alphago.training.settings.learning_settings import LEARNING, LearningSettings
 
 ENV = TicTacToeEnv()
 
@@ -33,7 +33,7 @@ ENV = TicTacToeEnv()
 @pytest.fixture(scope="module")
 def memory() -> ReplayMemory:
     memory = ReplayMemory(ENV)
-    memory.add(selfplay(ENV, HashEvaluator(), 8, 20, search=SearchSettings(), groups=1, device="cpu", seed=0))
+    memory.add(selfplay(ENV, HashEvaluator(), 8, 20, search=Puct(), groups=1, device="cpu", seed=0))
     return memory
 
 
@@ -64,7 +64,7 @@ def network(seed: int = 0) -> NeuralNet:
 )
 def test_logits_are_kept_near_0_where_they_may_drift(net: NeuralNet, weight: float) -> None:
     with Workers(1) as workers:
-        assert Learner(net, TrainingSettings(), workers).losses == LossWeights(log_sum=weight)
+        assert Learner(net, LearningSettings(), workers).weights == LossWeights(log_sum=weight)
 
 
 def network_without_batch_norm(seed: int = 0) -> NeuralNet:
@@ -81,7 +81,7 @@ def network_without_batch_norm(seed: int = 0) -> NeuralNet:
 def learner_of(net: NeuralNet, workers: Workers, rate: float = 0.01, decay: float = 0.0, **settings: Any) -> Learner:
     """In float32, unless it is asked otherwise: the same numbers on every processor."""
     given = {"learning_rate": rate, "weight_decay": decay, "bfloat16": False, **settings}
-    return Learner(net, TrainingSettings(**given), workers)
+    return Learner(net, LEARNING.make(given), workers)
 
 
 def state(net: NeuralNet) -> dict[str, torch.Tensor]:
@@ -113,12 +113,28 @@ class TestSteps:
     def test_only_weighted_samples_count(self, sample: Sample, workers: Workers) -> None:
         """Half of the batch is worth nothing: the gradient is the other half's, whoever computes it."""
         weight = np.repeat(np.array([1, 0], np.float32), 24)
-        half = Sample(*(array[:24] for array in sample))
+        half = sample.map(lambda array: array[:24])
         norms = [
             learner_of(network_without_batch_norm(), workers).step(given)["gradient_norm"]  # type: ignore[index]
             for given in (sample._replace(weight=weight), half)
         ]
         assert norms[0] == pytest.approx(norms[1], rel=0.02)
+
+    def test_a_loss_function_of_ones_own(self, sample: Sample, workers: Workers) -> None:
+        """The value alone is learned, by its absolute error."""
+
+        def absolute_error(logits: Tensor, value: Tensor, policy: Tensor, result: Tensor, weight: Tensor) -> Losses:
+            error = (weight * (value.flatten() - result).abs()).mean()
+            return Losses(error, torch.zeros(()), error)
+
+        learner = learner_of(network_without_batch_norm(), workers, losses=absolute_error)
+        before = state(learner.net)
+        first, _ = (learner.step(sample) for _ in range(2))
+        assert first is not None
+        assert first["policy_loss"] == 0
+        assert torch.equal(before["policy.weight"], state(learner.net)["policy.weight"])
+        assert not torch.equal(before["value.0.weight"], state(learner.net)["value.0.weight"])
+        assert learner.losses_on(sample)["fresh_policy_loss"] == 0
 
     def test_losses_on_new_positions(self, sample: Sample, workers: Workers) -> None:
         learner = learner_of(network(), workers, 0.05)
@@ -205,7 +221,7 @@ def bases() -> dict[str, nn.Module]:
 
 def samples_of(env: GameEnv, count: int) -> Sample:
     memory = ReplayMemory(env)
-    memory.add(selfplay(env, HashEvaluator(), 6, 8, search=SearchSettings(), groups=1, device="cpu", seed=0))
+    memory.add(selfplay(env, HashEvaluator(), 6, 8, search=Puct(), groups=1, device="cpu", seed=0))
     return memory.sample(count, np.random.default_rng(0))
 
 
@@ -408,7 +424,7 @@ GO4 = GoEnv(4, komi=0.5)
 
 def test_fewer_rows_than_threads(go_sample: Sample) -> None:
     with Workers(3) as workers:
-        few = Sample(*(array[:2] for array in go_sample))
+        few = go_sample.map(lambda array: array[:2])
         assert learner_of(go_network(), workers).step(few) is not None
 
 
@@ -417,7 +433,7 @@ class TestGpu:
     @pytest.mark.parametrize("optimizer", MADE)
     def test_it_learns_as_the_cpu(self, optimizer: str, go_sample: Sample) -> None:
         """Five steps on the same batch in float32, the last two from what was remembered on the other one."""
-        settings = TrainingSettings(optimizer=optimizer, bfloat16=False, learning_rate=0.01)
+        settings = LearningSettings(optimizer=optimizer, bfloat16=False, learning_rate=0.01)
         places, rows = [torch.device("cpu"), torch_device("cuda")], []
         with Workers(1) as workers:  # one replica on both: batch norm sees the whole batch
             learners = [Learner(go_network(), settings, workers, place) for place in places]
@@ -439,7 +455,7 @@ class TestGpu:
     def test_it_learns_in_bfloat16(self, go_sample: Sample) -> None:
         """The loss on one batch falls."""
         with Workers(1) as workers:
-            learner = Learner(go_network(), TrainingSettings(learning_rate=0.01), workers, torch_device("cuda"))
+            learner = Learner(go_network(), LearningSettings(learning_rate=0.01), workers, torch_device("cuda"))
             assert learner.autocast
             losses = [learner.step(go_sample)["policy_loss"] for _ in range(60)]  # type: ignore[index]
         assert losses[-1] < losses[0]

@@ -9,7 +9,7 @@ import pytest
 
 from alphago.arena.match import evaluate
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.puct import Puct
 from alphago.nn.net import NeuralNet
 from alphago.training.call.session import train
 from alphago.training.loop import learn, play, remember, train_loop
@@ -102,7 +102,7 @@ class TestStop:
             with pytest.raises(Stopped):
                 play(run, stop)
             remember(run, play(run, threading.Event()))
-            run.samples_due = 100.0
+            run.count(samples_due=100.0)
             moves = sources.made[0].moves
             with pytest.raises(Stopped):
                 learn(run, stop)
@@ -113,19 +113,10 @@ class TestLearns:
     """Tic-tac-toe from random weights, in float32 on one thread."""
 
     SETTINGS: dict[str, Any] = {
-        "num_games": 500,
-        "readouts": 40,
-        "tower_height": 1,
-        "channels": 32,
-        "batch_size": 128,
-        "start_training_after": 150,
-        "samples_per_position": 12,
-        "temperature_plies": 9,
-        "learning_rate": 1e-2,
-        "search": SearchSettings(dirichlet_weight=0.5, dirichlet_alpha=1.0),
-        **EXACT,
-        "groups": 1,
-    }
+        "num_games": 500, "readouts": 40, "tower_height": 1, "channels": 32, "batch_size": 128,
+        "start_training_after": 150, "samples_per_position": 12, "temperature_plies": 9, "learning_rate": 1e-2,
+        "search": Puct(dirichlet_weight=0.5, dirichlet_alpha=1.0), **EXACT, "groups": 1,
+    }  # fmt: skip
 
     def learns(self, folder: Path, seed: int) -> None:
         """Many games in either colour against random: hardly one is lost with a search, few are without.

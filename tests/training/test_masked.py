@@ -9,20 +9,21 @@ from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.search import SearchSettings
-from alphago.nn.loss import ILLEGAL
+from alphago.mcts.puct import Puct
+from alphago.nn.loss import ILLEGAL, LOSSES
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
+from alphago.training.cgzero import Pool
 from alphago.training.learner import Learner
-from alphago.training.memory import ReplayMemory, Sample
-from alphago.training.pool import Pool, SamplePool
+from alphago.training.memory import ReplayMemory
 from alphago.training.selfplay import selfplay
-from alphago.training.settings import TrainingSettings
+from alphago.training.settings.learning_settings import LearningSettings
+from alphago.training.targets import LambdaReturns
 
 
 def games(env: GameEnv, count: int) -> list[GameRecord]:
-    return selfplay(env, HashEvaluator(), 8, count, seed=0, search=SearchSettings(), groups=1, opening_plies=0)
+    return selfplay(env, HashEvaluator(), 8, count, seed=0, search=Puct(), groups=1, opening_plies=0)
 
 
 @pytest.mark.parametrize("env", [TicTacToeEnv(), GoEnv(3, komi=0.5), OwareEnv(planes="one-hot")], ids=str)
@@ -59,10 +60,12 @@ def test_illegal_moves_are_not_learned(threads: int) -> None:
     memory.add(games(env, 8))
     sample = memory.sample(400, np.random.default_rng(0))
     blocked = sample.policy[:, 2] == ILLEGAL
-    sample = Sample(*(array[blocked] for array in sample))
+    sample = sample.map(lambda array: array[blocked])
     assert len(sample.value) > 8
     before = {name: tensor.clone() for name, tensor in net.state_dict().items()}
-    settings = TrainingSettings(learning_rate=0.05, optimizer="sgd", losses="cgzero", weight_decay=0.0, bfloat16=False)
+    settings = LearningSettings(
+        learning_rate=0.05, optimizer="sgd", losses=LOSSES["cgzero"], weight_decay=0.0, bfloat16=False
+    )
     with Workers(threads) as workers:
         learner = Learner(net, settings, workers)
         rows = [learner.step(sample) for _ in range(30)]
@@ -77,7 +80,7 @@ def test_merged_samples_keep_their_marks() -> None:
     """A pool's means have sum 1 over legal actions, and the same marks as its positions."""
     env = OwareEnv(rules="cgzero", planes="one-hot")
     records = games(env, 6)
-    pool = SamplePool(env, Pool(positions=1), masked=True)
+    pool = Pool(positions=1).make_memory(env, targets=LambdaReturns(), masked=True, start=0, seed=0)
     pool.add([*records, *records])
     pool.begin_generation()
     plain = ReplayMemory(env, masked=True)

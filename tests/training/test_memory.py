@@ -7,7 +7,7 @@ from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.puct import Puct
 from alphago.records.record import POLICY_SCALE, GameRecord, RecordBuilder
 from alphago.training.memory import ReplayMemory
 from alphago.training.selfplay import selfplay
@@ -18,7 +18,7 @@ COUNTERS = CountingEnv(9)  # three actions, and nothing that could be turned
 
 
 def games(env: GameEnv, count: int, seed: int = 0) -> list[GameRecord]:
-    return selfplay(env, HashEvaluator(), 8, count, seed=seed, search=SearchSettings(), groups=1, opening_plies=0)
+    return selfplay(env, HashEvaluator(), 8, count, seed=seed, search=Puct(), groups=1, opening_plies=0)
 
 
 def made_up(length: int, actions: int = 10, outcome: float = 1.0, weight: float = 1.0) -> GameRecord:

@@ -145,6 +145,14 @@ def test_steps_of_ones_own_and_none() -> None:
     assert {rate_factor("constant", progress) for progress in (-1, 0, 0.5, 1, 2)} == {1}
 
 
+def test_a_function_of_the_progress() -> None:
+    def halving(progress: float) -> float:
+        return 1 - progress / 2
+
+    assert check_schedule(halving) is halving
+    assert [rate_factor(halving, progress) for progress in (-1, 0.5, 2)] == [1, 0.75, 0.5]
+
+
 @pytest.mark.parametrize(
     "schedule", ["linear", None, 0.5, [0.5, 0.1], [(0.5, 0.1), (0.5, 0.2)], [(1.5, 0.1)], [(0.5, -1)], [("a", "b")]]
 )

@@ -16,8 +16,8 @@ from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.model_files import read_weights
 from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import GameRecord, RecordBuilder, load_records
-from alphago.training.call.plan import saved_settings
 from alphago.training.loop import train_loop
+from alphago.training.parts import RUN
 from alphago.training.run import Run, Stopped
 from tests.training.small_runs import (
     GO,
@@ -59,8 +59,8 @@ class TestWhatItLeaves:
         assert GoEnv(**config["env"]) == GO
         assert config["network"] == net.config
         assert (config["network"]["tower_height"], config["network"]["channels"]) == (0, 8)
-        again = saved_settings(config, folder)
-        assert (again.num_games, again.seed, again.batch_size) == (40, 3, 16)
+        again = RUN.load(config["settings"], {}, "the run")
+        assert (again.num_games, again.seed, again.learning.batch_size) == (40, 3, 16)
 
     def test_metrics(self, finished_run: Small) -> None:
         folder, _, listener = finished_run
@@ -205,11 +205,11 @@ class TestStages:
             stages = []
             for minutes in (800, 900, 950):  # 0, 0.5 and 0.75 of what is left after the first iteration
                 run.begin_iteration()
-                stages.append(run.stage)
+                stages.append(run.entered.lesson)
                 run.clock.set(60.0 * minutes)
                 run.end_iteration([])
             run.begin_iteration()
-            assert [*stages, run.stage] == [0, 0, 0, 1]
+            assert [*stages, run.entered.lesson] == [0, 0, 0, 1]
 
     def test_readouts_rise(self, tmp_path: Path) -> None:
         settings = {"first_readouts": 2, "readouts": 16, "samples_per_position": 0}
@@ -294,7 +294,7 @@ class TestJudges:
         with opened(tmp_path, 40, extra=[judge], source=RandomGames) as run:
             with pytest.raises(Stopped):
                 train_loop(run, threading.Event())
-            assert (judge.looks, run.in_iteration) == (0, False)
+            assert (judge.looks, run.counts.in_iteration) == (0, False)
             judge.refuses = False
             train_loop(run, threading.Event())
             assert judge.looks == 3

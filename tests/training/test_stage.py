@@ -5,8 +5,8 @@ import torch
 
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
+from alphago.training.parts import run_settings
 from alphago.training.selfplay import SelfPlay
-from alphago.training.settings import TrainingSettings
 from alphago.training.stage import Stage
 from alphago.training.window import Window
 from tests.training.small_runs import GO
@@ -17,7 +17,7 @@ def test_self_play_computes_in_what_the_settings_say(dtype: str | None) -> None:
     torch.manual_seed(0)
     net = NeuralNet(GO, tower_height=1, channels=8)
     with Workers(1) as workers:
-        settings = TrainingSettings(num_games=8, selfplay_dtype=dtype)
+        settings = run_settings(num_games=8, selfplay_dtype=dtype).filled("cpu")
         stage = Stage(GO, settings, range(8), workers, make_source=SelfPlay, memory=Window())
         stage.publish(net)
     assert stage.source.evaluator.dtype == net.evaluator(dtype).dtype  # type: ignore[attr-defined]

@@ -9,8 +9,8 @@ import pytest
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.records.record import POLICY_SCALE, GameRecord
 from alphago.training.memory import ReplayMemory
+from alphago.training.parts import run_settings
 from alphago.training.selfplay import selfplay
-from alphago.training.settings import TrainingSettings
 from alphago.training.targets import LambdaReturns
 from tests.training.small_runs import GO, go_on, run, run_killed, same
 
@@ -36,13 +36,13 @@ def test_a_run_learns_by_it_and_goes_on_to_the_bit(tmp_path: Path) -> None:
     usual, _ = run(tmp_path / "usual")
     assert not same(net, usual)
     run_killed(tmp_path / "parts", 30, targets=later_values)
-    assert same(go_on(tmp_path / "parts")[0], net)
+    assert same(go_on(tmp_path / "parts", targets=later_values)[0], net)
 
 
 @pytest.mark.parametrize("wrong", [3, "lambda"])
 def test_what_are_no_targets(wrong: Any) -> None:
-    with pytest.raises(TypeError, match="targets must have the methods values and policies, or be a function"):
-        TrainingSettings(targets=wrong)
+    with pytest.raises((TypeError, ValueError), match=r"targets must be 'lambda-returns', 'mixed-targets', .* got "):
+        run_settings(targets=wrong)
 
 
 def test_a_share_out_of_range() -> None:

@@ -13,11 +13,12 @@ import pytest
 pytest.importorskip("anywidget", reason="anywidget is not installed")
 
 from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import Position
 from alphago.env.go import GoEnv
+from alphago.env.position import Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.ui.notebook_game import STATIC, NotebookGame, play_in_notebook
+from alphago.ui.notebook_game import NotebookGame, play_in_notebook
 from alphago.ui.terminal.terminal_game import play
+from alphago.ui.web.page_files import STATIC, bundle
 
 GO = GoEnv(5, komi=0.5)
 PATIENCE = 120.0  # seconds after which something hangs
@@ -130,7 +131,7 @@ def test_wrong_arguments_raise_in_the_cell(displayed: list[Any]) -> None:
 
 def test_the_widget_is_the_pages_own_module(displayed: list[Any], games: list[NotebookGame]) -> None:
     games.append(game := play(GO, even, num_readouts=4))
-    assert str(game.widget._esm) == (STATIC / "board.js").read_text("utf-8")
+    assert str(game.widget._esm) == bundle("board")
     assert str(game.widget._css) == (STATIC / "board.css").read_text("utf-8")
 
 

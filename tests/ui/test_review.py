@@ -12,8 +12,8 @@ import pytest
 from sgfmill import sgf
 
 from alphago.cli import main
-from alphago.env.game import Position
 from alphago.env.go import GoEnv
+from alphago.env.position import Position
 from alphago.nn.net import NeuralNet
 from alphago.records.sgf import SgfGame, parse_sgf, read_sgf, write_sgf
 from alphago.records.sgf.variations import Additions, with_additions

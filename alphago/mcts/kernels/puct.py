@@ -2,7 +2,7 @@
 
 import math
 
-from alphago.mcts.kernels.nodes import NONE, ROOT, greatest_waiting, mean_value
+from alphago.mcts.kernels.nodes import NONE, ROOT, greatest_waiting
 from alphago.mcts.kernels.waves import select_by
 from alphago.system.kernels.jit import inlined, kernel
 
@@ -54,14 +54,13 @@ select = select_by(choose)
 
 
 @kernel
-def mix_noise(tree, games, noise, weights):
+def mix_noise(tree, games, noise, weight):
     """Set the priors at the roots of `games` (int64 [n]) to (1 - weight) prior + weight noise.
 
-    noise: float32 [n, A], 0 on illegal actions.  weights: float32 [n], the weight of the noise in each game.
+    noise: float32 [n, A], 0 on illegal actions.  weight: float32.
     """
     for i in range(games.shape[0]):
         game = games[i]
-        weight = weights[i]
         child = tree.first_child[game, ROOT]
         while child != NONE:
             share = weight * noise[i, tree.action[game, child]]
@@ -72,36 +71,3 @@ def mix_noise(tree, games, noise, weights):
             if prior > 0:
                 tree.waiting[game, ROOT, action] = (1 - weight) * prior + weight * noise[i, action]
         tree.next_action[game, ROOT] = greatest_waiting(tree.waiting[game, ROOT])
-
-
-@inlined
-def renown(tree, game, child):
-    """Return mean value + ln(visits + 3) of a visited child, from the view of its parent's mover.
-
-    It is positive, since the mean value is at least -1 and ln 3 > 1.
-    """
-    return mean_value(tree, game, child) + math.log(tree.visits[game, child] + 3.0)
-
-
-@kernel
-def near_best(tree, games, share, out):
-    """Mark the root actions of `games` (int64 [n]) whose `renown` is at least `share` times the root's greatest.
-
-    CGZero (github.com/marchete/CGZero) chooses its moves among these actions.
-
-    out: float32 [n, A], set to 1 for the marked actions and to 0 for all other actions, including unvisited ones.
-    """
-    for i in range(games.shape[0]):
-        for action in range(out.shape[1]):
-            out[i, action] = 0
-        greatest = 0.0
-        child = tree.first_child[games[i], ROOT]
-        while child != NONE:
-            if tree.visits[games[i], child] > 0:
-                greatest = max(greatest, renown(tree, games[i], child))
-            child = tree.next_sibling[games[i], child]
-        child = tree.first_child[games[i], ROOT]
-        while child != NONE:
-            if tree.visits[games[i], child] > 0 and renown(tree, games[i], child) >= share * greatest:
-                out[i, tree.action[games[i], child]] = 1
-            child = tree.next_sibling[games[i], child]

@@ -7,7 +7,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.nn.inference.cpu_forms import FORMS, Run, choose_form, in_blocks, threads_for
 from alphago.nn.inference.frozen import TRACING, example_planes, frozen_copy, frozen_parts
 from alphago.nn.inference.gpu_forms import choose_gpu_form, device_run, translate_out_of_memory

@@ -8,7 +8,8 @@ import torch
 from torch import nn
 
 from alphago.cuda.backend import find_backend
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.env.leaves import Leaves, Reached
 from alphago.nn.inference.cpu import NOT_FINITE, NetEvaluator, check_batch, check_outputs
 from alphago.nn.inference.frozen import TRACING, frozen_parts

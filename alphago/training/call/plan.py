@@ -2,9 +2,8 @@
 
 import contextlib
 import json
-import pkgutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -15,29 +14,20 @@ from alphago.arena.engine_player import check_engine
 from alphago.arena.players import resolve_player
 from alphago.env.game import GameEnv
 from alphago.env.games import require_go
-from alphago.mcts.search import SearchSettings
-from alphago.nn.loss import LOSSES, LossWeights
+from alphago.mcts.evaluator import as_network
+from alphago.nn.inference.hardware import find_device
 from alphago.nn.net import NeuralNet, build_net
-from alphago.system.validation import UNSET, Unset, check_float, is_int, make_settings, qualified_name
+from alphago.system.validation import UNSET, Unset, is_int
 from alphago.training.curriculum import lessons
 from alphago.training.judge import JudgeSettings
-from alphago.training.judges.gate import Gate
 from alphago.training.judges.proof import Opponent
 from alphago.training.judges.watched import make_watched
 from alphago.training.judges.watcher import Watch
-from alphago.training.optimizer import OPTIMIZERS
-from alphago.training.parts import SINGLE, plain_settings, saved_part
+from alphago.training.parts import RUN
 from alphago.training.precision import choose_precision
 from alphago.training.recipes import FEW_GAMES, RECIPES, Recipe, named_recipe, recipe_for
 from alphago.training.runs.config import VERSION, other_version, version_errors
-from alphago.training.settings import TrainingSettings, default_groups, optimizer_name
-
-# Settings that a resumed run cannot change, because its games so far depend on them.  `groups` is among them because
-# each group plays the games with certain numbers: with another number of groups, a resumed run would play some games
-# twice and others never.
-STRUCTURAL = ("seed", "curriculum", "games_in_flight", "groups", "exact_rules", "optimizer", "memory")
-CHOSEN = ("games_in_flight", "groups")  # settings whose None a new run replaces by a value
-NESTED = ("search", "losses", "gate")  # settings that have settings of their own
+from alphago.training.settings.run_settings import RunSettings
 
 
 @dataclass(frozen=True)
@@ -55,6 +45,41 @@ class TrainCall:
     until: Opponent | Unset | None
     settings: Mapping[str, Any]
     device: str = "cpu"  # the device of self-play and training
+    may_change: bool = False  # whether another device may be used if this one cannot compute the network
+
+    @classmethod
+    def of(
+        cls,
+        env: GameEnv,
+        num_games: int | Unset | None,
+        settings: Mapping[str, Any],
+        *,
+        preset: str | None = None,
+        model: NeuralNet | str | Path | None = None,
+        sizes: Mapping[str, int | None],
+        until: str | Opponent | Unset | None = UNSET,
+        device: str = "auto",
+    ) -> "TrainCall":
+        """Return the call with its network loaded, its opponent named, and its device found.
+
+        Raises TypeError for an argument of a wrong type, and BackendMissing for a device that does not exist.
+        """
+        network: Any = as_network(model, env)
+        if network is not None and not isinstance(network, NeuralNet):
+            raise TypeError(f"model must be a NeuralNet, a name or path as load_model takes it, or None, got {model!r}")
+        if until is not None and not isinstance(until, (str, Opponent, Unset)):
+            raise TypeError(f"until must be an opponent's name, an Opponent or None, got {until!r}")
+        return cls(
+            env,
+            num_games,
+            preset,
+            network,
+            {name: size for name, size in sizes.items() if size is not None},
+            Opponent(until) if isinstance(until, str) else until,
+            settings,
+            find_device(env, device),
+            device == "auto",
+        )
 
     def __post_init__(self) -> None:
         if self.model is not None and self.sizes:
@@ -62,18 +87,25 @@ class TrainCall:
                 f"tower_height and channels must be left out where a model is given, got {dict(self.sizes)!r}"
             )
 
-    def explicit(self, recipe: Recipe | None) -> dict[str, Any]:
-        """Return the settings that the recipe or the call sets; the call's values replace the recipe's."""
-        games = {} if self.num_games is UNSET else {"num_games": self.num_games}
-        before = recipe.settings_on(self.device) if recipe else {}
-        return {**before, **update_settings(before, self.settings), **games}
+    def merge(self, recipe: Recipe | None, before: RunSettings | None = None) -> RunSettings:
+        """Return the settings of a recipe, changed by the call's; what neither sets is as in `before`, or the default.
+
+        A run that is limited by time has no limit of games where neither gives one.
+        """
+        usual = recipe.settings_on(self.device) if recipe else {}
+        given = {**self.settings, **({} if self.num_games is UNSET else {"num_games": self.num_games})}
+        both = {**usual, **given}
+        if before is None and both.get("max_minutes") is not None and "num_games" not in both:
+            given["num_games"] = None
+        return RUN.make(given, RUN.make(usual, before))
 
 
 @dataclass(frozen=True)
 class Plan:
     """All that is needed to start a run, new or resumed."""
 
-    settings: TrainingSettings
+    env: GameEnv
+    settings: RunSettings
     model: NeuralNet  # the network; a resumed run takes its weights from the saved state
     until: Opponent | None
     config: dict[str, Any]  # the contents of config.json
@@ -91,15 +123,7 @@ def new_run(call: TrainCall) -> Plan:
     recipe = recipe_for(env) if call.preset is None else named_recipe(call.preset)
     if call.preset is None and is_int(call.num_games, 1):
         recipe = recipe.for_games(call.num_games)
-    given = call.explicit(recipe)
-    if given.get("max_minutes") is not None:
-        given.setdefault("num_games", None)
-    settings = make_settings(TrainingSettings, **given)
-    settings = replace(  # decided once: a resumed run keeps them on any device and however long it becomes
-        settings,
-        groups=settings.groups or default_groups(call.device),
-        games_in_flight=settings.selfplay(call.device).games_in_flight,
-    )
+    settings = call.merge(recipe).filled(call.device)  # once: a resumed run keeps the values on any device
     model = call.model
     if model is None:
         with seeded(settings.seed):
@@ -123,7 +147,7 @@ def new_run(call: TrainCall) -> Plan:
     config |= {"recipe": recipe_name(recipe), "changes": [], "compacted": []}
     positions = recipe.positions_to_beat(until.name, env) if until else 0
     judges, watch = judges_of(settings, until), watch_of(settings, env)
-    return Plan(settings, model, until, config, positions, judges, watch, tuple(notes), step_seconds=step_seconds)
+    return Plan(env, settings, model, until, config, positions, judges, watch, tuple(notes), step_seconds=step_seconds)
 
 
 def recipe_name(recipe: Recipe) -> str:
@@ -166,14 +190,12 @@ def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
     model = fitted(model, env)
     compare(network, model.config, differs)
 
-    explicit = {name: value for name, value in call.explicit(recipe).items() if value is not None or name not in CHOSEN}
-    before = saved_settings(config, folder, explicit)
-    settings = make_settings(TrainingSettings, **{**vars(before), **update_settings(vars(before), explicit)})
-    pairs = {f.name: (getattr(before, f.name), getattr(settings, f.name)) for f in fields(settings)}
-    changes = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
-    for name, pair in changes.items():
-        if name in STRUCTURAL:
-            differs(name, *(map(optimizer_name, pair) if name == "optimizer" else pair))
+    with version_errors(folder, "settings"):
+        before = RUN.load(config["settings"], call.settings, f"the run in {folder}")
+    settings = call.merge(recipe, before).filled(call.device, before)
+    changes = RUN.changes(before, settings)
+    for name in RUN.structural(before, settings):
+        differs(name, *map(named, changes[name]))
     check_boards(env, settings, model)
     with version_errors(folder, "an opponent"):
         was_until = Opponent(**config["until"]) if config["until"] else None
@@ -184,58 +206,28 @@ def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
     positions = recipe.positions_to_beat(until.name, env) if recipe and until else 0
     new = {**config, **changeable(settings, until)}
     judges, watch = judges_of(settings, check_opponent(until, env)), watch_of(settings, env)
-    return Plan(settings, model, until, new, positions, judges, watch, changes=changes)
+    return Plan(env, settings, model, until, new, positions, judges, watch, changes=changes)
 
 
-def judges_of(settings: TrainingSettings, until: Opponent | None) -> list[JudgeSettings[Any]]:
-    """Return the settings of a run's judges; raise ValueError if more than one of them chooses self-play's network."""
-    judges = [*settings.made_judges, *([until] if until else [])]
-    if len(choosing := [judge for judge in judges if judge.chooses]) > 1:
-        raise ValueError(f"judges must have at most one that chooses self-play's network, got {choosing}")
-    return judges
+def named(value: Any) -> Any:
+    """Return a value of a setting for a message: a function's name, and all else unchanged."""
+    return getattr(value, "__qualname__", value)
 
 
-def watch_of(settings: TrainingSettings, env: GameEnv) -> Watch | None:
+def judges_of(settings: RunSettings, until: Opponent | None) -> list[JudgeSettings[Any]]:
+    """Return the settings of a run's judges."""
+    return [*settings.judges, *([until] if until else [])]
+
+
+def watch_of(settings: RunSettings, env: GameEnv) -> Watch | None:
     """Return what tests a run's networks by the setting `watch`; None for nothing.  Raises as `make_watched` does."""
-    watched = make_watched(settings.watch or (), env)
-    return Watch(watched, settings.watch_share) if watched else None
+    watch = settings.watch
+    return None if watch is None else Watch(make_watched(watch.opponents, env), watch.share)
 
 
-def changeable(settings: TrainingSettings, until: Opponent | None) -> dict[str, Any]:
+def changeable(settings: RunSettings, until: Opponent | None) -> dict[str, Any]:
     """Return the entries of a config that a resumed run may change: the settings, and the opponent to beat."""
-    return {"settings": plain_settings(settings), "until": asdict(until) if until else None}
-
-
-def update_settings(before: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings `new`, where a nested setting's missing fields are filled in from the settings `before`.
-
-    Raises TypeError, which suggests similar names, for a field of a nested setting that does not exist.
-    """
-    settings = {name: update_nested(before.get(name), new[name]) if name in NESTED else new[name] for name in new}
-    return settings | ({"gate": as_gate(settings["gate"])} if "gate" in settings else {})
-
-
-def as_gate(given: Any) -> Any:
-    """Return the gate for a win rate or for a dictionary of settings of Gate; anything else is returned unchanged."""
-    if given is None or hasattr(given, "make_judge"):
-        return given
-    if isinstance(given, Mapping):
-        return make_settings(Gate, **given)
-    return Gate(check_float("gate, a win rate,", given))
-
-
-def update_nested(before: Any, new: Any) -> Any:
-    """Return the new value of a nested setting: `new`; if this is a dictionary, with missing fields from `before`.
-
-    before: the value so far: None, the name of a set of losses, a dictionary or a dataclass of settings.
-    """
-    if not isinstance(new, Mapping):
-        return new
-    if isinstance(before, str):
-        before = LOSSES[before]
-    if before is None or isinstance(before, Mapping):
-        return {**(before or {}), **new}
-    return make_settings(type(before), **{**vars(before), **new})
+    return {"settings": RUN.plain(settings), "until": asdict(until) if until else None}
 
 
 def check_opponent(opponent: Opponent | None, env: GameEnv) -> Opponent | None:
@@ -260,64 +252,12 @@ def compare(saved: Mapping[str, Any], new: Mapping[str, Any], differs: Callable[
             differs(name, saved.get(name), value)
 
 
-def saved_settings(config: Mapping[str, Any], folder: Path, call: Mapping[str, Any] | None = None) -> TrainingSettings:
-    """Return the settings in a run's config.
-
-    call: the settings that the caller of `train` sets.  The config has only the names of a custom optimizer and a
-        custom search class; the function and the class themselves are taken from `call`.
-    Raises ValueError if the settings are of another version, or a custom function or class is missing.
-    """
-    call = call or {}
-    with version_errors(folder, "settings"):
-        given = dict(config["settings"])
-        if unknown := given.keys() - {f.name for f in fields(TrainingSettings)}:
-            raise other_version(folder, "settings", ", ".join(sorted(unknown)))
-        given["search"] = saved_search(given["search"], folder, call.get("search"))
-        for name in SINGLE:
-            given[name] = saved_part(given[name], folder, [call.get(name)])
-        given["judges"] = tuple(saved_part(judge, folder, call.get("judges", ())) for judge in given["judges"])
-        given["losses"] = LossWeights(**given["losses"])
-        was, optimizer = given["optimizer"], call.get("optimizer")
-        if callable(optimizer) and optimizer_name(optimizer) == was:
-            given["optimizer"] = optimizer
-        elif was not in OPTIMIZERS:
-            raise ValueError(f"the run in {folder} has a custom optimizer, {was}: pass that function as optimizer=…")
-        return make_settings(TrainingSettings, **given)
-
-
-def saved_search(saved: Mapping[str, Any] | None, folder: Path, call: Any) -> Any:
-    """Return the setting `search` in a run's config.
-
-    saved: the saved value.
-    call: the value that the caller of `train` sets.  If it is an instance of the class whose name is saved, that class
-        is used and not imported.
-    Returns search settings; or the dictionary `saved` if it only changes some fields of self-play's default search; or
-    None if `saved` is None.
-    Raises ValueError for a class that cannot be imported.
-    """
-    if saved is not None and "class" in saved:
-        name, values = saved["class"], {key: value for key, value in saved.items() if key != "class"}
-        try:
-            kind = type(call) if qualified_name(type(call)) == name else pkgutil.resolve_name(name)
-            if not issubclass(kind, SearchSettings):
-                raise TypeError("it is no class of search settings")
-        except Exception as error:  # importing a module runs it
-            raise ValueError(
-                f"the run in {folder} has a search of its own class, {name}, which cannot be imported ({error}): "
-                "pass settings of that class as search=…"
-            ) from error
-        return make_settings(kind, **values)
-    if saved is not None and set(saved) == {f.name for f in fields(SearchSettings)}:
-        return SearchSettings(**saved)  # all of them; fewer only change self-play's default search
-    return saved
-
-
 def fitted(model: NeuralNet, env: GameEnv) -> NeuralNet:
     """Return the network, resized to the board of `env` if necessary; raise ValueError if it is for another game."""
     return model if model.env == env else model.resized(env)
 
 
-def check_boards(env: GameEnv, settings: TrainingSettings, model: NeuralNet) -> None:
+def check_boards(env: GameEnv, settings: RunSettings, model: NeuralNet) -> None:
     """Raise ValueError if the settings name a board that the game or the network does not support."""
     for lesson in lessons(env, settings.curriculum):
         model.resized(lesson.env)

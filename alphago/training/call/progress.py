@@ -2,10 +2,11 @@
 
 from typing import NamedTuple
 
+from alphago.env.games import selfplay_game
 from alphago.system.stopwatch import EXAMINATION, MATCHES, OPTIMIZER, PLAYING, PUBLISHING, SAMPLING, SAVING
 from alphago.training.history import Row
 from alphago.training.run import Run
-from alphago.training.watch.report import Progress, Report
+from alphago.training.watch.report import Progress, ProgressReport
 
 LATEST = 6  # number of latest iterations over which the speed is averaged
 LEAST_SECONDS = 2.0  # seconds of self-play in the first iteration from which its speed is estimated
@@ -29,7 +30,7 @@ class Speed(NamedTuple):
     other: float
 
 
-class RunProgress(Report):
+class RunProgress(ProgressReport):
     """A report that estimates a run's progress; calling it, at any time and from any thread, returns the progress.
 
     The remaining time is estimated from the remaining moves and gradient steps and the speed of the latest iterations.
@@ -91,11 +92,11 @@ class RunProgress(Report):
             return None
         # Of the games in parallel the shortest end first, so the usual length counts as one game for each of them.
         side_by_side = run.settings.side_by_side(run.games)
-        length = (self.plies + side_by_side * run.goal.usual_length) / (self.finished + side_by_side)
+        length = (self.plies + side_by_side * selfplay_game(run.goal).usual_length) / (self.finished + side_by_side)
         begun_before = min(self.games_before, side_by_side) / 2 * length  # moves of games begun before this object
         moves_left = max(0.0, (games - self.games_before) * length - begun_before - self.moves - moves)
         moves_left += min(moves_left, side_by_side / 2 * length)  # the last games have the cores to themselves
         memory = run.stage.memory
-        learned = run.positions + (memory.added if memory.can_learn else 0)
-        samples = run.samples_due + max(0.0, games * length - learned) * memory.samples_per_position
-        return moves_left * each + samples / settings.batch_size * settings.epochs * step
+        learned = run.counts.positions + (memory.added if memory.can_learn else 0)
+        samples = run.counts.samples_due + max(0.0, games * length - learned) * memory.samples_per_position
+        return moves_left * each + samples / settings.learning.batch_size * settings.epochs * step

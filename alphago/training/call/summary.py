@@ -9,7 +9,7 @@ from alphago.env.games import GAMES, is_packaged
 from alphago.nn.model_files import LATEST, ModelError, read_description, read_weights
 from alphago.nn.net import load_model
 from alphago.training.history import EVALUATIONS, METRICS, Row, number, opponent_name, read_rows
-from alphago.training.runs.config import game_of, read_config
+from alphago.training.runs.config import flat_settings, game_of, read_config
 
 PROVED = "proved to be stronger"
 LOSSES = ("policy_loss", "value_loss", "ownership_loss", "score_loss")
@@ -22,7 +22,7 @@ def run_summary(folder: Path) -> dict[str, Any]:
     Raises ValueError if its config is damaged.
     """
     config = read_config(folder)
-    settings = config["settings"]
+    settings = flat_settings(config)
     rows = read_rows(folder / METRICS, "seconds")
     last = rows[-1] if rows else {}
     matches = read_rows(folder / EVALUATIONS, "opponent")

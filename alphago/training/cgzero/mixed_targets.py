@@ -23,7 +23,7 @@ class MixedTargets:
     mixed: MixedValues = setting(
         'the value targets: "plies" and "legal-moves" are k times the result plus 1 - k times the search value, where '
         "k grows along the game from `result_share` by `result_growth`, evenly per ply or in proportion to the number "
-        'of legal moves; "lambda": lambda-returns with `search_share`, see `lambda_returns`',
+        'of legal moves; "lambda": lambda-returns with `search_share`',
         default="legal-moves",
     )
     result_share: float = setting(

@@ -29,33 +29,42 @@ Rates = tuple[tuple[int, float], ...]  # (first generation, factor from this gen
 class Pool:
     """Settings of a SamplePool and of the generations in which a run learns from it.  The defaults are CGZero's."""
 
-    positions: int = setting("new positions of self-play in each generation", default=100_000, least=1)
+    positions: int = setting("new positions of self-play in each generation", default=100_000, least=1, structural=True)
     subset: int | None = setting(
         "different inputs from which a generation learns; None for three times `positions` (CGZero: 350 000)",
         default=None,
         least=1,
+        structural=True,
     )
     size: int | None = setting(
         "largest number of merged samples in the pool, summed over its generations; a larger pool drops its oldest "
         "generations; None for ten times `subset` (CGZero: 3 500 000)",
         default=None,
         least=1,
+        structural=True,
     )
     epochs: int = setting(
-        "passes over the subset; generation g, counted from 0, makes at most g + 1 passes", default=20, least=1
+        "passes over the subset; generation g, counted from 0, makes at most g + 1 passes",
+        default=20,
+        least=1,
+        structural=True,
     )
-    decay: float = setting("how much a sample's weight falls per generation of its age", default=0.02, least=0)
-    least_weight: float = setting("weight of the oldest samples", default=0.65, positive=True, most=1)
+    decay: float = setting(
+        "how much a sample's weight falls per generation of its age", default=0.02, least=0, structural=True
+    )
+    least_weight: float = setting("weight of the oldest samples", default=0.65, positive=True, most=1, structural=True)
     first_until: int | None = setting(
         "generation in which the pool drops the games of the first generation, whose network was untrained; None for "
         "never",
         default=5,
         least=1,
+        structural=True,
     )
     rates: Rates = setting(
         "factors of the learning rate, as pairs (first generation, factor): ((0, 8), (1, 6), (5, 2), (10, 1)); the "
         "run's `schedule` applies as well",
         default=((0, 8.0), (1, 6.0), (5, 2.0), (10, 1.0)),
+        structural=True,
     )
 
     def __post_init__(self) -> None:

@@ -11,10 +11,10 @@ from alphago.arena.match import MatchResult, evaluate, wilson
 from alphago.arena.openings import opening_length
 from alphago.arena.sprt import Sprt, pair_scores
 from alphago.env.game import GameEnv
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.search_forms import SELF_PLAY, SearchForm
 from alphago.nn.net import NeuralNet
 from alphago.training.run import Run
-from alphago.training.settings import TrainingSettings
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
 
 AT_ONCE = 20  # games between two evaluations of the sequential test, and between two checks of `stop`
 
@@ -40,8 +40,8 @@ def play_candidate(run: Run, opponent: NeuralNet, terms: Terms, seed: int, stop:
     seed: as in `Match.play`.
     Raises MatchStopped if `stop` is set before the end.
     """
-    readouts = run.settings.readouts if terms.readouts is None else terms.readouts
-    search = match_search(run.settings)
+    readouts = run.settings.selfplay.readouts if terms.readouts is None else terms.readouts
+    search = match_search(run.settings.selfplay)
     match = Match((run.learner.net, opponent), run.stage.env, readouts, terms, run.device, search)
     while not match.is_over:
         match.play(seed, stop)
@@ -68,9 +68,9 @@ def log_match(run: Run, match: "Match", row: Mapping[str, Any], name: str) -> No
     )
 
 
-def match_search(settings: TrainingSettings) -> SearchSettings | str:
-    """Return the search of a run's matches: self-play's if the run has one of its own, else "gumbel"; without noise."""
-    return "gumbel" if settings.search is None else settings.search_for(AT_ONCE)
+def match_search(settings: SelfPlaySettings) -> SearchForm:
+    """Return the search of a run's matches: self-play's, without noise; the usual one as suits the matches."""
+    return SELF_PLAY if settings.search == settings.usual_search else settings.search
 
 
 class Match:
@@ -90,7 +90,7 @@ class Match:
         readouts: int,
         terms: Terms,
         device: str,
-        search: SearchSettings | str = "gumbel",
+        search: SearchForm = SELF_PLAY,
     ) -> None:
         self.device = device
         self.players = players

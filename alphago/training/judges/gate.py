@@ -34,6 +34,7 @@ class Gate:
         default=0.55,
         positive=True,
         most=1,
+        shown="win rate at which self-play takes a new network",
     )
     games: int = setting(
         "games of a match, an even number: each opening is played with both colours (the paper: 400)",
@@ -49,7 +50,7 @@ class Gate:
         "simulations per move; 0 compares the policies alone, None uses self-play's number", default=None, least=0
     )
     sprt: tuple[float, float] | None = setting(
-        "two Elo differences (elo0, elo1) of a sequential test (see Sprt) that replaces the win rate: the candidate is "
+        "two Elo differences (elo0, elo1) of a sequential test that replaces the win rate: the candidate is "
         "accepted if the test accepts elo1; the test may end the match early, and fails if undecided after `games`",
         default=None,
     )

@@ -16,7 +16,7 @@ from alphago.arena.match import MatchResult, MatchStopped, evaluate
 from alphago.arena.openings import opening_length
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.env.game import GameEnv
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.gumbel import Gumbel
 from alphago.nn.model_files import fingerprint
 from alphago.nn.net import NeuralNet
 from alphago.system.files import write_atomic
@@ -31,7 +31,7 @@ TEST = Sprt(0.0, 40.0)
 GAMES_AT_ONCE = 20
 LATEST_MATCHES = 5  # matches whose win rates the run's last sentence gives
 PROOF = "proof.json"
-SEARCH = SearchSettings(gumbel=True)  # one leaf per wave: games are few, but the opponent takes most of the time anyway
+SEARCH = Gumbel()  # one leaf per wave: games are few, but the opponent takes most of the time anyway
 
 
 @settings

@@ -15,13 +15,13 @@ from alphago.arena.players import resolve_player
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.gumbel import Gumbel
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
 from alphago.training.judges.results import games_as_text, match_row, without_forfeits
 
 PAIRS = 10  # pairs of games in a match
-SEARCH = SearchSettings(gumbel=True)
+SEARCH = Gumbel()
 
 
 class WatchedOpponent:

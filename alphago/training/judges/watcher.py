@@ -112,7 +112,7 @@ class Watcher:
         """Return whether an examination should begin, or the budget allows a time slice of one in progress."""
         self.budget.trained = run.clock.seconds
         if run.is_over:
-            return self.ending != run.iterations or any(task.examination for task in self.tasks)
+            return self.ending != run.counts.iterations or any(task.examination for task in self.tasks)
         return any(self.is_due(task, run) for task in self.tasks) or self.next_task() is not None
 
     def is_due(self, task: WatchTask, run: Run) -> bool:
@@ -147,8 +147,8 @@ class Watcher:
         self.budget.trained, standing, self.progress = run.clock.seconds, run.standing, run.progress
         at_the_end, due = run.is_over, [task for task in self.tasks if self.is_due(task, run)]
         if at_the_end:
-            due = self.tasks if self.ending != run.iterations else []
-            self.ending = run.iterations
+            due = self.tasks if self.ending != run.counts.iterations else []
+            self.ending = run.counts.iterations
         with run.clock.stopped(), EXAMINATION, self.budget.spending():
             for task in due:
                 self.end_examination(task, run)
@@ -190,11 +190,11 @@ class Watcher:
 
         standing: the value of `run.standing`.
         """
-        if run.iterations not in self.networks:
+        if run.counts.iterations not in self.networks:
             fits = run.player if run.stage.env == self.env else run.player.resized(self.env)
-            self.networks[run.iterations] = frozen_copy(fits)
+            self.networks[run.counts.iterations] = frozen_copy(fits)
         self.begun += 1
-        task.begun, task.seed, task.network = self.progress, self.begun, run.iterations
+        task.begun, task.seed, task.network = self.progress, self.begun, run.counts.iterations
         task.standing, task.seconds = standing, 0.0
         task.examination = task.watched.examination(task.seed, run.device)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 CONFIG = "config.json"
 COPY = "config.copy.json"
-VERSION = 2  # of the config's form; a config without a version is older
+VERSION = 2  # of the config's form; a config of version 1 has no version
 FIELDS: dict[str, tuple[type, ...]] = {
     "game": (str,), "env": (dict,), "network": (dict,), "settings": (dict,), "until": (dict, NoneType),
     "changes": (list,), "compacted": (list,),
@@ -56,13 +56,33 @@ def parse_config(path: Path) -> dict[str, Any]:
         raise ValueError("is damaged (it is not a JSON object)")
     if wrong := [name for name, types in FIELDS.items() if not isinstance(config.get(name, ...), types)]:
         raise ValueError(f"is of another version, or incomplete ({', '.join(wrong)})")
-    version = config.get("version")
-    if version not in (None, VERSION):
-        raise ValueError(f"is of another version ({version!r}, must be {VERSION})")
+    version = config.get("version", 1)
+    if version not in (1, VERSION):
+        raise ValueError(f"is of version {version!r}, and this program reads versions up to {VERSION}")
     try:
-        return newer_config(config) if version is None else config
-    except KeyError as error:
+        config = newer_config(config) if version == 1 else config
+        flat_settings(config)
+    except (KeyError, TypeError) as error:
         raise ValueError(f"is of another version, or incomplete (settings: {error})") from error
+    return config
+
+
+def flat_settings(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings in a config as plain data by keyword, as `train` takes them.
+
+    Those of self-play, learning and a window of games stand beside the run's; other parts are dictionaries, and so is
+    each judge that has a name.
+    """
+    settings = config["settings"]
+    parts = [settings[name] for name in ("selfplay", "learning")]
+    parts += [settings["memory"]] if settings["memory"]["kind"] == "window" else []
+    flat = {name: value for part in parts for name, value in part.items() if name != "kind"}
+    judges = {judge["kind"]: judge for judge in settings["judges"]}
+    return {
+        **{name: value for name, value in settings.items() if name not in ("selfplay", "learning")},
+        **judges,
+        **flat,
+    }
 
 
 def game_of(config: Mapping[str, Any]) -> "GameEnv":

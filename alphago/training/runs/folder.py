@@ -150,7 +150,7 @@ class RunFolder:
             self.shards.restore(state.data["shards"])
             for path in [*(self.path / WEIGHTS).glob("games-*.safetensors"), *(self.path / MATCHES).glob("*-*.npz")]:
                 games = path.stem.split("-")[1]
-                if games.isdecimal() and int(games) > state.data["games"]:
+                if games.isdecimal() and int(games) > state.data["counts"]["games"]:
                     path.unlink()
             for name, length in state.data["logs"].items():
                 state.notes += filter(None, [truncate(self.path / name, length)])

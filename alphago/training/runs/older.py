@@ -2,34 +2,109 @@
 
 from typing import Any
 
+from alphago.mcts.search import leaves_for
+
+COUNTS = ("games", "positions", "iterations", "in_iteration", "readouts", "samples_due", "saved_games", "compacted")
 MOVED = {"alphago.training.group:SelfPlay": "alphago.training.selfplay:SelfPlay"}  # classes of sources
+
+# Version 1 had all settings in one dictionary.  By part, those that are in a part now.
+PARTS = {
+    "selfplay": (
+        "readouts", "games_in_flight", "groups", "temperature_plies", "resign_threshold", "no_resign_share",
+        "opening_plies",
+    ),
+    "learning": (
+        "batch_size", "learning_rate", "dense_rate", "weight_decay", "optimizer", "schedule", "gradient_norm",
+        "bfloat16", "losses",
+    ),
+    "memory": ("memory_size", "samples_per_position", "surprise_share"),
+    "targets": ("value_targets", "search_share", "result_share", "result_growth", "visits_until", "played_from"),
+    "games": ("random_move_share", "random_move_plies"),
+    "watch": ("watch", "watch_share"),
+    "chosen": ("sizes", "search", "gate", "champions", "pool"),
+}  # fmt: skip
+# The settings of the searches of today; version 1 had all of them in one class.
+GUMBEL = ("considered", "c_visit", "c_scale")
+PUCT = (
+    "c_puct", "parent_value_weight", "first_play_reduction", "virtual_loss", "dirichlet_weight", "dirichlet_alpha"
+)  # fmt: skip
+CGZERO = {"c_puct_growth": 0.0, "c_puct_limit": None, "value_noise": 0.0, "near_best": None}  # with their defaults
+ALWAYS = ("leaves", "decisive_moves")
+OPTIMIZERS = ("muon", "adamw", "sgd")
 
 
 def newer_config(config: dict[str, Any]) -> dict[str, Any]:
-    """Return a config without a version, from before configs had one, in the form of version 2.
+    """Return a config of version 1, which has no version, in the form of version 2.
 
     Raises KeyError or ValueError for a run that this version cannot continue.
     """
-    settings = dict(config["settings"])
-    if settings.pop("sizes", ()):
+    return {**config, "version": 2, "settings": newer_settings(config["settings"])}
+
+
+def newer_settings(flat: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of version 1 in parts."""
+    parts = {part: {name: flat[name] for name in names} for part, names in PARTS.items()}
+    run = {name: value for name, value in flat.items() if not any(name in names for names in PARTS.values())}
+    selfplay, learning, chosen = parts["selfplay"], parts["learning"], parts["chosen"]
+    if chosen["sizes"]:
         raise ValueError("plays several boards at the same time, which runs no longer do")
-    settings["memory"] = named("pool", settings.pop("pool"))
-    champions = settings.pop("champions")
-    settings["judges"] = [named("champions", champions)] if champions else []
-    settings["gate"] = named("gate", settings["gate"])
-    random = {name: settings.pop(name) for name in ("random_move_share", "random_move_plies")}
-    settings["seating"] = named("cgzero-games", random) if random["random_move_share"] else None
-    shares = ("result_share", "result_growth", "visits_until", "played_from")
-    targets = {"mixed": settings.pop("value_targets"), **{name: settings.pop(name) for name in shares}}
-    usual = targets["mixed"] == "lambda" and targets["visits_until"] == 1
-    targets["search_share"] = settings["search_share"]
-    settings["targets"] = None if usual else named("mixed-targets", targets)
-    return {**config, "version": 2, "settings": settings}
+    if learning["optimizer"] not in OPTIMIZERS:
+        learning["optimizer"] = {"function": learning["optimizer"]}
+    selfplay["search"] = newer_search(chosen["search"], selfplay)
+    if selfplay["search"]["kind"] == "gumbel":
+        selfplay["temperature_plies"] = None  # Gumbel search always ignored them
+    random = parts["games"]["random_move_share"]
+    selfplay["seating"] = {"kind": "cgzero-games", **parts["games"]} if random else None
+    memory = {"kind": "window", **parts["memory"]} if chosen["pool"] is None else {"kind": "pool", **chosen["pool"]}
+    judges = [{"kind": name, **chosen[name]} for name in ("gate", "champions") if chosen[name] is not None]
+    watch = parts["watch"]
+    return {
+        **run,
+        "selfplay": selfplay,
+        "learning": learning,
+        "memory": memory,
+        "targets": newer_targets(parts["targets"]),
+        "judges": judges,
+        "watch": watch["watch"] and {"opponents": watch["watch"], "share": watch["watch_share"]},
+    }
 
 
-def named(part: str, settings: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return the settings of a part with its name; None for None."""
-    return None if settings is None else {"part": part, **settings}
+def newer_targets(flat: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of value and policy targets of version 1 as one of the targets of today."""
+    if flat["value_targets"] == "lambda" and flat["visits_until"] == 1:
+        return {"kind": "lambda-returns", "search_share": flat["search_share"]}
+    shares = {name: value for name, value in flat.items() if name != "value_targets"}
+    return {"kind": "mixed-targets", "mixed": flat["value_targets"], **shares}
+
+
+def newer_search(search: dict[str, Any] | None, selfplay: dict[str, Any]) -> dict[str, Any]:
+    """Return the search of version 1 as one of the searches of today, with all its settings.
+
+    search: it may be None, or have some settings only; the others were those that suit the run.
+    selfplay: the run's settings of self-play.
+    """
+    if search is not None and "class" in search:
+        return {"kind": search["class"], **{name: value for name, value in search.items() if name != "class"}}
+    readouts = selfplay["readouts"]
+    usual = {
+        "gumbel": True,
+        "considered": max(2, min(16, readouts // 2)),
+        "leaves": leaves_for(selfplay["games_in_flight"], readouts),
+    }
+    values = {**usual, **(search or {})}
+    if not values.get("c_puct_growth"):
+        values.pop("c_puct_limit", None)  # it bounded only a c_puct that changed
+    if values.get("dirichlet_decay") and not values["gumbel"]:
+        raise ValueError("has Dirichlet noise that decreases with the ply, which searches no longer have")
+    if values["gumbel"] and values.get("value_noise"):
+        raise ValueError("has noise on the values of a Gumbel search, which that search no longer has")
+    if values["gumbel"]:
+        kind, names = "gumbel", [*ALWAYS, *GUMBEL]
+    elif any(values.get(name, usual) != usual for name, usual in CGZERO.items()):
+        kind, names = "cgzero-puct", [*ALWAYS, *PUCT, *CGZERO]
+    else:
+        kind, names = "puct", [*ALWAYS, *PUCT]
+    return {"kind": kind, **{name: values[name] for name in names if name in values}}
 
 
 def newer_state(data: dict[str, Any]) -> dict[str, Any]:
@@ -38,5 +113,6 @@ def newer_state(data: dict[str, Any]) -> dict[str, Any]:
     memory = {**board["memory"], "has_learned": board["has_learned"]}
     source = MOVED.get(board["source_class"], board["source_class"])
     stage = {"memory": memory, "source": board["source"], "source_class": source, "adaptive": board["adaptive"]}
-    kept = {name: value for name, value in data.items() if name != "boards"}
-    return {**kept, "lesson": data["stage"], "stage": stage, "batches_taken": memory.get("taken", 0)}
+    counts = {name: data[name] for name in COUNTS} | {"batches_taken": memory.get("taken", 0)}
+    kept = {name: value for name, value in data.items() if name not in (*COUNTS, "boards")}
+    return {**kept, "entered": data["stage"], "counts": counts, "stage": stage}

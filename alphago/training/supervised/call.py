@@ -8,17 +8,22 @@ from typing import Any
 
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.evaluator import AveragedEvaluator
+from alphago.nn.loss import LOSSES
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import one_torch_thread
 from alphago.records.record import GameRecord
 from alphago.system.cores import available_cores
+from alphago.system.settings_tree import SettingsTree
 from alphago.system.validation import check_float, check_int, checks_keywords
-from alphago.training.call.session import RunParts, Slice, train_run
+from alphago.training.call.opening import RunParts
+from alphago.training.call.plan import TrainCall
+from alphago.training.call.session import Slice, train_run
 from alphago.training.judges.held_out import HeldOutGames
 from alphago.training.judges.prediction import AT_ONCE, Counts, predict
 from alphago.training.learner import Learner
-from alphago.training.runs.config import holds_run, read_config
-from alphago.training.settings import TrainingSettings
+from alphago.training.parts import RUN
+from alphago.training.runs.config import flat_settings, holds_run, read_config
+from alphago.training.settings.run_settings import AnyRunSettings
 from alphago.training.supervised.given_games import given_games, left_out_sentence
 from alphago.training.supervised.source import Given, GivenSource
 from alphago.training.watch.report import Report
@@ -26,22 +31,20 @@ from alphago.training.watch.report import Report
 HELD_OUT_POSITIONS = 20_000  # positions of a test: enough to distinguish an accuracy of 47 % from 48 %
 CHECKS = 20  # tests in a run
 
-# Values of settings that differ from self-play's: each position is sampled once an epoch, and games follow exact rules.
-SUPERVISED: dict[str, Any] = {
-    "samples_per_position": 1.0, "start_training_after": 0, "exact_rules": True, "curriculum": (),
-    "gate": None, "first_readouts": None, "first_games_in_flight": None,
-    "batch_size": 128, "learning_rate": 0.01, "dense_rate": 0.1,
-    "search_share": 0.0, "surprise_share": 0.0, "opening_plies": 0, "max_minutes": None,
-}  # fmt: skip
-# Settings that only self-play has, or that the given games determine.
-OF_SELF_PLAY = (
-    "num_games", "exact_rules", "curriculum", "gate", "judges", "memory", "targets", "seating", "start_training_after",
-    "samples_per_position", "surprise_share", "search_share", "resign_threshold", "adaptive_resignation",
-    "opening_plies",
-)  # fmt: skip
+SUPERVISED = SettingsTree(AnyRunSettings, {"losses": LOSSES})  # the settings of supervised learning
+USUAL: dict[str, Any] = {"batch_size": 128, "learning_rate": 0.01, "dense_rate": 0.1}  # their other defaults
+# What the given games determine: each position is sampled once an epoch, and games follow exact rules.
+GIVEN: dict[str, Any] = {
+    "samples_per_position": 1.0,
+    "start_training_after": 0,
+    "exact_rules": True,
+    "search_share": 0.0,
+    "surprise_share": 0.0,
+    "opening_plies": 0,
+}
 
 
-@checks_keywords(TrainingSettings)
+@checks_keywords(RUN.keywords)
 def train_supervised(
     env: GameEnv,
     dataset: Any,
@@ -83,18 +86,18 @@ def train_supervised(
         device: "cpu", "cuda" or "auto".
         held_out_positions: number of positions in a test.
         checks: number of tests, evenly spaced over the run, after a first one of the untrained network.
-        settings: keywords of TrainingSettings, such as `batch_size`, `learning_rate`, `optimizer`, `watch`,
-            `max_minutes` and `seed`.  Settings of self-play have no effect.
+        settings: settings of LearningSettings, by name, and `watch`, `watch_share`, `max_minutes`, `ckp_freq`, `seed`.
 
     Raises:
-        ValueError: for a dataset without games of env's board, and for settings that the given games determine.
+        ValueError: for a dataset without games of env's board, and for settings that only self-play has.
         FileNotFoundError: if the dataset does not exist.
         All other exceptions of `train`.
     """
     check_env(env)
-    if decided := [name for name in OF_SELF_PLAY if name in settings]:
-        raise ValueError(f"{decided[0]} must be left out in supervised learning, got {settings[decided[0]]!r}")
-    before = read_config(Path(folder))["settings"] if folder is not None and holds_run(Path(folder)) else None
+    for name, value in settings.items():
+        if name not in SUPERVISED.entries:
+            raise ValueError(f"{name} must be left out in supervised learning, got {value!r}")
+    before = flat_settings(read_config(Path(folder))) if folder is not None and holds_run(Path(folder)) else None
     games = given_games(env, dataset)
     if epochs is None and before is not None:
         total = int(before["num_games"])
@@ -104,8 +107,8 @@ def train_supervised(
     if not records:
         raise ValueError(f"dataset must have validation games of {env!r}, got none: a larger one, or another split")
     every = max(1, total // check_int("checks", checks, 1))
-    chosen = {**({} if before else {**SUPERVISED, "ckp_freq": every}), **settings}
-    batch_size = {**SUPERVISED, **(before or {}), **chosen}["batch_size"]
+    chosen = {**({} if before else {**USUAL, **GIVEN, "ckp_freq": every}), **settings}
+    batch_size = {**(before or {}), **chosen}["batch_size"]
 
     def make_source(env: Any, settings: Any, numbers: range, *_: Any, seed: int = 0, **__: Any) -> GivenSource:
         return GivenSource(games, numbers.stop, seed, batch_size, every)
@@ -118,17 +121,9 @@ def train_supervised(
         "alphago supervised DATASET",
         list(filter(None, [left_out_sentence(games)])),
     )
-    return train_run(
-        env,
-        total,
-        chosen,
-        Slice(folder, reports, stop_after),
-        parts,
-        model=net,
-        sizes={"tower_height": tower_height, "channels": channels},
-        until=None,
-        device=device,
-    )
+    sizes = {"tower_height": tower_height, "channels": channels}
+    call = TrainCall.of(env, total, chosen, model=net, sizes=sizes, until=None, device=device)
+    return train_run(call, Slice(folder, reports, stop_after), parts)
 
 
 @checks_keywords()

@@ -7,7 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 from alphago.env.kernels import go_lines

@@ -88,7 +88,7 @@ def entropy_death(recent: Recent) -> Finding | None:
         "entropy death",
         f"the policy's entropy is {policy:.2f} nats and its target's {target:.2f} after {recent.progress():.0%} of the "
         f"run (below {DEAD_ENTROPY}, hardly a second move is tried)",
-        "lower c_scale or raise considered in search, or raise readouts or temperature_plies",
+        "raise readouts; in a Gumbel search lower c_scale or raise considered, in PUCT raise temperature_plies",
     )
 
 
@@ -97,8 +97,8 @@ def value_overfit(recent: Recent) -> Finding | None:
     trained, fresh = recent.mean("value_loss"), recent.mean("fresh_value_loss")
     if trained is None or fresh is None or fresh < max(OVERFIT_RATIO * trained, trained + OVERFIT_GAP):
         return None
-    if recent.settings.get("memory"):  # other memories may train on means over games, closer than a new game's result
-        return None
+    if recent.settings.get("memory", {}).get("kind", "window") != "window":
+        return None  # other memories may train on means over games, closer than a new game's result
     variance = recent.mean("value_variance")
     beside = "" if variance is None else f"; the results' variance is {variance:.2f}"
     return Finding(
@@ -260,7 +260,7 @@ def diagnose(rows: Sequence[Row], settings: Mapping[str, Any], rules: Sequence[R
     A rule whose metrics or settings are missing finds nothing.  Rules about games find nothing until a trained network
     has played JUDGED_GAMES games.  Of a run on given games, only the rules OF_ALL_RUNS are asked.
 
-    rows: rows of metrics.jsonl, oldest first.  settings: the run's settings, as in config.json.
+    rows: rows of metrics.jsonl, oldest first.  settings: the run's settings by name, see `flat_settings`.
     rules: functions that each look for one fault.
     """
     recent = Recent(rows, settings)
@@ -275,7 +275,7 @@ class Diagnosis:
     A fault is reported after PERSISTENCE iterations in a row with it, and again only if it was absent for ABSENCE
     iterations in between.
 
-    settings: the run's settings, as in config.json.  rules: functions that each look for one fault.
+    settings: the run's settings by name, see `flat_settings`.  rules: functions that each look for one fault.
     """
 
     def __init__(self, settings: Mapping[str, Any], rules: Sequence[Rule] = RULES) -> None:

@@ -15,7 +15,7 @@ class Recent:
 
     The methods return None if the rows lack the metric or are too few.
 
-    rows: the run's rows of metrics.jsonl, oldest first.  settings: the run's settings, as in config.json.
+    rows: the run's rows of metrics.jsonl, oldest first.  settings: the run's settings by name, see `flat_settings`.
     """
 
     def __init__(self, rows: Sequence[Row], settings: Mapping[str, Any]) -> None:

@@ -43,7 +43,7 @@ class Report:
     def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], Progress]) -> None:
         """Begin a report; called before the first game, and again if a run loses its GPU and continues on the CPU.
 
-        folder: the run's folder.  settings: the run's settings, as in config.json.
+        folder: the run's folder.  settings: the run's settings by name, see `flat_settings`.
         progress: returns the run's progress; it may be called at any time and from any thread.
         """
 
@@ -67,11 +67,19 @@ class Report:
         """
 
 
+class ProgressReport(Report):
+    """A report that returns the run's progress when it is called, at any time and from any thread."""
+
+    def __call__(self) -> Progress:
+        """Return the progress of the run at this moment."""
+        raise NotImplementedError
+
+
 class Reporter:
     """The object that passes a run's events to its reports, and adds a diagnosis of the metrics.
 
     reports: the reports, informed in this order.
-    settings: the run's settings, as in config.json.
+    settings: the run's settings by name, see `flat_settings`.
     rows: the metrics of earlier iterations, oldest first.
     meter: measures how busy the GPU is; None without a GPU.
     estimate: called with the metrics of each iteration until it returns a text.  The text is reported unless empty.
@@ -91,6 +99,12 @@ class Reporter:
         self.estimate = estimate
         self.diagnosis = Diagnosis(settings or {})
         self.diagnosis.remember(rows)
+
+    def start(self, folder: Path, settings: dict[str, Any], progress: ProgressReport) -> None:
+        """Start the reports; `progress` is the first of them from now on, and tells the others how far the run is."""
+        for report in self.reports:
+            report.start(folder, settings, progress)
+        self.reports = [progress, *self.reports]
 
     def gpu_busy(self) -> float | None:
         """Return the share of the time since the last call in which the GPU was busy; None without a GPU."""

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from alphago.env.game import IllegalMove
 from alphago.env.go_rules import read_rules
+from alphago.env.position import IllegalMove
 from alphago.records.sgf import SgfGame, format_sgf, salvage_sgf
 from alphago.records.sgf.faults import FATAL, HANDICAP, SET_UP
 from alphago.system.files import write_atomic

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any, TextIO
 
 from alphago import __version__
-from alphago.env.game import IllegalMove
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import (
     MAX_SIZE,
@@ -17,6 +16,7 @@ from alphago.env.go_rules import (
     read_rules,
     rules_json,
 )
+from alphago.env.position import IllegalMove
 from alphago.ui.gtp.analysis_commands import AnalysisCommands
 from alphago.ui.gtp.ending_commands import EndingCommands
 from alphago.ui.gtp.file_commands import FileCommands
@@ -76,9 +76,17 @@ def serve(
         if output is None or output is sys.stdout:
             output = stack.enter_context(reserved_stdout())
         engine = GoEngine(
-            env, network, readouts, resign_threshold=resign_threshold, seed=seed, komi=komi, device=device,
-            ponder=ponder, name=name, version=version,
-        )  # fmt: skip
+            env,
+            network,
+            readouts,
+            resign_threshold=resign_threshold,
+            seed=seed,
+            komi=komi,
+            device=device,
+            ponder=ponder,
+            name=name,
+            version=version,
+        )
         lines = lines_of_stdin() if input is None else input
         stack.callback(engine.background.join)  # the process must not end within a wave
         print_message("GTP ready, beginning main protocol loop")  # KataGo's words, for which LizGoban waits
@@ -88,11 +96,8 @@ def serve(
 class GoEngine(GtpEngine):
     """An engine with its GTP commands by name; arguments as in `serve` and `GtpEngine`."""
 
-    def __init__(
-        self, env: GoEnv, network: Any = None, readouts: int = 800, *,
-        name: str = NAME, version: str = __version__, **options: Any,
-    ) -> None:  # fmt: skip
-        super().__init__(env, network, readouts, **options)
+    def __init__(self, *arguments: Any, name: str = NAME, version: str = __version__, **options: Any) -> None:
+        super().__init__(*arguments, **options)
         self.commands: dict[str, Command] = {
             "name": lambda arguments: name,
             "version": lambda arguments: version,

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from alphago.env.devices import choose_device
-from alphago.env.game import IllegalMove
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import Rules, check_komi
+from alphago.env.position import IllegalMove
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.analysis_search import Forbidden
 from alphago.mcts.evaluator import UniformEvaluator

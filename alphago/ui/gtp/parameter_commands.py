@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.puct import Puct
 from alphago.system.validation import MOST_READOUTS
 from alphago.ui.gtp.gtp_engine import GtpEngine
 from alphago.ui.gtp.protocol import Command, GtpFailure, argument, integer, number
@@ -123,7 +123,7 @@ PARAMETERS = {
     "resignThreshold": Parameter(shown_threshold, set_threshold),
     "reportAnalysisWinratesAs": Parameter(lambda engine: engine.parameters.side, set_side),
     "cpuctExploration": Parameter(
-        lambda engine: SearchSettings().c_puct if engine.parameters.c_puct is None else engine.parameters.c_puct,
+        lambda engine: Puct().c_puct if engine.parameters.c_puct is None else engine.parameters.c_puct,
         set_c_puct,
     ),
     "analysisWideRootNoise": zero("analysisWideRootNoise"),

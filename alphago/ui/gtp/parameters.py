@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from alphago.mcts.player import USUAL_LEAVES
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.puct import Puct
 
 
 @dataclass
@@ -12,7 +12,7 @@ class Parameters:
     """Settings that may change while an engine runs.
 
     readouts: simulations for each move. max_time: seconds for each move. side: from whose view analyses are reported,
-    one of `alphago.ui.katago.SIDES`. c_puct: as in SearchSettings; None for its default. resign_threshold, ponder: as
+    one of `alphago.ui.katago.SIDES`. c_puct: as in Puct; None for its default. resign_threshold, ponder: as
     in `serve`.
     """
 
@@ -24,6 +24,6 @@ class Parameters:
     side: str = "SIDETOMOVE"
     c_puct: float | None = None
 
-    def settings(self) -> SearchSettings | None:
+    def settings(self) -> Puct | None:
         """Return the settings of the search; None for the defaults."""
-        return None if self.c_puct is None else SearchSettings(leaves=USUAL_LEAVES, c_puct=self.c_puct)
+        return None if self.c_puct is None else Puct(leaves=USUAL_LEAVES, c_puct=self.c_puct)

@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
 from alphago.env.games import require_go
+from alphago.env.position import Position
 from alphago.records.record import GameRecord, load_records, records_to_bytes
 from alphago.records.sgf import SgfGame, format_sgf, salvage_sgf
 from alphago.system.files import explain_os_error, write_atomic

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from alphago.env.game import PLAYER_NAMES, GameEnv
+from alphago.env.game import GameEnv
 from alphago.mcts.player import USUAL_LEAVES
 from alphago.ui.thinker import MoveLimit, Thinker
 from alphago.ui.web.engines import Engines, SharedEngine
@@ -30,7 +30,6 @@ SLICE_SECONDS = 0.03  # seconds of thinking, after which commands are read
 LINE = 12  # plies of an expected line
 REPORT_SECONDS = 0.12  # between two messages of one search
 READING_SHARE = 0.02  # reading a large tree for a message takes time: at most this share of the search's
-STONES_COUNT = "Stones on the board count as alive in the end: capture dead ones before you pass."
 
 
 @dataclass
@@ -142,6 +141,7 @@ class Desk:
         self.known = 0
         view = game_view(self.tree.env)
         view["mostReadouts"] = most_readouts(self.tree.env)
+        view["networks"] = [name for name in self.engines.choices if self.engines.suits(name, self.tree.env)]
         self.send({"type": "game", "game": view, "names": [self.names[1], self.names[-1]]})
 
     def tell_state(self) -> None:
@@ -303,11 +303,11 @@ class Desk:
 
     def after_move(self, action: int) -> None:
         """Go on after a move of either side, as `wake` does; before that, send a hint after the game's first pass."""
-        env = self.tree.env
-        if env.has_captures and action == env.pass_action and not self.tree.is_over():
-            moves = self.tree.position.moves
-            if moves.count(action) == 1:
-                self.send(NoticeMessage(type="notice", kind="hint", text=STONES_COUNT))
+        env, position = self.tree.env, self.tree.position
+        hint = env.board_view.pass_hint
+        first_pass = action == env.pass_action and position.moves.count(action) == 1
+        if hint and first_pass and not self.tree.is_over():
+            self.send(NoticeMessage(type="notice", kind="hint", text=hint))
         self.wake()
 
     def resign(self, loser: int) -> None:
@@ -326,11 +326,12 @@ class Desk:
     def name_of(self, side: int) -> str:
         """Return the name of a side's player for a file.
 
-        The name is the one from an opened file or run; else the network's for the engine, the colour for a person.
+        The name is the one from an opened file or run; else the network's for the engine, the side's for a person.
         """
         if self.names[side]:
             return self.names[side]
-        return f"alphago {self.strength.network}" if self.players[side] == ENGINE else PLAYER_NAMES[side]
+        human = self.tree.env.board_view.side(side)
+        return f"alphago {self.strength.network}" if self.players[side] == ENGINE else human
 
 
 def ignore(message: Message) -> None:

@@ -13,7 +13,7 @@ from alphago.env.packaged import packaged_net
 from alphago.mcts.evaluator import as_forecast_evaluator
 from alphago.mcts.player import MCTSPlayer
 from alphago.mcts.playout_evaluator import PlayoutEvaluator
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.puct import Puct
 from alphago.system.cores import available_cores
 from alphago.ui.web.common_evaluator import CommonEvaluator, Turns
 from alphago.ui.web.limits import MOST_SESSIONS
@@ -58,7 +58,7 @@ class SharedEngine:
 
         It resigns as the network's run has measured.
         """
-        settings = SearchSettings(leaves=MOST_LEAVES)
+        settings = Puct(leaves=MOST_LEAVES)
         return MCTSPlayer(
             self.env,
             self.evaluator,
@@ -105,10 +105,6 @@ class Engines:
         """Return whether a network is made for a game; playouts count as made for all games but Go."""
         choice = self.choices.get(name)
         return choice is not None and choice.game in (env.name, "" if env.name != USUAL_GAME else env.name)
-
-    def listing(self) -> list[dict[str, str]]:
-        """Return name and game of each network, for the page's list."""
-        return [{"name": choice.name, "game": choice.game} for choice in self.choices.values()]
 
     def engine(self, name: str, env: GameEnv) -> SharedEngine:
         """Return the engine of the network `name` for a game; load it if it is not in memory, or its file is newer.

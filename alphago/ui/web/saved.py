@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Mapping
 
 from alphago.env.board import result_text
-from alphago.env.game import PLAYER_NAMES, GameEnv, IllegalMove
+from alphago.env.game import PLAYER_NAMES, GameEnv
+from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import rules_name
+from alphago.env.position import IllegalMove
 from alphago.records.sgf import SgfGame, parse_sgf
 from alphago.records.sgf.game_line import SIGNS
 from alphago.records.sgf.grammar import Node as Properties
@@ -32,7 +34,7 @@ SHOWN = 5  # moves of an analysis in a comment
 
 def save_file(tree: GameTree, players: Mapping[int, str]) -> tuple[str, str]:
     """Return the name and the contents of the game's file. players: the players' names by side."""
-    if isinstance(tree.env, GoEnv):
+    if tree.env.has_sgf:
         return "game.sgf", sgf_text(tree, players)
     text = json.dumps({"format": FORMAT, "link": link_of(tree)}, indent=2)
     return f"{tree.env.name}.json", text + "\n"
@@ -46,16 +48,23 @@ def sgf_text(tree: GameTree, players: Mapping[int, str]) -> str:
 
 def head_of(tree: GameTree, players: Mapping[int, str]) -> Properties:
     """Return the SGF properties of the first node."""
-    env = tree.env
-    assert isinstance(env, GoEnv)
+    env = require_go(tree.env, "SGF files")
     stones = tree.start.board.ravel()  # type: ignore[attr-defined]
     handicap = int((stones == 1).sum()) if not (stones == -1).any() else 0
     texts = {
-        "FF": "4", "CA": "UTF-8", "GM": "1", "AP": "alphago", "SZ": str(env.N), "RU": rules_name(env.rules),
-        "KM": komi_text(env.komi), "PB": players[1], "PW": players[-1], "RE": result_of(tree),
+        "FF": "4",
+        "CA": "UTF-8",
+        "GM": "1",
+        "AP": "alphago",
+        "SZ": str(env.N),
+        "RU": rules_name(env.rules),
+        "KM": komi_text(env.komi),
+        "PB": players[1],
+        "PW": players[-1],
+        "RE": result_of(tree),
         "HA": str(handicap) if handicap > 1 and tree.start.to_play == -1 else "",
         "PL": PLAYER_NAMES[tree.start.to_play][0] if stones.any() else "",
-    }  # fmt: skip
+    }
     head = {name: [escape_text(text)] for name, text in texts.items() if text}
     return head | stone_properties(env, stones) | analysis_properties(tree, tree.nodes[0])
 
@@ -72,8 +81,7 @@ def result_of(tree: GameTree) -> str:
 
 def node_properties(tree: GameTree, number: int) -> Properties:
     """Return the SGF properties of a node: its move, comment and analysis."""
-    node, env = tree.nodes[number], tree.env
-    assert isinstance(env, GoEnv)
+    node, env = tree.nodes[number], require_go(tree.env, "SGF files")
     return {PLAYER_NAMES[node.mover][0]: [point_text(env, node.action)], **analysis_properties(tree, node)}
 
 
@@ -182,7 +190,7 @@ def follow(tree: GameTree, env: GoEnv, properties: Properties) -> None:
         if tree.position.is_over:
             if action == env.pass_action:
                 continue
-            raise IllegalMove("the game is over")
+            raise IllegalMove(env.to_text(action), "the game is over", tree.position)
         if colour != tree.position.to_play:
             tree.play(env.pass_action)
         tree.play(action)

@@ -7,7 +7,6 @@ import socket
 import threading
 import webbrowser
 from collections.abc import AsyncIterator, Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from alphago.env.game import GameEnv
@@ -20,7 +19,8 @@ from alphago.ui.web.guard import COOKIE, HEADERS, Guard
 from alphago.ui.web.limits import MOST_CONNECTIONS, MOST_MESSAGE
 from alphago.ui.web.new_game import usual_game
 from alphago.ui.web.open_boards import OpenBoards, Outbox
-from alphago.ui.web.views import TITLES, options_of
+from alphago.ui.web.page_files import FILES, KINDS, STATIC
+from alphago.ui.web.views import offer_view
 from alphago.ui.web.wire import Message, NoticeMessage, check_message
 
 try:
@@ -41,17 +41,6 @@ except ImportError as error:
 if TYPE_CHECKING:
     from alphago.ui.web.runs import Runs
 
-STATIC = Path(__file__).parent / "static"
-FILES = {
-    "/": ("index.html", "text/html"),
-    "/board.js": ("board.js", "text/javascript"),
-    "/page.js": ("page.js", "text/javascript"),
-    "/watch.js": ("watch.js", "text/javascript"),
-    "/board.css": ("board.css", "text/css"),
-    "/page.css": ("page.css", "text/css"),
-    "/favicon.svg": ("favicon.svg", "image/svg+xml"),
-    "/favicon.ico": ("favicon.svg", "image/svg+xml"),
-}
 WAIT = 0.01  # seconds
 PING_SECONDS = 120.0  # for a page's answer to a ping, which is not read while the page's commands wait for their turn
 TRY_AGAIN, REFUSED = 1013, 1008  # codes that close a WebSocket
@@ -68,12 +57,12 @@ def make_app(engines: Engines, bases: Mapping[str, GameEnv], guard: Guard, runs:
     programs = Programs(engines, require_go(usual_game(GoEnv.name, bases), "the analysis protocol"))
 
     async def static(request: Request) -> Response:
-        name, kind = FILES[request.url.path]
+        path = STATIC / FILES[request.url.path]
         if request.query_params.get("token") and guard.token is not None:
             answer: Response = RedirectResponse("/", status_code=303, headers=HEADERS)
             answer.set_cookie(COOKIE, guard.token, httponly=True, samesite="strict")
             return answer
-        return Response((STATIC / name).read_bytes(), media_type=kind, headers=HEADERS)
+        return Response(path.read_bytes(), media_type=KINDS[path.suffix], headers=HEADERS)
 
     def watch(request: Request) -> Response:
         if runs is None:
@@ -104,7 +93,7 @@ def make_app(engines: Engines, bases: Mapping[str, GameEnv], guard: Guard, runs:
             return
         boards.connections += 1
         try:
-            await converse(socket, boards, greeting(engines, bases, runs))
+            await converse(socket, boards, greeting(bases, runs))
         finally:
             boards.connections -= 1
 
@@ -143,17 +132,17 @@ class Guarded:
             await send({"type": "websocket.close", "code": REFUSED, "reason": refusal[:120]})
 
 
-def greeting(engines: Engines, bases: Mapping[str, GameEnv], runs: "Runs | None") -> dict[str, Any]:
-    """Return the first message to every page: the games and networks to choose from, and the runs to watch."""
+def greeting(bases: Mapping[str, GameEnv], runs: "Runs | None") -> dict[str, Any]:
+    """Return the first message to every page: the games to choose from, and the runs to watch."""
     games = []
     for name in dict.fromkeys([*bases, *GAMES]):
         try:
             env = usual_game(name, bases)
         except ValueError:  # a game of the user's own whose options have no defaults
             continue
-        games.append({"name": name, "title": TITLES.get(name, name), "options": options_of(env)})
+        games.append(offer_view(env))
     names = [] if runs is None else [folder.name for folder in runs.folders]
-    return {"type": "welcome", "games": games, "networks": engines.listing(), "runs": names}
+    return {"type": "welcome", "games": games, "runs": names}
 
 
 async def refuse(socket: WebSocket, code: int, text: str) -> None:
@@ -249,10 +238,19 @@ def serve(
 def new_server(app: Starlette) -> uvicorn.Server:
     """Return a server for the application, without a log; how the process logs stays as it is."""
     config = uvicorn.Config(
-        app, log_config=None, log_level="error", ws="websockets-sansio", ws_max_size=MOST_MESSAGE + 1000,
-        ws_per_message_deflate=False, ws_ping_interval=20.0, ws_ping_timeout=PING_SECONDS,
-        timeout_graceful_shutdown=2, server_header=False, date_header=False, access_log=False,
-    )  # fmt: skip
+        app,
+        log_config=None,
+        log_level="error",
+        ws="websockets-sansio",
+        ws_max_size=MOST_MESSAGE + 1000,
+        ws_per_message_deflate=False,
+        ws_ping_interval=20.0,
+        ws_ping_timeout=PING_SECONDS,
+        timeout_graceful_shutdown=2,
+        server_header=False,
+        date_header=False,
+        access_log=False,
+    )
     return uvicorn.Server(config)
 
 

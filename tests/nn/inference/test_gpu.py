@@ -11,10 +11,13 @@ import torch.nn.functional as functional
 
 from alphago.cuda.device import KEPT
 from alphago.cuda.host import Host
-from alphago.env.game import GameBatch
+from alphago.env.batch import GameBatch
 from alphago.env.go import GoEnv
 from alphago.env.leaves import Leaves
-from alphago.mcts.search import Search, SearchSettings
+from alphago.mcts.gumbel import Gumbel
+from alphago.mcts.puct import Puct
+from alphago.mcts.rule import SearchSettings
+from alphago.mcts.search import Search
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.cpu_forms import ROUNDING
 from alphago.nn.inference.frozen import example_planes, frozen_parts, outputs_agree
@@ -98,10 +101,9 @@ def test_a_wave_finds_what_is_at_its_leaves(device: str, net: NeuralNet) -> None
         assert np.array_equal(reached.over, over[:5])
 
 
-@pytest.mark.parametrize("gumbel", [False, True])
-def test_a_search_finds_the_same_moves(device: str, net: NeuralNet, gumbel: bool) -> None:
+@pytest.mark.parametrize("settings", [Puct(leaves=2), Gumbel(leaves=2, considered=4)], ids=["puct", "gumbel"])
+def test_a_search_finds_the_same_moves(device: str, net: NeuralNet, settings: SearchSettings) -> None:
     """Of games near their end, so that trees have finished games in them."""
-    settings = SearchSettings(gumbel=gumbel, considered=4, leaves=2)
     roots = played("cpu", plies=26)
     going = np.flatnonzero(~roots.is_over(np.arange(COUNT), np.empty(COUNT, np.bool_)))[:12]
     searches = []

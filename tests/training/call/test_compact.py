@@ -122,7 +122,7 @@ class TestCompact:
         with monkeypatch.context() as patch, RunFolder(finished) as folder:
             limit(patch, FILE_LIMIT=4500, SPARE=500)
             folder.states.piece = 4500
-            make_compact(folder, folder.restore(), [3])
+            make_compact(folder, folder.restore(), 3)
         sizes = {path.name: path.stat().st_size for name in ("games", "state") for path in (finished / name).iterdir()}
         assert max(sizes.values()) <= 4500
         assert len([name for name in sizes if ".safetensors." in name]) > 10

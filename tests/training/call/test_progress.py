@@ -8,25 +8,31 @@ from typing import Any
 import pytest
 
 from alphago import GoEnv, train
+from alphago.env.games import selfplay_game
 from alphago.system.stopwatch import Stopwatch
 from alphago.training.call.progress import RunProgress
-from alphago.training.settings import TrainingSettings
+from alphago.training.parts import run_settings
+from alphago.training.run import RunCounts
+from alphago.training.settings.run_settings import RunSettings
 from tests.training.small_runs import TINY, Listener
 
-LENGTH = GoEnv(9).usual_length
+LENGTH = selfplay_game(GoEnv(9)).usual_length
 
 
-def run_of(settings: TrainingSettings, **values: Any) -> Any:
+def run_of(settings: RunSettings, **values: Any) -> Any:
     """A run with a clock at 0 that has played nothing."""
     clock = SimpleNamespace(seconds=0.0, limit=60 * (settings.max_minutes or 0))
-    stage = SimpleNamespace(memory=SimpleNamespace(added=0), may_learn=False)
-    run: dict[str, Any] = {"goal": GoEnv(9), "games": 0, "positions": 0, "samples_due": 0.0, "progress": 0.0}
-    run |= {"settings": settings, "samples_per_position": settings.samples_per_position, "stopwatch": Stopwatch()}
-    run |= {"learner": SimpleNamespace(steps=0), "pace": SimpleNamespace(so_far=lambda: (0, 0.0))}
-    return SimpleNamespace(**{**run, "clock": clock, "stage": stage, **values})
+    memory = SimpleNamespace(added=0, can_learn=False, samples_per_position=settings.memory.samples_per_position)
+    stage = SimpleNamespace(memory=memory)
+    run = {
+        "settings": settings, "goal": GoEnv(9), "games": 0, "counts": RunCounts(), "progress": 0.0,
+        "learner": SimpleNamespace(steps=0), "clock": clock, "stage": stage, "stopwatch": Stopwatch(),
+        "pace": SimpleNamespace(so_far=lambda: (0, 0.0)),
+    }  # fmt: skip
+    return SimpleNamespace(**{**run, **values})
 
 
-SETTINGS = TrainingSettings(num_games=100, games_in_flight=10, batch_size=100, samples_per_position=2.0)
+SETTINGS = run_settings(num_games=100, games_in_flight=10, batch_size=100, samples_per_position=2.0)
 
 
 def iteration(seconds: float, games: int, moves: int, steps: int, learning: float) -> dict[str, Any]:
@@ -36,7 +42,7 @@ def iteration(seconds: float, games: int, moves: int, steps: int, learning: floa
 
 
 def test_by_time() -> None:
-    run = run_of(TrainingSettings(num_games=None, max_minutes=2.0))
+    run = run_of(run_settings(num_games=None, max_minutes=2.0))
     run.clock.seconds = 30.0
     assert RunProgress(run)()[:2] == (0.25, 90.0)
 
@@ -58,7 +64,7 @@ def test_speeds_and_lengths_of_this_run() -> None:
     run = run_of(SETTINGS)
     progress = RunProgress(run, 0.5)
     progress.iteration(iteration(80.0, 20, 1500, 10, 0.25))
-    run.clock.seconds, run.stage = 80.0, SimpleNamespace(memory=SimpleNamespace(added=1000), may_learn=True)
+    run.clock.seconds, run.stage.memory.added, run.stage.memory.can_learn = 80.0, 1000, True
     length = (20 * 50 + 10 * LENGTH) / 30
     rest = (105 * length - 1500) * 60 / 1500 + (100 * length - 1000) * 2 / 100 * 2.0
     assert progress().remaining == pytest.approx(rest)

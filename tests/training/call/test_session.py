@@ -18,11 +18,13 @@ import pytest
 import torch
 
 from alphago.cuda.contract import BackendMissing
+from alphago.env.games import selfplay_game
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.net import NeuralNet, load_model
+from alphago.training.call.opening import estimate
 from alphago.training.call.plan import TrainCall, new_run
-from alphago.training.call.session import estimate, train
+from alphago.training.call.session import train
 from alphago.training.judges.gate import Gate
 from alphago.training.judges.proof import Opponent
 from alphago.training.runs.config import holds_run, read_config
@@ -244,6 +246,8 @@ class TestModel:
             (GO, {"curriculum": ((40, 0.5),)}, "board_size .* 25, got 40"),
             (GO, {"tower_height": -1}, "tower_height must be an integer >= 0, got -1"),
             (GO, {"num_games": 0}, "num_games must be an integer >= 1, got 0"),
+            (GO, {"gate": True}, "gate, a win rate, must be .*, got True"),
+            (GO, {"gate": "0.55"}, "gate, a win rate, must be .*, got '0.55'"),
             (GO, {"stop_after": 0}, "stop_after, in minutes, must be a number > 0, got 0"),
             (GO, {"stop_after": float("nan")}, "stop_after, in minutes, must be a number > 0, got nan"),
             (GO, {"preset": "8x8"}, "preset must be one of '7x7', .*8x8"),
@@ -307,7 +311,7 @@ class TestVariant:
         return [int(np.flatnonzero(passes)[0]) for passes in chosen if passes.any()]
 
     def test_no_early_passes(self, tmp_path: Path) -> None:
-        first = self.GAME.training_variant().first_pass
+        first = selfplay_game(self.GAME).variant().first_pass
         assert first == 14
         assert min(self.first_passes(tmp_path)) >= first
         assert load_model(tmp_path, self.GAME).env == self.GAME
@@ -384,7 +388,7 @@ class TestDevice:
                     raise torch.OutOfMemoryError(FULL)
                 return super().go_on(stop, until)
 
-        for module in ("alphago.training.call.session", "alphago.nn.inference.gpu"):
+        for module in ("alphago.training.call.plan", "alphago.nn.inference.gpu"):
             monkeypatch.setattr(f"{module}.find_device", lambda env, name: "host" if name == "auto" else name)
         sentence = "20.00 MiB does not fit into the memory that is left on the GPU"
         settings = {"source": Fills, "plies_per_iteration": 2}

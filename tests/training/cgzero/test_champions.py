@@ -185,7 +185,8 @@ class TestJudging:
             keeper = keeper_of(made)
 
             def due(games: int, steps: int) -> bool:
-                made.games, made.learner.steps = games, steps
+                made.count(games=games)
+                made.learner.steps = steps
                 return keeper.due(made)
 
             assert [due(9, 5), due(10, 5), due(10, 0), due(1000, 5), due(1000, 0)] == [False, True, False, True, False]
@@ -261,12 +262,12 @@ class TestRun:
         net, _ = run(tmp_path, 8, BLACK_WINS)
         settings = {"win_rate": 0.556, "games": 2, "every": 4, "readouts": 0}
         later, listener = go_on(tmp_path, 16, env=BLACK_WINS, judges=[Champions(**settings)])
-        assert listener.noted("judges is (Champions(")
+        assert listener.noted("champions is Champions(")
         assert same(later, net)
         (saved,) = json.loads((tmp_path / "config.json").read_text())["settings"]["judges"]
-        assert (saved["part"], saved["every"]) == ("champions", 4)
+        assert (saved["kind"], saved["every"]) == ("champions", 4)
         _, listener = go_on(tmp_path, 20, env=BLACK_WINS, judges=[])
-        assert listener.noted("judges is () from now on")
+        assert listener.noted("champions is None from now on")
         assert listener.last["games"] == 20
 
     def test_boards_one_after_the_other(self, tmp_path: Path) -> None:

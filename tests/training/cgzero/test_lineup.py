@@ -6,11 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import Evaluator, HashEvaluator, UniformEvaluator
-from alphago.mcts.search import Search, SearchSettings
+from alphago.mcts.gumbel import Gumbel
+from alphago.mcts.puct import Puct
+from alphago.mcts.search import Search
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
@@ -18,12 +21,12 @@ from alphago.training.call.plan import seeded
 from alphago.training.cgzero.lineup import BEST, RECENT, SECOND, CGZeroGames, LineupSeating, Shares, draw_roles, lineup
 from alphago.training.seating import Moves
 from alphago.training.selfplay import SelfPlay
-from alphago.training.settings import SelfPlaySettings
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from tests.training.test_group import SEARCH, OneMove, assert_same_games, play_all, source
 
 GO = GoEnv(3, komi=0.5)
-QUIET = SearchSettings(dirichlet_weight=0.0)
-GUMBEL = SearchSettings(gumbel=True, considered=4)
+QUIET = Puct(dirichlet_weight=0.0)
+GUMBEL = Gumbel(considered=4)
 LINEUP: dict[str, Any] = {"seating": CGZeroGames()}
 
 
@@ -50,7 +53,7 @@ def games_of(
     env: GameEnv, evaluators: tuple[Evaluator, ...], shares: tuple[float, ...], count: int = 12, **settings: Any
 ) -> list[GameRecord]:
     usual = {"opening_plies": 0, "groups": 2, "readouts": 6, "temperature_plies": 0, **LINEUP}
-    given = SelfPlaySettings(**{**usual, **settings})
+    given = SelfPlaySettings(**{**usual, **settings}).filled(min(64, count), 2)
     with Workers(2) as workers:
         source = SelfPlay(env, given, range(count), workers, seed=4)
         source.others, source.shares = evaluators[1:], shares
@@ -112,7 +115,7 @@ def test_on_a_device(device: str) -> None:
     played = []
     for where in ("cpu", device):
         with Workers(2) as workers:
-            settings = SelfPlaySettings(groups=2, games_in_flight=6, readouts=4, opening_plies=0, **LINEUP)
+            settings = SelfPlaySettings(readouts=4, opening_plies=0, **LINEUP).filled(6, 2)
             source = SelfPlay(GO, settings, range(12), workers, seed=3, device=where)
             before = None
             for seed in (7, 0):
@@ -159,7 +162,7 @@ class TestGames:
     def test_neither_uses_the_others_tree(self, leaves: int) -> None:
         """Every search has the result of one that begins with its own network and an empty tree."""
         env, nets = TicTacToeEnv(), (HashEvaluator(), UniformEvaluator())
-        search = SearchSettings(dirichlet_weight=0.0, leaves=leaves)
+        search = Puct(dirichlet_weight=0.0, leaves=leaves)
         records = games_of(env, (nets[0], nets[1], nets[1]), (0.0, 1.0, 0.0), search=search)
         fresh = Search(env, nets[0], 1, search)
         zero = np.zeros(1, np.int64)
@@ -189,10 +192,11 @@ class TestGames:
         """From a state between any two moves."""
         evaluators = (HashEvaluator(), UniformEvaluator(), Sure(last=True))
         shares = (0.3, 0.3, 0.4)
-        settings: dict[str, Any] = {"search": GUMBEL, "games_in_flight": 4}
+        settings: dict[str, Any] = {"search": GUMBEL, "games_in_flight": 4, "temperature_plies": None}
         whole = games_of(GO, evaluators, shares, **settings, readouts=4)
         assert any((record.weights == 0).any() for record in whole)
-        given = SelfPlaySettings(opening_plies=0, groups=2, readouts=4, temperature_plies=0, **LINEUP, **settings)
+        given = SelfPlaySettings(opening_plies=0, groups=2, readouts=4, **LINEUP, **settings)
+        given = given.filled(4, 2)
         finished: list[GameRecord] = []
         with Workers(2) as workers:
 

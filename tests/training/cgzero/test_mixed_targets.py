@@ -8,19 +8,19 @@ import pytest
 from alphago.env.game import GameEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.puct import Puct
 from alphago.records.record import POLICY_SCALE, GameRecord, RecordBuilder
 from alphago.training.cgzero import MixedTargets
 from alphago.training.memory import ReplayMemory
+from alphago.training.parts import run_settings
 from alphago.training.selfplay import selfplay
-from alphago.training.settings import TrainingSettings
 from alphago.training.targets import LambdaReturns, lambda_returns
 
 TIC_TAC_TOE = TicTacToeEnv()
 
 
 def games(env: GameEnv, count: int) -> list[GameRecord]:
-    return selfplay(env, HashEvaluator(), 8, count, seed=0, search=SearchSettings(), groups=1, opening_plies=0)
+    return selfplay(env, HashEvaluator(), 8, count, seed=0, search=Puct(), groups=1, opening_plies=0)
 
 
 def record_of(plies: list[tuple[int, float, int, int]], outcome: float) -> GameRecord:
@@ -137,8 +137,8 @@ class TestSettings:
             MixedTargets(**given)
 
     def test_of_a_run(self) -> None:
-        assert TrainingSettings(targets=MixedTargets("plies")).made_targets == MixedTargets("plies")
-        assert TrainingSettings().made_targets == LambdaReturns(0.03)
+        assert run_settings(targets="mixed-targets", mixed="plies").target_rule == MixedTargets("plies")
+        assert run_settings().target_rule == LambdaReturns(0.03)
 
     def test_unknown_ones(self) -> None:
         with pytest.raises(TypeError, match="MixedTargets has no keyword 'result_shares': did you mean result_share"):

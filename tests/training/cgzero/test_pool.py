@@ -151,7 +151,7 @@ class TestGenerations:
     def test_values_are_means(self) -> None:
         """The start position's is the mean result of all games, for whom begins."""
         records = random_games(COUNTERS, 100)
-        pool = SamplePool(COUNTERS, Pool(positions=1))
+        pool = new_pool(COUNTERS, Pool(positions=1, subset=10_000))
         pool.add(records)
         pool.begin_generation()
         start = int(pool.subset.seen.argmax())

@@ -195,7 +195,8 @@ class TestJudging:
             keeper = self.gatekeeper(run)
 
             def due(games: int, steps: int) -> bool:
-                run.games, run.learner.steps = games, steps
+                run.count(games=games)
+                run.learner.steps = steps
                 return keeper.due(run)
 
             assert [due(9, 5), due(10, 5), due(10, 0), due(1000, 5), due(1000, 0)] == [False, True, False, True, False]

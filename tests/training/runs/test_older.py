@@ -1,26 +1,131 @@
 """What earlier versions wrote is read in the form of today."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from alphago.mcts.gumbel import Gumbel
+from alphago.mcts.puct import Puct
+from alphago.nn.loss import LOSSES
+from alphago.training.cgzero import CGZeroGames, CGZeroPuct, Champions, MixedTargets, Pool
+from alphago.training.judges.gate import Gate
+from alphago.training.parts import RUN, run_settings
+from alphago.training.runs.config import parse_config
 from alphago.training.runs.older import newer_config, newer_state
+from alphago.training.settings.run_settings import RunSettings
+from alphago.training.watch_names import WatchList
+
+VERSION_1 = Path(__file__).parent / "version_1"  # configs of runs of that version
 
 
-def config(**settings: Any) -> dict[str, Any]:
-    return {"game": "go", "settings": {"readouts": 16, "sizes": [], **settings}}
+def read(name: str = "go5", **settings: Any) -> RunSettings:
+    """The settings of a run of version 1, of which some are changed."""
+    config = json.loads((VERSION_1 / f"{name}.json").read_text())
+    config["settings"] |= settings
+    return RUN.load(newer_config(config)["settings"], {}, "the run")
 
 
-def test_a_config() -> None:
-    assert newer_config(config()) == {"game": "go", "version": 2, "settings": {"readouts": 16}}
+FIXED = {"bfloat16": False, "selfplay_dtype": "float32", "groups": 2, "games_in_flight": 16, "readouts": 16}
 
 
-def test_several_boards_cannot_go_on() -> None:
-    with pytest.raises(ValueError, match="several boards at the same time"):
-        newer_config(config(sizes=[[7, 0.5], [9, 0.5]]))
+def test_a_run_with_a_gate() -> None:
+    given = {"num_games": 96, "seed": 3, "ckp_freq": 32, "batch_size": 32, "start_training_after": 200}
+    more = {"learning_rate": 0.01, "gate": 0.55, "adaptive_resignation": True, "no_resign_share": 0.3}
+    assert read() == run_settings(**given, **more, **FIXED).filled("cpu")
+    assert read().selfplay.search == Gumbel(considered=8)
+
+
+def test_a_search() -> None:
+    assert read("go7puct").selfplay.search == Puct(c_puct=1.3, leaves=2, dirichlet_weight=0.3)
+    assert read(search={"c_scale": 0.5}).selfplay.search == Gumbel(considered=8, c_scale=0.5)
+    assert read(search={"c_puct": 2.0, "c_scale": 0.5}).selfplay.search == Gumbel(considered=8, c_scale=0.5)
+    assert read(search={"gumbel": False, "c_puct_limit": 3.0}).selfplay.search == Puct()
+    assert read(temperature_plies=4).selfplay.temperature_plies is None
+
+
+def test_cgzero() -> None:
+    settings = read("oware")
+    assert settings.memory == Pool(1500)
+    assert settings.judges == (Champions(0.556),)
+    assert settings.selfplay.seating == CGZeroGames(0.015)
+    assert settings.targets == MixedTargets(search_share=0.03)
+    assert settings.learning.losses == LOSSES["cgzero"]
+    search = settings.selfplay.search
+    assert isinstance(search, CGZeroPuct)
+    assert (search.c_puct_growth, search.c_puct_limit, search.near_best) == (0.0034, 2.975, 0.95)
+
+
+def test_given_games() -> None:
+    settings = read("sup")
+    assert (settings.learning.dense_rate, settings.memory.samples_per_position, settings.exact_rules) == (0.1, 1, True)  # type: ignore[attr-defined]
+
+
+def test_parts() -> None:
+    assert read(gate={"win_rate": 0.6, "sprt": [0, 10]}).judges == (Gate(0.6, sprt=(0, 10)),)
+    late = read(visits_until=0.5, search_share=0.1).targets
+    assert late == MixedTargets("lambda", 0.7, 0.3, 0.5, 1.0, search_share=0.1)
+    assert read(watch=["random@0"], watch_share=0.1).watch == WatchList(("random@0",), 0.1)
+
+
+def nadam(parameters: Any, learning_rate: float, weight_decay: float) -> Any:
+    """An optimizer of one's own."""
+
+
+def test_a_function() -> None:
+    """Version 1 had its name with a dot in place of the colon."""
+    config = json.loads((VERSION_1 / "go5.json").read_text())
+    config["settings"]["optimizer"] = f"{__name__}.nadam"
+    newer = newer_config(config)["settings"]
+    assert RUN.load(newer, {"optimizer": nadam}, "the run").learning.optimizer is nadam
+    with pytest.raises(ValueError, match=r"^the run has a custom optimizer, .*nadam: pass that function as optimizer="):
+        RUN.load(newer, {}, "the run")
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"sizes": [[7, 0.5], [9, 0.5]]}, "several boards at the same time"),
+        ({"search": {"gumbel": False, "dirichlet_decay": 0.1}}, "Dirichlet noise that decreases"),
+        ({"search": {"value_noise": 0.1}}, "noise on the values of a Gumbel search"),
+    ],
+)
+def test_what_cannot_go_on(settings: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        read(**settings)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"version": 3}, "is of version 3, and this program reads versions up to 2"),
+        ({"settings": {}}, r"is of another version, or incomplete \(settings: 'readouts'\)"),
+        ({"version": 2}, "is of another version, or incomplete"),
+    ],
+)
+def test_a_config_of_another_form(tmp_path: Path, changes: dict[str, Any], sentence: str) -> None:
+    config = json.loads((VERSION_1 / "go5.json").read_text()) | changes
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ValueError, match=sentence):
+        parse_config(tmp_path / "config.json")
 
 
 def test_a_state() -> None:
-    stage = {"has_learned": True}
-    was = {"stage": [1, 20, 30], "games": 40, "boards": [stage]}
-    assert newer_state(was) == {"lesson": [1, 20, 30], "games": 40, "stage": stage}
+    counts = {
+        "games": 40, "positions": 9, "iterations": 3, "in_iteration": True, "readouts": 8, "samples_due": 2.5,
+        "saved_games": 20, "compacted": 0,
+    }  # fmt: skip
+    board = {
+        "memory": {"games": 4, "added": 90, "taken": 7}, "has_learned": True, "source": {"groups": []},
+        "source_class": "alphago.training.group:SelfPlay", "adaptive": None,
+    }  # fmt: skip
+    found = newer_state({**counts, "stage": [1, 20, 30], "boards": [board], "steps": 5, "game_metrics": {}})
+    assert found.pop("counts") == {**counts, "batches_taken": 7}
+    assert found.pop("stage") == {
+        "memory": {"games": 4, "added": 90, "taken": 7, "has_learned": True},
+        "source": {"groups": []},
+        "source_class": "alphago.training.selfplay:SelfPlay",
+        "adaptive": None,
+    }
+    assert found == {"entered": [1, 20, 30], "steps": 5, "game_metrics": {}}

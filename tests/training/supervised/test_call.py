@@ -24,7 +24,8 @@ from alphago.training.judges.prediction import Counts, add_to
 from alphago.training.selfplay import selfplay
 from alphago.training.supervised.call import predict_games, train_supervised
 from alphago.training.supervised.given_games import DatasetGames, RecordGames, given_games, left_out_sentence
-from alphago.training.supervised.source import GivenMemory, GivenSource
+from alphago.training.supervised.source import Given, GivenSource
+from alphago.training.targets import LambdaReturns
 from alphago.training.watch.report import Report
 from tests.training.small_runs import RandomGames, run
 
@@ -95,7 +96,7 @@ class TestSamples:
         """Those of each position under its symmetry, where the losses leave them out."""
         games = given_games(ENV, dataset if kind == "dataset" else selfplay(ENV, HashEvaluator(), 2, 40, seed=0))
         for masked in (False, True):
-            GivenMemory.of(games, ENV, masked=masked)
+            Given(games).make_memory(ENV, targets=LambdaReturns(), masked=masked, start=0, seed=0)
             sample = games.sample(30, np.random.default_rng(0))
             stones = sample.planes[:, :2].sum(axis=1).reshape(30, 25) > 0
             illegal = sample.policy[:, :25] == ILLEGAL

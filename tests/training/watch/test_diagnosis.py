@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from alphago.env.go import GoEnv
-from alphago.mcts.search import SearchSettings
 from alphago.training.history import Row, read_rows
-from alphago.training.settings import TrainingSettings
+from alphago.training.parts import RUN
 from alphago.training.watch.diagnosis import ABSENCE, PERSISTENCE, Diagnosis, Finding, diagnose
 from alphago.training.watch.recent import Recent
 
@@ -131,7 +130,7 @@ def test_the_komi_to_change() -> None:
 
 
 def test_every_setting_that_a_remedy_names_exists() -> None:
-    known = {field.name for kind in (TrainingSettings, SearchSettings) for field in dataclasses.fields(kind)}
+    known = set(RUN.keywords)
     known |= set(inspect.signature(GoEnv).parameters)
     remedies = [diagnose(run(**changes), SETTINGS)[0].remedy for _, changes, _ in FAULTS]
     named = {word for remedy in remedies for word in re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", remedy)}
@@ -181,7 +180,7 @@ def test_more_training_is_no_cure_for_a_value_that_is_overfit() -> None:
 
 def test_a_pools_values_are_not_overfit() -> None:
     """It trains on means over many games, to which a network is closer than to the result of a new one."""
-    assert names(diagnose(run(fresh_value_loss=0.5), {**SETTINGS, "memory": {"part": "pool"}})) == []
+    assert names(diagnose(run(fresh_value_loss=0.5), {**SETTINGS, "memory": {"kind": "pool"}})) == []
 
 
 @pytest.mark.parametrize("settings", [{"num_games": 2000}, {"num_games": 100_000, "max_minutes": 6.0}])

@@ -11,15 +11,22 @@ import pytest
 import torch
 
 from alphago.env.go import GoEnv
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.gumbel import Gumbel
+from alphago.mcts.puct import Puct
+from alphago.mcts.rule import SearchSettings
+from alphago.mcts.search_forms import SEARCHES
 from alphago.system.cores import available_cores
 from alphago.system.validation import UNSET
 from alphago.training.call.plan import TrainCall, new_run
-from alphago.training.cgzero import CGZeroGames, Champions, MixedTargets, Pool
+from alphago.training.cgzero import CGZeroGames, CGZeroPuct, Champions, MixedTargets, Pool
 from alphago.training.judges.gate import Gate
 from alphago.training.judges.proof import Opponent
-from alphago.training.parts import plain_settings
-from alphago.training.settings import SelfPlaySettings, TrainingSettings
+from alphago.training.parts import RUN, run_settings
+from alphago.training.settings.learning_settings import LearningSettings
+from alphago.training.settings.run_settings import RunSettings
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
+from alphago.training.targets import LambdaReturns
+from alphago.training.watch_names import WatchList
 from alphago.training.window import Window
 from tests.training.small_runs import RandomGames, run
 
@@ -35,7 +42,10 @@ def ranged(kind: Any) -> list[Any]:
     return [pytest.param(kind, one, id=f"{kind.__name__}.{one.name}") for one in found]
 
 
-KINDS = (SelfPlaySettings, TrainingSettings, Window, Gate, Champions, CGZeroGames, MixedTargets, Pool, Opponent)
+KINDS = (
+    SelfPlaySettings, LearningSettings, RunSettings, Window, LambdaReturns, Gate, Champions, CGZeroGames, MixedTargets,
+    Pool, Opponent, WatchList,
+)  # fmt: skip
 RANGED = [one for kind in KINDS for one in ranged(kind)]
 
 
@@ -61,7 +71,8 @@ def test_a_number_out_of_its_range_is_refused(kind: Any, one: Field[Any]) -> Non
 def test_numpys_numbers_become_pythons(kind: Any, one: Field[Any]) -> None:
     whole = float not in types(kind, one)
     number = one.default if isinstance(one.default, (int, float)) else 4 if whole else 0.5
-    other = {"games_in_flight": None} if one.name != "games_in_flight" and kind is TrainingSettings else {}
+    other: dict[str, Any] = {"opponents": ["random"]} if kind is WatchList else {}
+    other |= {"search": "puct"} if one.name == "temperature_plies" else {}
     kept = getattr(kind(**other, **{one.name: np.int64(number) if whole else np.float32(number)}), one.name)
     assert type(kept) is (int if whole else float)
     assert kept == pytest.approx(number)
@@ -76,7 +87,7 @@ def test_numpys_numbers_become_pythons(kind: Any, one: Field[Any]) -> None:
         ({"optimizer": "lion"}, "optimizer must be 'muon', .* got 'lion'"),
         ({"optimizer": 3}, "optimizer must be 'muon', .* got 3"),
         ({"schedule": "linear"}, "schedule must be 'cosine', .* got 'linear'"),
-        ({"bfloat16": "yes"}, "bfloat16 must be True, False or None, got 'yes'"),
+        ({"bfloat16": "yes"}, "bfloat16 must be True or False, got 'yes'"),
         ({"exact_rules": "no"}, "exact_rules must be True or False, got 'no'"),
         ({"selfplay_dtype": "int4"}, "selfplay_dtype must be 'float32', .* got 'int4'"),
         ({"losses": "huber"}, "losses must be 'default', .* got 'huber'"),
@@ -85,19 +96,19 @@ def test_numpys_numbers_become_pythons(kind: Any, one: Field[Any]) -> None:
 )
 def test_what_is_refused(given: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        TrainingSettings(**given)
+        run_settings(**given)
 
 
 @pytest.mark.parametrize("wrong", [((2, 1.0),), ((2, 0.5), (3, 0.5)), ((2, 0),), (3, 4), ((2,),)])
 def test_what_is_no_curriculum(wrong: Any) -> None:
     with pytest.raises(ValueError, match=r"curriculum must be pairs .board size, share of the run"):
-        TrainingSettings(curriculum=wrong)
+        run_settings(curriculum=wrong)
 
 
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"memory": 500}, "memory must be settings with a method make_memory, got 500"),
+        ({"memory": Gate()}, r"memory must be settings with a method make_memory, got Gate\("),
         ({"judges": [Gate(), 0.55]}, "judges must be settings with a method make_judge, got 0.55"),
         ({"seating": Gate()}, r"seating must be settings with a method make_seating, got Gate\("),
     ],
@@ -105,19 +116,24 @@ def test_what_is_no_curriculum(wrong: Any) -> None:
 )
 def test_what_is_no_part(given: dict[str, Any], sentence: str) -> None:
     with pytest.raises(TypeError, match=sentence):
-        TrainingSettings(**given)
+        run_settings(**given)
+
+
+def test_one_judge_chooses() -> None:
+    with pytest.raises(ValueError, match=r"judges must have at most one that chooses self-play's network, got \[Gate"):
+        run_settings(gate=0.55, champions=0.55)
 
 
 class TestGamesInFlight:
     @pytest.mark.parametrize(("num_games", "flight"), [(1, 1), (7, 1), (8, 1), (100, 12), (1024, 128), (25_000, 256)])
     def test_several_generations(self, num_games: int, flight: int) -> None:
         """Never so many side by side that all are played by the untrained network."""
-        assert TrainingSettings(num_games=num_games).selfplay().games_in_flight == flight
+        assert run_settings(num_games=num_games).filled("cpu").selfplay.games_in_flight == flight
 
     @pytest.mark.parametrize(("num_games", "flight"), [(100, 12), (25_000, 3125), (None, 4096)])
     def test_a_gpu_is_given_more(self, num_games: int | None, flight: int) -> None:
-        settings = TrainingSettings(num_games=num_games, max_minutes=1)
-        assert settings.selfplay("cuda").games_in_flight == flight
+        settings = run_settings(num_games=num_games, max_minutes=1)
+        assert settings.filled("cuda").selfplay.games_in_flight == flight
 
     @pytest.mark.parametrize(
         ("device", "given", "chosen"),
@@ -130,8 +146,8 @@ class TestGamesInFlight:
     def test_what_a_run_begins_with(self, device: str, given: dict[str, Any], chosen: tuple[Any, ...]) -> None:
         """What the call says goes before what the recipe says of GPUs."""
         settings = new_run(TrainCall(GoEnv(7), UNSET, None, None, {}, UNSET, given, device)).settings
-        names = ("games_in_flight", "first_games_in_flight", "groups", "ckp_freq")
-        assert tuple(getattr(settings, name) for name in names) == chosen
+        play = settings.selfplay
+        assert (play.games_in_flight, settings.first_games_in_flight, play.groups, settings.ckp_freq) == chosen
 
     @pytest.mark.parametrize(
         ("most", "first", "games", "side_by_side"),
@@ -148,32 +164,97 @@ class TestGamesInFlight:
     )
     def test_few_at_the_beginning(self, most: int, first: int | None, games: int, side_by_side: int) -> None:
         """A sixteenth of the games so far."""
-        settings = TrainingSettings(games_in_flight=most, first_games_in_flight=first)
+        settings = run_settings(games_in_flight=most, first_games_in_flight=first)
         assert settings.side_by_side(games) == side_by_side
 
-    @pytest.mark.parametrize(("device", "flight", "groups"), [("cpu", 64, available_cores()), ("cuda", 4096, 4)])
-    def test_selfplay_alone(self, device: str, flight: int, groups: int) -> None:
-        """No more than there are games."""
-        chosen = SelfPlaySettings().resolved(device, 5000)
-        assert (chosen.games_in_flight, chosen.groups) == (flight, groups)
-        assert isinstance(chosen.search, SearchSettings)
-        assert SelfPlaySettings().resolved(device, 3).games_in_flight == 3
+    def test_a_resumed_run_keeps_them(self) -> None:
+        """Whatever the device, and however long it becomes; a search of its own is as suits them."""
+        before = run_settings(num_games=80, readouts=32).filled("cpu")
+        longer = RUN.make({"num_games": 8000, "groups": None, "games_in_flight": None, "search": "puct"}, before)
+        settings = longer.filled("cuda", before)
+        assert (settings.selfplay.games_in_flight, settings.selfplay.groups) == (10, available_cores())
+        assert settings.selfplay.search == Puct(leaves=2)
+
+
+SHARED = ("leaves", "decisive_moves")
+
+
+def search_of(games: int, **given: Any) -> SearchSettings:
+    """The search of a run with so many games in parallel."""
+    return run_settings(games_in_flight=games, **given).filled("cpu").selfplay.search
 
 
 class TestSearch:
     def test_the_usual_one(self) -> None:
-        search = SelfPlaySettings(readouts=20).search_for(64)
-        assert (search.gumbel, search.considered) == (True, 10)
+        assert search_of(64, readouts=20) == Gumbel(considered=10)
 
     def test_a_part_of_it(self) -> None:
-        search = SelfPlaySettings(search={"c_scale": np.float32(0.5)}).search_for(1)
-        assert (search.gumbel, search.c_scale) == (True, 0.5)
+        assert search_of(1, c_scale=np.float32(0.5)) == Gumbel(considered=16, leaves=8, c_scale=0.5)
+        assert search_of(1, search={"c_scale": 0.5}, leaves=3) == Gumbel(considered=16, leaves=3, c_scale=0.5)
+
+    def test_by_name(self) -> None:
+        assert search_of(1, search="puct") == Puct(leaves=8)
+        assert search_of(64, search={"kind": "puct", "c_puct": 2.0}, temperature_plies=3) == Puct(c_puct=2.0, leaves=2)
+        assert search_of(64, search="puct", c_puct=2.0) == Puct(c_puct=2.0, leaves=2)
+        assert search_of(1, search="cgzero-puct", c_puct=2.0, near_best=0.9) == CGZeroPuct(
+            c_puct=2.0, leaves=8, near_best=0.9
+        )
 
     def test_none(self) -> None:
-        with pytest.raises(TypeError, match=r"search must be SearchSettings, .* got 'puct'"):
-            SelfPlaySettings(search="puct")  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match=r"search must be 'puct', 'gumbel', .* got 'mcts'"):
+            run_settings(search="mcts")
         with pytest.raises(TypeError, match="no keyword 'c_puk': did you mean c_puct"):
-            SelfPlaySettings(search={"c_puk": 1.0})
+            run_settings(c_puk=1.0)
+        with pytest.raises(TypeError, match="Gumbel has no keyword 'c_vist': did you mean c_visit"):
+            run_settings(search={"c_vist": 1.0})
+
+    @pytest.mark.parametrize("name", [one.name for one in fields(Puct) if one.name not in SHARED])
+    def test_puct_s_settings_in_the_usual_one(self, name: str) -> None:
+        """They would change nothing: each is refused by name."""
+        for given in (
+            {name: 1},
+            {"search": {name: 1}},
+            {"search": {"kind": "gumbel", name: 1}},
+            {"search": Gumbel(), name: 1},
+        ):
+            with pytest.raises(ValueError, match=f"^{name} is a setting of Puct.*, but this search is Gumbel: give "):
+                run_settings(**given)
+
+    @pytest.mark.parametrize("search", [None, "gumbel", Gumbel(), {"c_scale": 0.5}])
+    def test_temperature_in_gumbel_search(self, search: Any) -> None:
+        sentence = "^temperature_plies is a setting of Puct, but this search is Gumbel: give search='puct'$"
+        with pytest.raises(ValueError, match=sentence):
+            run_settings(temperature_plies=4, search=search)
+        run_settings(temperature_plies=4, search="puct")
+
+
+ACTING: dict[str, dict[str, Any]] = {
+    "puct": {
+        "c_puct": 5.0, "parent_value_weight": 0.0, "first_play_reduction": 1.0, "virtual_loss": 9,
+        "dirichlet_weight": 1.0, "dirichlet_alpha": 0.01,
+    },
+    "gumbel": {"considered": 2, "c_visit": 1000.0, "c_scale": 40.0},
+}  # fmt: skip
+
+
+class TestEverySettingActs:
+    """A run that sets it plays other moves; so does one that sets `temperature_plies`."""
+
+    def moves(self, folder: Path, **settings: Any) -> list[list[int]]:
+        _, listener = run(folder, 6, GoEnv(4), readouts=16, opening_plies=0, start_training_after=500, **settings)
+        return [record.moves.tolist() for record in listener.records]
+
+    @pytest.mark.parametrize("rule", ACTING)
+    def test_of_the_chosen_rule(self, tmp_path: Path, rule: str) -> None:
+        assert set(ACTING[rule]) == {one.name for one in fields(SEARCHES[rule])} - set(SHARED)
+        usual = {"kind": rule, "leaves": 4}
+        played = self.moves(tmp_path / "usual", search=usual)
+        for name, value in ACTING[rule].items():
+            assert self.moves(tmp_path / name, search={**usual, name: value}) != played, name
+
+    def test_temperature(self, tmp_path: Path) -> None:
+        few, many = (self.moves(tmp_path / str(n), search="puct", temperature_plies=n) for n in (0, 30))
+        assert few != many
 
 
 @pytest.mark.parametrize(
@@ -190,23 +271,25 @@ class TestSearch:
 )
 def test_numbers_that_no_run_can_have(given: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        TrainingSettings(**given)
+        run_settings(**given)
 
 
 def test_settings_reach_selfplay() -> None:
-    search = SearchSettings(c_puct=2.0)
+    search = Puct(c_puct=2.0)
     given = {"readouts": 33, "groups": 3, "temperature_plies": 5, "resign_threshold": -0.8, "no_resign_share": 0.2}
-    settings = TrainingSettings(**given, search=search, games_in_flight=64, num_games=100).selfplay()
+    settings = run_settings(**given, search=search, games_in_flight=64, num_games=100).filled("cpu").selfplay
     assert {name: getattr(settings, name) for name in given} == given
     assert (settings.search, settings.games_in_flight) == (search, 64)
 
 
 def test_they_are_plain_data() -> None:
-    settings = TrainingSettings(optimizer=nadam, losses="cody2007", schedule=[(0.5, 0.1)])  # type: ignore[arg-type]
-    plain = json.loads(json.dumps(plain_settings(settings)))
-    assert plain["optimizer"].endswith("test_settings.nadam")
-    losses = {"policy": 1 / 49, "value": 0.025, "ownership": 0.0, "score": 0.0, "l2": 5e-4, "log_sum": 0.0}
-    assert plain["losses"] == {**losses, "kl": False, "masked": False}
+    settings = run_settings(optimizer=nadam, losses="cody2007", schedule=[(0.5, 0.1)])
+    plain = json.loads(json.dumps(RUN.plain(settings)))["learning"]
+    assert plain["optimizer"] == {"function": f"{__name__}:nadam"}
+    assert plain["losses"] == {
+        "policy": 1 / 49, "value": 0.025, "ownership": 0.0, "score": 0.0, "l2": 5e-4, "log_sum": 0.0, "kl": False,
+        "masked": False,
+    }  # fmt: skip
     assert plain["schedule"] == [[0.5, 0.1]]
 
 
@@ -214,4 +297,5 @@ def test_a_run_keeps_numpys_numbers(tmp_path: Path) -> None:
     given = {"batch_size": np.int32(8), "learning_rate": np.float32(0.5), "gate": np.float32(0.5)}
     run(tmp_path, 2, source=RandomGames, **given)
     kept = json.loads((tmp_path / "config.json").read_text())["settings"]
-    assert (kept["batch_size"], kept["learning_rate"], kept["gate"]["win_rate"]) == (8, 0.5, 0.5)
+    learning = kept["learning"]
+    assert (learning["batch_size"], learning["learning_rate"], kept["judges"][0]["win_rate"]) == (8, 0.5, 0.5)

@@ -1,0 +1,44 @@
+"""The options of a player's search: `--search` chooses the rule, and every rule's settings have options."""
+
+import argparse
+
+from alphago.cli.options import Parser
+from alphago.cli.settings_flags import add_tree, given_keywords
+from alphago.mcts.search_forms import PLAYERS, SEARCHES, SearchForm
+from alphago.system.settings_tree import SettingsTree, part
+from alphago.system.validation import settings
+
+
+@settings
+class PlayerSettings:
+    """The settings of a player that searches."""
+
+    search: SearchForm = part(
+        "the rule of the search",
+        default=None,
+        title="the search",
+        kind=SEARCHES[PLAYERS],
+        form=True,
+        shown="the rule of the search",
+    )
+
+
+PLAYER = SettingsTree(PlayerSettings, {"search": SEARCHES})
+
+
+def add_rule(parser: argparse._ActionsContainer, text: str) -> None:
+    """Add `--search`, which chooses a rule; the parsed options have it only if it was given.  text: the help."""
+    parser.add_argument("--search", choices=list(SEARCHES), default=argparse.SUPPRESS, help=f"{text} ({PLAYERS})")
+
+
+def add_search(parser: Parser) -> None:
+    """Add `--search`, and an option for every setting of every rule."""
+    add_tree(parser, PLAYER, "", defaults={"search": PLAYERS})
+
+
+def given_search(options: argparse.Namespace) -> SearchForm:
+    """Return the search that was given on the command line; None for none.
+
+    Raises UnusedSetting for a setting that the rule does not have.
+    """
+    return PLAYER.make(given_keywords(options, PLAYER)).search

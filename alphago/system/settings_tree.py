@@ -1,0 +1,258 @@
+"""Settings in parts: flat keywords are spread over the parts, merged, saved, loaded and compared here.
+
+A field of a `settings` class is of one of four sorts:
+
+- `setting`: a value, such as a number or a function.
+- `group`: an object of one settings class; its settings are keywords beside the others.
+- `part`: one of several objects with settings of their own, such as a search, which is Puct or Gumbel.
+- `parts`: several such objects, such as judges, at most one of each class that has a name.
+
+A `SettingsTree` gives every setting one keyword, which is also its flag on the command line.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import Field, fields, is_dataclass
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from alphago.system.settings_slot import Named, Slot, load_part, loaded, named_function, plain, save_part
+from alphago.system.validation import check_keywords, make_settings, qualified_name, setting, shown
+
+Root = TypeVar("Root")
+
+
+def group(title: str, kind: type[Root]) -> Root:
+    """Declare a field that is an object of the settings class `kind`; `title` is the heading of its flags."""
+    made: Root = setting(title, default=kind(), group=kind)
+    return made
+
+
+def part(text: str, *, default: Any, title: str, **more: Any) -> Any:
+    """Declare a field that is an object with settings of its own, of one of several classes.
+
+    text: the help.  title: the heading of the flags of its settings.
+    more: `kind`, `prefix`, `first`, `optional` and `form` as in Slot; all else as in `setting`.
+    """
+    options = {name: more.pop(name) for name in ("kind", "prefix", "first", "optional", "form") if name in more}
+    return setting(text, default=default, part={"title": title, **options}, **more)
+
+
+def parts(text: str, **more: Any) -> Any:
+    """Declare a field that is a tuple of objects with settings of their own; each class with a name has a keyword.
+
+    more: as in `setting`.
+    """
+    return setting(text, default=(), parts=True, **more)
+
+
+class Entry(NamedTuple):
+    """A setting as a keyword and a flag.
+
+    keyword: its keyword.  title: the heading of its flags; "" for those of the root.
+    owner, field: the class that has it, and its declaration there.
+    default: its default.
+    slot: for the keyword of a part, its slot.
+    kinds: the names of the parts that have it, where the part may be another one.
+    """
+
+    keyword: str
+    title: str
+    owner: type
+    field: Field[Any]
+    default: Any
+    slot: Slot | None = None
+    kinds: tuple[str, ...] = ()
+
+
+class SettingsTree(Generic[Root]):
+    """The settings of the class `root`, of its groups and of its parts, each with one keyword.
+
+    root: the class.
+    named: for each field declared with `part` or `parts`, the classes or objects that have names there.
+    Raises ValueError if two settings have one keyword.
+    """
+
+    def __init__(self, root: type[Root], named: Mapping[str, Named] | None = None) -> None:
+        self.root = root
+        self.named = named or {}
+        _ = self.entries  # raises
+
+    @property
+    def entries(self) -> dict[str, Entry]:
+        """All settings by keyword; made anew, since a class may get a name at any time."""
+        entries: dict[str, Entry] = {}
+        for entry in self._walk(self.root, ""):
+            if entry.keyword in entries:
+                raise ValueError(f"two settings have the keyword {entry.keyword}")
+            entries[entry.keyword] = entry
+        return entries
+
+    @property
+    def keywords(self) -> list[str]:
+        """All keywords."""
+        return list(self.entries)
+
+    def slots(self, one: Field[Any]) -> dict[str, Slot]:
+        """Return the slots of a field with a part or parts, by keyword."""
+        own = self.named.get(one.name, {})
+        if "part" in one.metadata:
+            return {one.name: Slot(one.name, own, one.default, **one.metadata["part"])}
+        return {name: judge_slot(name, made) for name, made in own.items()}
+
+    def _walk(self, kind: type[Any], title: str) -> Iterator[Entry]:
+        for one in fields(kind):
+            if "group" in one.metadata:
+                yield from self._walk(one.metadata["group"], one.metadata["help"])
+                continue
+            if "part" not in one.metadata:
+                yield Entry(one.name, title, kind, one, one.default)
+            if "part" in one.metadata or "parts" in one.metadata:
+                for slot in self.slots(one).values():
+                    yield Entry(slot.keyword, slot.title, kind, one, slot.default, slot)
+                    yield from slot_entries(slot)
+
+    def make(self, given: Mapping[str, Any], before: Root | None = None) -> Root:
+        """Return settings with the values of the keywords `given`; what they do not set is as in `before`.
+
+        before: settings; None for the defaults.
+        Raises TypeError, which suggests similar names, for an unknown keyword; ValueError for a value out of range, and
+        for a setting that the chosen part does not have.
+        """
+        check_keywords(self.root.__qualname__, given, self.keywords)
+        made: Root = self._make(self.root, before, given)
+        return made
+
+    def _make(self, kind: type[Any], before: Any, given: Mapping[str, Any]) -> Any:
+        values = {}
+        for one in fields(kind):
+            was: Any = one.default if before is None else getattr(before, one.name)
+            if "group" in one.metadata:
+                values[one.name] = self._make(one.metadata["group"], was, given)
+            elif "part" in one.metadata:
+                values[one.name] = self.slots(one)[one.name].merge(was, given)
+            elif "parts" in one.metadata:
+                values[one.name] = merge_parts(self.slots(one), one.name, was, given)
+            else:
+                values[one.name] = given.get(one.name, was)
+        return make_settings(kind, **values)
+
+    def plain(self, settings: Any) -> dict[str, Any]:
+        """Return settings of the tree, or of a group of it, as plain data for JSON."""
+        saved: dict[str, Any] = {}
+        for one in fields(settings):
+            value = getattr(settings, one.name)
+            if "group" in one.metadata:
+                saved[one.name] = self.plain(value)
+            elif "part" in one.metadata:
+                saved[one.name] = self.slots(one)[one.name].save(value)
+            elif "parts" in one.metadata:
+                classes = {slot.usual: name for name, slot in self.slots(one).items()}
+                saved[one.name] = [save_part(item, classes) for item in value]
+            else:
+                saved[one.name] = plain(value)
+        return saved
+
+    def plain_value(self, keyword: str, value: Any) -> Any:
+        """Return the value of one setting as plain data for JSON."""
+        entry = self.entries[keyword]
+        if entry.slot is not None:
+            return entry.slot.save(value)
+        return save_part(value, {}) if "parts" in entry.field.metadata and value is not None else plain(value)
+
+    def load(self, saved: Mapping[str, Any], given: Mapping[str, Any], who: str) -> Root:
+        """Return the settings that `plain` made plain data.
+
+        given: the keywords of a call, which has to repeat functions and objects whose settings are not saved.
+        who: whose settings they are, for messages.
+        Raises TypeError or KeyError for data of another form, ValueError if the call lacks a function.
+        """
+        made: Root = self._load(self.root, saved, given, who)
+        return made
+
+    def _load(self, kind: type[Any], saved: Mapping[str, Any], given: Mapping[str, Any], who: str) -> Any:
+        check_keywords(kind.__qualname__, saved, [one.name for one in fields(kind)])
+        values: dict[str, Any] = {}
+        for one in fields(kind):
+            if one.name not in saved:
+                continue  # a setting that is newer than the data has its default
+            value = saved[one.name]
+            if "group" in one.metadata:
+                values[one.name] = self._load(one.metadata["group"], value, given, who)
+            elif "part" in one.metadata:
+                values[one.name] = self.slots(one)[one.name].load(value, given, who)
+            elif "parts" in one.metadata:
+                classes = {name: slot.usual for name, slot in self.slots(one).items()}
+                own = given.get(one.name, ())
+                values[one.name] = tuple(
+                    load_part(item, classes, None, own, keyword=one.name, who=who) for item in value
+                )
+            elif isinstance(value, Mapping) and "function" in value:
+                values[one.name] = named_function(value["function"], [given.get(one.name)], keyword=one.name, who=who)
+            else:
+                values[one.name] = loaded(value)
+        return make_settings(kind, **values)
+
+    def changes(self, before: Root, after: Root) -> dict[str, tuple[Any, Any]]:
+        """Return the old and the new value of each setting that differs, by keyword; a part counts as one value."""
+        return {name: (was, now) for name, _, was, now in self._pairs(before, after) if was != now}
+
+    def structural(self, before: Root, after: Root) -> list[str]:
+        """Return the keywords of the settings that differ, but that a run must keep."""
+        return [name for name, one, was, now in self._pairs(before, after) if was != now and must_keep(one, was, now)]
+
+    def _pairs(self, before: Any, after: Any) -> Iterator[tuple[str, Field[Any], Any, Any]]:
+        for one in fields(before):
+            was, now = getattr(before, one.name), getattr(after, one.name)
+            if "group" in one.metadata:
+                yield from self._pairs(was, now)
+            elif "parts" in one.metadata:
+                names = {slot.usual: name for name, slot in self.slots(one).items()}
+                first, second = ({names.get(type(item), one.name): item for item in items} for items in (was, now))
+                for name in first | second:
+                    yield name, one, first.get(name), second.get(name)
+            else:
+                yield one.name, one, was, now
+
+
+def judge_slot(name: str, kind: type) -> Slot:
+    """Return the slot of the object of `parts` that has a name."""
+    return Slot(name, {}, None, title=f"the {name}", kind=kind, prefix=f"{name}_", first=True, optional=True)
+
+
+def slot_entries(slot: Slot) -> Iterator[Entry]:
+    """Yield the entries of the settings of a slot's parts."""
+    for keyword, kinds in slot.inner.items():
+        kind, name = next(iter(kinds.items()))
+        one = kind.__dataclass_fields__[name]  # type: ignore[attr-defined]
+        whose = tuple(slot.classes[kind] for kind in kinds) if len(kinds) < len(slot.classes) else ()
+        yield Entry(keyword, slot.title, kind, one, getattr(slot.default, name, one.default), kinds=whose)
+
+
+def merge_parts(
+    slots: Mapping[str, Slot], name: str, before: Iterable[Any], given: Mapping[str, Any]
+) -> tuple[Any, ...]:
+    """Return the objects of a field of `parts`, changed as the keywords in `given` say: those with names first.
+
+    slots: the slots of the objects that have names.  name: the field's name.  before: the objects so far.
+    """
+    left = given.get(name, before)
+    if isinstance(left, (str, Mapping)) or not isinstance(left, Iterable):
+        raise TypeError(f"{name} must be a sequence of objects, got {shown(left)}")
+    left, made = list(left), []
+    for slot in slots.values():
+        own = [item for item in left if type(item) in slot.classes]
+        if len(own) > 1:
+            raise ValueError(f"{name} must have one {qualified_name(type(own[0]))}, got {own!r}")
+        left = [item for item in left if type(item) not in slot.classes]
+        made.append(slot.merge(own[0] if own else None, given))
+    return tuple(item for item in [*made, *left] if item is not None)
+
+
+def must_keep(one: Field[Any], was: Any, now: Any) -> bool:
+    """Return whether a run must keep a setting that a call would change from `was` to `now`.
+
+    one: its declaration.  A part of a class that a run must keep may change the settings that are not structural.
+    """
+    if type(was) is not type(now) or not is_dataclass(was):
+        return bool(one.metadata["structural"])
+    inner = ((field, getattr(was, field.name), getattr(now, field.name)) for field in fields(was))
+    return any(field.metadata.get("structural", False) and old != new for field, old, new in inner)

@@ -1,0 +1,84 @@
+"""Settings of learning: what a gradient step does."""
+
+from alphago.nn.loss import LOSSES, LossFunction, LossWeights
+from alphago.system.settings_tree import SettingsTree, part
+from alphago.system.validation import check_ranges, setting, settings
+from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer, Schedule, Steps, check_schedule
+
+
+@settings
+class LearningSettings:
+    """Settings of learning: batches, optimizer, schedule and losses."""
+
+    batch_size: int = setting(
+        "positions per gradient step (AlphaGo.jl 32, AlphaGo Zero 2048)",
+        default=128,
+        least=1,
+        shown="positions per gradient step",
+    )
+    learning_rate: float = setting(
+        "learning rate of the optimizer; Muon multiplies it by 2.5",
+        default=2e-3,
+        least=0,
+        most=1000,
+        shown="learning rate",
+    )
+    dense_rate: float = setting(
+        "learning rate of dense layers, as a share of the others'; below 1 where results are hard to predict, as in "
+        "human games on 19x19",
+        default=1.0,
+        positive=True,
+    )
+    weight_decay: float = setting("weight decay of the optimizer", default=0.01, least=0)
+    optimizer: str | MakeOptimizer = setting(
+        '"muon" (Muon for convolutions, AdamW for the rest), "adamw", or "sgd" (momentum 0.9), which needs ten times '
+        "the others' learning rate",
+        default="muon",
+        structural=True,
+        shown="muon, adamw or sgd",
+        python="Or a function that takes parameters, learning rate and weight decay and returns a "
+        "torch.optim.Optimizer whose state is tensors or numbers for each parameter; see alphago.training.optimizer",
+    )
+    schedule: str | Steps | Schedule = setting(
+        'the learning rate\'s schedule over the run, after a warm-up: "cosine" (down to a twentieth), "steps" (AlphaGo '
+        'Zero\'s: a tenth from 4/7, a hundredth from 6/7 of the run), "constant", or custom steps as pairs of progress '
+        "and factor, ((0.5, 0.1), (0.8, 0.01))",
+        default="cosine",
+        python="Or a function from the run's progress, 0 .. 1, to the factor",
+    )
+    gradient_norm: float | None = setting(
+        "largest norm of the gradient; larger gradients are scaled down; None for no clipping",
+        default=5.0,
+        positive=True,
+    )
+    bfloat16: bool = setting(
+        "whether gradient steps use torch's autocast to bfloat16; by default whichever is faster on this machine",
+        default=None,
+        automatic=True,
+    )
+    losses: LossWeights | LossFunction = part(
+        "the weights of the losses",
+        default=LOSSES["default"],
+        title="weights of the losses",
+        prefix="loss_",
+        python="Or a function with the arguments of `alphago.nn.loss.alphazero_loss` before `weights`, and its result",
+    )
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+        known_name = isinstance(self.optimizer, str) and self.optimizer in OPTIMIZERS
+        if not known_name and not hasattr(self.optimizer, "__qualname__"):
+            names = ", ".join(map(repr, OPTIMIZERS))
+            raise ValueError(f"optimizer must be {names} or a function that makes one, got {self.optimizer!r}")
+        object.__setattr__(self, "schedule", check_schedule(self.schedule))
+        if not isinstance(self.losses, LossWeights) and not hasattr(self.losses, "__qualname__"):
+            names = ", ".join(map(repr, LOSSES))
+            raise ValueError(f"losses must be {names}, a LossWeights or a function, got {self.losses!r}")
+
+    @property
+    def weights(self) -> LossWeights:
+        """The weights of the losses; with a function in their place the default ones, for what it does not compute."""
+        return self.losses if isinstance(self.losses, LossWeights) else LOSSES["default"]
+
+
+LEARNING = SettingsTree(LearningSettings, {"losses": LOSSES})

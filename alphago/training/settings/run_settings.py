@@ -1,0 +1,191 @@
+"""Settings of a run: its length, its boards, and the parts that it is made of."""
+
+from dataclasses import replace
+from typing import Any
+
+from alphago.nn.inference.hardware import DTYPES
+from alphago.records.record import SEED_END
+from alphago.system.settings_tree import group, part, parts
+from alphago.system.validation import check_ranges, setting, settings
+from alphago.training.curriculum import Curriculum, check_curriculum
+from alphago.training.judge import JudgeSettings
+from alphago.training.memory import MemorySettings
+from alphago.training.seating import SeatingSettings
+from alphago.training.settings.learning_settings import LearningSettings
+from alphago.training.settings.selfplay_settings import (
+    NO_LIMIT,
+    SelfPlaySettings,
+    default_games_in_flight,
+    default_groups,
+)
+from alphago.training.targets import LambdaReturns, Targets, Values, as_targets
+from alphago.training.watch_names import WatchList
+from alphago.training.window import Window
+
+GENERATION = 1 / 16  # games in parallel, as a share of the games played, beyond `first_games_in_flight`
+MOST_IN_FLIGHT = 256  # default upper bound of the games in parallel of a run on a CPU
+
+
+@settings
+class AnyRunSettings:
+    """Settings of a run that learns, from games of its own or from given ones."""
+
+    max_minutes: float | None = setting(
+        "minutes of training; then the run ends, unless it has reached its number of games before; None for no limit",
+        default=None,
+        positive=True,
+        shown="minutes of training",
+    )
+    seed: int = setting(
+        "random seed of games, samples and initial weights",
+        default=0,
+        least=0,
+        most=SEED_END - 1,
+        structural=True,
+        shown="random seed",
+    )
+    ckp_freq: int = setting(
+        "games between two checkpoints", default=100, least=1, shown="games between two checkpoints"
+    )
+    learning: LearningSettings = group("learning", LearningSettings)
+    watch: WatchList | None = part(
+        "the opponents that play matches against the network, and the time for it",
+        default=None,
+        title="opponents to watch",
+        kind=WatchList,
+        prefix="watch_",
+        first=True,
+        optional=True,
+    )
+
+
+@settings
+class RunSettings(AnyRunSettings):
+    """Settings of a run of self-play and learning.
+
+    num_games, memory_size, batch_size, epochs, ckp_freq, start_training_after and readouts have AlphaGo.jl's names.
+    """
+
+    num_games: int | None = setting(
+        "games of self-play (AlphaGo.jl 25 000, AlphaGo Zero 4.9 million); None for no limit but `max_minutes`",
+        default=1000,
+        least=1,
+        shown="games of self-play",
+    )
+    curriculum: Curriculum = setting(
+        "smaller boards first, as pairs (board size, share of the run): ((7, 0.25),) plays the first quarter of the "
+        "run on 7x7.  They have their default komi.  By default the whole run is on the game's own board.  For "
+        "size-free networks",
+        default=(),
+        structural=True,
+        shown="smaller boards first, such as 7:0.25",
+    )
+    start_training_after: int = setting(
+        "positions (not games) in memory before the first gradient step", default=1000, least=0
+    )
+    epochs: int = setting("gradient steps on each batch", default=1, least=1)
+    first_readouts: int | None = setting(
+        "readouts at the run's beginning, which rise to `readouts` exponentially over the run; None for `readouts` in "
+        "the whole run",
+        default=None,
+        least=1,
+    )
+    first_games_in_flight: int | None = setting(
+        "games in parallel at the run's beginning; later 1/16 of the games played so far, up to `games_in_flight`, "
+        "since with many parallel games the first results come late; None for `games_in_flight` in the whole run",
+        default=None,
+        least=1,
+    )
+    plies_per_iteration: int = setting("moves played in every game per iteration", default=16, least=1)
+    adaptive_resignation: bool = setting(
+        "after each iteration, fit the resignation threshold to the games without resignation, so that at most 5 % of "
+        "the resignations are wrong (AlphaGo Zero); `resign_threshold` is used until there are enough games",
+        default=False,
+    )
+    exact_rules: bool = setting(
+        "whether self-play uses the game itself; otherwise in Go early passes are forbidden, komi varies, and outcomes "
+        "depend slightly on the margin",
+        default=False,
+        structural=True,
+        python="See `alphago.env.selfplay_game.SelfPlayGame.variant`",
+    )
+    selfplay_dtype: str | None = setting(
+        'dtype of inference in self-play: "float32", "bfloat16" or, on CPUs that support it, "int8"; None for the '
+        "fastest",
+        default=None,
+        python="See NetEvaluator",
+    )
+    selfplay: SelfPlaySettings = group("self-play", SelfPlaySettings)
+    memory: MemorySettings = part(
+        "what the run learns from",
+        default=Window(),
+        title="the memory",
+        prefix=None,
+        structural=True,
+    )
+    targets: Targets | Values = part(
+        "the rule that makes value and policy targets from a game's record",
+        default=LambdaReturns(),
+        title="the targets",
+        python="Or a function that returns a record's value targets",
+    )
+    judges: tuple[JudgeSettings[Any], ...] = parts("judges of the run's networks")
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+        object.__setattr__(self, "curriculum", check_curriculum(self.curriculum))
+        if self.selfplay_dtype not in (None, *DTYPES):
+            names = ", ".join(map(repr, DTYPES))
+            raise ValueError(f"selfplay_dtype must be {names} or None, got {self.selfplay_dtype!r}")
+        if self.num_games is None and self.max_minutes is None:
+            raise ValueError("num_games or max_minutes must end the run, got None for both")
+        if isinstance(self.memory, Window) and self.start_training_after > self.memory.memory_size:
+            raise ValueError(
+                f"start_training_after ({self.start_training_after}) is more than memory_size "
+                f"({self.memory.memory_size}): training would never start"
+            )
+        for name, some, method in (("memory", [self.memory], "make_memory"), ("judges", self.judges, "make_judge")):
+            if wrong := [one for one in some if not hasattr(one, method)]:
+                raise TypeError(f"{name} must be settings with a method {method}, got {wrong[0]!r}")
+        if len(choosing := [judge for judge in self.judges if judge.chooses]) > 1:
+            raise ValueError(f"judges must have at most one that chooses self-play's network, got {choosing}")
+        _ = self.target_rule  # raises if it is none
+
+    @property
+    def target_rule(self) -> Targets:
+        """The rule that makes value and policy targets."""
+        return as_targets(self.targets)
+
+    @property
+    def seating(self) -> SeatingSettings | None:
+        """The seating of self-play: its own, or that which a judge's networks need."""
+        return self.selfplay.seating or next((judge.seating for judge in self.judges if judge.seating), None)
+
+    @property
+    def game_limit(self) -> int:
+        """The run's number of games: `num_games`, or NO_LIMIT if that is None."""
+        return NO_LIMIT if self.num_games is None else self.num_games
+
+    def filled(self, device: str, before: "RunSettings | None" = None) -> "RunSettings":
+        """Return these settings with values in place of None in `games_in_flight`, `groups` and `search`.
+
+        device: the run's device, "cpu" or a GPU such as "cuda".
+        before: the settings of the run so far, whose parallel games and groups remain; None for a new run.
+        """
+        if before is not None:
+            in_flight, groups = before.selfplay.games_in_flight, before.selfplay.groups
+        else:
+            most = MOST_IN_FLIGHT if device == "cpu" else default_games_in_flight(device)
+            in_flight, groups = max(1, min(most, self.game_limit // 8)), default_groups(device)
+        return replace(self, selfplay=self.selfplay.filled(in_flight, groups))
+
+    def side_by_side(self, games: int) -> int:
+        """Return the number of games to play in parallel once `games` games of the run are over."""
+        most = self.selfplay.games_in_flight
+        return min(most, max(self.first_games_in_flight or most, int(GENERATION * games)))
+
+    def readouts_at(self, progress: float) -> int:
+        """Return the readouts per move when the run's progress is `progress`, 0 .. 1."""
+        last = self.selfplay.readouts
+        first = self.first_readouts or last
+        return round(first * (last / first) ** progress)

@@ -1,0 +1,125 @@
+"""Settings of self-play."""
+
+from dataclasses import replace
+
+from alphago.mcts.rule import SearchSettings
+from alphago.mcts.search import leaves_for
+from alphago.mcts.search_forms import SEARCHES, SELF_PLAY, check_heeds_early, make_search
+from alphago.system.cores import available_cores
+from alphago.system.settings_tree import SettingsTree, part
+from alphago.system.validation import MOST_READOUTS, check_ranges, setting, settings
+from alphago.training.seating import SeatingSettings
+
+NO_LIMIT = 10**9  # number of games of a run that `num_games` does not limit; no run plays more
+
+
+@settings
+class SelfPlaySettings:
+    """Settings of self-play: search, choice of moves, resignation, and parallel games."""
+
+    readouts: int = setting(
+        "simulations per move (800 in AlphaZero and AlphaGo.jl)",
+        default=800,
+        least=1,
+        most=MOST_READOUTS,
+        shown="simulations per move",
+    )
+    games_in_flight: int = setting(
+        "games played in parallel, over all groups; by default as many as keep the device busy: 64, or 4096 on a GPU; "
+        "in a run an eighth of its games, at most 256, or 4096 on a GPU",
+        default=None,
+        least=1,
+        automatic=True,
+        structural=True,
+        shown="games played in parallel",
+    )
+    # A group plays the games with certain numbers: with another number of groups, a resumed run would play some games
+    # twice and others never.
+    groups: int = setting(
+        "threads, each with its own share of the games; by default one per core, or 4 on a GPU, where the remaining "
+        "cores help with the trees",
+        default=None,
+        least=1,
+        automatic=True,
+        structural=True,
+    )
+    temperature_plies: int | None = setting(
+        "number of first plies whose moves are drawn in proportion to visits; None for N^2 / 12; not for Gumbel "
+        "search, whose noise varies the moves",
+        default=None,
+        least=0,
+    )
+    resign_threshold: float | None = setting(
+        "a player resigns if the root's value (-1 .. 1, in that player's view) is below this threshold; None for "
+        "never, since a young network that has seen White win every game would resign as Black after a few moves",
+        default=None,
+        least=-1,
+        most=1,
+    )
+    no_resign_share: float = setting(
+        "share of games without resignation (AlphaGo Zero: 0.1; AlphaGo.jl: 0.05)",
+        default=0.05,
+        least=0,
+        most=1,
+    )
+    opening_plies: float | None = setting(
+        "mean number of first moves that are drawn from the network's policy without search, and not trained on; the "
+        "number is drawn for each game from an exponential distribution; None for a twentieth of the longest game's "
+        "plies (of 2 plies per action, if that is less)",
+        default=None,
+        least=0,
+        most=1_000_000,
+    )
+    search: SearchSettings = part(
+        "the search",
+        default=None,
+        title="the search of self-play",
+        kind=SEARCHES[SELF_PLAY],
+        form=True,
+        automatic=True,
+        shown="the search",
+        python="Settings such as Puct(c_puct=1.5); or a name or dictionary, with enough leaves to fill a batch",
+    )
+    seating: SeatingSettings | None = part(
+        "who plays which move of a game, and which moves are learned; None: one network plays all moves, or those "
+        "networks that a judge gives",
+        default=None,
+        title="who plays which move",
+        optional=True,
+    )
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+        search = make_search(self.search, self.readouts, 1, SELF_PLAY)  # raises if it is no search
+        if self.temperature_plies is not None:
+            check_heeds_early(search, "temperature_plies")
+        if self.seating is not None and not hasattr(self.seating, "make_seating"):
+            raise TypeError(f"seating must be settings with a method make_seating, got {self.seating!r}")
+
+    @property
+    def usual_search(self) -> SearchSettings:
+        """The search with which these settings are filled if they have none."""
+        return make_search(None, self.readouts, leaves_for(self.games_in_flight, self.readouts), SELF_PLAY)
+
+    def filled(self, games_in_flight: int, groups: int) -> "SelfPlaySettings":
+        """Return these settings with the given values in place of None, and with a search that suits them."""
+        in_flight = self.games_in_flight or games_in_flight
+        return replace(
+            self,
+            games_in_flight=in_flight,
+            groups=self.groups or groups,
+            search=make_search(self.search, self.readouts, leaves_for(in_flight, self.readouts), SELF_PLAY),
+        )
+
+
+def default_games_in_flight(device: str) -> int:
+    """Return the number of parallel games that keeps a device busy, which is "cpu" or a GPU such as "cuda"."""
+    return 64 if device == "cpu" else 4096
+
+
+def default_groups(device: str) -> int:
+    """Return the number of self-play threads: one per core, or on a GPU four, so that the GPU always has work."""
+    return available_cores() if device == "cpu" else 4
+
+
+SELF_PLAYS = SettingsTree(SelfPlaySettings, {"search": SEARCHES})

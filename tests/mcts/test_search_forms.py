@@ -1,0 +1,93 @@
+"""A search by settings, by name and by dictionary: what is filled in, what is refused, and what is saved."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from alphago.mcts.gumbel import Gumbel
+from alphago.mcts.puct import Puct, PuctRule
+from alphago.mcts.search_forms import make_search, plain_form
+from alphago.system.validation import UnusedSetting
+
+
+class Mine(Puct):
+    """A search of one's own, which changes nothing."""
+
+    def new_rule(self, games: int, actions: int) -> PuctRule:
+        return super().new_rule(games, actions)
+
+
+MINE = "tests.mcts.test_search_forms:Mine"
+
+
+class TestForms:
+    @pytest.mark.parametrize(
+        ("given", "wanted"),
+        [
+            (None, Puct(leaves=3)),
+            ("puct", Puct(leaves=3)),
+            ("gumbel", Gumbel(leaves=3, considered=10)),
+            ({}, Puct(leaves=3)),
+            ({"c_puct": 2}, Puct(leaves=3, c_puct=2.0)),
+            ({"leaves": 1}, Puct()),
+            ({"kind": "gumbel", "c_scale": 0.5}, Gumbel(leaves=3, considered=10, c_scale=0.5)),
+            ({"kind": "gumbel", "considered": 4}, Gumbel(leaves=3, considered=4)),
+            ({"kind": MINE, "c_puct": 2.0}, Mine(leaves=3, c_puct=2.0)),
+            (MINE, Mine(leaves=3)),
+        ],
+    )
+    def test_what_is_left_out_suits_the_place(self, given: Any, wanted: Any) -> None:
+        made = make_search(given, readouts=20, leaves=3)
+        assert (type(made), made) == (type(wanted), wanted)
+
+    def test_settings_hold_exactly(self) -> None:
+        settings = Gumbel(considered=9)
+        assert make_search(settings, 4, 8, rule="puct") is settings
+
+    @pytest.mark.parametrize(("readouts", "considered"), [(1, 2), (4, 2), (9, 4), (32, 16), (800, 16)])
+    def test_gumbel_considers_half_as_many_as_there_are_readouts(self, readouts: int, considered: int) -> None:
+        assert make_search(None, readouts, 1, rule="gumbel") == Gumbel(considered=considered)
+
+
+class TestRefused:
+    @pytest.mark.parametrize("name", ["c_puct", "parent_value_weight", "first_play_reduction", "virtual_loss"])
+    def test_puct_s_settings_in_gumbel(self, name: str) -> None:
+        sentence = f"^{name} is a setting of Puct, but this search is Gumbel: give search=Puct\\({name}=2\\)$"
+        with pytest.raises(UnusedSetting, match=sentence):
+            make_search({"kind": "gumbel", name: 2}, 8, 1)
+        with pytest.raises(UnusedSetting, match=sentence):
+            make_search({name: 2}, 8, 1, rule="gumbel")
+
+    @pytest.mark.parametrize("name", ["considered", "c_visit", "c_scale"])
+    def test_gumbel_s_settings_in_puct(self, name: str) -> None:
+        sentence = f"^{name} is a setting of Gumbel, but this search is Puct: give search=Gumbel\\({name}=3\\)$"
+        with pytest.raises(UnusedSetting, match=sentence):
+            make_search({name: 3}, 8, 1)
+        with pytest.raises(TypeError, match=f"Puct has no keyword '{name}'"):
+            Puct(**{name: 3})
+
+    @pytest.mark.parametrize(
+        ("given", "error", "sentence"),
+        [
+            ("Gumbel", ValueError, r"^search must be .*'puct'.*'gumbel'.*, got 'Gumbel'$"),
+            ({"kind": 3}, ValueError, r"^search must be .*'puct'.*'gumbel'.*, got 3$"),
+            (3, TypeError, r"^search must be 'puct' or 'gumbel'.*, settings such as Puct\(c_puct=1.5\), or .*, got 3$"),
+            (Puct, TypeError, r"^search must be 'puct' or 'gumbel'.*, settings such as .*, got <class .*Puct'>$"),
+            ({"c_puk": 1}, TypeError, "^Puct has no keyword 'c_puk': did you mean c_puct"),
+            ({"c_skale": 1}, TypeError, "^Puct has no keyword 'c_skale': did you mean c_scale"),
+            ({"leaves": 0}, ValueError, "^leaves must be an integer >= 1, got 0$"),
+            ({"c_puct": None}, ValueError, "^c_puct must have a value, got None$"),
+            ("nowhere.to.be:Found", ImportError, "^search nowhere.to.be:Found cannot be imported"),
+            ("builtins:dict", ImportError, r"it is no class of search settings"),
+        ],
+    )
+    def test_what_is_no_search(self, given: Any, error: type[Exception], sentence: str) -> None:
+        with pytest.raises(error, match=sentence):
+            make_search(given, 8, 1)
+
+
+def test_numpys_numbers_are_saved() -> None:
+    form = {"kind": "gumbel", "considered": np.int64(4), "c_scale": np.float32(0.5)}
+    assert json.dumps(plain_form(form)) == '{"kind": "gumbel", "considered": 4, "c_scale": 0.5}'

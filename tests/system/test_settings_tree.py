@@ -1,0 +1,291 @@
+"""Settings in parts: keywords spread, parts chosen and changed, saved, loaded, compared."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from alphago.system.settings_tree import SettingsTree, group, part, parts
+from alphago.system.validation import setting, settings
+
+
+@settings
+class Broad:
+    width: int = setting("how broad", default=3, least=1)
+    leaves: int = setting("leaves at once", default=1, least=1)
+
+
+@settings
+class Deep:
+    depth: float = setting("how deep", default=2.0, least=0)
+    leaves: int = setting("leaves at once", default=4, least=1)
+
+
+@settings
+class Shelf:
+    size: int = setting("how large", default=100, least=1)
+
+
+@settings
+class Heap:
+    size: int = setting("how large", default=5, least=1, structural=True)
+
+
+@settings
+class Door:
+    rate: float = setting("how often", default=0.5, least=0, most=1)
+    games: int = setting("how many", default=10, least=1)
+
+
+@settings
+class Play:
+    readouts: int = setting("simulations", default=8, least=1)
+    threads: int = setting("threads", default=None, least=1, automatic=True, structural=True)
+    search: Any = part("the search", default=Deep(), title="the search")
+
+
+@settings
+class Root:
+    seed: int = setting("the seed", default=0, least=0, structural=True)
+    minutes: float | None = setting("the length", default=None, positive=True)
+    rule: Any = setting("a name or a function", default="usual")
+    play: Play = group("play", Play)
+    memory: Any = part("the memory", default=Shelf(), title="the memory", prefix=None, structural=True)
+    tree: Door | None = part(
+        "the door", default=None, title="the door", kind=Door, prefix="tree_", first=True, optional=True
+    )
+    judges: tuple[Any, ...] = parts("the judges")
+
+
+NAMED: dict[str, dict[str, Any]] = {
+    "search": {"broad": Broad, "deep": Deep},
+    "memory": {"shelf": Shelf, "heap": Heap},
+    "judges": {"gate": Door},
+}
+TREE = SettingsTree(Root, NAMED)
+
+
+def test_keywords_are_spread_by_name() -> None:
+    made = TREE.make({"readouts": 3, "seed": 7, "depth": 1, "size": 4})
+    assert made == Root(seed=7, play=Play(readouts=3, search=Deep(depth=1.0)), memory=Shelf(4))
+
+
+def test_an_unknown_keyword_is_answered_with_near_misses() -> None:
+    with pytest.raises(TypeError, match="Root has no keyword 'readout': did you mean readouts"):
+        TREE.make({"readout": 3})
+
+
+def test_a_keyword_belongs_to_one_setting() -> None:
+    @settings
+    class Twice:
+        readouts: int = setting("simulations", default=8)
+        play: Play = group("play", Play)
+
+    with pytest.raises(ValueError, match="two settings have the keyword readouts"):
+        SettingsTree(Twice, NAMED)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"search": "broad"}, Broad()),
+        ({"search": Broad(2)}, Broad(2)),
+        ({"search": {"depth": 5}}, Deep(5.0)),
+        ({"search": {"kind": "broad", "width": 5}}, Broad(5)),
+        ({"search": "broad", "width": 5, "leaves": 2}, Broad(5, 2)),
+        ({"leaves": 2}, Deep(leaves=2)),
+    ],
+)
+def test_a_part_is_a_name_settings_or_an_object(given: dict[str, Any], expected: Any) -> None:
+    assert TREE.make(given).play.search == expected
+
+
+def test_a_call_changes_what_it_names_and_keeps_the_rest() -> None:
+    before = TREE.make({"search": Broad(2, 7), "gate": {"games": 4}, "readouts": 5})
+    made = TREE.make({"width": 3, "gate": 0.75, "minutes": 2}, before)
+    assert made == TREE.make({"search": Broad(3, 7), "gate": Door(0.75, 4), "readouts": 5, "minutes": 2})
+    assert TREE.make({"search": "broad"}, before).play.search == Broad(2, 7), "a name of the same class changes nothing"
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"width": 3}, ValueError, '^width is a setting of Broad, but this search is Deep: give search="broad"$'),
+        (
+            {"search": {"width": 3}},
+            ValueError,
+            '^width is a setting of Broad, but this search is Deep: give search="broad"$',
+        ),
+        (
+            {"search": Broad(), "depth": 3},
+            ValueError,
+            '^depth is a setting of Deep, but this search is Broad: give search="deep"$',
+        ),
+        (
+            {"heap_size": 3},
+            ValueError,
+            '^heap_size is a setting of Heap, but this memory is Shelf: give memory="heap"$',
+        ),
+        (
+            {"memory": "heap", "size": 3},
+            ValueError,
+            '^size is a setting of Shelf, but this memory is Heap: give memory="shelf"$',
+        ),
+        ({"search": {"dept": 3}}, TypeError, "^Deep has no keyword 'dept': did you mean depth"),
+        (
+            {"search": "depp"},
+            ValueError,
+            "^search must be 'broad', 'deep', a Deep, a dictionary of settings, got 'depp'",
+        ),
+        ({"search": 3}, TypeError, "^search must be 'broad', 'deep', .* got 3$"),
+        ({"search": None}, ValueError, "^search must have a value, got None$"),
+        ({"seed": None}, ValueError, "^seed must have a value, got None$"),
+        ({"seed": -1}, ValueError, "^seed must be an integer >= 0, got -1$"),
+        ({"gate": None, "gate_games": 2}, ValueError, "^gate_games must be left out where gate is None, got 2$"),
+        ({"judges": 3}, TypeError, "^judges must be a sequence of objects, got 3$"),
+        ({"judges": [Door(), Door()]}, ValueError, "^judges must have one "),
+    ],
+)
+def test_what_the_chosen_part_does_not_have_is_refused(given: dict[str, Any], error: type, message: str) -> None:
+    with pytest.raises(error, match=message):
+        TREE.make(given)
+
+
+def test_an_optional_part_is_switched_on_by_a_setting_and_off_by_none() -> None:
+    made = TREE.make({"gate_games": 2, "tree": 0.25})
+    assert (made.judges, made.tree) == ((Door(games=2),), Door(0.25))
+    made = TREE.make({"gate": None, "tree": None}, made)
+    assert (made.judges, made.tree) == ((), None)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ([{}], None),
+        ([{"search": "broad"}, {"width": 3}], {"kind": f"{__name__}:Broad", "width": 3}),
+        ([{"depth": 3}, {"search": {"leaves": 2}}], {"depth": 3, "leaves": 2}),
+        ([{"depth": 3}, {"search": "deep"}], {"depth": 3}),
+        ([{"depth": 3}, {"search": "broad"}], {"kind": f"{__name__}:Broad"}),
+        ([{"depth": 3}, {"search": None}], None),
+        ([{"search": Broad()}, {"width": 4}], Broad(4)),
+    ],
+)
+def test_a_form_is_made_an_object_later(given: list[dict[str, Any]], expected: Any) -> None:
+    """The defaults of its settings depend on others; what it cannot have is refused at once."""
+
+    @settings
+    class Late:
+        search: Any = part("the search", default=None, title="the search", kind=Deep, form=True)
+
+    tree = SettingsTree(Late, {"search": NAMED["search"]})
+    made = Late()
+    for keywords in given:
+        made = tree.make(keywords, made)
+    assert made.search == expected
+    with pytest.raises(ValueError, match=r"^width is a setting of Broad, but this search is Deep"):
+        tree.make({"width": 3})
+
+
+def test_an_automatic_setting_may_be_none_until_it_has_a_value() -> None:
+    assert [TREE.plain(TREE.make({"threads": given}))["play"]["threads"] for given in (None, 2)] == [None, 2]
+
+
+def double(value: float) -> float:
+    return 2 * value
+
+
+@dataclass(frozen=True)
+class Own:
+    """A part of a user: it has settings, and no name."""
+
+    share: float = 0.5
+
+
+class Bare:
+    """A part of a user without settings."""
+
+
+def saved(made: Root) -> Any:
+    return json.loads(json.dumps(TREE.plain(made)))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"readouts": 3, "search": "broad", "memory": "heap", "heap_size": 2, "gate": 0.75, "tree": 1},
+        {"search": Own(0.25), "judges": [Own(0.75)], "gate_games": 3},
+    ],
+)
+def test_settings_are_loaded_as_they_were_saved(given: dict[str, Any]) -> None:
+    made = TREE.make(given)
+    assert TREE.load(saved(made), {}, "it") == made
+
+
+def test_saved_settings_name_their_parts() -> None:
+    plain = saved(TREE.make({"search": "broad", "gate": 0.75}))
+    assert plain["play"]["search"] == {"kind": "broad", "width": 3, "leaves": 1}
+    assert plain["judges"] == [{"kind": "gate", "rate": 0.75, "games": 10}]
+    assert plain["tree"] is None
+
+
+def test_a_function_is_saved_by_name_and_given_again() -> None:
+    made = TREE.make({"rule": double, "memory": Bare})
+    plain = saved(made)
+    assert plain["rule"] == {"function": f"{__name__}:double"}
+    assert TREE.load(plain, {"rule": double, "memory": Bare}, "it") == made
+    with pytest.raises(ValueError, match=r"^the run has a custom rule, .*:double: pass that function as rule=…$"):
+        TREE.load(plain, {}, "the run")
+    with pytest.raises(ValueError, match=r"^the run has a custom memory, .*:Bare: pass that function as memory=…$"):
+        TREE.load(plain, {"rule": double}, "the run")
+
+
+def test_an_object_without_settings_is_given_again() -> None:
+    bare = Bare()
+    plain = saved(TREE.make({"search": bare}))
+    assert TREE.load(plain, {"search": bare}, "it").play.search is bare
+    with pytest.raises(ValueError, match=r"^the run has a search of its own class, .*:Bare, which cannot be imported"):
+        TREE.load(plain, {}, "the run")
+
+
+def test_data_of_another_version_are_refused() -> None:
+    with pytest.raises(TypeError, match="Play has no keyword 'readout'"):
+        TREE.load({"play": {"readout": 3}}, {}, "it")
+    assert TREE.load({"seed": 2}, {}, "it") == Root(seed=2), "what is newer than the data has its default"
+
+
+def test_changes_are_told_by_keyword() -> None:
+    before, after = TREE.make({"gate": 0.5}), TREE.make({"readouts": 3, "search": "broad", "judges": [Own()]})
+    assert TREE.changes(before, after) == {
+        "readouts": (8, 3),
+        "search": (Deep(), Broad()),
+        "gate": (Door(0.5), None),
+        "judges": (None, Own()),
+    }
+    assert TREE.structural(before, after) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kept"),
+    [
+        ({}, {"seed": 1, "threads": 2, "readouts": 3}, ["seed", "threads"]),
+        ({}, {"size": 3}, []),
+        ({}, {"memory": "heap"}, ["memory"]),
+        ({"memory": "heap"}, {"memory": "heap", "heap_size": 3}, ["memory"]),
+    ],
+)
+def test_what_a_run_must_keep(before: dict[str, Any], after: dict[str, Any], kept: list[str]) -> None:
+    assert TREE.structural(TREE.make(before), TREE.make(after)) == kept
+
+
+def test_entries_say_which_part_has_a_setting() -> None:
+    entries = TREE.entries
+    assert (entries["leaves"].kinds, entries["leaves"].title, entries["leaves"].default) == ((), "the search", 4)
+    assert (entries["width"].kinds, entries["width"].default) == (("broad",), 3)
+    slot = entries["search"].slot
+    assert slot is not None
+    assert list(slot.named) == ["broad", "deep"]
+    assert entries["seed"].slot is None
+    assert entries.keys().isdisjoint({"gate_rate", "tree_rate"}), "what `gate` itself means"
+    assert {"gate", "gate_games", "tree_games", "heap_size", "judges"} < entries.keys()

@@ -1,0 +1,248 @@
+"""CGZero's search: moves near the best, noise on the values of leaves, and a c_puct that changes with the ply."""
+
+import math
+
+import numpy as np
+import pytest
+
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
+from alphago.env.go import GoEnv
+from alphago.env.oware import OwareEnv
+from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
+from alphago.mcts.kernels.nodes import ROOT
+from alphago.mcts.player import MCTSPlayer
+from alphago.mcts.puct import Puct
+from alphago.mcts.rule import SearchSettings
+from alphago.mcts.search import Search
+from alphago.mcts.tree import new_wave
+from alphago.records.record import GameRecord
+from alphago.training.cgzero.cgzero_search import CGZeroPuct, ValueNoise
+from alphago.training.cgzero.kernels.cgzero_search import add_value_noise, near_best
+from alphago.training.selfplay import selfplay
+from tests.mcts.trees import assert_same_tree, children, random_position, run, search_from
+from tests.naive.puct import NaiveSearch, one_by_one
+
+EVENLY = (np.arange(400) + 0.5) / 400
+GO = GoEnv(3, komi=0.5)
+MASK = 2**64 - 1
+
+
+def scores(search: Search, game: int) -> dict[int, float]:
+    """Of each visited action, in plain Python."""
+    tree, found = search.tree, {}
+    for action, child in children(tree, game, ROOT).items():
+        visits = int(tree.visits[game, child])
+        if visits:
+            found[action] = float(tree.value_sum[game, child]) / visits + math.log(visits + 3)
+    return found
+
+
+def good(search: Search, game: int, share: float) -> list[int]:
+    own = scores(search, game)
+    return sorted(action for action, score in own.items() if score >= share * max(own.values()))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.8, 0.95, 0.98, 1.0])
+@pytest.mark.parametrize("env", [OwareEnv(rules="cgzero"), GoEnv(4)], ids=str)
+def test_moves_by_the_formula(env: GameEnv, share: float) -> None:
+    random = np.random.default_rng(3)
+    positions = [random_position(env, plies, random) for plies in (0, 2, 6, 9)]
+    search = search_from(positions, HashEvaluator(), Puct(parent_value_weight=0.0, c_puct=2.0))
+    run(search, [1, 17, 60, 200])
+    out = np.full((4, env.action_space), 7, np.float32)
+    near_best(search.tree, np.arange(4), share, out)
+    for game in range(4):
+        assert np.flatnonzero(out[game]).tolist() == good(search, game, share)
+        assert set(out[game]) <= {0, 1}
+    if share == 0:
+        assert np.array_equal(out > 0, search.visits(np.arange(4)) > 0)
+
+
+def test_each_good_one_is_as_likely_as_another() -> None:
+    """Early and late, with and without chance; what is learned are visits."""
+    settings = CGZeroPuct(near_best=0.7, c_puct=2.0)
+    search = search_from([OwareEnv().position()], HashEvaluator(), settings)
+    run(search, 100)
+    wanted, visits = good(search, 0, 0.7), search.visits(np.zeros(1, np.int64))
+    assert 1 < len(wanted) < 6
+    games = np.zeros(len(EVENLY), np.int64)
+    for by_chance in (False, True):
+        actions = search.choose(games, np.full(len(games), by_chance), EVENLY)
+        counts = np.bincount(actions, minlength=6)
+        assert np.flatnonzero(counts).tolist() == wanted
+        assert counts[wanted] == pytest.approx(400 / len(wanted), abs=1)
+    policies, _ = search.selfplay_moves(games[:1], np.ones(1, np.bool_), [np.random.default_rng(0)])
+    assert policies == pytest.approx(visits / visits.sum())
+
+
+def test_a_lead_in_visits_ends_no_search() -> None:
+    """Values may still bring another action near the best; only a single legal move is certain."""
+    for share, certain in ((None, True), (0.95, False)):
+        search = search_from([GoEnv(3).position()], HashEvaluator(), CGZeroPuct(near_best=share))
+        visits = np.sort(run(search, 60)[0])
+        assert visits[-1] > visits[-2]
+        assert search.rule.settled(search.tree, np.zeros(1, np.int32))[0] == certain
+    only = OwareEnv().position(houses=[0, 0, 0, 0, 0, 1, 4, 4, 4, 4, 4, 4], margin=1)
+    search = search_from([only], HashEvaluator(), CGZeroPuct(near_best=0.95))
+    run(search, 5)
+    assert search.rule.settled(search.tree, np.ones(1, np.int32))[0]
+
+
+def test_players_and_self_play_take_it() -> None:
+    env, settings = OwareEnv(rules="cgzero"), CGZeroPuct(near_best=0.0)
+    player = MCTSPlayer(env, HashEvaluator(), 60, two_player_mode=True, settings=settings, seed=0)
+    player.suggest_move()
+    assert {player.pick_move() for _ in range(80)} == set(range(6))
+    records = selfplay(env, HashEvaluator(), 12, 4, search=settings, opening_plies=0, temperature_plies=0, seed=0)
+    assert len({tuple(record.moves[:4]) for record in records}) == 4
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1, "much"])
+def test_impossible_shares(share: float) -> None:
+    with pytest.raises(ValueError, match="near_best must be a number from 0 to 1, got"):
+        CGZeroPuct(near_best=share)
+
+
+def signed(x: int) -> int:
+    return (x & MASK) - (2**64 if x & 2**63 else 0)
+
+
+def mixed(x: int) -> int:
+    """SplitMix64's finaliser with signed shifts, in integers without end."""
+    x = signed((x ^ (x >> 30)) * -4658895280553007687)
+    x = signed((x ^ (x >> 27)) * -7723592293110705685)
+    return x ^ (x >> 31)
+
+
+def uniform(seed: int, node: int) -> float:
+    return (mixed(signed(seed + signed((node + 1) * -7046029254386353131))) >> 10) / 2**52 - 1
+
+
+def test_noise_by_the_formula() -> None:
+    """Not at roots, not where the game is over, not without a seed, and never beyond -1 .. 1."""
+    wave = new_wave(600, 4)
+    generator = np.random.default_rng(0)
+    wave.game[:] = np.arange(600) // 100
+    wave.leaf[:] = generator.integers(0, 30, 600)
+    seeds = generator.integers(1, 2**63, 6)
+    seeds[3] = 0
+    over = generator.random(600) < 0.1
+    values = generator.uniform(-1, 1, 600).astype(np.float32)
+    before = values.copy()
+    add_value_noise(wave, over, ValueNoise(seeds, 0.5), values)
+    for i, (game, leaf) in enumerate(zip(wave.game.tolist(), wave.leaf.tolist(), strict=True)):
+        wanted = float(before[i])
+        if not over[i] and leaf != ROOT and game != 3:
+            wanted = min(1.0, max(-1.0, wanted * (1 + 0.5 * uniform(int(seeds[game]), leaf))))
+        assert values[i] == np.float32(wanted), i
+    assert (values != before).sum() > 350
+
+
+def test_it_is_uniform() -> None:
+    drawn = np.array([uniform(seed, node) for seed in range(1, 60) for node in range(1, 60)])
+    assert drawn.min() >= -1
+    assert drawn.max() < 1
+    counts = np.histogram(drawn, 20, (-1, 1))[0]
+    assert ((counts - len(drawn) / 20) ** 2 / (len(drawn) / 20)).sum() < 60  # 19 degrees of freedom
+
+
+def games(**settings: object) -> list[GameRecord]:
+    given = {"groups": 1, "opening_plies": 0, "seed": 5, **settings}
+    search = given.pop("search", CGZeroPuct(value_noise=0.4))
+    return selfplay(GO, HashEvaluator(), 12, 6, search=search, device="cpu", **given)
+
+
+def test_games_depend_on_seed_and_number_only() -> None:
+    search = CGZeroPuct(value_noise=0.4)
+    wanted = games(search=search)
+    for other in (games(search=search, games_in_flight=1), games(search=search, groups=3)):
+        for one, two in zip(wanted, other, strict=True):
+            assert np.array_equal(one.moves, two.moves)
+            assert np.array_equal(one.values, two.values)
+    quiet = games(search=Puct())
+    assert any(not np.array_equal(one.values, two.values) for one, two in zip(wanted, quiet, strict=True))
+
+
+def searched(settings: SearchSettings, noise: bool) -> Search:
+    search = search_from([GO.position()] * 2, HashEvaluator(), settings)
+    search.expand_roots(np.arange(2))
+    if noise:
+        search.add_noise(np.arange(2), [np.random.default_rng(game) for game in range(2)])
+    run(search, 40)
+    return search
+
+
+def test_only_where_there_is_noise() -> None:
+    """A search without noise, a player's, has the network's values."""
+    noisy, plain = CGZeroPuct(value_noise=0.5, dirichlet_weight=0.0), Puct(dirichlet_weight=0.0)
+    one, two, three = searched(noisy, False), searched(plain, True), searched(noisy, True)
+    assert np.array_equal(one.tree.value_sum, two.tree.value_sum)
+    assert not np.array_equal(one.tree.value_sum, three.tree.value_sum)
+    assert np.array_equal(one.tree.value[:, ROOT], three.tree.value[:, ROOT])
+    assert not np.array_equal(three.tree.value[0, 1:20], three.tree.value[1, 1:20])
+    moves = [MCTSPlayer(GO, HashEvaluator(), 30, settings=one, seed=1).suggest_move() for one in (noisy, plain)]
+    assert moves[0] == moves[1]
+
+
+def test_a_broken_value_is_still_noticed() -> None:
+    class Broken(UniformEvaluator):
+        def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+            super().evaluate(batch, slots, priors, values)
+            values[:] = 1.5 if batch.planes(slots, np.empty((len(slots), 16, 3, 3), np.float32))[:, :2].any() else 0
+
+    search = search_from([GO.position()], Broken(), CGZeroPuct(value_noise=0.9))
+    search.expand_roots(np.zeros(1, np.int64))
+    search.add_noise(np.zeros(1, np.int64), [np.random.default_rng(0)])
+    with pytest.raises(ValueError, match="every value must be finite, from -1 to 1"):
+        run(search, 5)
+
+
+@pytest.mark.parametrize("spread", [-0.1, 1.1, None])
+def test_impossible_spreads(spread: float) -> None:
+    with pytest.raises(ValueError, match="value_noise must be a number from 0 to 1, got"):
+        CGZeroPuct(value_noise=spread)
+
+
+class TestByPly:
+    """c_puct changes with the plies of a game, of each game for itself."""
+
+    @pytest.mark.parametrize(
+        ("settings", "wanted"),
+        [
+            ({"c_puct": 3.0}, [3, 3, 3, 3]),
+            ({"c_puct": 2.9, "c_puct_growth": 0.05, "c_puct_limit": 3.0}, [2.9, 2.95, 3.0, 3.0]),
+            ({"c_puct": 2.9, "c_puct_growth": 0.05}, [2.9, 2.95, 3.0, 12.9]),
+            ({"c_puct": 1, "c_puct_growth": -0.5, "c_puct_limit": 0.25}, [1, 0.5, 0.25, 0.25]),
+            ({"c_puct": 1, "c_puct_growth": -0.5}, [1, 0.5, 0, 0]),
+            ({"c_puct": 1, "c_puct_limit": 0.25}, [0.25, 0.25, 0.25, 0.25]),
+        ],
+    )
+    def test_values(self, settings: dict, wanted: list[float]) -> None:
+        rule = CGZeroPuct(**settings).new_rule(4, 3)
+        assert rule.parameters.c_puct == pytest.approx([wanted[0]] * 4)  # at the start of a game
+        rule.begin_move(np.arange(4), np.array([0, 1, 2, 200], np.int32))
+        assert rule.parameters.c_puct.dtype == np.float64
+        assert rule.parameters.c_puct == pytest.approx(wanted)
+
+    def test_each_game_searches_with_its_own_c_puct(self) -> None:
+        env = GoEnv(3)
+        settings = CGZeroPuct(c_puct=0.5, c_puct_growth=0.25, c_puct_limit=2.0)
+        search = search_from([env.position()] * 3, HashEvaluator(), settings)
+        search.begin_move(np.arange(3), np.array([0, 2, 50], np.int32))
+        run(search, 50)
+        for game, c_puct in enumerate((0.5, 1.0, 2.0)):
+            twin = NaiveSearch(env.position(), one_by_one(HashEvaluator()), c_puct=c_puct, first_play_reduction=0.2)
+            twin.run(50)
+            assert_same_tree(search, game, twin)
+
+    @pytest.mark.parametrize(
+        ("given", "sentence"),
+        [
+            ({"c_puct_growth": float("inf")}, "c_puct_growth must be a finite number, got inf"),
+            ({"c_puct_limit": -1}, "c_puct_limit must be a number >= 0, got -1"),
+        ],
+    )
+    def test_impossible_ones(self, given: dict, sentence: str) -> None:
+        with pytest.raises(ValueError, match=sentence):
+            CGZeroPuct(**given)
