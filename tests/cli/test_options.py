@@ -308,9 +308,8 @@ class TestTrain:
 
     def test_targets_and_play(self, given: Callable[[str], tuple]) -> None:
         words = "--search-share 0.1 --near-best 0.95 --search cgzero-puct --loss-masked"
-        assert given(words)[1] == {
-            "search_share": 0.1, "near_best": 0.95, "search": "cgzero-puct", "loss_masked": True
-        }  # fmt: skip
+        expected = {"search_share": 0.1, "near_best": 0.95, "search": "cgzero-puct", "loss_masked": True}
+        assert given(words)[1] == expected
 
     @pytest.mark.parametrize(
         ("words", "sentence"),

@@ -25,10 +25,17 @@ def run_of(settings: RunSettings, **values: Any) -> Any:
     memory = SimpleNamespace(added=0, can_learn=False, samples_per_position=settings.memory.samples_per_position)
     stage = SimpleNamespace(memory=memory)
     run = {
-        "settings": settings, "goal": GoEnv(9), "games": 0, "counts": RunCounts(), "progress": 0.0,
-        "learner": SimpleNamespace(steps=0), "clock": clock, "stage": stage, "stopwatch": Stopwatch(),
+        "settings": settings,
+        "goal": GoEnv(9),
+        "games": 0,
+        "counts": RunCounts(),
+        "progress": 0.0,
+        "learner": SimpleNamespace(steps=0),
+        "clock": clock,
+        "stage": stage,
+        "stopwatch": Stopwatch(),
         "pace": SimpleNamespace(so_far=lambda: (0, 0.0)),
-    }  # fmt: skip
+    }
     return SimpleNamespace(**{**run, **values})
 
 
