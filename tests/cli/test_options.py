@@ -18,7 +18,7 @@ from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
 from alphago.mcts.search_forms import SEARCHES
 from alphago.system.settings_tree import SettingsTree
-from alphago.training.parts import RUN, run_settings
+from alphago.training.run_parts import RUN, run_settings
 from alphago.training.settings.learning_settings import LearningSettings
 from alphago.training.settings.run_settings import RunSettings
 from alphago.training.settings.selfplay_settings import SELF_PLAYS, SelfPlaySettings

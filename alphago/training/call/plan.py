@@ -24,9 +24,9 @@ from alphago.training.curriculum import lessons
 from alphago.training.judge import JudgeSettings
 from alphago.training.judges.proof import Opponent
 from alphago.training.judges.watcher import Watch, watch_of
-from alphago.training.parts import RUN
 from alphago.training.precision import choose_precision, inference_dtype
 from alphago.training.recipes import FEW_GAMES, RECIPES, Recipe, named_recipe, recipe_for
+from alphago.training.run_parts import RUN
 from alphago.training.runs.config import VERSION, other_version, version_errors
 from alphago.training.runs.going_on import how_to_continue
 from alphago.training.settings.run_settings import AnyRunSettings, RunSettings

@@ -21,8 +21,8 @@ from alphago.training.call.plan import Plan, Settings, TrainCall
 from alphago.training.judges.proof import Opponent
 from alphago.training.learner import Learner, MakeLearner
 from alphago.training.metrics import OTHER
-from alphago.training.parts import RUN
 from alphago.training.run import Stopped
+from alphago.training.run_parts import RUN
 from alphago.training.runs.config import holds_run
 from alphago.training.runs.folder import RunFolder, default_folder, new_folder
 from alphago.training.selfplay import SelfPlay
@@ -95,8 +95,8 @@ def train(
         learner: creates the learner (see `alphago.training.learner`).  By default this process takes the gradient
             steps; another class may share them with other processes.
         settings: settings of the run, by name: those of RunSettings, of its groups SelfPlaySettings and
-            LearningSettings, and of its parts (see `alphago.training.parts`).  With a `gate`, the run saves and returns
-            the best network instead of the latest.
+            LearningSettings, and of its parts (see `alphago.training.run_parts`).  With a `gate`, the run saves and
+            returns the best network instead of the latest.
 
     Raises:
         ValueError: if a value is out of range, or a call changes a setting that a resumed run cannot change.

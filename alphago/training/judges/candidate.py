@@ -57,10 +57,18 @@ def log_match(run: SelfPlayRun, match: "Match", row: Mapping[str, Any], name: st
     """
     games, (low, high) = len(match.outcomes), wilson(match.win_rate, len(match.outcomes))
     run.folder.keep_match(name, run.games, match.env, match.results)
-    run.add_match({
-        **row, "readouts": match.readouts, "played": games, **match.counts(), "win_rate": match.win_rate,
-        "low": low, "high": high, "match_seconds": match.seconds,
-    })  # fmt: skip
+    run.add_match(
+        {
+            **row,
+            "readouts": match.readouts,
+            "played": games,
+            **match.counts(),
+            "win_rate": match.win_rate,
+            "low": low,
+            "high": high,
+            "match_seconds": match.seconds,
+        }
+    )
     verdict = {True: "; it is the best now", False: "; the best stays", None: ""}[row.get("accepted")]
     run.note(
         f"candidate after {run.games} games: {match.win_rate:.1%} of {games} games against the {row['opponent']} "

@@ -19,9 +19,14 @@ COPY = "config.copy.json"
 MOST_BYTES = 2**26  # of a config
 VERSION = 2  # of the config's form; a config of version 1 has no version
 FIELDS: dict[str, tuple[type, ...]] = {
-    "game": (str,), "env": (dict,), "network": (dict,), "settings": (dict,), "until": (dict, NoneType),
-    "changes": (list,), "compacted": (list,),
-}  # fmt: skip
+    "game": (str,),
+    "env": (dict,),
+    "network": (dict,),
+    "settings": (dict,),
+    "until": (dict, NoneType),
+    "changes": (list,),
+    "compacted": (list,),
+}
 
 
 def holds_run(path: Path) -> bool:

@@ -37,7 +37,7 @@ from alphago.training.recipes import recipe_for
 from alphago.training.runs.config import version_errors
 from alphago.training.runs.folder import RunFolder
 from alphago.training.supervised.given_games import GivenGames, given_games, left_out_sentence
-from alphago.training.supervised.loop import learn_games
+from alphago.training.supervised.given_loop import learn_games
 from alphago.training.supervised.supervised_run import SupervisedRun
 from alphago.training.supervised.supervised_settings import SUPERVISED, SupervisedSettings
 from alphago.training.watch.report import Report

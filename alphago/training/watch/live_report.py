@@ -24,7 +24,7 @@ COLUMNS = 2
 Show = Callable[[dict[str, str]], object]
 
 
-class Measure(NamedTuple):
+class LivePanel(NamedTuple):
     """A panel of metrics.
 
     keys: pairs of a metric and its name.  unit: of the metrics; SHARE for shares, 0 .. 1.
@@ -36,12 +36,12 @@ class Measure(NamedTuple):
 
 
 MEASURES = (
-    Measure("Policy loss", (("policy_loss", "trained on"), ("fresh_policy_loss", "new games"),
+    LivePanel("Policy loss", (("policy_loss", "trained on"), ("fresh_policy_loss", "new games"),
                             ("target_entropy", "entropy"))),
-    Measure("Value error", (("value_loss", "trained on"), ("fresh_value_loss", "new games"))),
-    Measure("Length of games", (("game_length", "moves"),)),
-    Measure("Black wins", (("black_wins", "of games"),), SHARE),
-    Measure("Speed", (("moves_per_second", "moves/s"),)),
+    LivePanel("Value error", (("value_loss", "trained on"), ("fresh_value_loss", "new games"))),
+    LivePanel("Length of games", (("game_length", "moves"),)),
+    LivePanel("Black wins", (("black_wins", "of games"),), SHARE),
+    LivePanel("Speed", (("moves_per_second", "moves/s"),)),
 )  # fmt: skip
 
 

@@ -11,8 +11,8 @@ from alphago import GoEnv, train
 from alphago.env.games import selfplay_game
 from alphago.system.stopwatch import Stopwatch
 from alphago.training.call.progress import RunProgress
-from alphago.training.parts import run_settings
 from alphago.training.run import RunCounts
+from alphago.training.run_parts import run_settings
 from alphago.training.settings.run_settings import RunSettings
 from tests.training.small_runs import TINY, Listener
 

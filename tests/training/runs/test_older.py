@@ -11,7 +11,7 @@ from alphago.mcts.puct import Puct
 from alphago.nn.loss import LOSSES
 from alphago.training.cgzero import CGZeroGames, CGZeroPuct, Champions, MixedTargets, Pool
 from alphago.training.judges.gate import Gate
-from alphago.training.parts import RUN, run_settings
+from alphago.training.run_parts import RUN, run_settings
 from alphago.training.runs.config import parse_config
 from alphago.training.runs.older import newer_config, newer_state
 from alphago.training.settings.run_settings import RunSettings
