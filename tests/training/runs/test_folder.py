@@ -134,7 +134,7 @@ def test_what_must_not_be_opened(killed: Path, undisturbed: Small, name: str, ho
         net, _ = go_on(killed)
     except (OSError, ValueError) as caught:
         error = caught
-    goes_on = (how == "huge" and name != "metrics.jsonl") or name.startswith(("config", "weights"))
+    goes_on = how == "huge" or name.startswith(("config", "weights"))  # a log is cut to its length at the last save
     if goes_on:
         assert error is None
         assert net is not None
