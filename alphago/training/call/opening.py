@@ -12,7 +12,7 @@ from alphago.training.call.plan import Plan, named
 from alphago.training.call.progress import RunProgress
 from alphago.training.history import METRICS, Row, read_rows, unreadable_lines
 from alphago.training.judge import JudgeSettings
-from alphago.training.judges.proof import Opponent, expectation
+from alphago.training.judges.proof import expectation
 from alphago.training.learner import Learner, MakeLearner
 from alphago.training.memory import MemorySettings
 from alphago.training.parts import RUN
@@ -156,7 +156,9 @@ def log_changes(changes: Mapping[str, tuple[Any, Any]], games: int) -> list[dict
     """
 
     def plain(name: str, value: Any) -> Any:
-        return asdict(value) if isinstance(value, Opponent) else RUN.plain_value(name, value)
+        if name == "until":
+            return None if value is None else asdict(value)
+        return RUN.plain_value(name, value)
 
     pairs = {name: [plain(name, value) for value in pair] for name, pair in changes.items()}
     return [{"games": games, "setting": name, "was": was, "now": now} for name, (was, now) in pairs.items()]
