@@ -1,6 +1,6 @@
-"""The pictures of the documents: what a network sees on a board, and the curves of a run.
+"""The pictures of the documents: what a network sees on a board, its worst moves, and the curves of a run.
 
-    python docs/draw.py            # docs/board.svg, docs/strength.svg and docs/losses.svg
+    python docs/draw.py            # docs/board.svg, docs/worst_moves.svg, docs/strength.svg and docs/losses.svg
     python docs/draw.py --only board
 
 The curves come from docs/results/run_7x7.json, one run of 7x7 by its recipe.
@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from alphago import load_model
+from alphago import exam, load_model
 from alphago.drawing.overlay import Overlay
 from alphago.drawing.shapes import sheet
 from alphago.drawing.svg import to_svg
@@ -36,6 +36,11 @@ def draw_board(path: Path) -> None:
     pictures = [position.drawing(Look(caption="")), position.drawing(Look(caption="", overlay=overlay, legend=False))]
     seen = f"the network: its moves, whose points; Black wins {(1 + float(value)) / 2:.0%}"
     to_svg(sheet(pictures, ["Black to move", seen], 2, cell=420)).save(path)
+
+
+def draw_worst_moves(path: Path) -> None:
+    """The ten moves of the package's exam with which the packaged 9x9 network loses most at 64 readouts."""
+    exam("9x9", 64).sheet().save(path)
 
 
 def draw_strength(path: Path) -> None:
@@ -96,7 +101,7 @@ def finish(figure: Any, axes: Any, path: Path) -> None:
     plt.close(figure)
 
 
-DRAWERS = {"board": draw_board, "strength": draw_strength, "losses": draw_losses}
+DRAWERS = {"board": draw_board, "worst_moves": draw_worst_moves, "strength": draw_strength, "losses": draw_losses}
 
 
 def main() -> None:
