@@ -52,17 +52,23 @@ class TestGrading:
         assert parser_of("exam").parse_args(["9x9"]).readouts == (0, 64)
         assert parser_of("exam").parse_args(["9x9", "--readouts", "0,8,64"]).readouts == (0, 8, 64)
 
-    @pytest.mark.parametrize(("words", "message"), [
-        ("", "there must be a network to grade, got none"),
-        ("net.safetensors", "there must be an exam for the board, got 3x3"),
-        ("net.safetensors --file nothing", "the exam nothing cannot be read: No such file"),
-        ("net.safetensors --file exam --json no/where", "no/where cannot be written"),
-        ("random --file exam", "an exam must be taken by networks, got random"),
-        ("net.safetensors --games x", "--make must name a file for --games, got none"),
-        ("--make x", "--make must come with --engine and --games and without networks, got no --engine and no --games"),
-        ("--make x --engine y --games z -- net", "and without networks, got the networks net"),
-        ("--make x --engine /nosuch --games exam", "exam"),
-    ])  # fmt: skip
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            ("", "there must be a network to grade, got none"),
+            ("net.safetensors", "there must be an exam for the board, got 3x3"),
+            ("net.safetensors --file nothing", "the exam nothing cannot be read: No such file"),
+            ("net.safetensors --file exam --json no/where", "no/where cannot be written"),
+            ("random --file exam", "an exam must be taken by networks, got random"),
+            ("net.safetensors --games x", "--make must name a file for --games, got none"),
+            (
+                "--make x",
+                "--make must come with --engine and --games and without networks, got no --engine and no --games",
+            ),
+            ("--make x --engine y --games z -- net", "and without networks, got the networks net"),
+            ("--make x --engine /nosuch --games exam", "exam"),
+        ],
+    )
     def test_errors(self, words: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["exam", *words.split()]) == 2
         error = capsys.readouterr().err
