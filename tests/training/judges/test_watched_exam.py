@@ -71,7 +71,7 @@ class TestNames:
             make_one(f"exam:{file}@0", GoEnv(5))
         with pytest.raises(FileNotFoundError, match="the exam nothing cannot be read"):
             make_watched(["exam:nothing@0"], GO)
-        with pytest.raises(ValueError, match="an exam must be taken by a network for Go, got one for OwareEnv"):
+        with pytest.raises(ValueError, match="env must be Go for an exam, got OwareEnv"):
             make_one(f"exam:{file}@0", OwareEnv())
 
 
