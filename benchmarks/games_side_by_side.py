@@ -10,6 +10,7 @@ import time
 
 from alphago import load_model, selfplay
 from alphago.nn.inference.hardware import describe_machine
+from alphago.training.parts import run_settings
 from alphago.training.recipes import RECIPES
 
 
@@ -22,7 +23,7 @@ def main() -> None:
     recipe = RECIPES["7x7"]
     env = recipe.make_env()
     evaluator = load_model("7x7", env).evaluator(exact=True)
-    settings = TrainingSettings(**recipe.settings).selfplay()
+    settings = run_settings(**recipe.settings).filled("cpu").selfplay
     names = ("opening_plies", "search")
     how = {name: getattr(settings, name) for name in names}
 

@@ -22,7 +22,8 @@ from alphago.training.metrics import mean_shares, overhead
 from alphago.training.precision import random_sample
 from alphago.training.recipes import RECIPES
 from alphago.training.selfplay import SelfPlay
-from alphago.training.settings import SelfPlaySettings, TrainingSettings
+from alphago.training.settings.learning_settings import LearningSettings
+from alphago.training.settings.selfplay_settings import SelfPlaySettings, default_groups
 from alphago.training.watch.gpu_meter import GpuMeter
 
 
@@ -120,8 +121,8 @@ def moves_per_second(
     """Moves per second of many games from their beginning, and how busy the GPU was; the first plies do not count."""
     net = NeuralNet(env, tower_height=tower[0], channels=tower[1])
     settings = SelfPlaySettings(readouts=readouts, games_in_flight=flight, resign_threshold=-1.0)
-    settings = settings.resolved(scale.device, 100 * flight)
-    with Workers(settings.groups or 1) as workers, GpuMeter() as meter:
+    settings = settings.filled(flight, default_groups(scale.device))
+    with Workers(settings.groups) as workers, GpuMeter() as meter:
         source = SelfPlay(env, settings, range(100 * flight), workers, seed=0, device=scale.device)
         source.publish(net)
         for plies in (2, scale.large_plies):  # the first ones compile, and capture graphs
@@ -135,7 +136,7 @@ def moves_per_second(
 
 def learner_of(scale: Scale, net: NeuralNet, workers: Workers) -> Learner:
     """A learner with the settings that a run has on the device."""
-    settings = TrainingSettings(batch_size=scale.wave)
+    settings = LearningSettings(batch_size=scale.wave)
     return Learner(net, settings, workers, torch.device(scale.torch_device))
 
 

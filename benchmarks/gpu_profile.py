@@ -24,7 +24,7 @@ from alphago import GoEnv, NeuralNet
 from alphago.nn.threads import Workers
 from alphago.training.precision import random_sample
 from alphago.training.selfplay import SelfPlay
-from alphago.training.settings.selfplay_settings import SelfPlaySettings
+from alphago.training.settings.selfplay_settings import SelfPlaySettings, default_groups
 
 ON_GPU = ("kernel", "gpu_memcpy", "gpu_memset")  # kinds of events in a trace
 ROWS = 14  # of the table of kernels
@@ -123,8 +123,8 @@ def profile(scale: Scale) -> Iterator[Figure]:
     yield Figure("copy of a large array on the device", f"{rate / 1e12:.3g} TB/s")
 
     settings = SelfPlaySettings(readouts=scale.readouts, games_in_flight=scale.flight, resign_threshold=-1.0)
-    settings = settings.resolved(scale.device, 100 * scale.flight)
-    with workers_of(settings.groups or 1, on_gpu) as workers:
+    settings = settings.filled(scale.flight, default_groups(scale.device))
+    with workers_of(settings.groups, on_gpu) as workers:
         source = SelfPlay(env, settings, range(100 * scale.flight), workers, seed=1, device=scale.device)
         source.publish(net)
         play(source, 3)  # compiles, and captures graphs

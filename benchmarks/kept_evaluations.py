@@ -22,8 +22,9 @@ from alphago.mcts.search import Search
 from alphago.nn.inference.hardware import processor
 from alphago.nn.threads import one_torch_thread
 from alphago.training.group import Group
+from alphago.training.parts import run_settings
 from alphago.training.recipes import RECIPES
-from alphago.training.settings import SelfPlaySettings, TrainingSettings
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
 
 GAMES = 128  # side by side
 BOARDS = (7, 9)
@@ -52,7 +53,7 @@ def played(
     """Evaluations a move, and moves a second."""
     counting = Counting(evaluator)
     group = Group(env, counting, settings, GAMES, seed=0, numbers=range(1_000_000))
-    group.search = kind(env, counting, GAMES, settings.search_for(GAMES))
+    group.search = kind(env, counting, GAMES, settings.search)
     group.use(counting)
     group.step()
     counting.asked, before, start = 0, group.moves, time.perf_counter()
@@ -74,7 +75,11 @@ def main() -> None:
         env = preset.make_env().training_variant()
         evaluator = load_model(f"{size}x{size}", env).evaluator()
         for readouts in READOUTS:
-            settings = TrainingSettings(**{**preset.settings, "readouts": readouts}).selfplay()
+            settings = (
+                run_settings(**{**preset.settings, "readouts": readouts, "games_in_flight": GAMES})
+                .filled("cpu")
+                .selfplay
+            )
             turns = []
             with one_torch_thread():
                 for _ in range(options.turns):

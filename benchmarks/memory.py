@@ -13,6 +13,7 @@ from figures import Figures, add_option
 
 from alphago import ReplayMemory, load_model, selfplay
 from alphago.records.record import RecordBuilder, save_records
+from alphago.training.parts import run_settings
 from alphago.training.recipes import RECIPES
 
 WANTED = 500_000  # positions of a run's memory
@@ -26,7 +27,7 @@ def main() -> None:
     options = parser.parse_args()
     figures = Figures(options.json)
     env = RECIPES["9x9"].make_env().training_variant()
-    settings = TrainingSettings(num_games=options.games, games_in_flight=64).selfplay()
+    settings = run_settings(num_games=options.games, games_in_flight=64).selfplay
     names = ("opening_plies", "resign_threshold")
     chosen = {name: getattr(settings, name) for name in names}
     records = selfplay(env, load_model("9x9"), options.readouts, options.games, games_in_flight=64, seed=0, **chosen)

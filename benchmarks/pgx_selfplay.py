@@ -35,7 +35,7 @@ from alphago.nn.inference.hardware import processor
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
 from alphago.training.selfplay import SelfPlay
-from alphago.training.settings.selfplay_settings import SelfPlaySettings
+from alphago.training.settings.selfplay_settings import SelfPlaySettings, default_groups
 
 DEVICE = "cuda" if "cuda" in sys.argv else "cpu"  # JAX is told before it is imported
 os.environ.setdefault("JAX_PLATFORMS", DEVICE)
@@ -59,7 +59,8 @@ class OurGames:
         env = GoEnv(9)
         net = NeuralNet(env, tower_height=height, channels=channels, preset="paper")  # the heads of AlphaGo Zero
         self.name = f"alphago, {width} games, {dtype}"
-        settings = SelfPlaySettings(readouts=readouts, games_in_flight=width, resign_threshold=-1, opening_plies=0)
+        settings = SelfPlaySettings(readouts=readouts, resign_threshold=-1, opening_plies=0)
+        settings = settings.filled(width, default_groups(DEVICE))
         self.games = SelfPlay(env, settings, range(1_000_000), workers, seed=1, device=DEVICE)
         self.games.evaluator = net.evaluator(dtype=dtype, device=DEVICE)
         self.games.begin(1)  # compiles

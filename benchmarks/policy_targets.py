@@ -23,16 +23,19 @@ from alphago.env.game import GameBatch, GameEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import Search
 from alphago.nn.inference.hardware import processor
+from alphago.training.parts import run_settings
 from alphago.training.recipes import recipe_for
 
-SETTINGS = "16/8/1 6/6/1 8/8/1 8/8/2 12/12/1 12/12/2 16/16/1 16/16/2 24/12/1 32/16/1 64/16/1"
+SETTINGS = (
+    "16/8/1", "6/6/1", "8/8/1", "8/8/2", "12/12/1", "12/12/2", "16/16/1", "16/16/2", "24/12/1", "32/16/1", "64/16/1",
+)  # fmt: skip
 JUDGED_AT_ONCE = 512  # positions
 ONE = np.zeros(1, np.int64)
 
 
 def drawn_positions(env: GameEnv, evaluator: Evaluator, count: int) -> GameBatch:
     """Positions that were searched in self-play and are not decided, one from each game."""
-    recipe = vars(TrainingSettings(**recipe_for(env).settings).selfplay())
+    recipe = vars(run_settings(**recipe_for(env).settings).filled("cpu").selfplay)
     records = selfplay(env, evaluator, num_games=2 * count, seed=0, **recipe)
     generator = np.random.default_rng(0)
     batch = env.new_batch(count)
@@ -116,9 +119,7 @@ def main() -> None:
     parser.add_argument("--positions", type=int, default=400, help="how many (400)")
     parser.add_argument("--repeats", type=int, default=4, help="searches of each (4)")
     parser.add_argument("--readouts", type=int, default=48, help="of the judge after each action (48)")
-    parser.add_argument(
-        "--settings", nargs="+", default=SETTINGS.split(), help=f"READOUTS/CONSIDERED/C_SCALE ({SETTINGS})"
-    )
+    parser.add_argument("--settings", nargs="+", default=SETTINGS, help=f"READOUTS/CONSIDERED/C_SCALE ({SETTINGS})")
     options = parser.parse_args()
     count = options.positions
     board = recipe_for(load_model(options.net).env).make_env(options.size)

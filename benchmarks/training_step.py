@@ -16,6 +16,7 @@ from alphago.nn.inference.hardware import describe_machine
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
 from alphago.training.learner import Learner
+from alphago.training.parts import run_settings
 from alphago.training.precision import random_sample
 from alphago.training.recipes import RECIPES
 
@@ -34,7 +35,7 @@ def main() -> None:
     for name in options.presets:
         recipe = RECIPES[name]
         net = NeuralNet(recipe.make_env(), **recipe.network)
-        settings = TrainingSettings(**recipe.settings)
+        settings = run_settings(**recipe.settings).learning
         batch = random_sample(net.env, settings.batch_size)
         times: dict[bool, list[float]] = {True: [], False: []}
         with one_torch_thread(), Workers(available_cores()) as workers:

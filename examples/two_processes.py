@@ -19,13 +19,13 @@ from alphago import GoEnv, NeuralNet, train
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.training.batches import Batch, split, weight_sum
 from alphago.training.learner import Accumulated, Learner
-from alphago.training.settings import TrainingSettings
+from alphago.training.settings.learning_settings import LearningSettings
 
 
 class TwoProcesses:
     """A learner whose gradients are the sums of two processes'; all else is that of a Learner in this process."""
 
-    def __init__(self, net: NeuralNet, settings: TrainingSettings, workers: Workers, device: torch.device) -> None:
+    def __init__(self, net: NeuralNet, settings: LearningSettings, workers: Workers, device: torch.device) -> None:
         self.own = Learner(net, settings, workers, device)
         self.folder = tempfile.TemporaryDirectory()
         with Listener(f"{self.folder.name}/socket") as listener:

@@ -106,10 +106,16 @@ class Memory(Protocol):
         """Return metrics of the memory for a row of metrics.jsonl, by name."""
 
     def state(self) -> dict[str, Any]:
-        """Return what `restore` needs except the games, as plain data; "games" is the number of games it needs."""
+        """Return what `restore` needs except the games, as plain data.
+
+        "games" is how many games `restore` needs: the latest of all that `remember` was given.
+        """
 
     def restore(self, records: Iterable[GameRecord], state: Mapping[str, Any]) -> None:
-        """Fill an empty memory with the games of a saved one, oldest first; state: the result of its `state`."""
+        """Fill an empty memory from a saved one's `state` and the latest games that `remember` was given, oldest first.
+
+        There may be fewer games than `state` says, if files are damaged.
+        """
 
 
 class MemorySettings(Protocol):

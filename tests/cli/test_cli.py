@@ -34,7 +34,7 @@ def test_help(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     [
         ("play --readouts x", "argument --readouts: must be an integer, got 'x'"),
         ("train --gate-sprt 40", "argument --gate-sprt: must be a pair such as 0:40, got '40'"),
-        ("train --bfloat16 maybe", "argument --bfloat16/--no-bfloat16: must be none, got 'maybe'"),
+        ("train --bfloat16 maybe", "unrecognized arguments: maybe"),
         ("train --first-readouts x", "argument --first-readouts: must be an integer, got 'x'"),
         ("train --readouts none", "argument --readouts: must be an integer, got 'none'"),
     ],

@@ -79,9 +79,9 @@ def test_from_training_to_a_match(
 def test_its_options(capsys: pytest.CaptureFixture[str]) -> None:
     """A flag for each keyword, with its help; not where the command has such an option itself."""
     with pytest.raises(SystemExit):
-        main(["train", "--game=my_game:CornersEnv", "--help"])
+        main(["train", "--game=my_game:CornersEnv", "--help-all"])
     text = " ".join(capsys.readouterr().out.split())
-    assert "--corners, --no-corners corners: whether they count (True)" in text
+    assert "--corners, --no-corners corners: whether they count (yes)" in text
     assert text.count("--seed ") == 1
     assert "--rest" not in text
 

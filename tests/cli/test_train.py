@@ -25,7 +25,7 @@ def test_train_and_go_on(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     assert main([*onwards, "--folder", str(second), "--seed", "5"]) == 0
     assert load_model(second).env == GoEnv(4)
     settings = json.loads((second / "config.json").read_text())["settings"]
-    assert (settings["num_games"], settings["readouts"], settings["seed"]) == (2, 2, 5)
+    assert (settings["num_games"], settings["selfplay"]["readouts"], settings["seed"]) == (2, 2, 5)
 
 
 def test_a_folder_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
@@ -60,7 +60,7 @@ def test_a_curriculum_and_a_gate(tmp_path: Path, capsys: pytest.CaptureFixture) 
     assert load_model(folder).env == GoEnv(4)
     settings = json.loads((tmp_path / "run" / "config.json").read_text())["settings"]
     assert settings["curriculum"] == [[3, 0.5]]
-    assert settings["gate"]["win_rate"] == 0.6
+    assert [(judge["kind"], judge["win_rate"]) for judge in settings["judges"]] == [("gate", 0.6)]
     for again in (command, ["train", "--folder", folder]):
         assert main(again) == 0
         assert "this run ended after 2 games" in capsys.readouterr().err
@@ -86,10 +86,13 @@ def test_cgzeros_preset(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     assert "finished after 8 games" in capsys.readouterr().err
     config = json.loads((folder / "config.json").read_text())
     settings = config["settings"]
-    assert (settings["memory"]["part"], settings["memory"]["positions"]) == ("pool", 50_000)
-    assert [(judge["part"], judge["win_rate"]) for judge in settings["judges"]] == [("champions", 0.556)]
-    assert (settings["targets"]["mixed"], settings["seating"]["random_move_share"]) == ("legal-moves", 0.015)
-    assert settings["losses"]["masked"]
+    assert (settings["memory"]["kind"], settings["memory"]["positions"]) == ("pool", 50_000)
+    assert [(judge["kind"], judge["win_rate"]) for judge in settings["judges"]] == [("champions", 0.556)]
+    assert (settings["targets"]["mixed"], settings["selfplay"]["seating"]["random_move_share"]) == (
+        "legal-moves",
+        0.015,
+    )
+    assert settings["learning"]["losses"]["masked"]
     assert config["env"]["planes"] == "one-hot"
     assert load_model(folder).num_parameters == 19_831
     assert main(["train", "--folder", str(folder), "--games", "12"]) == 0
@@ -101,7 +104,7 @@ def test_a_preset_brings_its_game(tmp_path: Path) -> None:
     assert main(["train", "--preset", "cody2007", "--games", "2", "--folder", str(folder), *SMALL]) == 0
     config = json.loads((folder / "config.json").read_text())
     assert GoEnv(**config["env"]) == GoEnv(7, komi=0, turns=20, first_pass=40, planes="turns")
-    losses = config["settings"]["losses"]
+    losses = config["settings"]["learning"]["losses"]
     assert losses["value"] / losses["policy"] == pytest.approx(1.225)
     games = [record for path in (folder / "games").glob("*.npz") for record in load_records(path)]
     assert [len(record) for record in games] == [40, 40]

@@ -8,11 +8,11 @@ import torch
 
 from alphago import GoEnv, NeuralNet, OwareEnv, train
 from alphago.training import precision
-from alphago.training.parts import run_settings
-from alphago.training.precision import choose_precision, measure, random_sample
+from alphago.training.precision import choose_precision, fastest_inference, measure, random_sample
+from alphago.training.settings.learning_settings import LearningSettings
 from tests.training.small_runs import TINY, Listener
 
-SETTINGS = run_settings(batch_size=8, groups=1)
+SETTINGS = LearningSettings(batch_size=8)
 
 
 @pytest.mark.parametrize("faster", [0, 1])
@@ -21,9 +21,10 @@ def test_the_faster_one(faster: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(precision, "has_native_bfloat16", lambda: True)
     monkeypatch.setattr(precision, "fastest_float", lambda: torch.bfloat16)
     monkeypatch.setattr(precision, "measure", lambda tasks: [1.0 + (i != faster) for i in range(len(tasks))])
-    chosen = choose_precision(GoEnv(5), NeuralNet(GoEnv(5), tower_height=0, channels=4), SETTINGS)
-    assert chosen.settings.learning.bfloat16 is bool(faster)
-    assert chosen.settings.selfplay_dtype == ("float32", "bfloat16")[faster]
+    net = NeuralNet(GoEnv(5), tower_height=0, channels=4)
+    chosen = choose_precision(GoEnv(5), net, SETTINGS, 1)
+    assert chosen.learning.bfloat16 is bool(faster)
+    assert fastest_inference(GoEnv(5), net) == ("float32", "bfloat16")[faster]
     assert chosen.step_seconds == 1.0
 
 
@@ -32,17 +33,17 @@ def test_changes_nothing(env: GoEnv | OwareEnv) -> None:
     net = NeuralNet(env, **({"tower_height": 0, "channels": 4} if env.name == "go" else {}))
     before = {name: tensor.clone() for name, tensor in net.state_dict().items()}
     state = torch.get_rng_state()
-    chosen = choose_precision(env, net, SETTINGS)
+    chosen = choose_precision(env, net, SETTINGS, 1)
     assert all(torch.equal(tensor, before[name]) for name, tensor in net.state_dict().items())
     assert torch.equal(torch.get_rng_state(), state)
-    assert (chosen.settings.learning.bfloat16, chosen.settings.selfplay_dtype) == (False, "float32")
+    assert (chosen.learning.bfloat16, fastest_inference(env, net)) == (False, "float32")
     assert chosen.step_seconds > 0
 
 
 def test_what_is_given_stays() -> None:
-    given = run_settings(batch_size=8, groups=1, bfloat16=True, selfplay_dtype="bfloat16")
+    given = LearningSettings(batch_size=8, bfloat16=True)
     net = NeuralNet(GoEnv(3), tower_height=0, channels=4)
-    assert choose_precision(GoEnv(3), net, given).settings == given
+    assert choose_precision(GoEnv(3), net, given, 1).learning == given
 
 
 def test_median() -> None:

@@ -23,6 +23,7 @@ from alphago.training.judges.proof import Opponent
 from alphago.training.optimizer import rate_factor
 from alphago.training.parts import run_settings
 from alphago.training.recipes import FEW_GAMES, OTHER_GAMES, RECIPES, recipe_for
+from alphago.training.runs.config import flat_settings
 from tests.training.small_runs import EXACT, GO, Listener, RandomGames, interrupt_at, run
 
 TINY = {"tower_height": 0, "channels": 4}
@@ -71,7 +72,7 @@ class TestBoards:
     def test_a_run_by_the_clock_takes_it(self) -> None:
         """It said nothing, and played by the settings of runs that count games: 800 readouts."""
         for plan in (new_run(asked(GoEnv(5), max_minutes=10)), new_run(asked(GoEnv(5)))):
-            assert plan.settings.readouts == 16
+            assert plan.settings.selfplay.readouts == 16
             assert plan.settings.max_minutes == 10
             assert plan.notes[0].startswith("5x5 has no recipe of its own")
 
@@ -90,14 +91,14 @@ class TestBoards:
         call = TrainCall(GoEnv(7), 100, None, None, {}, None, {"epochs": 2})
         plan = new_run(call)
         chosen = {"games_in_flight": 12, "epochs": 2, "max_minutes": None}
-        assert FEW_GAMES.items() | chosen.items() <= vars(plan.settings).items()
+        assert (FEW_GAMES | chosen).items() <= flat_settings(plan.config).items()
         assert plan.model.tower_height == RECIPES["7x7"].network["tower_height"]
         assert not plan.notes
 
     def test_many_games(self) -> None:
         """A run of many games takes the board's recipe, and ends with the games."""
         settings = new_run(asked(GoEnv(7), 100_000)).settings
-        assert (settings.readouts, settings.curriculum, settings.max_minutes) == (16, ((5, 0.1),), None)
+        assert (settings.selfplay.readouts, settings.curriculum, settings.max_minutes) == (16, ((5, 0.1),), None)
 
     def test_a_recipe_by_name(self) -> None:
         """What the call says goes first, of settings and of the network."""
@@ -129,11 +130,11 @@ class TestCGZero:
         assert plan.model.num_parameters == 19_831
         settings = plan.settings
         assert (settings.max_minutes, settings.num_games) == (45, None)
-        assert settings.losses == LossWeights(ownership=0, score=0, log_sum=0, kl=True, masked=True)
+        assert settings.learning.losses == LossWeights(ownership=0, score=0, log_sum=0, kl=True, masked=True)
         assert settings.targets == MixedTargets("legal-moves", 0.9, 0.1, 0.2, 0.95)
-        assert settings.seating == CGZeroGames(0.015, 12)
+        assert settings.selfplay.seating == CGZeroGames(0.015, 12)
         assert (settings.memory, settings.judges) == (Pool(50_000), (Champions(0.556),))
-        search = settings.selfplay().search
+        search = settings.selfplay.search
         assert isinstance(search, CGZeroPuct)
         assert (search.leaves, search.near_best) == (1, 0.95)
         rule = search.new_rule(3, 6)
@@ -150,9 +151,9 @@ class TestCGZero:
         """8, 6, 2 and 1 thousandths for 32 samples."""
         settings = self.plan().settings
         assert isinstance(settings.memory, Pool)
-        rates = [settings.learning_rate * settings.memory.rate(generation) for generation in (0, 1, 5, 10)]
+        rates = [settings.learning.learning_rate * settings.memory.rate(generation) for generation in (0, 1, 5, 10)]
         assert rates == pytest.approx([32e-3, 24e-3, 8e-3, 4e-3])
-        assert {rate_factor(settings.schedule, progress) for progress in (0, 0.5, 1)} == {1}
+        assert {rate_factor(settings.learning.schedule, progress) for progress in (0, 0.5, 1)} == {1}
 
     def test_it_trains(self, tmp_path: Path) -> None:
         small = {"readouts": 4, "first_readouts": None, "start_training_after": 40, "memory": Pool(100)}

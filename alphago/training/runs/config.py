@@ -70,13 +70,15 @@ def parse_config(path: Path) -> dict[str, Any]:
 def flat_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings in a config as plain data by keyword, as `train` takes them.
 
-    Those of self-play, learning and a window of games stand beside the run's; other parts are dictionaries.
+    Those of self-play, learning and a window of games stand beside the run's; other parts are dictionaries, and so is
+    each judge that has a name.
     """
     run = dict(config["settings"])
     parts = [run.pop("selfplay", {}), run.pop("learning")]
     memory = run.get("memory", {})
     parts += [memory] if memory.get("kind") == "window" else []
-    return {**run, **{name: value for part in parts for name, value in part.items() if name != "kind"}}
+    flat = {name: value for part in parts for name, value in part.items() if name != "kind"}
+    return {**run, **{judge["kind"]: judge for judge in run.get("judges", ())}, **flat}
 
 
 def game_of(config: Mapping[str, Any]) -> "GameEnv":

@@ -26,7 +26,7 @@ class FakeRun(SimpleNamespace):
         rows: list[dict[str, Any]] = []
         super().__init__(
             learner=SimpleNamespace(net=net, steps=steps), progress=progress, is_over=progress >= 1, games=10 * steps,
-            main=SimpleNamespace(env=ENV), device="cpu", rows=rows, notes=[],
+            env=ENV, device="cpu", rows=rows, notes=[],
             clock=SimpleNamespace(stopped=contextlib.nullcontext), standing={"seconds": 1.0, "games": 10 * steps},
         )  # fmt: skip
 

@@ -108,7 +108,7 @@ def train_for(run: Run, watcher: Watcher, until: float, step: float = 1.5) -> It
         seconds += step
         run.clock.set(seconds)
         run.count(iterations=run.counts.iterations + 1)
-        run.games += 3
+        run.count(games=run.games + 3)
         run.judge(threading.Event())
         yield watcher.budget.spent
 

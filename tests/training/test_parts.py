@@ -1,0 +1,135 @@
+"""Parts of one's own: a memory and a judge, each in one file, in a run and in its folder."""
+
+import json
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from alphago.env.game import GameEnv
+from alphago.mcts.puct import Puct
+from alphago.nn.net import NeuralNet
+from alphago.records.record import GameRecord
+from alphago.training.parts import RUN, run_settings
+from alphago.training.run import Run
+from alphago.training.window import Window, WindowMemory
+from tests.training.small_runs import go_on, run, run_killed, same
+
+
+@dataclass(frozen=True)
+class EveryOther:
+    """A window of every other game."""
+
+    size: int = 1000
+
+    def make_memory(self, env: GameEnv, **given: Any) -> "EveryOtherMemory":
+        made = Window(self.size, 8.0).make_memory(env, **given)
+        return EveryOtherMemory(made.settings, made.games, made.start)
+
+
+class EveryOtherMemory(WindowMemory):
+    seen = 0  # games that were given to it, which its folder has
+
+    def remember(self, records: Sequence[GameRecord]) -> float:
+        self.seen += len(records)
+        return super().remember(every_other(records))
+
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), "games": self.seen}
+
+    def restore(self, records: Iterable[GameRecord], state: Mapping[str, Any]) -> None:
+        super().restore(every_other(records), state)
+        self.seen = state["games"]
+
+
+def every_other(records: Iterable[GameRecord]) -> list[GameRecord]:
+    return [record for record in records if record.seed and record.seed[1] % 2]
+
+
+@dataclass(frozen=True)
+class Counting:
+    """Says every so many games how many there are."""
+
+    every: int
+    chooses = False
+    seating = None
+
+    def make_judge(self, env: GameEnv, net: NeuralNet, folder: Path) -> "Counter":
+        return Counter(self.every)
+
+
+class Counter:
+    name, decides, best, company, ends_run = "counter", False, None, None, False
+
+    def __init__(self, every: int) -> None:
+        self.every, self.counted = every, 0
+
+    def due(self, run: Run) -> bool:
+        return run.games >= self.counted + self.every
+
+    def judge(self, run: Run, stop: threading.Event) -> bool:
+        self.counted = run.games
+        run.note(f"counted {self.counted}")
+        return True
+
+    def conclusion(self, longer: str) -> str:
+        return f"counted {self.counted} in the end"
+
+    def tensors(self) -> Mapping[str, torch.Tensor]:
+        return {}
+
+    def state(self) -> dict[str, Any]:
+        return {"counted": self.counted}
+
+    def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
+        self.counted = state["counted"] if state else 0
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_memory_and_a_judge(tmp_path: Path) -> None:
+    """config.json has their names, and the run goes on with them to the bit."""
+    parts = {"memory": EveryOther(500), "judges": [Counting(5)], "start_training_after": 20}
+    net, listener = run(tmp_path / "whole", **parts)
+    assert sum(note.startswith("counted ") for note in listener.notes) >= 3
+    assert listener.last["positions"] < 0.8 * sum(map(len, listener.records))
+    usual, _ = run(tmp_path / "usual", start_training_after=20)
+    assert not same(net, usual)
+    run_killed(tmp_path / "parts", 25, **parts)
+    settings = json.loads((tmp_path / "parts" / "config.json").read_text())["settings"]
+    assert settings["memory"] == {"kind": f"{__name__}:EveryOther", "size": 500}
+    again, listener = go_on(tmp_path / "parts")
+    assert same(again, net)
+    assert listener.noted("in the end")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"memory": Window(7), "start_training_after": 5},
+        {"memory": "pool", "pool_positions": 500, "targets": "mixed-targets", "random_move_share": 0.1},
+        {"gate": {"win_rate": 0.6, "sprt": (0, 10)}, "search": Puct(c_puct=2), "watch": "random@0,rave:10"},
+        {"champions": 0.6, "champions_recent": 2, "losses": "cgzero", "schedule": ((0.5, 0.1),)},
+    ],
+    ids=str,
+)
+def test_what_is_saved_is_read(given: dict[str, Any]) -> None:
+    settings = run_settings(**given).filled("cpu")
+    assert RUN.load(json.loads(json.dumps(RUN.plain(settings))), {}, "the run") == settings
+
+
+def test_one_that_cannot_be_imported() -> None:
+    Nothing = dataclass(frozen=True)(
+        type("Nothing", (EveryOther,), {"__annotations__": {"size": int}, "__module__": "nowhere"})
+    )
+    settings = run_settings(memory=Nothing(3))
+    saved = json.loads(json.dumps(RUN.plain(settings)))
+    assert saved["memory"] == {"kind": "nowhere:Nothing", "size": 3}
+    with pytest.raises(ValueError, match="the run has a memory of its own class, nowhere:Nothing, which cannot be imp"):
+        RUN.load(saved, {}, "the run")
+    assert RUN.load(saved, {"memory": Nothing(5)}, "the run") == settings
