@@ -119,9 +119,7 @@ def main() -> None:
     parser.add_argument("--positions", type=int, default=400, help="how many (400)")
     parser.add_argument("--repeats", type=int, default=4, help="searches of each (4)")
     parser.add_argument("--readouts", type=int, default=48, help="of the judge after each action (48)")
-    parser.add_argument(
-        "--settings", nargs="+", default=SETTINGS.split(), help=f"READOUTS/CONSIDERED/C_SCALE ({SETTINGS})"
-    )
+    parser.add_argument("--settings", nargs="+", default=SETTINGS, help=f"READOUTS/CONSIDERED/C_SCALE ({SETTINGS})")
     options = parser.parse_args()
     count = options.positions
     board = recipe_for(load_model(options.net).env).make_env(options.size)

@@ -13,6 +13,7 @@ from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.net import NeuralNet
 from alphago.training.recipes import RECIPES
 from alphago.training.resignation import Resignation
+from alphago.training.runs.config import read_config, write_config
 from tests.training.small_runs import GO, RandomGames, opened, run
 
 
@@ -151,3 +152,14 @@ def test_of_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
     assert error.startswith("alphago info: ")
     assert sentence in error
     assert error.count("\n") == 1
+
+
+def test_how_a_run_goes_on_where_no_command_can(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A network with modules of one's own has to be given again, in Python."""
+    with opened(tmp_path / "own"):
+        pass
+    config = read_config(tmp_path / "own")
+    config["network"]["custom"] = {"base": "mine:Base"}
+    write_config(tmp_path / "own", config)
+    expected = f"in Python train(env, model=net, folder='{tmp_path / 'own'}')"
+    assert facts_about(tmp_path / "own", capsys)["run"]["to go on"] == expected

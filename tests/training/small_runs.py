@@ -20,15 +20,15 @@ from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord, RecordBuilder, load_records, read_arrays, to_arrays
 from alphago.system.validation import UNSET, Unset
-from alphago.training.call.opening import RunParts, begin, open_run
-from alphago.training.call.plan import TrainCall, new_run, old_run, seeded
+from alphago.training.call.opening import SelfPlayKind, begin, open_run
+from alphago.training.call.plan import TrainCall, seeded
 from alphago.training.call.session import train
 from alphago.training.judge import Judge
 from alphago.training.judges.proof import Opponent
 from alphago.training.loop import train_loop
-from alphago.training.run import Run
 from alphago.training.runs.folder import RunFolder
 from alphago.training.selfplay import SelfPlay
+from alphago.training.selfplay_run import SelfPlayRun
 from alphago.training.source import Company, MakeSource
 from alphago.training.watch.report import Report
 from alphago.training.watch.run_clock import SavingTimes
@@ -122,11 +122,11 @@ def go_on(
 class Ready(NamedTuple):
     """The settings of a judge that is there already."""
 
-    judge: Judge[Run]
+    judge: Judge[SelfPlayRun]
     chooses = True
     seating = None
 
-    def make_judge(self, *_: Any) -> Judge[Run]:
+    def make_judge(self, *_: Any) -> Judge[SelfPlayRun]:
         return self.judge
 
 
@@ -137,23 +137,24 @@ def opened(
     env: GameEnv = GO,
     *,
     saving: SavingTimes | None = None,
-    extra: Sequence[Judge[Run]] = (),
+    extra: Sequence[Judge[SelfPlayRun]] = (),
     source: MakeSource = SelfPlay,
     until: Opponent | None = None,
     report: Listener | None = None,
     tower_height: int = SIZES["tower_height"],
     **settings: Any,
-) -> Iterator[Run]:
+) -> Iterator[SelfPlayRun]:
     """The run that `train` makes, with other parts, for tests that take it further themselves."""
     call = TrainCall(
         env, num_games, None, None, {**SIZES, "tower_height": tower_height}, until, {**SETTINGS, **settings}
     )
     with RunFolder(folder) as run_folder:
-        plan = new_run(call) if run_folder.config is None else old_run(call, run_folder.config, folder)
-        parts = RunParts(source, judges=[Ready(judge) for judge in extra])
-        with open_run(plan, run_folder, [report or Listener()], parts, "cpu") as (made, state):
+        kind = SelfPlayKind(source, judges=[Ready(judge) for judge in extra])
+        config = run_folder.config
+        plan = kind.new_plan(call) if config is None else kind.resumed_plan(call, config, folder)
+        with open_run(plan, run_folder, [report or Listener()], kind, "cpu") as (made, state):
             made.saving = saving or made.saving
-            begin(made, plan, [] if state is None else state.notes, is_new=state is None)
+            begin(made, plan, kind, [] if state is None else state.notes, is_new=state is None)
             yield made
 
 

@@ -1,5 +1,6 @@
 """The dtypes that a run computes in: by the kind of processor, or by a stopwatch where the settings ask for it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +11,11 @@ from alphago import GoEnv, NeuralNet, OwareEnv, train
 from alphago.cli import parser_of
 from alphago.nn.inference import hardware
 from alphago.training import precision
-from alphago.training.precision import choose_precision, measure, random_sample
-from alphago.training.run_parts import run_settings
+from alphago.training.precision import choose_precision, inference_dtype, measure, random_sample
+from alphago.training.settings.learning_settings import LearningSettings
 from tests.training.small_runs import TINY, Listener
 
-SETTINGS = run_settings(batch_size=8, groups=1)
+SETTINGS = LearningSettings(batch_size=8)
 
 
 # Kinds of processors, by their instructions: AMX; AVX-512 with bfloat16 and with 8-bit integers; AVX2.
@@ -42,8 +43,8 @@ def test_by_the_kind_of_processor(
     net = NeuralNet(GoEnv(5), tower_height=size[0], channels=size[1])
     for seconds in ([1.0, 2.0], [2.0, 1.0]):
         monkeypatch.setattr(precision, "measure", lambda tasks, seconds=seconds: seconds[: len(tasks)])
-        chosen = choose_precision(GoEnv(5), net, SETTINGS)
-        assert (chosen.settings.learning.bfloat16, chosen.settings.selfplay_dtype) == (bfloat16, dtype)
+        chosen = choose_precision(GoEnv(5), net, SETTINGS, 1)
+        assert (chosen.learning.bfloat16, inference_dtype(GoEnv(5), net, None)) == (bfloat16, dtype)
         assert chosen.step_seconds == seconds[0]
 
 
@@ -52,10 +53,10 @@ def test_measured(faster: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the settings ask for it: of float32 and bfloat16 for steps, and of two dtypes for search."""
     monkeypatch.setattr(hardware, "cpu_has", lambda *names: bool(set(names) & set(AMX)))
     monkeypatch.setattr(precision, "measure", lambda tasks: [1.0 + (i != faster) for i in range(len(tasks))])
-    settings = run_settings(batch_size=8, groups=1, bfloat16="measured", selfplay_dtype="measured")
-    chosen = choose_precision(GoEnv(5), NeuralNet(GoEnv(5), tower_height=0, channels=4), settings)
-    assert chosen.settings.learning.bfloat16 is bool(faster)
-    assert chosen.settings.selfplay_dtype == ("bfloat16", "float32")[faster]
+    net = NeuralNet(GoEnv(5), tower_height=0, channels=4)
+    chosen = choose_precision(GoEnv(5), net, replace(SETTINGS, bfloat16="measured"), 1)
+    assert chosen.learning.bfloat16 is bool(faster)
+    assert inference_dtype(GoEnv(5), net, "measured") == ("bfloat16", "float32")[faster]
     assert chosen.step_seconds == 1.0
 
 
@@ -78,17 +79,17 @@ def test_changes_nothing(env: GoEnv | OwareEnv) -> None:
     net = NeuralNet(env, **({"tower_height": 0, "channels": 4} if env.name == "go" else {}))
     before = {name: tensor.clone() for name, tensor in net.state_dict().items()}
     state = torch.get_rng_state()
-    chosen = choose_precision(env, net, SETTINGS)
+    chosen = choose_precision(env, net, SETTINGS, 1)
     assert all(torch.equal(tensor, before[name]) for name, tensor in net.state_dict().items())
     assert torch.equal(torch.get_rng_state(), state)
-    assert (chosen.settings.learning.bfloat16, chosen.settings.selfplay_dtype) == (False, "float32")
+    assert (chosen.learning.bfloat16, fastest_inference(env, net)) == (False, "float32")
     assert chosen.step_seconds > 0
 
 
 def test_what_is_given_stays() -> None:
-    given = run_settings(batch_size=8, groups=1, bfloat16=True, selfplay_dtype="bfloat16")
+    given = LearningSettings(batch_size=8, bfloat16=True)
     net = NeuralNet(GoEnv(3), tower_height=0, channels=4)
-    assert choose_precision(GoEnv(3), net, given).settings == given
+    assert choose_precision(GoEnv(3), net, given, 1).learning == given
 
 
 def test_median() -> None:

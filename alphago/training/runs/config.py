@@ -82,8 +82,8 @@ def flat_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     parts = [run.pop("selfplay", {}), run.pop("learning")]
     memory = run.get("memory", {})
     parts += [memory] if memory.get("kind") == "window" else []
-    judges = {judge["kind"]: judge for judge in run.get("judges", ())}
-    return {**run, **judges, **{name: value for part in parts for name, value in part.items() if name != "kind"}}
+    flat = {name: value for part in parts for name, value in part.items() if name != "kind"}
+    return {**run, **{judge["kind"]: judge for judge in run.get("judges", ())}, **flat}
 
 
 def game_of(config: Mapping[str, Any]) -> "GameEnv":

@@ -10,7 +10,7 @@ import pytest
 from alphago import GoEnv, train
 from alphago.env.games import selfplay_game
 from alphago.system.stopwatch import Stopwatch
-from alphago.training.call.progress import RunProgress
+from alphago.training.call.progress import RunProgress, SelfPlayProgress
 from alphago.training.run import RunCounts
 from alphago.training.run_parts import run_settings
 from alphago.training.settings.run_settings import RunSettings
@@ -56,20 +56,22 @@ def test_by_time() -> None:
 
 def test_unknown_at_first() -> None:
     run = run_of(SETTINGS, progress=0.01)
-    assert RunProgress(run, 0.5)() == (0.01, None, "", 0.0)
+    assert SelfPlayProgress(run, 0.5)() == (0.01, None, "", 0.0)
 
 
 def test_before_the_first_iteration_ends() -> None:
     """100 games, 10 seconds for 500 moves, two samples of each move in batches of 100, half a second for each."""
     run = run_of(SETTINGS, pace=SimpleNamespace(so_far=lambda: (500, 10.0)))
     moves = 100 * LENGTH
-    assert RunProgress(run, 0.5).remaining() == pytest.approx((moves - 500 + 5 * LENGTH) / 50 + 2 * moves / 100 * 0.5)
-    assert RunProgress(run).remaining() is None  # what a step takes is not known
+    assert SelfPlayProgress(run, 0.5).remaining() == pytest.approx(
+        (moves - 500 + 5 * LENGTH) / 50 + 2 * moves / 100 * 0.5
+    )
+    assert SelfPlayProgress(run).remaining() is None  # what a step takes is not known
 
 
 def test_speeds_and_lengths_of_this_run() -> None:
     run = run_of(SETTINGS)
-    progress = RunProgress(run, 0.5)
+    progress = SelfPlayProgress(run, 0.5)
     progress.iteration(iteration(80.0, 20, 1500, 10, 0.25))
     run.clock.seconds, run.stage.memory.added, run.stage.memory.can_learn = 80.0, 1000, True
     length = (20 * 50 + 10 * LENGTH) / 30
@@ -98,3 +100,13 @@ def test_any_time_from_any_thread(tmp_path: Path) -> None:
     assert all(0 <= progress.share <= 1 for progress in heard)
     activities = {"", "playing", "learning", "saving", "preparing the new network"}
     assert {progress.activity for progress in heard} <= activities
+
+
+def test_by_the_speed_of_games() -> None:
+    """Those of the latest iterations; nothing is known before the first one."""
+    run = run_of(SETTINGS, progress=0.1)
+    progress = RunProgress(run)
+    assert progress.remaining() is None
+    for number in range(1, 11):
+        progress.iteration({"games": 5 * number, "seconds": float(number if number < 5 else 2 * number - 4)})
+    assert progress.remaining() == pytest.approx(50 * 12 / 30)

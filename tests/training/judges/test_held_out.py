@@ -29,7 +29,7 @@ class FakeRun(SimpleNamespace):
             progress=progress,
             is_over=progress >= 1,
             games=10 * steps,
-            stage=SimpleNamespace(env=ENV),
+            env=ENV,
             device="cpu",
             rows=rows,
             notes=[],

@@ -103,7 +103,7 @@ class TestConsole:
         report = ConsoleReport()
         report.start(tmp_path, {"max_minutes": 1.0, "num_games": None}, progress)
         assert moved.wait(60)
-        report.finish(self.METRICS, tmp_path, True)
+        report.finish(self.METRICS, tmp_path, False)
         assert "playing the opponent for 4 s" in sys.stderr.getvalue()
 
 
