@@ -12,6 +12,7 @@ from alphago.cli import parser_of
 from alphago.nn.inference import hardware
 from alphago.training import precision
 from alphago.training.precision import choose_precision, inference_dtype, measure, random_sample
+from alphago.training.run_parts import run_settings
 from alphago.training.settings.learning_settings import LearningSettings
 from tests.training.small_runs import TINY, Listener
 
@@ -82,7 +83,7 @@ def test_changes_nothing(env: GoEnv | OwareEnv) -> None:
     chosen = choose_precision(env, net, SETTINGS, 1)
     assert all(torch.equal(tensor, before[name]) for name, tensor in net.state_dict().items())
     assert torch.equal(torch.get_rng_state(), state)
-    assert (chosen.learning.bfloat16, fastest_inference(env, net)) == (False, "float32")
+    assert (chosen.learning.bfloat16, inference_dtype(env, net, "measured")) == (False, "float32")
     assert chosen.step_seconds > 0
 
 
