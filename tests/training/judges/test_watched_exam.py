@@ -4,7 +4,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from alphago.training.session import train
+from alphago.training.call.session import train
 
 from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
