@@ -11,8 +11,8 @@ import time
 from alphago import load_model, selfplay
 from alphago.env.games import selfplay_game
 from alphago.nn.inference.hardware import describe_machine
-from alphago.training.parts import run_settings
 from alphago.training.recipes import RECIPES
+from alphago.training.run_parts import run_settings
 
 
 def main() -> None:

@@ -23,8 +23,8 @@ from alphago.mcts.search import Search
 from alphago.nn.inference.hardware import processor
 from alphago.nn.threads import one_torch_thread
 from alphago.training.group import Group
-from alphago.training.parts import run_settings
 from alphago.training.recipes import RECIPES
+from alphago.training.run_parts import run_settings
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 
 GAMES = 128  # side by side

@@ -14,8 +14,8 @@ from figures import Figures, add_option
 from alphago import ReplayMemory, load_model, selfplay
 from alphago.env.games import selfplay_game
 from alphago.records.record import RecordBuilder, save_records
-from alphago.training.parts import run_settings
 from alphago.training.recipes import RECIPES
+from alphago.training.run_parts import run_settings
 
 WANTED = 500_000  # positions of a run's memory
 

@@ -13,7 +13,7 @@ from alphago.cli.settings_flags import SELF_PLAY_DEFAULTS, add_tree, given_keywo
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, make_game, with_settings
 from alphago.system.validation import near_names
-from alphago.training.parts import RUN
+from alphago.training.run_parts import RUN
 
 # What --help says of options that are no settings.
 BRIEF = {

@@ -177,7 +177,7 @@ class GoEnv(StonesEnv):
             Option("handicap", "Handicap", 0, most=9, at_start=True),
         )
 
-    def choose(self, **chosen: Any) -> Self:
+    def choose(self, **chosen: object) -> Self:
         if "rules" in chosen:
             chosen |= named_rules(str(chosen.pop("rules")))._asdict()
         return super().choose(**chosen)

@@ -109,8 +109,8 @@ class OwareEnv(GameEnv):
         """Black's houses below from the left, White's above from the right, and a store beside them for each side."""
         below = [(2.2 + 1.4 * house, 2.3) for house in range(SIDE)]
         above = [(x, 0.7) for x, _ in reversed(below)]
-        names = [(x, y + away, name) for row, away in ((below, 0.92), (above, -0.92)) for (x, y), name in
-                 zip(row, LETTERS, strict=True)]  # fmt: skip
+        rows = ((below, 0.92), (above, -0.92))
+        names = [(x, y + away, name) for row, away in rows for (x, y), name in zip(row, LETTERS, strict=True)]
         places = tuple(tuple((first + house,) for house in range(SIDE)) for first in (0, SIDE))
         return BoardView(
             self.title,

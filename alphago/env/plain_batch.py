@@ -15,7 +15,7 @@ class PlainBatch(GameBatch):
         super().__init__(env, count)
         self.states = [env.new() for _ in range(count)]
 
-    def reset(self, slots: np.ndarray, **setup: Any) -> None:
+    def reset(self, slots: np.ndarray, **setup: object) -> None:
         for slot in slots:
             self.states[slot] = self.env.new(**setup)
 

@@ -113,7 +113,7 @@ class SearchSettings(ABC):
         """Return the rule for a search of `games` games with `actions` actions."""
 
     @classmethod
-    def for_readouts(cls, readouts: int, **given: Any) -> Self:
+    def for_readouts(cls, readouts: int, **given: object) -> Self:
         """Return settings that suit a number of simulations per move, with the values `given`."""
         return make_settings(cls, **given)
 

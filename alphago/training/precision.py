@@ -27,8 +27,7 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.training.learner import Learner
 from alphago.training.memory import Sample
-from alphago.training.settings.learning_settings import MEASURED
-from alphago.training.settings.run_settings import RunSettings
+from alphago.training.settings.learning_settings import MEASURED, LearningSettings
 
 ENOUGH = 0.5  # seconds per task after which a measurement ends
 ROUNDS = 2, 9  # least and greatest number of runs of each task
@@ -36,33 +35,34 @@ POSITIONS = 64  # positions in a batch of the search
 
 
 class Precision(NamedTuple):
-    """Settings with the dtypes chosen, and the measured seconds of a gradient step with these settings."""
+    """Settings of learning with the dtype chosen, and the measured seconds of a gradient step with these settings."""
 
-    settings: RunSettings
+    learning: LearningSettings
     step_seconds: float
 
 
-def choose_precision(env: GameEnv, net: NeuralNet, settings: RunSettings) -> Precision:
-    """Choose `bfloat16` and `selfplay_dtype` for this CPU, if they are None or "measured" in the settings.
+def choose_precision(env: GameEnv, net: NeuralNet, learning: LearningSettings, threads: int) -> Precision:
+    """Choose `bfloat16` for this CPU, if it is None or "measured" in the settings.
 
     The network's weights and torch's random state are not changed.
     """
-    learning = settings.learning
     flags: Sequence[bool | Literal["measured"] | None] = [learning.bfloat16]
     if learning.bfloat16 is None:
         flags = [trains_in_bfloat16(sum(parameter.numel() for parameter in net.parameters()))]
     elif learning.bfloat16 == MEASURED:
         flags = [False, True][: 1 + has_native_bfloat16()]
     kinds = [replace(learning, bfloat16=flag) for flag in flags]
-    with one_torch_thread(), Workers(settings.selfplay.groups) as workers:
+    with one_torch_thread(), Workers(threads) as workers:
         sample = random_sample(env, learning.batch_size)
         learners = [Learner(copy.deepcopy(net), kind, workers) for kind in kinds]
         steps = measure([lambda learner=learner: learner.step(sample) for learner in learners])  # type: ignore[misc]
-        dtype = settings.selfplay_dtype or dtype_name(choose_dtype(None))
-        if dtype == MEASURED:
-            dtype = fastest_inference(env, net)
     best = int(np.argmin(steps))
-    return Precision(replace(settings, learning=kinds[best], selfplay_dtype=dtype), steps[best])
+    return Precision(kinds[best], steps[best])
+
+
+def inference_dtype(env: GameEnv, net: NeuralNet, wish: str | None) -> str:
+    """Return the dtype of self-play's inference for a wish: None for this CPU's kind, "measured" for the fastest."""
+    return fastest_inference(env, net) if wish == MEASURED else wish or dtype_name(choose_dtype(None))
 
 
 def fastest_inference(env: GameEnv, net: NeuralNet) -> str:
@@ -73,7 +73,8 @@ def fastest_inference(env: GameEnv, net: NeuralNet) -> str:
     batch, slots = env.new_batch(POSITIONS), np.arange(POSITIONS)
     priors, values = np.empty((POSITIONS, env.action_space), np.float32), np.empty(POSITIONS, np.float32)
     evaluators = [NetEvaluator(env, net.base_net, net.value, net.policy, dtype=name) for name in names]
-    seconds = measure([lambda one=one: one.evaluate(batch, slots, priors, values) for one in evaluators])  # type: ignore[misc]
+    with one_torch_thread():
+        seconds = measure([lambda one=one: one.evaluate(batch, slots, priors, values) for one in evaluators])  # type: ignore[misc]
     return names[int(np.argmin(seconds))]
 
 

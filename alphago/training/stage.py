@@ -132,10 +132,7 @@ class Stage:
         """
         was, now = data["source_class"], self.source_class
         if was != now:
-            raise ValueError(
-                f"source must make what played the run's unfinished games, {was}, got {now}: a supervised run is "
-                "resumed by `alphago supervised DATASET --folder RUN`, others by `alphago train --folder RUN`"
-            )
+            raise ValueError(f"source must make what played the run's unfinished games, {was}, got {now}")
         self.memory.restore(records, data["memory"])
         if self.adaptive is not None and data["adaptive"] is not None:
             self.adaptive.restore(data["adaptive"])

@@ -18,7 +18,7 @@ from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
 from alphago.mcts.search_forms import SEARCHES
 from alphago.system.settings_tree import SettingsTree
-from alphago.training.parts import RUN, run_settings
+from alphago.training.run_parts import RUN, run_settings
 from alphago.training.settings.learning_settings import LearningSettings
 from alphago.training.settings.run_settings import RunSettings
 from alphago.training.settings.selfplay_settings import SELF_PLAYS, SelfPlaySettings
@@ -308,9 +308,8 @@ class TestTrain:
 
     def test_targets_and_play(self, given: Callable[[str], tuple]) -> None:
         words = "--search-share 0.1 --near-best 0.95 --search cgzero-puct --loss-masked"
-        assert given(words)[1] == {
-            "search_share": 0.1, "near_best": 0.95, "search": "cgzero-puct", "loss_masked": True
-        }  # fmt: skip
+        expected = {"search_share": 0.1, "near_best": 0.95, "search": "cgzero-puct", "loss_masked": True}
+        assert given(words)[1] == expected
 
     @pytest.mark.parametrize(
         ("words", "sentence"),

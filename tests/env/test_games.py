@@ -21,6 +21,7 @@ ABOUT_GO = {
     "cli/gtp.py": "GTP speaks of Go",
     "cli/rates.py": "Go is what rates are measured with",
     "cli/game_review.py": "SGF files hold games of Go",
+    "exams/": "exams are of Go: what is judged are points",
     "records/collection.py": "SGF files hold games of Go",
     "records/converting.py": "SGF files hold games of Go",
     "records/dataset.py": "datasets hold games of Go",

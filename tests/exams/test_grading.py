@@ -113,7 +113,7 @@ class TestGame:
         assert (env.N, env.ko, env.suicide, env.planes, env.first_pass) == (13, "positional", False, 17, 0)
 
     def test_other_games(self) -> None:
-        with pytest.raises(ValueError, match="an exam must be taken by a network for Go, got one for OwareEnv"):
+        with pytest.raises(ValueError, match="env must be Go for an exam, got OwareEnv"):
             exam_game(OwareEnv(), 6)
         with pytest.raises(ValueError, match="for games that two passes end, got one for GoEnv\\(7"):
             exam_game(GoEnv(7, turns=30), 7)

@@ -24,7 +24,7 @@ CALLS = {
     "analyze": "analyze(position, net, readouts=8)",
     "train_on": "train_on(net, [position] * 32, np.full((32, 82), 1 / 82), np.ones(32))",
     "evaluator": "net.evaluator()",
-}  # fmt: skip
+}
 
 PROGRAM = """
 import copy, os, signal, sys

@@ -338,8 +338,10 @@ class TestEncodingsOfSeveralGames:
         data = encoded((self.UTF8, "utf-8"), (self.GBK.replace("GB18030", "UTF-8"), "gb18030"), (self.UTF8, "utf-8"))
         games = list(salvage_sgf(data, name="a.sgf"))
         assert [wrong(game) for game in games] == [
-            [], ["a.sgf, game 2: the text must be utf-8, as CA says, but is not: it is read as gb18030"], [],
-        ]  # fmt: skip
+            [],
+            ["a.sgf, game 2: the text must be utf-8, as CA says, but is not: it is read as gb18030"],
+            [],
+        ]
         assert games[1].players[0] == "王小明乗"
         assert len(parse_games(data)) == 3  # it refuses no game
 

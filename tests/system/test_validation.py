@@ -43,7 +43,7 @@ from alphago.nn.loss import LossWeights
 from alphago.system.validation import checks_keywords, make_settings, printable
 from alphago.training.judges.gate import Gate
 from alphago.training.judges.proof import Opponent
-from alphago.training.parts import run_settings
+from alphago.training.run_parts import run_settings
 from alphago.training.settings.learning_settings import LearningSettings
 from alphago.training.settings.run_settings import RunSettings
 from alphago.ui.thinker import MoveLimit

@@ -10,22 +10,44 @@ import pytest
 from alphago.training.history import append_row, number, read_rows, truncate, unreadable_lines
 
 ROW: dict[str, Any] = {
-    "judge": "watch", "opponent": "random", "games": 8, "seconds": 1.5, "played": 2, "readouts": 16,
-    "win_rate": 0.5, "low": 0.1, "high": 0.9, "elo": float("-inf"),
+    "judge": "watch",
+    "opponent": "random",
+    "games": 8,
+    "seconds": 1.5,
+    "played": 2,
+    "readouts": 16,
+    "win_rate": 0.5,
+    "low": 0.1,
+    "high": 0.9,
+    "elo": float("-inf"),
     "moves": [{"moves": "D4 C3", "outcome": 1.0}, {"moves": "", "outcome": -1.0}],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(
     "damage",
     [
-        {"moves": [5]}, {"moves": 5}, {"moves": [{"moves": 5, "outcome": 1}]}, {"moves": [{"moves": "D4"}]},
-        {"moves": [{"moves": "D4", "outcome": "won"}]}, {"opponent": 5}, {"opponent": None}, {"judge": ["watch"]},
-        {"games": "8"}, {"games": True}, {"seconds": [1]}, {"played": {}}, {"win_rate": "half"}, {"low": "x"},
-        {"sprt": 1}, {"accepted": "yes"}, {"games": 10**400}, {"readouts": -(10**30)},
+        {"moves": [5]},
+        {"moves": 5},
+        {"moves": [{"moves": 5, "outcome": 1}]},
+        {"moves": [{"moves": "D4"}]},
+        {"moves": [{"moves": "D4", "outcome": "won"}]},
+        {"opponent": 5},
+        {"opponent": None},
+        {"judge": ["watch"]},
+        {"games": "8"},
+        {"games": True},
+        {"seconds": [1]},
+        {"played": {}},
+        {"win_rate": "half"},
+        {"low": "x"},
+        {"sprt": 1},
+        {"accepted": "yes"},
+        {"games": 10**400},
+        {"readouts": -(10**30)},
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_a_row_of_wrong_types(tmp_path: Path, damage: dict[str, Any]) -> None:
     path = tmp_path / "evaluations.jsonl"
     for row in (ROW, {**ROW, **damage}, {**ROW, "games": 9}):

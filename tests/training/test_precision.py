@@ -10,8 +10,8 @@ from alphago import GoEnv, NeuralNet, OwareEnv, train
 from alphago.cli import parser_of
 from alphago.nn.inference import hardware
 from alphago.training import precision
-from alphago.training.parts import run_settings
 from alphago.training.precision import choose_precision, measure, random_sample
+from alphago.training.run_parts import run_settings
 from tests.training.small_runs import TINY, Listener
 
 SETTINGS = run_settings(batch_size=8, groups=1)

@@ -17,8 +17,8 @@ from alphago.nn.model_files import read_weights
 from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import GameRecord, RecordBuilder, load_records
 from alphago.training.loop import train_loop
-from alphago.training.parts import RUN
 from alphago.training.run import Run, Stopped
+from alphago.training.run_parts import RUN
 from tests.training.small_runs import (
     GO,
     Listener,

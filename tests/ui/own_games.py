@@ -102,9 +102,16 @@ class RingEnv(GameEnv):
         places = (*((cell,) for cell in range(self.N)), ())
         ends = zip(cells, cells[1:] + cells[:1], strict=True)
         return BoardView(
-            self.title, "lines", size=(4, 4), margin=0.8, cells=cells, places=(places, places), stars=(0,),
-            lines=tuple((*one, *other) for one, other in ends), sides=("First", "Second"),
-        )  # fmt: skip
+            self.title,
+            "lines",
+            size=(4, 4),
+            margin=0.8,
+            cells=cells,
+            places=(places, places),
+            stars=(0,),
+            lines=tuple((*one, *other) for one, other in ends),
+            sides=("First", "Second"),
+        )
 
     @cached_property
     def options(self) -> tuple[Option, ...]:

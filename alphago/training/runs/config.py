@@ -19,9 +19,14 @@ COPY = "config.copy.json"
 MOST_BYTES = 2**26  # of a config
 VERSION = 2  # of the config's form; a config of version 1 has no version
 FIELDS: dict[str, tuple[type, ...]] = {
-    "game": (str,), "env": (dict,), "network": (dict,), "settings": (dict,), "until": (dict, NoneType),
-    "changes": (list,), "compacted": (list,),
-}  # fmt: skip
+    "game": (str,),
+    "env": (dict,),
+    "network": (dict,),
+    "settings": (dict,),
+    "until": (dict, NoneType),
+    "changes": (list,),
+    "compacted": (list,),
+}
 
 
 def holds_run(path: Path) -> bool:
@@ -73,16 +78,12 @@ def flat_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     Those of self-play, learning and a window of games stand beside the run's; other parts are dictionaries, and so is
     each judge that has a name.
     """
-    settings = config["settings"]
-    parts = [settings[name] for name in ("selfplay", "learning")]
-    parts += [settings["memory"]] if settings["memory"]["kind"] == "window" else []
-    flat = {name: value for part in parts for name, value in part.items() if name != "kind"}
-    judges = {judge["kind"]: judge for judge in settings["judges"]}
-    return {
-        **{name: value for name, value in settings.items() if name not in ("selfplay", "learning")},
-        **judges,
-        **flat,
-    }
+    run = dict(config["settings"])
+    parts = [run.pop("selfplay", {}), run.pop("learning")]
+    memory = run.get("memory", {})
+    parts += [memory] if memory.get("kind") == "window" else []
+    judges = {judge["kind"]: judge for judge in run.get("judges", ())}
+    return {**run, **judges, **{name: value for part in parts for name, value in part.items() if name != "kind"}}
 
 
 def game_of(config: Mapping[str, Any]) -> "GameEnv":

@@ -30,6 +30,7 @@ MOST_IN_FLIGHT = 256  # default upper bound of the games in parallel of a run on
 class AnyRunSettings:
     """Settings of a run that learns, from games of its own or from given ones."""
 
+    num_games: int | None = setting("games to learn from; None for no limit but `max_minutes`", default=None, least=1)
     max_minutes: float | None = setting(
         "minutes of training; then the run ends, unless it has reached its number of games before; None for no limit",
         default=None,
@@ -57,6 +58,11 @@ class AnyRunSettings:
         first=True,
         optional=True,
     )
+
+    @property
+    def game_limit(self) -> int:
+        """The run's number of games: `num_games`, or NO_LIMIT if that is None."""
+        return NO_LIMIT if self.num_games is None else self.num_games
 
 
 @settings
@@ -160,11 +166,6 @@ class RunSettings(AnyRunSettings):
     def seating(self) -> SeatingSettings | None:
         """The seating of self-play: its own, or that which a judge's networks need."""
         return self.selfplay.seating or next((judge.seating for judge in self.judges if judge.seating), None)
-
-    @property
-    def game_limit(self) -> int:
-        """The run's number of games: `num_games`, or NO_LIMIT if that is None."""
-        return NO_LIMIT if self.num_games is None else self.num_games
 
     def filled(self, device: str, before: "RunSettings | None" = None) -> "RunSettings":
         """Return these settings with values in place of None in `games_in_flight`, `groups` and `search`.

@@ -77,9 +77,12 @@ class DatasetGames:
         on_board, numbers = dataset.select(None, env.N), dataset.select(None, env.N, results_only=True)
         legal = self.legal(numbers)
         self.left_out = +Counter(
-            {OTHER_BOARD: len(dataset) - len(on_board), NO_RESULT: len(on_board) - len(numbers),
-             ILLEGAL: int((~legal).sum())}
-        )  # fmt: skip
+            {
+                OTHER_BOARD: len(dataset) - len(on_board),
+                NO_RESULT: len(on_board) - len(numbers),
+                ILLEGAL: int((~legal).sum()),
+            }
+        )
         splits = dataset.rows["split"][numbers]
         self.numbers = {split: numbers[legal & (splits == code)] for code, split in enumerate(SPLITS)}
         self.ends = {

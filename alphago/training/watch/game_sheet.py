@@ -17,7 +17,7 @@ from alphago.training.runs.config import game_of, read_config
 FILE = re.compile(r"games-(\d+)-(\d+)\.npz")
 
 
-class Shard(NamedTuple):
+class GamesFile(NamedTuple):
     """A file with the run's games numbered `first` to `end` - 1."""
 
     first: int
@@ -58,10 +58,10 @@ def game_of_run(folder: Path) -> GameEnv:
     return game_of(read_config(folder)).match_variant()
 
 
-def shards_of(folder: Path) -> list[Shard]:
+def shards_of(folder: Path) -> list[GamesFile]:
     """Return a run's files of games, the oldest first."""
     found = [(FILE.fullmatch(path.name), path) for path in (folder / "games").glob("games-*.npz")]
-    return sorted(Shard(int(match[1]), int(match[2]), path) for match, path in found if match)
+    return sorted(GamesFile(int(match[1]), int(match[2]), path) for match, path in found if match)
 
 
 def board_of(env: GameEnv, record: GameRecord) -> GameEnv:

@@ -11,8 +11,8 @@ from alphago import GoEnv, train
 from alphago.env.games import selfplay_game
 from alphago.system.stopwatch import Stopwatch
 from alphago.training.call.progress import RunProgress
-from alphago.training.parts import run_settings
 from alphago.training.run import RunCounts
+from alphago.training.run_parts import run_settings
 from alphago.training.settings.run_settings import RunSettings
 from tests.training.small_runs import TINY, Listener
 
@@ -25,10 +25,17 @@ def run_of(settings: RunSettings, **values: Any) -> Any:
     memory = SimpleNamespace(added=0, can_learn=False, samples_per_position=settings.memory.samples_per_position)
     stage = SimpleNamespace(memory=memory)
     run = {
-        "settings": settings, "goal": GoEnv(9), "games": 0, "counts": RunCounts(), "progress": 0.0,
-        "learner": SimpleNamespace(steps=0), "clock": clock, "stage": stage, "stopwatch": Stopwatch(),
+        "settings": settings,
+        "goal": GoEnv(9),
+        "games": 0,
+        "counts": RunCounts(),
+        "progress": 0.0,
+        "learner": SimpleNamespace(steps=0),
+        "clock": clock,
+        "stage": stage,
+        "stopwatch": Stopwatch(),
         "pace": SimpleNamespace(so_far=lambda: (0, 0.0)),
-    }  # fmt: skip
+    }
     return SimpleNamespace(**{**run, **values})
 
 

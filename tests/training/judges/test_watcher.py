@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from alphago.training.parts import run_settings
 
 from alphago.arena.engine import EngineError, gnugo
 from alphago.cli import parser_of
@@ -246,7 +247,7 @@ class TestRuns:
         go_on(finished)
         assert rows_of(finished) == rows
         _, listener = go_on(finished, watch=None)
-        assert listener.noted("watch is None from now on, not ('random@0',)")
+        assert listener.noted("watch is None from now on, not WatchList(opponents=('random@0',), share=0.9)")
 
     def test_another_network(self, finished: Path, tmp_path: Path) -> None:
         """It gets as many readouts as the run's."""
@@ -256,7 +257,7 @@ class TestRuns:
     def test_texts(self) -> None:
         """A comma separates names on the command line and in a string; 64 readouts are usual."""
         assert check_watch("random@0,gnugo:10@64") == ("random@0", "gnugo:10@64")
-        assert check_watch([]) is None
+        assert run_settings(watch=[]).watch is None
         for text, names in (("random@0,gnugo:10@64", ("random@0", "gnugo:10@64")), ("none", None)):
             assert parser_of("train").parse_args(["--watch", text]).watch == names
         assert [split_readouts(text) for text in ("gnugo", "uct:9@0", "records:a@b")] == [

@@ -11,7 +11,7 @@ from alphago.mcts.puct import Puct
 from alphago.nn.loss import LOSSES
 from alphago.training.cgzero import CGZeroGames, CGZeroPuct, Champions, MixedTargets, Pool
 from alphago.training.judges.gate import Gate
-from alphago.training.parts import RUN, run_settings
+from alphago.training.run_parts import RUN, run_settings
 from alphago.training.runs.config import parse_config
 from alphago.training.runs.older import newer_config, newer_state
 from alphago.training.settings.run_settings import RunSettings
@@ -112,14 +112,10 @@ def test_a_config_of_another_form(tmp_path: Path, changes: dict[str, Any], sente
 
 
 def test_a_state() -> None:
-    counts = {
-        "games": 40, "positions": 9, "iterations": 3, "in_iteration": True, "readouts": 8, "samples_due": 2.5,
-        "saved_games": 20, "compacted": 0,
-    }  # fmt: skip
-    board = {
-        "memory": {"games": 4, "added": 90, "taken": 7}, "has_learned": True, "source": {"groups": []},
-        "source_class": "alphago.training.group:SelfPlay", "adaptive": None,
-    }  # fmt: skip
+    counts = {"games": 40, "positions": 9, "iterations": 3, "in_iteration": True, "readouts": 8, "samples_due": 2.5}
+    counts |= {"saved_games": 20, "compacted": 0}
+    board = {"memory": {"games": 4, "added": 90, "taken": 7}, "has_learned": True, "source": {"groups": []}}
+    board |= {"source_class": "alphago.training.group:SelfPlay", "adaptive": None}
     found = newer_state({**counts, "stage": [1, 20, 30], "boards": [board], "steps": 5, "game_metrics": {}})
     assert found.pop("counts") == {**counts, "batches_taken": 7}
     assert found.pop("stage") == {

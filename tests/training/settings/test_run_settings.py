@@ -21,7 +21,7 @@ from alphago.training.call.plan import TrainCall, new_run
 from alphago.training.cgzero import CGZeroGames, CGZeroPuct, Champions, MixedTargets, Pool
 from alphago.training.judges.gate import Gate
 from alphago.training.judges.proof import Opponent
-from alphago.training.parts import RUN, run_settings
+from alphago.training.run_parts import RUN, run_settings
 from alphago.training.settings.learning_settings import LearningSettings
 from alphago.training.settings.run_settings import RunSettings
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
@@ -42,10 +42,8 @@ def ranged(kind: Any) -> list[Any]:
     return [pytest.param(kind, one, id=f"{kind.__name__}.{one.name}") for one in found]
 
 
-KINDS = (
-    SelfPlaySettings, LearningSettings, RunSettings, Window, LambdaReturns, Gate, Champions, CGZeroGames, MixedTargets,
-    Pool, Opponent, WatchList,
-)  # fmt: skip
+PARTS = (Window, LambdaReturns, Gate, Champions, CGZeroGames, MixedTargets, Pool, Opponent, WatchList)
+KINDS = (SelfPlaySettings, LearningSettings, RunSettings, *PARTS)
 RANGED = [one for kind in KINDS for one in ranged(kind)]
 
 
@@ -229,12 +227,10 @@ class TestSearch:
 
 
 ACTING: dict[str, dict[str, Any]] = {
-    "puct": {
-        "c_puct": 5.0, "parent_value_weight": 0.0, "first_play_reduction": 1.0, "virtual_loss": 9,
-        "dirichlet_weight": 1.0, "dirichlet_alpha": 0.01,
-    },
+    "puct": {"c_puct": 5.0, "parent_value_weight": 0.0, "first_play_reduction": 1.0, "virtual_loss": 9},
     "gumbel": {"considered": 2, "c_visit": 1000.0, "c_scale": 40.0},
-}  # fmt: skip
+}
+ACTING["puct"] |= {"dirichlet_weight": 1.0, "dirichlet_alpha": 0.01}
 
 
 class TestEverySettingActs:
@@ -286,10 +282,8 @@ def test_they_are_plain_data() -> None:
     settings = run_settings(optimizer=nadam, losses="cody2007", schedule=[(0.5, 0.1)])
     plain = json.loads(json.dumps(RUN.plain(settings)))["learning"]
     assert plain["optimizer"] == {"function": f"{__name__}:nadam"}
-    assert plain["losses"] == {
-        "policy": 1 / 49, "value": 0.025, "ownership": 0.0, "score": 0.0, "l2": 5e-4, "log_sum": 0.0, "kl": False,
-        "masked": False,
-    }  # fmt: skip
+    losses = {"policy": 1 / 49, "value": 0.025, "ownership": 0.0, "score": 0.0, "l2": 5e-4, "log_sum": 0.0}
+    assert plain["losses"] == {**losses, "kl": False, "masked": False}
     assert plain["schedule"] == [[0.5, 0.1]]
 
 

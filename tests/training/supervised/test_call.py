@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from alphago.training.supervised.source import Given, GivenSource
 
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator
@@ -24,7 +25,6 @@ from alphago.training.judges.prediction import Counts, add_to
 from alphago.training.selfplay import selfplay
 from alphago.training.supervised.call import predict_games, train_supervised
 from alphago.training.supervised.given_games import DatasetGames, RecordGames, given_games, left_out_sentence
-from alphago.training.supervised.source import Given, GivenSource
 from alphago.training.targets import LambdaReturns
 from alphago.training.watch.report import Report
 from tests.training.small_runs import RandomGames, run

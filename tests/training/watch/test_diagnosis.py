@@ -11,7 +11,7 @@ import pytest
 
 from alphago.env.go import GoEnv
 from alphago.training.history import Row, read_rows
-from alphago.training.parts import RUN
+from alphago.training.run_parts import RUN
 from alphago.training.watch.diagnosis import ABSENCE, PERSISTENCE, Diagnosis, Finding, diagnose
 from alphago.training.watch.recent import Recent
 

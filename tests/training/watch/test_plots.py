@@ -125,9 +125,8 @@ def test_several_runs_share_their_axes(tmp_path: Path) -> None:
     first = make(tmp_path / "a" / "run", [metrics(i, value_correlation=0.5) for i in (1, 2)])
     second = make(tmp_path / "other", [metrics(i, fresh_value_loss=0.7) for i in (1, 2, 3)])
     drawn = panels(first, second)
-    assert list(drawn) == [
-        "Value error [squared]", "Pearson's r of value and result", "Policy loss: trained on [nats]",
-    ]  # fmt: skip
+    curves_of_both = ["Value error [squared]", "Pearson's r of value and result", "Policy loss: trained on [nats]"]
+    assert list(drawn) == curves_of_both
     assert [y for _, y in points(drawn["Value error [squared]"])] == [[0.9, 0.8], [0.9, 0.8, 0.7], [0.7, 0.7, 0.7]]
     assert len(points(drawn["Pearson's r of value and result"])) == 1  # only one run measured it
     blue, orange, fresh = drawn["Value error [squared]"].curves
@@ -152,9 +151,8 @@ def test_many_runs_have_many_colours(tmp_path: Path) -> None:
 def test_matches_against_one_opponent(tmp_path: Path) -> None:
     matches = [match(1, win_rate=0.2, low=0.1, high=0.4), match(2)]
     drawn = panels(make(tmp_path / "run", [metrics(1), metrics(2)], matches))
-    assert [title for title in drawn if "," in title] == [
-        "Win rate, gnugo:10@64", "Score, gnugo:10@64 [points]", "Captures, gnugo:10@64 [stones]",
-    ]  # fmt: skip
+    titles = ["Win rate, gnugo:10@64", "Score, gnugo:10@64 [points]", "Captures, gnugo:10@64 [stones]"]
+    assert [title for title in drawn if "," in title] == titles
     rate = drawn["Win rate, gnugo:10@64"]
     assert (rate.unit, rate.level) == (SHARE, 0.5)
     assert (rate.curves[0].low, rate.curves[0].high) == ([0.1, 0.35], [0.4, 0.65])
@@ -249,15 +247,15 @@ def test_names_are_drawn_as_they_are(tmp_path: Path) -> None:
 def test_the_same_opponent_with_more_readouts_is_another_one(tmp_path: Path) -> None:
     matches = [match(1, readouts=0), match(1, readouts=64), match(1, readouts=None)]
     folders = [make(tmp_path / name, [metrics(1)], matches) for name in "ab"]
-    assert [title for title in panels(*folders) if title.startswith("Win")] == [
-        "Win rate, gnugo:10@0", "Win rate, gnugo:10@64", "Win rate, gnugo:10",
-    ]  # fmt: skip
+    rates = [title for title in panels(*folders) if title.startswith("Win")]
+    assert rates == ["Win rate, gnugo:10@0", "Win rate, gnugo:10@64", "Win rate, gnugo:10"]
 
 
 def test_elo_with_an_end_that_is_not_known(tmp_path: Path) -> None:
     """After 40 wins of 40 the rating has no upper end; JSON lines then hold null or Infinity."""
-    matches = [match(1, elo=100, elo_low=50, elo_high=None), match(2, elo=300, elo_low=200, elo_high=float("inf")),
-               match(3, elo=200, elo_low=150, elo_high=260), match(4)]  # fmt: skip
+    elos = [(100, 50, None), (300, 200, float("inf")), (200, 150, 260)]
+    matches = [match(i, elo=elo, elo_low=low, elo_high=high) for i, (elo, low, high) in enumerate(elos, 1)]
+    matches.append(match(4))
     (curve,) = panels(make(tmp_path / "run", [metrics(1)], matches))["Elo: gnugo:10@64"].curves
     assert (curve.low, curve.high) == ([50, 200, 150], [100, 300, 260])
 
@@ -325,16 +323,19 @@ def test_binary_files(tmp_path: Path) -> None:
         plot(tmp_path)
 
 
-@pytest.mark.parametrize(("arguments", "message"), [
-    (["nowhere"], "a run must be a folder with metrics.jsonl, got nowhere"),
-    (["."], "a run must be a folder with metrics.jsonl, got ."),
-    (["empty"], "empty/metrics.jsonl has no complete line: no iteration of training is over yet"),
-    (["run", "empty"], "empty/metrics.jsonl has no complete line"),
-    (["still"], "nothing to draw: no row of still has 'seconds' and a metric"),
-    (["run", "--out", "curves.txt"], "--out must end in one of .svg,"),
-    (["run", "--out", "curves"], "--out must end in one of .svg,"),
-    (["run", "--out", "no/curves.png"], "no/curves.png cannot be written: there is no folder no"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere"], "a run must be a folder with metrics.jsonl, got nowhere"),
+        (["."], "a run must be a folder with metrics.jsonl, got ."),
+        (["empty"], "empty/metrics.jsonl has no complete line: no iteration of training is over yet"),
+        (["run", "empty"], "empty/metrics.jsonl has no complete line"),
+        (["still"], "nothing to draw: no row of still has 'seconds' and a metric"),
+        (["run", "--out", "curves.txt"], "--out must end in one of .svg,"),
+        (["run", "--out", "curves"], "--out must end in one of .svg,"),
+        (["run", "--out", "no/curves.png"], "no/curves.png cannot be written: there is no folder no"),
+    ],
+)
 def test_errors_are_one_sentence(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

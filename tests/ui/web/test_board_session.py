@@ -31,9 +31,14 @@ GAMES: list[GameEnv] = [
     RingEnv(),
 ]
 SURFACES = {
-    "gomoku": "lines", "connect-four": "holes", "reversi": "squares", "oware": "houses", "tic-tac-toe": "squares",
-    "leaning": "holes", "ring": "lines",
-}  # fmt: skip
+    "gomoku": "lines",
+    "connect-four": "holes",
+    "reversi": "squares",
+    "oware": "houses",
+    "tic-tac-toe": "squares",
+    "leaning": "holes",
+    "ring": "lines",
+}
 
 
 class Broken(HashEvaluator):

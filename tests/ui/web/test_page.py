@@ -206,8 +206,10 @@ def test_a_game_of_ones_own_on_kernels_looks_as_it_says(chromium: Any) -> None:
         visitor.says("Move 4: Yellow to play")
         pieces = visitor.page.locator(".ag-piece")
         assert pieces.evaluate_all("all => all.map(one => [+one.getAttribute('cx'), +one.getAttribute('cy')])") == [
-            [180, 140], [160, 180], [140, 220],
-        ]  # fmt: skip
+            [180, 140],
+            [160, 180],
+            [140, 220],
+        ]
         fills = pieces.evaluate_all("all => all.map(one => getComputedStyle(one).fill)")
         assert fills == ["rgb(160, 24, 24)", "rgb(244, 208, 63)", "rgb(160, 24, 24)"]
         visitor.press("k")
