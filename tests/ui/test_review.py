@@ -12,12 +12,14 @@ import pytest
 from sgfmill import sgf
 
 from alphago.cli import main
+from alphago.drawing.svg import to_svg
 from alphago.env.go import GoEnv
 from alphago.env.position import Position
 from alphago.nn.net import NeuralNet
 from alphago.records.sgf import SgfGame, parse_sgf, read_sgf, salvage_sgf, write_sgf
 from alphago.records.sgf.variations import Additions, with_additions
 from alphago.ui.review import grade_of, review_game
+from tests.drawing.reading import texts
 
 ENV = GoEnv(5, komi=0.5)
 GAME = SgfGame.in_game(
