@@ -23,7 +23,6 @@ DTYPES = ("float32", "bfloat16", "int8", "fastest")
 
 
 def add_options(parser: Parser) -> None:
-    parser.others["--game"] = "exams are of Go"
     parser.description = (
         "Grades networks by positions of Go with the loss of every legal move, as a strong judge sees it: points and "
         "win rate lost a move, best moves, blunders, errors of win rate and lead, with 95 % intervals; several "
@@ -125,9 +124,9 @@ def halves_text(result: "ExamResult") -> str:
     lines = ["Random halves of the exam differ, in points lost a move, by (root mean square):"]
     for player, name in enumerate(result.names):
         lines.append(f"  {name} {result.halves(player).gap:.2f}")
-    for player, name in enumerate(result.names[1:], 1):
-        found, before = result.halves(player, player - 1), result.names[player - 1]
-        lines.append(f"  {name} - {before} {found.gap:.2f}; both prefer the same player in {found.agreement:.0%}")
+    for later, earlier in result.pairs:
+        found, name = result.halves(later, earlier), f"{result.names[later]} - {result.names[earlier]}"
+        lines.append(f"  {name} {found.gap:.2f}; both prefer the same player in {found.agreement:.0%}")
     return "\n".join(lines)
 
 

@@ -27,8 +27,6 @@ from tests.exams.small_exams import ENV, engine
 ROOT = Path(__file__).parents[2]
 TEN = MakeSettings(positions=10, first_ply=1, per_game=3, komi=0.5)
 
-pytestmark = pytest.mark.usefixtures("no_engine_is_left")
-
 
 @pytest.fixture(scope="module")
 def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -79,6 +77,7 @@ class TestOwnEngine:
         assert alphago.exam(net, 0, file=tmp_path / "exam").grades[0].positions == 4
 
 
+@pytest.mark.usefixtures("no_engine_is_left")
 class TestJudging:
     def test_the_losses_are_of_the_side_to_move(self, games: Path, tmp_path: Path) -> None:
         """The engine's answers are known: win rate and lead belong together, and the best move loses nothing."""
@@ -134,11 +133,16 @@ class TestDrawing:
         assert {len(one.position.moves) for one in drawn} <= {2, 3, 4}
         assert {one.position.komi for one in drawn} == {2.5}
 
+    def test_a_komi_that_cannot_be(self) -> None:
+        with pytest.raises(ValueError, match=r"komi must be a multiple of 0\.5"):
+            MakeSettings(komi=0.3)
+
     def test_no_games(self, games: Path) -> None:
         with pytest.raises(ValueError, match="holds no game of GoEnv"):
             read_games_of([games], exam_env(4))
 
 
+@pytest.mark.usefixtures("no_engine_is_left")
 class TestResuming:
     def test_after_a_kill(self, games: Path, tmp_path: Path) -> None:
         """Killed in the middle and called again, it makes the file of an undisturbed call."""

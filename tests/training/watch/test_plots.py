@@ -78,6 +78,26 @@ Self-play's share of the time
     assert points(drawn["Game length [moves]"])[0][1] == [row["game_length"] for row in rows if row["game_length"]]
 
 
+def test_exams(tmp_path: Path) -> None:
+    """The curve of each exam with its interval, over games or processor seconds, beside opponents and alone."""
+    numbers = {"exam_points_low": 0.5, "exam_points_high": 2.0, "exam_blunders": 0.2}
+    times = [
+        {"seconds": 30.0 * n, "processor_seconds": 60.0 * n, "games": 10 * n, "positions": 100 * n} for n in (1, 2)
+    ]
+    rows = [
+        {**at, **numbers, "opponent": "exam", "readouts": readouts, "exam_points": lost}
+        for at, lost in zip(times, (1.5, 0.75), strict=True)
+        for readouts in (0, 64)
+    ]
+    folder = make(tmp_path / "run", [metrics(n) for n in (1, 2)], [*rows, match(2)])
+    for x, expected in (("games", [10.0, 20.0]), ("processor", [1.0, 2.0])):
+        (panel,) = [one for title, one in panels(folder, x=x).items() if title.startswith("Points lost a move")]
+        assert points(panel).count((expected, [1.5, 0.75])) == 2
+    drawn = match_panels([read_history(folder), read_history(folder)], "games")
+    assert {panel.title for panel in drawn} >= {"Points lost a move in the exam, exam@0", "Win rate, gnugo:10@64"}
+    assert not any(panel.title.startswith("Win rate, exam") for panel in drawn)
+
+
 @pytest.mark.parametrize(
     ("x", "expected", "label"),
     [
