@@ -15,6 +15,7 @@ from alphago.nn.threads import Workers, one_torch_thread
 from alphago.records.dataset import Dataset
 from alphago.records.record import GameRecord
 from alphago.system.cores import available_cores
+from alphago.system.files import user_path
 from alphago.system.validation import check_float, checks_keywords
 from alphago.training.call.opening import TrainingKind
 from alphago.training.call.plan import (
@@ -165,7 +166,7 @@ class Supervised(TrainingKind[SupervisedSettings, SupervisedRun]):
 def path_of(dataset: Any) -> str | None:
     """Return the absolute path of a dataset, as text; None for games that have none."""
     path = dataset.path if isinstance(dataset, Dataset) else dataset
-    return str(Path(path).resolve()) if isinstance(path, (str, Path)) else None
+    return str(user_path(path).resolve()) if isinstance(path, (str, Path)) else None
 
 
 @checks_keywords()
