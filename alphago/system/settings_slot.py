@@ -88,7 +88,7 @@ class Slot:
         before: the part so far, which a name of its class leaves as it is, and of which settings change some.
         """
         given = plain_number(given)
-        if given is None:
+        if given is None or (self.optional and self.first and given in ((), [])):
             if not (self.optional or self.form):
                 raise ValueError(f"{self.keyword} must have a value, got None")
             return None

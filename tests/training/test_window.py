@@ -17,7 +17,7 @@ def game_of(plies: int) -> GameRecord:
 
 
 def memory(start: int, size: int = 1000) -> WindowMemory:
-    return Window(size, 1.0).make_memory(GO, targets=LambdaReturns(), masked=False, start=start, seed=0)
+    return Window(size, 1.0).make_memory(GO, targets=LambdaReturns(0.0), masked=False, start=start, seed=0)
 
 
 def remember(memory: WindowMemory, times: int) -> list[float]:

@@ -15,7 +15,7 @@ from alphago.training.call.plan import Plan, Settings, TrainCall, named, new_run
 from alphago.training.call.progress import RunProgress, SelfPlayProgress
 from alphago.training.history import METRICS, Row, read_rows, unreadable_lines
 from alphago.training.judge import JudgeSettings
-from alphago.training.judges.proof import Opponent, expectation
+from alphago.training.judges.proof import expectation
 from alphago.training.learner import Learner, MakeLearner
 from alphago.training.loop import train_loop
 from alphago.training.run import Run
@@ -223,9 +223,9 @@ def log_changes(plan: Plan[Any], games: int) -> list[dict[str, Any]]:
     settings = plan.tree.entries
 
     def plain(name: str, value: Any) -> Any:
-        if name in settings:
-            return plan.tree.plain_value(name, value)
-        return asdict(value) if isinstance(value, Opponent) else value
+        if name == "until":
+            return None if value is None else asdict(value)
+        return plan.tree.plain_value(name, value) if name in settings else value
 
     pairs = {name: [plain(name, value) for value in pair] for name, pair in plan.changes.items()}
     return [{"games": games, "setting": name, "was": was, "now": now} for name, (was, now) in pairs.items()]

@@ -269,8 +269,8 @@ def changed_settings(
 
 
 def named(value: Any) -> Any:
-    """Return a value of a setting for a message: a function's name, and all else unchanged."""
-    return getattr(value, "__qualname__", value)
+    """Return a value of a setting for a message: the name of a function or class, and all else unchanged."""
+    return f"{value.__module__}.{value.__qualname__}" if hasattr(value, "__qualname__") else value
 
 
 def judges_of(settings: RunSettings, until: Opponent | None) -> list[JudgeSettings[Any]]:

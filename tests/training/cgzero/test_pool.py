@@ -40,7 +40,7 @@ ANY = np.random.default_rng(0)
 
 
 def new_pool(env: Any, settings: Pool = SMALL) -> SamplePool:
-    return settings.make_memory(env, targets=LambdaReturns(), masked=False, start=0, seed=5)
+    return settings.make_memory(env, targets=LambdaReturns(0.0), masked=False, start=0, seed=5)
 
 
 def filled(env: Any, generations: int, settings: Pool = SMALL) -> SamplePool:
@@ -264,7 +264,7 @@ class TestRun:
             assert row["learning_rate"] == pytest.approx(2e-3 * factor * warm), row["generation"]
 
     def test_nothing_before_start_training_after(self, tmp_path: Path) -> None:
-        _, listener = run(tmp_path, **{**POOLED, "num_games": 8}, start_training_after=5000, memory_size=5000)
+        _, listener = run(tmp_path, **{**POOLED, "num_games": 8}, start_training_after=5000)
         assert listener.last["steps"] == 0
 
     @pytest.mark.parametrize("saves", [30, 50, 75])
@@ -287,8 +287,8 @@ class TestRun:
 
     def test_a_run_keeps_its_memory(self, tmp_path: Path) -> None:
         run(tmp_path, **{**POOLED, "num_games": 4})
-        with pytest.raises(ValueError, match=r"has memory Pool\(positions=60, .* got None: choose another folder"):
-            go_on(tmp_path, memory=None)
+        with pytest.raises(ValueError, match=r"has memory Pool\(positions=60, .* got Window.*: choose another folder"):
+            go_on(tmp_path, memory="window")
 
     def test_another_game_without_ownership(self, tmp_path: Path) -> None:
         env = OwareEnv()

@@ -275,7 +275,7 @@ class TestRun:
         assert listener.noted("gate is Gate(")
         assert len(read_history(tmp_path).evaluations) > 0
         assert same(later, net)
-        assert json.loads((tmp_path / "config.json").read_text())["settings"]["gate"]["every"] == 4
+        assert json.loads((tmp_path / "config.json").read_text())["settings"]["judges"][0]["every"] == 4
 
 
 def test_it_says_nothing_at_the_end() -> None:

@@ -17,6 +17,7 @@ from alphago.env.go import GoEnv
 from alphago.training.call.session import train
 from alphago.training.history import EVALUATIONS, read_rows
 from alphago.training.judges.watcher import AT_THE_END, POINTS, Watcher
+from alphago.training.parts import run_settings
 from alphago.training.run import Run
 from alphago.training.watch_names import check_watch, split_readouts
 from tests.training.small_runs import GO, TINY, Listener, RandomGames, Small, go_on, opened, run, run_killed, same
@@ -244,7 +245,7 @@ class TestRuns:
         go_on(finished)
         assert rows_of(finished) == rows
         _, listener = go_on(finished, watch=None)
-        assert listener.noted("watch is None from now on, not ('random@0',)")
+        assert listener.noted("watch is None from now on, not WatchList(opponents=('random@0',), share=0.9)")
 
     def test_another_network(self, finished: Path, tmp_path: Path) -> None:
         """It gets as many readouts as the run's."""
@@ -254,7 +255,7 @@ class TestRuns:
     def test_texts(self) -> None:
         """A comma separates names on the command line and in a string; 64 readouts are usual."""
         assert check_watch("random@0,gnugo:10@64") == ("random@0", "gnugo:10@64")
-        assert check_watch([]) is None
+        assert run_settings(watch=[]).watch is None
         for text, names in (("random@0,gnugo:10@64", ("random@0", "gnugo:10@64")), ("none", None)):
             assert parser_of("train").parse_args(["--watch", text]).watch == names
         assert [split_readouts(text) for text in ("gnugo", "uct:9@0", "records:a@b")] == [

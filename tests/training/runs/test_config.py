@@ -73,7 +73,8 @@ class TestConfig:
             (lambda config: config["network"].pop("custom"), "has a network of another version ('custom')"),
             (lambda config: config["network"].pop("parts"), "has a network of another version ('parts')"),
             (lambda config: config["settings"].update(eyes=1), "has settings of another version"),
-            (lambda config: config["settings"].pop("search"), "has settings of another version ('search')"),
+            (lambda config: config["settings"].pop("selfplay"), "or incomplete (settings: 'selfplay')"),
+            (lambda config: config["settings"]["selfplay"].update(eyes=1), "has settings of another version"),
             (lambda config: config.update(until={"nam": "gnugo"}), "has an opponent of another version"),
         ],
     )
@@ -109,9 +110,9 @@ class TestConfig:
         """One that lacks what this version looks for."""
         with RunFolder(finished) as folder:
             state = folder.restore()
-            del state.data["samples_due"]
+            del state.data["counts"]
             folder.write_state(state)
-        with pytest.raises(ValueError, match=r"has a state of another version \('samples_due'\): it cannot go"):
+        with pytest.raises(ValueError, match=r"has a state of another version \('counts'\): it cannot go"):
             go_on(finished)
 
     @settings(max_examples=100, deadline=None)
