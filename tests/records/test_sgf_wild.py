@@ -23,11 +23,11 @@ from alphago.records.sgf import (
     read_komi,
     read_sgf,
     read_sgf_games,
+    reader,
     salvage_sgf,
     write_sgf,
 )
 from alphago.records.sgf import grammar as grammar_module
-from alphago.records.sgf import reading as reading_module
 from alphago.records.sgf.encoding import decode
 from alphago.records.sgf.grammar import trees
 from alphago.records.sgf.notes import katrain_values, packed, read_notes
@@ -316,7 +316,7 @@ class TestLimits:
         assert [fault.kind for fault in only("(;SZ[5];B[aa]" + ";" * 200 + ")").faults] == ["too large"]
 
     def test_large_files(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(reading_module, "LARGEST_FILE", 1000)
+        monkeypatch.setattr(reader, "LARGEST_FILE", 1000)
         path = tmp_path / "large.sgf"
         path.write_text("(;SZ[5]C[" + "x" * 2000 + "])")
         assert [fault.kind for fault in next(salvage_sgf(path)).faults] == ["too large"]
