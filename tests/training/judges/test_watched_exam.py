@@ -4,12 +4,12 @@ import threading
 from pathlib import Path
 
 import pytest
-from alphago.training.call.session import train
 
 from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
 from alphago.exams.grading import ExamPlayer
 from alphago.mcts.evaluator import HashEvaluator
+from alphago.training.call.session import train
 from alphago.training.history import EVALUATIONS, read_rows
 from alphago.training.judges.watched import make_one, make_watched
 from alphago.training.judges.watched_exam import UNIT, WatchedExam
