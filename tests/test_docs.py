@@ -120,6 +120,6 @@ def test_make_targets_exist() -> None:
 
 
 def test_the_plain_game_is_as_short_as_told() -> None:
-    lines = len((ROOT / "alphago" / "examples" / "connect_four.py").read_text("utf-8").splitlines())
+    lines = len((ROOT / "alphago" / "examples" / "plain_connect_four.py").read_text("utf-8").splitlines())
     assert f", {lines} lines, " in " ".join((ROOT / "docs" / "add_a_game.md").read_text("utf-8").split())
     assert lines <= 80

@@ -56,7 +56,7 @@ class TestNames:
     def test_a_plain_game_has_them_too(self) -> None:
         env = PlainConnectFourEnv()
         assert env.position().play("d").moves == (3,)
-        with pytest.raises(ValueError, match=r"^'h' is not a column of ConnectFourEnv\(\): expected A to G$"):
+        with pytest.raises(ValueError, match=r"^'h' is not a column of PlainConnectFourEnv\(\): expected A to G$"):
             env.from_text("h")
 
 
