@@ -85,7 +85,7 @@ def test_numpys_numbers_become_pythons(kind: Any, one: Field[Any]) -> None:
         ({"optimizer": "lion"}, "optimizer must be 'muon', .* got 'lion'"),
         ({"optimizer": 3}, "optimizer must be 'muon', .* got 3"),
         ({"schedule": "linear"}, "schedule must be 'cosine', .* got 'linear'"),
-        ({"bfloat16": "yes"}, "bfloat16 must be True or False, got 'yes'"),
+        ({"bfloat16": "yes"}, "bfloat16 must be True, False, 'measured' or None, got 'yes'"),
         ({"exact_rules": "no"}, "exact_rules must be True or False, got 'no'"),
         ({"selfplay_dtype": "int4"}, "selfplay_dtype must be 'float32', .* got 'int4'"),
         ({"losses": "huber"}, "losses must be 'default', .* got 'huber'"),
