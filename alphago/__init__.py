@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from alphago.env.gomoku import GomokuEnv
     from alphago.env.oware import OwareEnv
     from alphago.env.reversi import ReversiEnv
+    from alphago.exams.exam_result import ExamResult
+    from alphago.exams.taking import exam
     from alphago.mcts.analysis import analyze, iter_analysis
     from alphago.mcts.analysis_result import Analysis
     from alphago.mcts.gumbel import Gumbel
@@ -68,6 +70,8 @@ _HOMES = {
     "evaluate": "alphago.arena.match",
     "Tuning": "alphago.arena.tuning",
     "tune": "alphago.arena.tuning",
+    "ExamResult": "alphago.exams.exam_result",
+    "exam": "alphago.exams.taking",
     "ReplayMemory": "alphago.training.memory",
     "selfplay": "alphago.training.selfplay",
     "train": "alphago.training.call.session",
@@ -82,6 +86,7 @@ __all__ = [
     "Analysis",
     "ConnectFourEnv",
     "Dataset",
+    "ExamResult",
     "GameBatch",
     "GameEnv",
     "GameRecord",
@@ -102,6 +107,7 @@ __all__ = [
     "analyze",
     "check_game",
     "evaluate",
+    "exam",
     "import_games",
     "iter_analysis",
     "load_model",

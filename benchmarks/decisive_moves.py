@@ -70,9 +70,14 @@ def main() -> None:
     for opponent in options.opponents:
         for decisive in (True, False):
             match = evaluate(
-                net.env, net, opponent, options.games, options.readouts,
-                search=Puct(decisive_moves=decisive), random_opening=options.random_opening,
-            )  # fmt: skip
+                net.env,
+                net,
+                opponent,
+                options.games,
+                options.readouts,
+                search=Puct(decisive_moves=decisive),
+                random_opening=options.random_opening,
+            )
             plies = [len(moves) for moves, outcome in zip(match.games, match.outcomes, strict=True) if outcome < 0]
             lost = f"; the losses have {min(plies)} to {max(plies)} plies" if plies else ""
             print(f"{'with' if decisive else 'without'}, against {opponent}: {match}{lost}", flush=True)

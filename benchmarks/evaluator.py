@@ -33,8 +33,8 @@ from alphago.nn.reading import stack
 from alphago.system.cores import available_cores
 
 EAGER = "eager, float32"
-FORMS = [(form, dtype) for form in ("fused", "openvino") for dtype in ("float32", "bfloat16")] + [("openvino", "int8")]
-WANTED = {"fused, float32": 1.15, "fused, bfloat16": 2.1}  # times eager, at least, at 9x9 with 5 x 64
+FORMS = [(form, dtype) for form in ("folded", "openvino") for dtype in ("float32", "bfloat16")] + [("openvino", "int8")]
+WANTED = {"openvino, float32": 1.15, "openvino, bfloat16": 2.1}  # times eager, at least, at 9x9 with 5 x 64
 EVERY = 3  # plies from one position of a game to the next
 
 
@@ -97,10 +97,10 @@ def print_rates(options: argparse.Namespace, figures: Figures) -> None:
             form, dtype = name.split(", ")
             if cores == 1:
                 figures.add(f"evaluator-{env.N}-{form}-{dtype}", rate)
-            if cores == 1 and form == "fused":
+            if cores == 1 and form == "openvino":
                 figures.add(f"evaluator-{env.N}-{dtype}-over-eager", ratio)
-            if dtype == "bfloat16" and env.N == 9:
-                figures.add("evaluator-ready-torch" if form == "fused" else "evaluator-ready-openvino", ready[name])
+            if name == "openvino, bfloat16" and env.N == 9:
+                figures.add("evaluator-ready-openvino", ready[name])
 
 
 def evaluated(evaluator: Evaluator, batch: GameBatch, count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -64,15 +64,11 @@ class Scale:
         return "cpu" if self.device == "host" else self.device
 
 
-SMALL_RUN = {
-    "num_games": 32, "games_in_flight": 8, "groups": 1, "readouts": 2, "tower_height": 0, "channels": 8,
-    "start_training_after": 50, "batch_size": 16,
-}  # fmt: skip
-QUICK: dict[str, Any] = {
-    "boards": 64, "wave": 32, "waves": 3, "copied": 2**20, "repeats": 2, "matrix": 256, "tower": (1, 8),
-    "large_tower": (1, 8), "readouts": 2, "flight": 4, "large_flight": 2, "large_plies": 2, "minutes": 9.0,
-    "run_minutes": 5.0, "equal": 1e-5, "preset": "7x7", "settings": SMALL_RUN,
-}  # fmt: skip
+SMALL_RUN = {"num_games": 32, "games_in_flight": 8, "groups": 1, "readouts": 2}
+SMALL_RUN |= {"tower_height": 0, "channels": 8, "start_training_after": 50, "batch_size": 16}
+QUICK: dict[str, Any] = {"boards": 64, "wave": 32, "waves": 3, "copied": 2**20, "repeats": 2, "matrix": 256}
+QUICK |= {"tower": (1, 8), "large_tower": (1, 8), "readouts": 2, "flight": 4, "large_flight": 2, "large_plies": 2}
+QUICK |= {"minutes": 9.0, "run_minutes": 5.0, "equal": 1e-5, "preset": "7x7", "settings": SMALL_RUN}
 
 
 def wait(scale: Scale) -> None:
@@ -121,8 +117,11 @@ def matrix_rate(scale: Scale) -> float:
 
 
 MOVES: list[tuple[GameEnv, float | None]] = [
-    (GoEnv(9), 300e6), (GoEnv(19), 60e6), (ReversiEnv(8), None), (GomokuEnv(15), None),
-]  # fmt: skip
+    (GoEnv(9), 300e6),
+    (GoEnv(19), 60e6),
+    (ReversiEnv(8), None),
+    (GomokuEnv(15), None),
+]
 
 
 def random_moves(scale: Scale) -> Iterator[Figure]:

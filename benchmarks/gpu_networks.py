@@ -196,6 +196,9 @@ def training(scale: Scale) -> Iterator[Figure]:
 
 
 NETWORKS: dict[str, Callable[[Scale], Iterator[Figure]]] = {
-    "network": network, "self-play": games, "self-play-19x19": large_games, "gradient-step": gradient_step,
+    "network": network,
+    "self-play": games,
+    "self-play-19x19": large_games,
+    "gradient-step": gradient_step,
     "training": training,
-}  # fmt: skip
+}

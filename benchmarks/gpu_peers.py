@@ -30,10 +30,8 @@ def peers(scale: Scale) -> Iterator[Figure]:
         rate = random_moves(f"go_{size}x{size}", max(1, scale.boards * 81 // size**2), scale.repeats)
         yield Figure(f"random legal moves, go {size}x{size}, pgx", f"{rate / 1e6:.2f} M/s")
     height, channels = scale.tower
-    command = [
-        sys.executable, str(HERE / "pgx_selfplay.py"), "--device", "cuda", "--turns", "3", "--seconds", "6",
-        "--height", str(height), "--channels", str(channels), "--readouts", str(scale.readouts),
-    ]  # fmt: skip
+    options = f"--device cuda --turns 3 --seconds 6 --height {height} --channels {channels} --readouts {scale.readouts}"
+    command = [sys.executable, str(HERE / "pgx_selfplay.py"), *options.split()]
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIME_LIMIT)
     print(done.stdout + done.stderr[-2000:], flush=True)
     found = re.search(r"ratio (\d+\.\d+)", done.stdout)

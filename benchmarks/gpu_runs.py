@@ -117,9 +117,13 @@ def small_game(env: GameEnv, scale: Scale) -> Figure:
     minutes = min(0.5, 0.2 * scale.run_minutes)
     with tempfile.TemporaryDirectory() as place:
         train(
-            env, folder=Path(place) / "run", reports=[told], stop_after=minutes, device=scale.device,
+            env,
+            folder=Path(place) / "run",
+            reports=[told],
+            stop_after=minutes,
+            device=scale.device,
             **{**length_of(scale), **scale.settings, "curriculum": ()},
-        )  # fmt: skip
+        )
     on_device = any("boards and network are on" in note for note in told.notes)
     games = int(told.metrics.get("games") or 0)
     return Figure(

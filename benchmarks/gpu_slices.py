@@ -57,13 +57,11 @@ def order(options: argparse.Namespace) -> list[Part]:
         small = ("--small",) if options.quick else ()
         return Part(run, ("benchmarks/gpu_training.py", *told, "--folder", f"{options.runs / run}", *small), 3, run)
 
-    return [
-        measured("tests", 6), measured("equal", 4), measured("memcheck", 3), measured("racecheck", 3),
-        measured("runs", 8), measured("profile", 2), measured("random-moves", 2), measured("wave", 1),
-        measured("network", 2), measured("self-play", 3), measured("self-play-19x19", 3),
-        measured("gradient-step", 1.5), measured("training", 3.5), measured("peers", 8),
-        trained("9x9", 5), trained("19x19", 30),
-    ]  # fmt: skip
+    checks = {"tests": 6, "equal": 4, "memcheck": 3, "racecheck": 3, "runs": 8, "profile": 2}
+    rates = {"random-moves": 2, "wave": 1, "network": 2, "self-play": 3, "self-play-19x19": 3}
+    learning = {"gradient-step": 1.5, "training": 3.5, "peers": 8}
+    minutes = checks | rates | learning
+    return [*(measured(name, minutes[name]) for name in minutes), trained("9x9", 5), trained("19x19", 30)]
 
 
 class Slice:
@@ -134,10 +132,8 @@ def run_limited(command: list[str], seconds: float, log: IO[str]) -> int | None:
     """
     paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONUNBUFFERED": "1"}
-    process = subprocess.Popen(
-        command, cwd=ROOT, env=env, text=True, errors="replace", start_new_session=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "errors": "replace"}
+    process = subprocess.Popen(command, cwd=ROOT, env=env, start_new_session=True, **pipes)
     reader = threading.Thread(target=copy_lines, args=(process.stdout, log), daemon=True)
     reader.start()
     stopped = False

@@ -38,10 +38,15 @@ def main() -> None:
     end = End()
     with ConsoleReport() as console:
         train(
-            RECIPES[options.preset].make_env(), preset=options.preset, folder=options.folder, reports=[console, end],
-            device=options.device, stop_after=options.stop_after, compact=True,
+            RECIPES[options.preset].make_env(),
+            preset=options.preset,
+            folder=options.folder,
+            reports=[console, end],
+            device=options.device,
+            stop_after=options.stop_after,
+            compact=True,
             **({**SMALL_RUN, "curriculum": ()} if options.small else {"max_minutes": options.minutes}),
-        )  # fmt: skip
+        )
     raise SystemExit(UNFINISHED if end.stopped else 0)
 
 

@@ -84,9 +84,10 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=2.0, help="training time of each variant (2)")
     parser.add_argument("--games-each", type=int, help="train each for so many games of self-play instead")
     parser.add_argument(
-        "--equal-processor", action="store_true",
+        "--equal-processor",
+        action="store_true",
         help="of --games-each: train each variant once more, for so many games as take the recipe's processor time",
-    )  # fmt: skip
+    )
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1], help="each trains every variant (0 1)")
     parser.add_argument("--games", type=int, default=200, help="games per match (200)")
     parser.add_argument("--readouts", type=int, nargs="+", default=[0, 32], help="in matches; 0 policy alone (0 32)")

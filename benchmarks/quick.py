@@ -29,7 +29,6 @@ from alphago.mcts.evaluator import Evaluator, HashEvaluator
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.puct import Puct
 from alphago.mcts.search import Search
-from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.hardware import processor
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
@@ -39,7 +38,6 @@ from alphago.training.settings.selfplay_settings import SelfPlaySettings
 
 GAMES, READOUTS = 64, 400  # of the search without a network
 NETWORKS = ((9, 5, 64, 64), (7, 4, 32, 32))  # board, blocks, channels, readouts of self-play
-FORMS = ("openvino", "fused")  # what computes a network; the second is torch
 
 
 class WithPlanes(HashEvaluator):
@@ -136,42 +134,23 @@ def print_search(scale: float, repeats: int, games: int, cores: int, figures: Fi
         print(f"  {cores} threads over one: {ratio:.2f}", flush=True)
 
 
-def evaluators(env: GoEnv, height: int, channels: int) -> dict[str, NetEvaluator]:
-    """A network with random weights in each form that there is here."""
-    net, found = NeuralNet(env, tower_height=height, channels=channels), {}
-    for form in FORMS:
-        try:
-            found[form] = NetEvaluator(env, net.base_net, net.value, net.policy, form=form)
-        except ValueError:  # openvino, where it is not installed
-            print(f"  {form}: not here")
-    return found
-
-
 def print_selfplay(scale: float, repeats: int, width: int, cores: int, figures: Figures) -> None:
     print(f"\nnetwork and self-play, {cores} cores           positions/s   moves/s   evaluations/s   ratio")
     for size, height, channels, readouts in NETWORKS:
         env = GoEnv(size)
-        forms = evaluators(env, height, channels)
-        runs: dict[str, list[Rates]] = {form: [] for form in forms}
-        for _ in range(repeats + 1):  # one beside the other, so that all meet the same machine
-            for form, evaluator in forms.items():
-                alone = network_rate(evaluator, env, width, cores, scale)
-                played = selfplay_rates(evaluator, env, width, cores, readouts, max(1, round(3 * scale)))
-                runs[form].append(Rates(alone, *played))
-        for form in runs:
-            rates = sorted(runs[form], key=lambda run: run.ratio)
-            middle = rates[len(rates) // 2]  # the run with the median ratio
-            name = f"{size}x{size}, {height} x {channels}, {readouts} readouts, {form}"
-            told = f"{middle.alone:10,.0f} {middle.moves:9,.0f} {middle.evaluations:15,.0f} {middle.ratio:7.2f}"
-            print(f"  {name:<40} {told}")
-            if form == next(iter(runs)):
-                figures.add(f"selfplay-moves-{size}", middle.moves)
-                figures.add(f"selfplay-ratio-{size}", middle.ratio, rates[0].ratio, rates[-1].ratio)
-        if len(forms) == len(FORMS):
-            first, second = (runs[form] for form in FORMS)
-            gain = median(mine.moves / other.moves for mine, other in zip(first, second, strict=True))
-            figures.add(f"selfplay-openvino-{size}", gain)
-            print(f"    end to end, moves with {FORMS[0]} over {FORMS[1]}: {gain:.2f}", flush=True)
+        evaluator = NeuralNet(env, tower_height=height, channels=channels).evaluator()
+        runs = []
+        for _ in range(repeats + 1):
+            alone = network_rate(evaluator, env, width, cores, scale)
+            played = selfplay_rates(evaluator, env, width, cores, readouts, max(1, round(3 * scale)))
+            runs.append(Rates(alone, *played))
+        runs.sort(key=lambda run: run.ratio)
+        middle = runs[len(runs) // 2]  # the run with the median ratio
+        name = f"{size}x{size}, {height} x {channels}, {readouts} readouts"
+        told = f"{middle.alone:10,.0f} {middle.moves:9,.0f} {middle.evaluations:15,.0f} {middle.ratio:7.2f}"
+        print(f"  {name:<40} {told}", flush=True)
+        figures.add(f"selfplay-moves-{size}", middle.moves)
+        figures.add(f"selfplay-ratio-{size}", middle.ratio, runs[0].ratio, runs[-1].ratio)
 
 
 def main() -> None:

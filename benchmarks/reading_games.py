@@ -106,14 +106,17 @@ def memory(folder: Path, options: argparse.Namespace) -> str:
     """What this process holds after a tenth of ten times as many games, and after all."""
     (folder / "many").mkdir()
     for part in range(10):
-        lines = [text_of(n, random_moves(10**6 + n, options.length))
-                 for n in range(part * options.games, (part + 1) * options.games)]  # fmt: skip
+        numbers = range(part * options.games, (part + 1) * options.games)
+        lines = [text_of(n, random_moves(10**6 + n, options.length)) for n in numbers]
         (folder / "many" / f"{part}").write_text("".join(lines))
     held: list[int] = []
     import_games(
-        [folder / "many"], folder / "many.dataset", filter=GameFilter(min_moves=0, any_result=True),
-        workers=options.workers, on_progress=lambda read, kept: held.append(resident()),
-    )  # fmt: skip
+        [folder / "many"],
+        folder / "many.dataset",
+        filter=GameFilter(min_moves=0, any_result=True),
+        workers=options.workers,
+        on_progress=lambda read, kept: held.append(resident()),
+    )
     first, last = held[len(held) // 10], held[-1]
     return f"memory of this process: {first >> 20} MiB after a tenth, {last >> 20} MiB after all: {last / first:.2f}"
 

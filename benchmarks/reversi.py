@@ -249,9 +249,14 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=50, metavar="N", help="distinct games as second player (50)")
     parser.add_argument("--depth", type=int, default=12, metavar="N", help="of the alpha-beta search (12)")
     parser.add_argument(
-        "--perfect", type=int, nargs="?", default=0, const=18, metavar="N",
+        "--perfect",
+        type=int,
+        nargs="?",
+        default=0,
+        const=18,
+        metavar="N",
         help="Black plays perfectly with at most N empty points (0; without N: 18)",
-    )  # fmt: skip
+    )
     parser.add_argument("--positions", type=int, default=1000, metavar="N", help="solved positions (1000)")
     parser.add_argument(
         "--empty", type=int, nargs=2, default=(6, 16), metavar=("FROM", "TO"), help="points of these (6 to 16)"

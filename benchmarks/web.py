@@ -11,6 +11,7 @@ with none, as after an installation (cold).
 import argparse
 import contextlib
 import json
+import math
 import multiprocessing
 import os
 import shutil
@@ -29,12 +30,13 @@ from figures import Figures, add_option
 from websockets.sync.client import ClientConnection, connect
 
 from alphago.env.go import GoEnv
+from alphago.mcts.player import USUAL_LEAVES
 from alphago.system.cores import available_cores
-from alphago.ui.web.engines import Choice, Engine, Engines
+from alphago.ui.thinker import Thinker
+from alphago.ui.web.engines import Choice, Engines, SharedEngine
 from alphago.ui.web.game_tree import GameTree
 from alphago.ui.web.guard import Guard
 from alphago.ui.web.server import listen, make_app, new_server
-from alphago.ui.web.thinking import Thinker
 
 MOVES = ("E5", "C3", "G7", "C7", "G3", "E3", "E7", "C5", "G5", "D4", "F6", "D6", "F4", "B4", "H6")
 BATCH = 64
@@ -77,7 +79,7 @@ def chosen(env: GoEnv, legal: list[int]) -> int:
     return next((action for action in known if action in legal), legal[0])
 
 
-def answers(engine: Engine, port: int, env: GoEnv, clicks: int, readouts: int) -> tuple[list[float], list[float]]:
+def answers(engine: SharedEngine, port: int, env: GoEnv, clicks: int, readouts: int) -> tuple[list[float], list[float]]:
     """Seconds from a move to its answer, and of the search alone at the same positions."""
     spent, alone = [], []
     with page(port) as socket:
@@ -91,12 +93,10 @@ def answers(engine: Engine, port: int, env: GoEnv, clicks: int, readouts: int) -
                 if word:
                     tree.play(word)
             tree.play(action)
-            thinker = Thinker()
+            thinker = Thinker(engine.new_player(), wave=USUAL_LEAVES)
             began = time.perf_counter()
-            thinker.move_to(engine, tree, tree.current)
-            left = readouts
-            while left:
-                left -= thinker.think(left)
+            thinker.follow(tree.position)
+            thinker.work(readouts, math.inf)
             alone.append(time.perf_counter() - began)
             began = time.perf_counter()
             say(socket, "play", move=action)
@@ -107,7 +107,7 @@ def answers(engine: Engine, port: int, env: GoEnv, clicks: int, readouts: int) -
     return spent, alone
 
 
-def evaluator_rate(engine: Engine, seconds: float) -> float:
+def evaluator_rate(engine: SharedEngine, seconds: float) -> float:
     """Positions a second of the evaluator itself, in full batches, by a thread a core."""
     common, counts = engine.evaluator, []
 
@@ -146,7 +146,7 @@ def analysing_pages(port: int, boards: int, names: list[str], ready: Any, finish
         finished.wait()
 
 
-def boards_rate(engine: Engine, port: int, boards: int, seconds: float) -> tuple[float, float]:
+def boards_rate(engine: SharedEngine, port: int, boards: int, seconds: float) -> tuple[float, float]:
     """Positions a second while so many boards analyse, each another position, and the mean size of a batch.
 
     The pages are in a process of their own, as browsers are.

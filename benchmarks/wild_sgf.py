@@ -183,8 +183,9 @@ class Tally:
             f"{self.files} files, {self.games} games, {self.moves} moves; {self.sound} games without a fault",
             *(f"{count:8}  {kind}" for kind, count in self.faults.most_common()),
             f"{len(self.crashes)} crashes, {len(self.hangs)} hangs; the slowest file took {self.slowest[0]:.1f} s",
-            *self.crashes, *self.hangs,
-        ]  # fmt: skip
+            *self.crashes,
+            *self.hangs,
+        ]
         return "\n".join(lines)
 
 
@@ -226,7 +227,7 @@ def compare(files: Sequence[tuple[str, bytes]], folder: Path, limit: float) -> s
         *(f"{ends[end]:8}  read {end}" for end in (WHOLE, LEGAL, MORE, OTHER)),
         f"what ends those read as far as legal: {ended}",
         *examples[:20],
-    ]  # fmt: skip
+    ]
     return "\n".join(lines)
 
 

@@ -39,10 +39,10 @@ READOUTS = 100
 BRANCHES = (4, 2, 2)  # children that are drawn, by level
 LEVEL = 120.0  # from one level of a tree to the next
 GREY = "#8a8a8a"
-PLANES = (
-    "own stones", "other stones", "1 liberty", "2 liberties", "3 or more", "forbidden", "last move", "the one before",
-    "and before", "own region", "other region", "on board", "passed", "komi", "score", "who is ahead",
-)  # fmt: skip
+PLANES = """
+own stones/other stones/1 liberty/2 liberties/3 or more/forbidden/last move/the one before/and before
+own region/other region/on board/passed/komi/score/who is ahead
+"""
 THIN, THICK = Style(stroke=GREY, width=1.2), Style(stroke=BLUE, width=4.0)
 
 
@@ -74,7 +74,7 @@ def save(name: str, drawing: Drawing) -> None:
 def draw_planes(position: Position) -> None:
     """A position beside the planes that a network receives of it."""
     board = position.drawing(Look(caption=""))
-    planes = planes_picture(position.planes(), [], "planes", PLANES, columns=4)
+    planes = planes_picture(position.planes(), [], "planes", PLANES.strip().replace("\n", "/").split("/"), columns=4)
     save(
         "planes",
         sheet([board, planes], ["the position: White to play", "what the network receives of it"], 2, cell=420),

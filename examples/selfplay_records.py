@@ -1,7 +1,4 @@
-"""Games as data: self-play of the network that comes with the package, as records, SGF files and training samples.
-
-SGF files need sgfmill, the package's extra `sgf`.
-"""
+"""Games as data: self-play of the network that comes with the package, as records, SGF files and training samples."""
 
 import argparse
 from pathlib import Path
@@ -10,7 +7,7 @@ import numpy as np
 
 from alphago import GoEnv, ReplayMemory, load_model, selfplay
 from alphago.records.sgf import format_sgf
-from alphago.records.sgf.game import SgfGame
+from alphago.records.sgf.sgf_game import SgfGame
 
 
 def main() -> None:

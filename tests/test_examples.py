@@ -17,7 +17,7 @@ EXAMPLES = {
     for path in folder.glob("[!_]*.py")
 }
 RUNS = {
-    "connect_four": "",
+    "plain_connect_four": "",
     "custom_tower": "--games 4 --readouts 2",
     "demo": "--minutes 0.01 --games 1 --folder demo",
     "evaluate_checkpoints": "run --checkpoints 2 --games 2 --readouts 0",
@@ -55,7 +55,7 @@ def test_all_of_them_are_here_and_short() -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("connect_four", "keeps the contract"),
+        ("plain_connect_four", "keeps the contract"),
         ("custom_tower", "in 20 games"),
         ("demo", "Play it at any time"),
         ("evaluate_checkpoints", "games-0000020"),

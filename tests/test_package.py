@@ -1,30 +1,33 @@
 """The package from outside: its public names, and that nothing is imported before it is used."""
 
+import ast
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 import alphago
 
-NAMES = [
-    "ConnectFourEnv", "GameBatch", "GameEnv", "GameRecord", "GoEnv", "GomokuEnv", "Gumbel", "IllegalMove",
-    "MCTSPlayer", "MatchResult", "NeuralNet", "OwareEnv", "Position", "Puct", "ReplayMemory", "ReversiEnv",
-    "SearchSettings", "check_game", "evaluate", "load_model", "play", "plot", "selfplay", "train", "train_on",
-]  # fmt: skip
+NAMES = """
+ConnectFourEnv GameBatch GameEnv GameRecord GoEnv GomokuEnv Gumbel IllegalMove MCTSPlayer MatchResult NeuralNet OwareEnv
+Position Puct ReplayMemory ReversiEnv SearchSettings check_game evaluate load_model play plot selfplay train train_on
+"""
+ROOT = Path(__file__).parents[1]
+PACKAGE = Path(alphago.__file__).parent
 
 
 def run(program: str) -> str:
     """What a fresh Python prints."""
-    root = Path(__file__).parents[1]
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=root)
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT)
     assert result.returncode == 0, result.stderr
     return result.stdout.strip()
 
 
 def test_public_names() -> None:
-    assert set(NAMES) <= set(alphago.__all__)
+    assert set(NAMES.split()) <= set(alphago.__all__)
     for name in alphago.__all__:
         assert getattr(alphago, name) is not None
     assert set(alphago.__all__) <= set(dir(alphago))
@@ -71,3 +74,41 @@ player = MCTSPlayer(GoEnv(5), lambda position: ([1 / 26] * 26, 0.0), num_readout
 print(player.suggest_move() in range(26), 'torch' in sys.modules)
 """
     assert run(program) == "True False"
+
+
+def test_the_versions_that_the_tests_ran_with_are_allowed() -> None:
+    pinned = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text().splitlines()[1:])
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    for text in (*project["dependencies"], *extras["dev"]):
+        requirement = Requirement(text)
+        assert requirement.specifier.contains(pinned[requirement.name.partition("[")[0]]), text
+    everything = {Requirement(text).name for text in (*project["dependencies"], *extras["dev"])}
+    of_users = {Requirement(text).name for extra in extras.values() for text in extra}
+    assert of_users - everything == {"cupy-cuda12x", "cupy-cuda13x"}  # which need a GPU
+
+
+# Names that two files, or two classes, of the package still share.
+SHARED_FILES = {"options.py", "parts.py", "source.py"}
+SHARED_CLASSES = {"Measure", "Shard"}
+
+
+def test_no_two_files_share_a_name() -> None:
+    """But a kernel and its twin: a stack trace says where it is."""
+    homes: dict[str, list[str]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        if path.name != "__init__.py":
+            homes.setdefault(path.name, []).append(path.parent.relative_to(PACKAGE).as_posix())
+    twice = {name: sorted(folders) for name, folders in homes.items() if len(folders) > 1}
+    shared = {name for name, folders in twice.items() if folders != [folders[0], f"{folders[0]}/kernels"]}
+    assert shared - SHARED_FILES == set()
+
+
+def test_no_two_classes_share_a_name() -> None:
+    names: dict[str, list[str]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                names.setdefault(node.name, []).append(f"{path.relative_to(PACKAGE)}:{node.lineno}")
+    twice = {name: places for name, places in names.items() if len(places) > 1 and name not in SHARED_CLASSES}
+    assert twice == {}

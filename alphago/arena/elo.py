@@ -64,10 +64,9 @@ def elo_ratings(points: np.ndarray, *, anchor: int = 0, anchor_elo: float = 0.0)
     errors[free] = Z * np.sqrt(np.diag(np.linalg.inv(hessian)))
     errors[anchor] = 0
     ratings = np.where(np.isnan(errors), np.nan, anchor_elo + POINTS_PER_NAT * strengths)
-    return [Rating(*row) for row in zip(
-        ratings.tolist(), (ratings - POINTS_PER_NAT * errors).tolist(), (ratings + POINTS_PER_NAT * errors).tolist(),
-        strict=True,
-    )]  # fmt: skip
+    half = POINTS_PER_NAT * errors
+    columns = (ratings.tolist(), (ratings - half).tolist(), (ratings + half).tolist())
+    return [Rating(*row) for row in zip(*columns, strict=True)]
 
 
 def connected_to(met: np.ndarray, anchor: int) -> np.ndarray:

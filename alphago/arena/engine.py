@@ -1,30 +1,20 @@
 """GTP engines: programs that speak the Go Text Protocol, and the processes that run them."""
 
-import contextlib
 import os
-import queue
 import re
 import shlex
 import shutil
-import signal
-import subprocess
-import threading
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from alphago.arena.line_process import EngineError, LineProcess
 from alphago.env.go_rules import Rules
 from alphago.system.validation import check_int, check_positive, checks_keywords
 
 COMMAND = "gtp:"  # prefix of the name of an engine given by its command
 LEVELS = (0, 10)  # GNU Go's lowest and highest level
 LONGEST_REPLY = 1000  # most lines of a reply
-POLL_SECONDS = 0.5  # while waiting for a reply: time between two checks that the process still runs
-
-
-class EngineError(RuntimeError):
-    """An engine failed; the message has the command sent, the reply, and the end of stderr."""
 
 
 class EngineRefusal(EngineError):
@@ -125,13 +115,15 @@ def engine_of_command(name: str) -> Engine:
     return Engine(name, (program, *arguments))
 
 
-class EngineProcess:
+class EngineProcess(LineProcess):
     """A running GTP engine; call `close` at the end, or use it in a `with` statement.
 
     command: program and arguments.  name: the engine's name in messages.  start_timeout, timeout: as in `Engine`.
     `send`, `receive` and `ask` raise EngineError if the engine crashes, hangs or does not speak GTP; the process is
     then ended.  They raise EngineRefusal for a failure reply; the process then keeps running.
     """
+
+    farewell = b"quit\n"
 
     def __init__(
         self,
@@ -141,31 +133,10 @@ class EngineProcess:
         start_timeout: float = 60.0,
         timeout: float = 120.0,
     ) -> None:
-        self.name = name or os.path.basename(command[0])
+        super().__init__(command, name=name)
         self.timeout = timeout
         self._limit = start_timeout  # seconds for the next reply
-        self._sent = ""
         self._due = 0.0
-        self._closed = False
-        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()  # stdout; None at its end
-        self._errors: deque[str] = deque(maxlen=10)  # the last lines of stderr
-        try:
-            # In a session of its own it does not get Ctrl-C, and can be killed together with its children.
-            self.process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise EngineError(f"{self.name} cannot be started: {error.strerror} ({command[0]})") from error
-        self._readers = [
-            threading.Thread(target=self._read_stdout, daemon=True),
-            threading.Thread(target=self._read_stderr, daemon=True),
-        ]
-        for reader in self._readers:
-            reader.start()
 
     def ask(self, command: str) -> str:
         """Send a command and return the text of the reply."""
@@ -174,28 +145,22 @@ class EngineProcess:
 
     def send(self, command: str) -> None:
         """Send a command; call `receive` for its reply before the next command."""
-        self._sent = command
         self._due = time.monotonic() + self._limit
-        assert self.process.stdin is not None
-        try:
-            self.process.stdin.write(f"{command}\n".encode())
-            self.process.stdin.flush()
-        except (OSError, ValueError):  # it has exited, or was closed
-            raise self._failed("the process has ended") from None
+        self.write_line(command)
 
     def receive(self) -> str:
         """Return the text of the reply to the last command."""
         lines: list[str] = []
         while not lines or lines[-1]:
-            raw = self._next_line()
+            raw = self.read_line(self._due, self._limit)
             if raw is None:
                 after = f" after {lines[0]!r}" if lines else ""
-                raise self._failed(f"the process has ended{after}")
+                raise self.failed(f"the process has ended{after}")
             line = raw.decode("utf-8", "replace").strip()
             if not lines and line and line[0] not in "=?":
-                raise self._failed(f"the reply {line[:200]!r} is not GTP")
+                raise self.failed(f"the reply {line[:200]!r} is not GTP")
             if len(lines) > LONGEST_REPLY:
-                raise self._failed(f"the reply has more than {LONGEST_REPLY} lines")
+                raise self.failed(f"the reply has more than {LONGEST_REPLY} lines")
             if lines or line:
                 lines.append(line)
         self._limit = self.timeout
@@ -203,76 +168,3 @@ class EngineProcess:
         if lines[0][0] == "?":
             raise EngineRefusal(f"{self.name} refused {self._sent!r}: {text}")
         return text
-
-    def close(self, patience: float = 1.0) -> None:
-        """End the process and its children: send `quit`, and signals after `patience` seconds. May be called twice."""
-        if self._closed:  # the process id may have been reused
-            return
-        process = self.process
-        if process.stdin is not None and not process.stdin.closed:
-            with contextlib.suppress(OSError, ValueError):
-                process.stdin.write(b"quit\n")
-            with contextlib.suppress(OSError):
-                process.stdin.close()
-        if not self._exits_within(patience):
-            self._signal("SIGTERM")
-            self._exits_within(1.0)
-        self._signal("SIGKILL")  # children may outlive the process
-        process.wait()
-        for reader, pipe in zip(self._readers, (process.stdout, process.stderr), strict=True):
-            reader.join(1.0)
-            if pipe is not None and not reader.is_alive():  # an alive reader: a child still holds the other end
-                pipe.close()
-        self._closed = True
-
-    def __enter__(self) -> "EngineProcess":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _next_line(self) -> bytes | None:
-        """Return the next line of stdout; None at its end, or if the process has exited and no more lines come."""
-        while True:
-            exited = self.process.poll() is not None
-            with contextlib.suppress(queue.Empty):
-                return self._lines.get(timeout=min(POLL_SECONDS, max(0.0, self._due - time.monotonic())))
-            if exited:
-                return None
-            if time.monotonic() >= self._due:
-                raise self._failed(f"no reply within {self._limit:g} s")
-
-    def _failed(self, what: str) -> EngineError:
-        """End the process and return an EngineError that says `what` went wrong, with the end of stderr."""
-        self.close(patience=0.1)
-        errors = " | ".join(self._errors)
-        status = self.process.returncode
-        exited = f" (exit status {status})" if "ended" in what else ""
-        return EngineError(
-            f"{self.name}: {self._sent!r} was sent, {what}{exited}"
-            + (f"; the end of its stderr: {errors}" if errors else "; nothing on stderr")
-        )
-
-    def _exits_within(self, seconds: float) -> bool:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(seconds)
-        return self.process.returncode is not None
-
-    def _signal(self, name: str) -> None:
-        """Send a signal to the process and its children."""
-        if hasattr(os, "killpg"):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, getattr(signal, name))
-        else:
-            self.process.kill()
-
-    def _read_stdout(self) -> None:
-        assert self.process.stdout is not None
-        while (line := self.process.stdout.readline(10_000)) and self._lines.qsize() < 10 * LONGEST_REPLY:
-            self._lines.put(line)
-        self._lines.put(None)
-
-    def _read_stderr(self) -> None:
-        assert self.process.stderr is not None
-        while line := self.process.stderr.readline(10_000):
-            self._errors.append(line.decode("utf-8", "replace").strip()[:300])

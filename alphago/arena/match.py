@@ -218,9 +218,14 @@ def evaluate(
             progress(game.number)
 
     play_match(
-        env, (first, second), plan, range(num_games), add,
-        stop=stop, adjudicator=None if engine is None else Adjudicator(env, engine),
-    )  # fmt: skip
+        env,
+        (first, second),
+        plan,
+        range(num_games),
+        add,
+        stop=stop,
+        adjudicator=None if engine is None else Adjudicator(env, engine),
+    )
     if len(games) < num_games:
         raise MatchStopped(f"the match was stopped after {len(games)} of {num_games} games")
     return MatchResult.of(env, games)
@@ -285,18 +290,21 @@ def play_match(
         workers.run(tasks, stop)
 
 
-def open_games(
-    env: GameEnv, entrants: Sequence[Entrant], plan: MatchPlan, numbers: Sequence[int]
-) -> ParallelGames:  # fmt: skip
+def open_games(env: GameEnv, entrants: Sequence[Entrant], plan: MatchPlan, numbers: Sequence[int]) -> ParallelGames:
     """Begin the games with these numbers, to be played side by side on one thread; `close` them at the end."""
     seeds = [plan.engine_seed(number) for number in numbers]
     with contextlib.ExitStack() as stack:
         players: list[Player] = []
         for entrant in entrants:
             player = make_player(
-                own_view(env, entrant.player), entrant.player, len(numbers), entrant.readouts, plan.leaves,
-                search=entrant.search, seeds=seeds,
-            )  # fmt: skip
+                own_view(env, entrant.player),
+                entrant.player,
+                len(numbers),
+                entrant.readouts,
+                plan.leaves,
+                search=entrant.search,
+                seeds=seeds,
+            )
             if isinstance(player, EnginePlayer):
                 stack.callback(player.close)
             players.append(player)

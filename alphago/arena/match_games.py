@@ -120,8 +120,10 @@ class ParallelGames:
             self.finish(game, outcome, margin)
             for game, outcome, margin in zip(over, (signs * blacks).tolist(), margins.tolist(), strict=True)
         ]
-        ended += [self.finish(game, -1.0 if mine else 1.0, None)
-                  for game, mine in zip(active[lost], first_moves[lost], strict=True)]  # fmt: skip
+        ended += [
+            self.finish(game, -1.0 if mine else 1.0, None)
+            for game, mine in zip(active[lost], first_moves[lost], strict=True)
+        ]
         self.active = np.setdiff1d(active, np.concatenate([over, active[lost]]))
         return ended
 

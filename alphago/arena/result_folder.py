@@ -10,7 +10,7 @@ from alphago.arena.identity import open_folder
 from alphago.arena.match_games import MatchGame
 from alphago.env.game import GameEnv
 from alphago.records.sgf import format_sgf
-from alphago.records.sgf.game import SgfGame
+from alphago.records.sgf.sgf_game import SgfGame
 from alphago.system.files import write_atomic
 
 Match = tuple[int, int]  # indices of two players
@@ -35,7 +35,6 @@ class ResultFolder:
         self.path = Path(path)
         self.env = env
         self.names = names
-        self.without_sgf = ""  # the reason if SGF files cannot be written
         self.games: dict[Match, dict[int, MatchGame]] = {}
         open_folder(self.path / "evaluation.json", settings, "an evaluation")
         self._read_games()
@@ -86,17 +85,12 @@ class ResultFolder:
     def _insert(self, match: Match, game: MatchGame) -> None:
         self.games.setdefault(match, {})[game.number] = game
         path = self.path / "games" / f"{self.game_name(match, game.number)}.sgf"
-        if self.without_sgf or path.exists() or not self.env.has_sgf:
+        if path.exists() or not self.env.has_sgf:
             return
         i, j = match
         players = (self.names[i], self.names[j]) if game.number % 2 == 0 else (self.names[j], self.names[i])
         result = "0" if game.result == "draw" else game.result
         comment = "\n".join(filter(None, (game.fault, game.disagreement)))
         record = SgfGame.in_game(self.env, game.moves, result=result, players=players, comment=comment)
-        try:
-            data = format_sgf(record)
-        except ImportError as error:
-            self.without_sgf = str(error)
-        else:
-            path.parent.mkdir(exist_ok=True)
-            write_atomic(path, data)
+        path.parent.mkdir(exist_ok=True)
+        write_atomic(path, format_sgf(record))

@@ -94,14 +94,15 @@ def matches_table(tournament: Tournament, played: dict[Match, MatchResult]) -> s
     rows = [head]
     for (i, j), result in played.items():
         low, high = result.interval
-        rows.append([
+        row = [
             f"{tournament.names[i]} - {tournament.names[j]}",
             *map(str, (len(result.games), result.wins, result.draws, result.losses)),
             f"{result.win_rate:.1%}",
             f"{low:.1%} to {high:.1%}",
             *("-".join(map(str, counts)) for counts in result.by_colour),
             str(result.distinct),
-        ])  # fmt: skip
+        ]
+        rows.append(row)
     return table(rows)
 
 
@@ -130,21 +131,23 @@ def notes(tournament: Tournament, played: dict[Match, MatchResult]) -> Iterable[
         if verdict is not None and tournament.settings.sprt is not None:
             elo0, elo1 = tournament.settings.sprt
             decision = {"accept": f"above {elo0:+g} Elo", "reject": f"below {elo1:+g} Elo", "continue": "undecided"}
-            yield (f"{title}: {decision[verdict.state]} by the sequential test of {elo0:+g} against {elo1:+g} Elo "
-                   f"(pairs of games: {verdict.samples}, log likelihood ratio: {verdict.ratio:.2f})")  # fmt: skip
+            yield (
+                f"{title}: {decision[verdict.state]} by the sequential test of {elo0:+g} against {elo1:+g} Elo "
+                f"(pairs of games: {verdict.samples}, log likelihood ratio: {verdict.ratio:.2f})"
+            )
         if result.forfeits:
             yield f"{title}: games lost by an engine's fault: {len(result.forfeits)}"
             yield from quoted(tournament, match, result.forfeits.items())
         if result.counted:
             judge = tournament.settings.adjudicator or "the board"
-            yield (f"{title}: an engine scored {result.counted} final boards too, "
-                   f"{len(result.disagreements)} of them differently; the win rate is by {judge}")  # fmt: skip
+            yield (
+                f"{title}: an engine scored {result.counted} final boards too, "
+                f"{len(result.disagreements)} of them differently; the win rate is by {judge}"
+            )
             yield from quoted(tournament, match, result.disagreements.items())
     alone = sum(len(games) for games in tournament.folder.games.values()) - sum(len(r.games) for r in played.values())
     if alone:
         yield f"games that do not count yet, because their opening was played with one colour only: {alone}"
-    if tournament.folder.without_sgf:
-        yield f"no SGF files were written: {tournament.folder.without_sgf}"
     yield f"games are in {tournament.folder.path}"
 
 

@@ -49,12 +49,14 @@ class TournamentSettings:
     random_opening: int | None = setting(
         "first plies on random points, the same in all matches; None for the game's usual number: 2 in Go from 7x7 on, "
         "4 in Oware and Connect Four, 6 in Reversi",
-        default=None, least=0,
-    )  # fmt: skip
+        default=None,
+        least=0,
+    )
     opening_plies: int | None = setting(
         "first plies drawn in proportion to visits; None for 0 if openings are random, else N^2 / 12",
-        default=None, least=0,
-    )  # fmt: skip
+        default=None,
+        least=0,
+    )
     seed: int = setting("random seed of openings and drawn moves", default=0, least=0)
     adjudicator: str | None = setting(
         'engine that scores final boards of Go instead of Tromp-Taylor rules: "gnugo" or "gnugo:LEVEL"; differences '
@@ -112,7 +114,7 @@ class Tournament:
 
     def identity(self) -> dict[str, Any]:
         """Return everything that determines the games, as JSON data."""
-        return as_saved({
+        facts = {
             "players": self.names,
             "readouts": [entrant.readouts for entrant in self.entrants],
             "search": [str(entrant.search or "") for entrant in self.entrants],
@@ -120,7 +122,8 @@ class Tournament:
             "game": self.env.name,
             **self.env.rule_options,
             **asdict(self.settings),
-        })  # fmt: skip
+        }
+        return as_saved(facts)
 
     def plan(self) -> MatchPlan:
         opening = self.settings.opening_plies

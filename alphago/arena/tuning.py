@@ -83,10 +83,10 @@ class Tuning:
         rows = [["pit", "won", "drawn", "lost", "win rate", "95 %", "test"]]
         for candidate, champion, result, verdict in self.pits:
             low, high = result.interval
-            rows.append([
-                f"{text_of(candidate)} - {text_of(champion)}", *map(str, (result.wins, result.draws, result.losses)),
-                f"{result.win_rate:.1%}", f"{low:.1%} to {high:.1%}", words[verdict.state],
-            ])  # fmt: skip
+            title = f"{text_of(candidate)} - {text_of(champion)}"
+            counts = map(str, (result.wins, result.draws, result.losses))
+            rates = (f"{result.win_rate:.1%}", f"{low:.1%} to {high:.1%}")
+            rows.append([title, *counts, *rates, words[verdict.state]])
         return table(rows)
 
 

@@ -47,9 +47,13 @@ def run(options: argparse.Namespace) -> int:
     with LiveBar(desc="reading", unit="game", bar_format="{desc}: {n} games, {elapsed}{postfix}") as bar:
         target = options.to or Path("data") / f"{options.name}.dataset"
         report = import_games(
-            files, target, filter=filter, index=indexes, workers=options.workers or min(8, available_cores()),
+            files,
+            target,
+            filter=filter,
+            index=indexes,
+            workers=options.workers or min(8, available_cores()),
             on_progress=lambda read, kept: bar.update(read - bar.n),
-        )  # fmt: skip
+        )
     print(f"{target}: {report}")
     return 0
 

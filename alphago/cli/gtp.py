@@ -16,9 +16,11 @@ def add_options(parser: Parser) -> None:
     parser.description = "Speaks the Go Text Protocol, version 2, on standard input and output."
     add_model(parser)
     parser.add_argument(
-        "--policy", choices=("random", "net", "mcts"), default="mcts",
+        "--policy",
+        choices=("random", "net", "mcts"),
+        default="mcts",
         help="how moves are chosen: at random, by the network's policy alone, or by search (mcts)",
-    )  # fmt: skip
+    )
     parser.add_argument("--readouts", type=integer, metavar="N", help="simulations per move; 0: policy alone (800)")
     parser.add_argument("--board-size", type=integer, metavar="N", help="size of the board (the model's, or 9)")
     parser.add_argument("--komi", type=number, metavar="K", help="komi until the controller sets one (the model's)")
@@ -33,7 +35,7 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from alphago.ui.gtp.commands import serve
+    from alphago.ui.gtp.game_commands import serve
     from alphago.ui.gtp.protocol import reserved_stdout
 
     with reserved_stdout() as output:  # before libraries are loaded, since they may print
@@ -45,10 +47,17 @@ def run(options: argparse.Namespace) -> int:
         env, network = opened(options)
         try:
             serve(
-                require_go(env, "GTP"), network, readouts, resign_threshold=options.resign,
-                seed=options.seed, komi=options.komi, device=options.device, ponder=options.ponder, output=output,
+                require_go(env, "GTP"),
+                network,
+                readouts,
+                resign_threshold=options.resign,
+                seed=options.seed,
+                komi=options.komi,
+                device=options.device,
+                ponder=options.ponder,
+                output=output,
                 **{name: given for name in ("name", "version") if (given := getattr(options, name)) is not None},
-            )  # fmt: skip
+            )
         except BrokenPipeError:  # the controller has exited
             return 1
     return 0

@@ -101,9 +101,10 @@ def resignation_notes(path: Path) -> dict[str, Any]:
     """
     notes = read_weights(path)[1]["extra"] if path.exists() else {}
     names = {
-        "mover's value below": ("resign_threshold", str), "resignations judged": ("resignations_judged", int),
+        "mover's value below": ("resign_threshold", str),
+        "resignations judged": ("resignations_judged", int),
         "of them not lost": ("resignations_wrong", float),
-    }  # fmt: skip
+    }
     return {name: read(notes[note]) for name, (note, read) in names.items() if note in notes}
 
 

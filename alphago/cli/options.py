@@ -90,7 +90,7 @@ class Parser(argparse.ArgumentParser):
                 self.error(f"no option {flag}: {self.others.get(flag, near)}")
             if len(longer) > 1:
                 self.error(f"{flag} may be {', '.join(longer[:-1])} or {longer[-1]}")
-        if any(action.nargs == "+" and not action.option_strings for action in self._actions):
+        if any(action.nargs in ("+", "*") and not action.option_strings for action in self._actions):
             return super().parse_intermixed_args(words, namespace)  # positional words may stand between options
         return super().parse_args(words, namespace)
 

@@ -17,9 +17,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--handicap", type=integer, default=0, metavar="N", help="handicap stones in a game of Go (0)")
     parser.add_argument("--white", action="store_true", help="play White instead of Black")
     parser.add_argument(
-        "--readouts", dest="num_readouts", type=integer, metavar="N",
+        "--readouts",
+        dest="num_readouts",
+        type=integer,
+        metavar="N",
         help="simulations per move (200; with --seconds, as many as fit); 0: the policy alone",
-    )  # fmt: skip
+    )
     parser.add_argument("--seconds", type=number, metavar="S", help="time per move; --readouts may end a move earlier")
     add_device(parser)
 
@@ -30,7 +33,12 @@ def run(options: argparse.Namespace) -> int:
     env, network = load(options.model, options.board_size, options.komi, options.game)
     readouts = 200 if options.num_readouts is None and options.seconds is None else options.num_readouts
     play(
-        env, network, readouts, int(options.white),
-        seconds=options.seconds, handicap=options.handicap, device=options.device,
-    )  # fmt: skip
+        env,
+        network,
+        readouts,
+        int(options.white),
+        seconds=options.seconds,
+        handicap=options.handicap,
+        device=options.device,
+    )
     return 0

@@ -19,9 +19,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--network", action="store_true", help="draw a network; RUN is a run's folder, a network's file or name (9x9)"
     )
     parser.add_argument(
-        "--out", metavar="FILE",
+        "--out",
+        metavar="FILE",
         help=".png, .svg or .pdf (curves.png); .svg for --games (games.svg) and --network (network.svg)",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--x", default="minutes", choices=("minutes", "processor", "games", "positions"), help="x axis (minutes)"
     )
@@ -31,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     kind = "games" if options.games else "network" if options.network else "curves"
     out = options.out or OUT[kind]
     if kind == "curves":
-        from alphago.training.watch.plots import plot  # imported late, since it needs matplotlib
+        from alphago.training.watch.plots import plot  # imported late, since other pictures do not need it
 
         plot(options.runs, out, options.x)
     else:

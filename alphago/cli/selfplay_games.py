@@ -15,7 +15,7 @@ from alphago.env.games import with_settings
 from alphago.mcts.evaluator import as_evaluator
 from alphago.records import sgf
 from alphago.records.record import GameRecord, records_to_bytes
-from alphago.records.sgf.game import SgfGame
+from alphago.records.sgf.sgf_game import SgfGame
 from alphago.system.files import LOCK, is_new_or_empty, lock, write_atomic
 from alphago.system.live_bar import LiveBar
 from alphago.system.validation import check_int
@@ -68,13 +68,11 @@ class GameFolder:
     env: the game.  games: number of games to expect.
     as_records: whether to write one file of records instead of an SGF file for each game.
     verbose: whether to print each game.
-    Raises FileExistsError for a folder that is not empty, ImportError for SGF without sgfmill.
+    Raises FileExistsError for a folder that is not empty.
     """
 
     def __init__(self, path: str | None, env: GameEnv, games: int, as_records: bool, verbose: bool = False) -> None:
         check_int("--games", games, 1)
-        if not as_records:
-            sgf.load_grammar()  # raises ImportError before a game is played
         self.given = path is not None
         self.path = Path(path) if path is not None else default_folder(f"selfplay-{env.name}{env.N}")
         self.expect_empty()

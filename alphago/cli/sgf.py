@@ -30,9 +30,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="+", metavar="PATH", help="files, folders and archives; see below")
     parser.add_argument("--to", metavar="DATASET", help="the dataset's folder, new or existing")
     parser.add_argument(
-        "--index", action="append", metavar="FILE",
+        "--index",
+        action="append",
+        metavar="FILE",
         help="a file with results and komi of games in text files (index files beside and above the text files)",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--workers", type=integer, default=None, metavar="N", help="number of processes (one per core, at most 8)"
     )
@@ -62,9 +64,14 @@ def run(options: argparse.Namespace) -> int:
             report = check(options, filter, workers, progress)
         else:
             report = import_games(
-                options.paths, options.to, filter=filter, split=given_split(options), index=options.index,
-                workers=workers, on_progress=progress,
-            )  # fmt: skip
+                options.paths,
+                options.to,
+                filter=filter,
+                split=given_split(options),
+                index=options.index,
+                workers=workers,
+                on_progress=progress,
+            )
     print(report if options.to is not None else without_dataset(report))
     if options.to is not None and not report.total:
         print(f"alphago sgf: no game was taken into {options.to}", file=sys.stderr)

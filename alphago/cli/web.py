@@ -21,9 +21,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.usage = f"{parser.prog} [MODEL|RUN...] [OPTIONS]"
     parser.add_argument(
-        "what", nargs="*", metavar="MODEL|RUN",
+        "what",
+        nargs="*",
+        metavar="MODEL|RUN",
         help="networks to play against, and folders of runs to watch (the package's networks)",
-    )  # fmt: skip
+    )
     add_game(parser, "the first model's own, or go", "the model's own, or 9")
     parser.add_argument("--komi", type=number, metavar="K", help="White's points before a game of Go")
     parser.add_argument(
@@ -31,9 +33,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--no-browser", action="store_true", help="print the page's address, and open no browser")
     parser.add_argument(
-        "--host", default="127.0.0.1", metavar="ADDRESS",
+        "--host",
+        default="127.0.0.1",
+        metavar="ADDRESS",
         help="address to listen on (127.0.0.1, this machine only); other addresses need --token",
-    )  # fmt: skip
+    )
     parser.add_argument("--token", metavar="TEXT", help="a password for browsers on other machines (none)")
     add_device(parser)
 
@@ -74,17 +78,15 @@ def get_ready(engines: Any, env: GameEnv, compiles: bool) -> None:
     Errors are ignored here, since the page reports them when it asks for the network.
     """
     from alphago.mcts.warm_up import compile_player
-    from alphago.ui.web.game_tree import GameTree
-    from alphago.ui.web.thinking import Thinker
+    from alphago.ui.thinker import Thinker
 
     gc.disable()  # until all is loaded: a compiler's garbage is not worth an eighth of its time
     try:
         if compiles:
             compile_player(analysis=False)  # while a second process compiles what the network needs
-        thinker = Thinker()
-        thinker.move_to(engines.engine(engines.usual(env), env), GameTree(env, env.position()), 0)
-        thinker.think(8)
-        thinker.analysis()
+        player = engines.engine(engines.usual(env), env).new_player()
+        Thinker(player).warm_up()
+        player.analysis()
     except Exception:  # which the page is told when it asks for the engine
         pass
     finally:

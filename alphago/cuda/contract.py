@@ -5,7 +5,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike
 
-from alphago.cuda.source import Program
+from alphago.cuda.kernel_source import Program
 
 
 class BackendMissing(OSError):

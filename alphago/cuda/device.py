@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from alphago.cuda.contract import BackendMissing
-from alphago.cuda.source import Program
+from alphago.cuda.kernel_source import Program
 from alphago.system.stopwatch import TRANSFER
 
 # Without fused multiply-add: a product and a sum are rounded separately, as in numba's kernels.

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from alphago.cuda.contract import BackendMissing
-from alphago.cuda.source import Program
+from alphago.cuda.kernel_source import Program
 from alphago.system.kernels.jit import CACHE_FOLDER
 
 COMPILERS = ("c++", "g++", "clang++")

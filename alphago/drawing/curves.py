@@ -1,12 +1,13 @@
-"""A drawing of curves, such as those of a training run: panels side by side, each curve with its name at its end."""
+"""Diagrams with curves, such as those of a training run: panels side by side, each with axes of its own."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
 
+from alphago.drawing.axes import SHARE, chosen, ends_of, number_text, smooth, spread, ticks
 from alphago.drawing.shapes import (
-    BLACK,
     BLUE,
-    ORANGE,
+    BOLD_LETTER,
+    INK,
     WHITE,
     Circle,
     Drawing,
@@ -15,123 +16,260 @@ from alphago.drawing.shapes import (
     Shape,
     Style,
     Text,
+    flat,
     line,
+    mix,
+    move,
     paragraph,
 )
 
-WIDE, HIGH, GAP, SIZE = 250.0, 150.0, 16.0, 11.0
-LEFT, RIGHT, TOP, BOTTOM = 42.0, 66.0, 24.0, 22.0  # margins of a panel around its curves
-COLOURS = (BLUE, ORANGE, BLACK, "#777777", "#009e73")
-WIDTHS = (2.0, 1.3, 1.0, 2.6, 1.3)  # so that they differ in black and white too
-MOST_POINTS = 200  # points of a curve that are drawn
-GRID = "#d8d8d8"
+WIDE, HIGH, GAP = 300.0, 200.0, 14.0  # of a panel, and between panels
+SIZE, SMALL = 11.0, 9.5  # of letters
+LEFT, RIGHT, BOTTOM = 42.0, 10.0, 20.0  # margins of a panel around its curves
+MOST_POINTS = 240  # points of a curve that are drawn
+SMOOTHED_OVER = 40  # a moving average takes a 40th of the points on either side; shorter curves are not smoothed
+DOTTED = 40  # curves of fewer points have a dot at each
+ROOM = 0.04  # above and below the curves, as a share of their height
+GRID, LEVEL = "#d8d8d8", "#808080"
+SAMPLE = 20.0  # length of a line in a legend
+Dash = Literal["-", "--", ":", "-."]
+DASHES: dict[Dash, tuple[float, ...]] = {"-": (), "--": (5, 3), ":": (1.5, 3), "-.": (6, 3, 1.5, 3)}
+
+Place = Callable[[float, float], tuple[float, float]]
 
 
 class Curve(NamedTuple):
-    """The points of a curve, and the name at its end."""
+    """A curve: its points, sorted by x, and how they are drawn.
 
-    name: str
+    dash, label: the style of its line, and what it stands for in the panel's legend.
+    name: written at the curve's end instead of a legend; "" for none.
+    low, high: the ends of each point's interval; None without intervals.
+    is_exact: whether to draw each point, instead of a moving average.
+    """
+
     x: Sequence[float]
     y: Sequence[float]
+    colour: str = BLUE
+    dash: Dash = "-"
+    label: str = ""
+    name: str = ""
+    low: Sequence[float] | None = None
+    high: Sequence[float] | None = None
+    is_exact: bool = False
+
+
+class Mark(NamedTuple):
+    """A circle, or a square, of some half width (in units of the drawing) at a point of a diagram."""
+
+    x: float
+    y: float
+    radius: float
+    style: Style
+    is_square: bool = False
 
 
 class CurvePanel(NamedTuple):
-    """Curves over a common x axis.
+    """A diagram with curves, or with a picture in their place.
 
-    low, high: the ends of the y axis; None for the least and the greatest value of the curves.
-    percent: whether to write the numbers of the y axis in percent.
+    unit: of the y axis; if it begins with SHARE, its numbers are written in percent.
+    level, turn: y of a thin horizontal line, such as a win rate of 0.5, and x of a vertical one; None for none.
+    low, high: the ends of the y axis; None for the least and the greatest value.
+    x_label: of the x axis if it differs from that of the other panels.
+    fills: whether to fill what is between the curves and `level`.
     """
 
     title: str
-    curves: Sequence[Curve]
+    curves: Sequence[Curve] = ()
+    unit: str = ""
+    level: float | None = None
     low: float | None = None
     high: float | None = None
-    percent: bool = False
+    x_label: str = ""
+    turn: float | None = None
+    marks: Sequence[Mark] = ()
+    fills: bool = False
+    picture: Drawing | None = None
 
 
-def curves_picture(panels: Sequence[CurvePanel], columns: int, axis: str, texts: Sequence[str] = ()) -> Drawing:
-    """Return panels row by row, with lines of text above them.
+def curves_picture(
+    panels: Sequence[CurvePanel],
+    columns: int,
+    x_label: str,
+    *,
+    texts: Sequence[str] = (),
+    key: Sequence[tuple[str, str]] = (),
+    size: tuple[float, float] = (WIDE, HIGH),
+) -> Drawing:
+    """Return panels row by row, with lines of text and a legend of colours above them.
 
-    columns: most panels in a row. axis: what the x axis counts, such as "games".
+    columns: most panels in a row. x_label: what the x axes count, such as "games". key: pairs of a name and its colour.
+    size: width and height of a panel.
     """
     columns = max(1, min(columns, len(panels)))
-    wide = GAP + columns * (WIDE + GAP)
+    wide = GAP + columns * (size[0] + GAP)
     shapes: list[Shape] = []
     top = GAP
     for text in texts:
-        shapes += paragraph(text, GAP, top + SIZE, wide - 2 * GAP, 1.2 * SIZE, anchor="start")
-        top = shapes[-1].y + 0.6 * SIZE if isinstance(shapes[-1], Text) else top
+        lines = paragraph(text, GAP, top + SIZE, wide - 2 * GAP, 1.2 * SIZE, anchor="start")
+        shapes += lines
+        top = lines[-1].y + 0.6 * SIZE if lines else top
+    if key:
+        samples = [(name, Style(stroke=colour, width=4)) for name, colour in key]
+        entries, top = legend(samples, GAP, top, wide - 2 * GAP, 1.1 * SIZE)
+        shapes += entries
     for i, panel in enumerate(panels):
-        left, upper = GAP + (i % columns) * (WIDE + GAP), top + GAP + (i // columns) * (HIGH + GAP)
-        shapes += panel_shapes(panel, left, upper, axis)
-    high = top + GAP + -(-len(panels) // columns) * (HIGH + GAP)
-    return Drawing(wide, high, ((Rect(0, 0, wide, high, Style(WHITE)),), tuple(shapes)), "; ".join(texts), wide)
+        left, upper = GAP + (i % columns) * (size[0] + GAP), top + GAP / 2 + (i // columns) * (size[1] + GAP)
+        shapes += [move(shape, left, upper) for shape in panel_shapes(panel, size)]
+    high = top + GAP / 2 + -(-len(panels) // columns) * (size[1] + GAP)
+    shapes.append(Text(wide / 2, high - 0.3 * GAP, x_label, SIZE))
+    high += SIZE
+    label = "; ".join(texts) or ", ".join(panel.title for panel in panels)
+    return Drawing(wide, high, ((Rect(0, 0, wide, high, Style(WHITE)),), tuple(shapes)), label, wide)
 
 
-def panel_shapes(panel: CurvePanel, left: float, top: float, axis: str) -> list[Shape]:
-    """Return the shapes of one panel: its title, its axes, its curves and their names."""
-    drawn = [thin_out(curve) for curve in panel.curves if len(curve.x)]
-    shapes: list[Shape] = [Text(left + LEFT, top + 0.6 * SIZE, panel.title, SIZE, anchor="start", bold=True)]
-    if not drawn:
+def panel_drawing(panel: CurvePanel, x_label: str) -> Drawing:
+    """Return a panel as a picture of its own; x_label: of its x axis."""
+    shapes = panel_shapes(panel._replace(x_label=panel.x_label or x_label), (WIDE, HIGH))
+    return Drawing(WIDE, HIGH, ((Rect(0, 0, WIDE, HIGH, Style(WHITE)),), tuple(shapes)), panel.title, WIDE)
+
+
+def panel_shapes(panel: CurvePanel, size: tuple[float, float]) -> list[Shape]:
+    """Return the shapes of a panel of some size: its title, its legend, its axes, and its curves or its picture."""
+    curves = [curve for curve in panel.curves if len(curve.x)]
+    labels = labels_of(panel)
+    shapes: list[Shape] = [*paragraph(title_of(panel), size[0] / 2, 0.6 * SIZE, size[0], SIZE, bold=True)]
+    top = max(shape.y for shape in shapes if isinstance(shape, Text)) + 0.8 * SIZE
+    if panel.picture is not None:
+        scale = min(size[0] / panel.picture.width, (size[1] - top) / panel.picture.height)
+        left = (size[0] - scale * panel.picture.width) / 2
+        return shapes + [move(shape, left, top, scale) for shape in flat(panel.picture.layers)]
+    if not curves:
         return shapes
-    x_low, x_high = ends([x for curve in drawn for x in curve.x], 0.0, None)
-    y_low, y_high = ends([y for curve in drawn for y in curve.y], panel.low, panel.high)
-    width, height = WIDE - LEFT - RIGHT, HIGH - TOP - BOTTOM
+    if len(labels) > 1:
+        samples = [(label, Style(stroke=INK, width=1.4, dash=DASHES[dash])) for label, dash in labels]
+        entries, top = legend(samples, LEFT, top, size[0] - LEFT, SMALL)
+        shapes += entries
+    names = RIGHT + BOLD_LETTER * SMALL * max(len(curve.name) for curve in curves)
+    bottom = BOTTOM + (SIZE if panel.x_label else 0)
+    box = Rect(LEFT, top, size[0] - LEFT - names, size[1] - top - bottom, Style())
+    low, high = y_ends(panel, curves)
+    x_low, x_high = ends_of([min(0.0, *(curve.x[0] for curve in curves), 0.0), *(curve.x[-1] for curve in curves)])
 
     def place(x: float, y: float) -> tuple[float, float]:
-        return (
-            left + LEFT + width * (x - x_low) / (x_high - x_low),
-            top + TOP + height * (y_high - y) / (y_high - y_low),
-        )
+        y = min(max(y, low), high)
+        return box.x + box.width * (x - x_low) / (x_high - x_low), box.y + box.height * (high - y) / (high - low)
 
-    for value in (y_low, (y_low + y_high) / 2, y_high):
-        x, y = place(x_low, value)
-        shapes.append(line(x, y, x + width, y, Style(stroke=GRID)))
-        shapes.append(Text(x - 5, y, label(value, panel.percent), 0.85 * SIZE, anchor="end"))
-    bottom = top + TOP + height
-    shapes.append(Text(left + LEFT, bottom + 10, label(x_low, False), 0.85 * SIZE, anchor="start"))
-    shapes.append(Text(left + LEFT + width, bottom + 10, f"{label(x_high, False)} {axis}", 0.85 * SIZE, anchor="end"))
-    heights = []
-    for i, curve in enumerate(drawn):
-        style = Style(stroke=COLOURS[i % len(COLOURS)], width=WIDTHS[i % len(WIDTHS)])
-        points = tuple(place(x, min(max(y, y_low), y_high)) for x, y in zip(curve.x, curve.y, strict=True))
-        shapes.append(Polygon(points, style, is_open=True) if len(points) > 1 else dot(points[0], style))
-        heights.append((points[-1][1], i))
-    at = top + TOP - SIZE
-    for y, i in sorted(heights):
-        at = max(y, at + SIZE)
-        shapes.append(Text(left + LEFT + width + 4, at, drawn[i].name, 0.85 * SIZE, COLOURS[i % len(COLOURS)], "start"))
+    shapes += axes_shapes(panel, box, (x_low, x_high), (low, high))
+    for curve in curves:
+        shapes += curve_shapes(curve, place, panel.level if panel.fills else None)
+    shapes += [mark_shape(mark, *place(mark.x, mark.y)) for mark in panel.marks]
+    return shapes + name_shapes(curves, place, box)
+
+
+def labels_of(panel: CurvePanel) -> list[tuple[str, Dash]]:
+    """Return the labels of a panel's curves that have no names, with their line styles, each once."""
+    return list(dict.fromkeys((curve.label, curve.dash) for curve in panel.curves if curve.label and not curve.name))
+
+
+def title_of(panel: CurvePanel) -> str:
+    """Return a panel's title with its unit, and with the label of its curves if all have the same one."""
+    labels = labels_of(panel)
+    label = f": {labels[0][0]}" if len(labels) == 1 else ""
+    unit = panel.unit.removeprefix(SHARE).strip()
+    return f"{panel.title}{label}" + (f" [{unit}]" if unit else "")
+
+
+def legend(
+    samples: Sequence[tuple[str, Style]], left: float, top: float, wide: float, size: float
+) -> tuple[list[Shape], float]:
+    """Return a legend of line styles, row by row within a width, and the height at which it ends.
+
+    samples: pairs of a text and its style. left, top: its upper left corner. size: of its letters.
+    """
+    shapes: list[Shape] = []
+    x, y = left, top + size / 2
+    for text, style in samples:
+        length = SAMPLE + 5 + BOLD_LETTER * size * len(text)
+        if x > left and x + length > left + wide:
+            x, y = left, y + 1.4 * size
+        shapes += [line(x, y, x + SAMPLE, y, style), Text(x + SAMPLE + 5, y, text, size, anchor="start")]
+        x += length + 1.5 * size
+    return shapes, y + size
+
+
+def y_ends(panel: CurvePanel, curves: Sequence[Curve]) -> tuple[float, float]:
+    """Return the ends of a panel's y axis, with some room where they are not given."""
+    values = [y for curve in curves for part in (curve.y, curve.low or (), curve.high or ()) for y in part]
+    values += [] if panel.level is None else [panel.level]
+    low, high = ends_of(values, panel.low, panel.high)
+    room = ROOM * (high - low)
+    return low - (panel.low is None) * room, high + (panel.high is None) * room
+
+
+def axes_shapes(panel: CurvePanel, box: Rect, x: tuple[float, float], y: tuple[float, float]) -> list[Shape]:
+    """Return a panel's grid, numbers, level and label; box: of its curves; x, y: the ends of its axes."""
+    shapes: list[Shape] = []
+    right, bottom = box.x + box.width, box.y + box.height
+    for value in ticks(*y, max(5, int(box.height / 45))):
+        at = box.y + box.height * (y[1] - value) / (y[1] - y[0])
+        shapes.append(line(box.x, at, right, at, Style(stroke=GRID, width=0.7)))
+        shapes.append(Text(box.x - 4, at, number_text(value, panel.unit), SMALL, anchor="end"))
+    for value in ticks(*x, max(5, int(box.width / 60))):
+        at = box.x + box.width * (value - x[0]) / (x[1] - x[0])
+        shapes.append(line(at, box.y, at, bottom, Style(stroke=GRID, width=0.7)))
+        shapes.append(Text(at, bottom + 0.9 * SMALL, number_text(value), SMALL))
+    if panel.level is not None and y[0] <= panel.level <= y[1]:
+        at = box.y + box.height * (y[1] - panel.level) / (y[1] - y[0])
+        shapes.append(line(box.x, at, right, at, Style(stroke=LEVEL, width=0.9, dash=DASHES[":"])))
+    if panel.turn is not None and x[0] <= panel.turn <= x[1]:
+        at = box.x + box.width * (panel.turn - x[0]) / (x[1] - x[0])
+        shapes.append(line(at, box.y, at, bottom, Style(stroke=LEVEL, width=0.9, dash=DASHES[":"])))
+    if panel.x_label:
+        shapes.append(Text(box.x + box.width / 2, bottom + 0.9 * SMALL + SIZE, panel.x_label, SMALL))
     return shapes
 
 
-def dot(point: tuple[float, float], style: Style) -> Circle:
-    """Return a dot, for a curve that has one point only."""
-    return Circle(point[0], point[1], 1.5 * style.width, Style(style.stroke))
+def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
+    """Return a curve with bars if it has intervals, else a thin line with a thick moving average.
 
-
-def thin_out(curve: Curve) -> Curve:
-    """Return a curve with at most MOST_POINTS points, by averaging neighbours."""
-    step = -(-len(curve.x) // MOST_POINTS)
-    if step <= 1:
-        return curve
-    parts = [slice(begin, begin + step) for begin in range(0, len(curve.x), step)]
-    x = [sum(curve.x[part]) / len(curve.x[part]) for part in parts]
-    return Curve(curve.name, x, [sum(curve.y[part]) / len(curve.y[part]) for part in parts])
-
-
-def ends(values: Sequence[float], low: float | None, high: float | None) -> tuple[float, float]:
-    """Return the lower and the upper end of an axis, which are never equal.
-
-    low, high: the wanted ends; None for the least and the greatest of `values`.
+    place: returns where a point is drawn. base: the y down to which the curve's ground is filled; None for no filling.
     """
-    first, last = (min(values) if low is None else low), (max(values) if high is None else high)
-    if last <= first:
-        return first - 0.5 * (low is None), first + 0.5 + 0.5 * (low is not None)
-    return first, last
+    pale = Style(stroke=mix(WHITE, curve.colour, 0.4), width=0.7)
+    shapes: list[Shape] = []
+    kept = chosen(len(curve.x), len(curve.x) if curve.is_exact else MOST_POINTS)
+    y = curve.y if curve.low is not None or curve.is_exact else smooth(curve.y, SMOOTHED_OVER)
+    points = tuple(place(curve.x[i], y[i]) for i in kept)
+    if base is not None:
+        ground = (place(curve.x[0], base), *points, place(curve.x[-1], base))
+        shapes.append(Polygon(ground, Style(mix(WHITE, curve.colour, 0.15))))
+    if curve.low is not None and curve.high is not None:
+        for i in kept:
+            (at, lower), (_, upper) = place(curve.x[i], curve.low[i]), place(curve.x[i], curve.high[i])
+            shapes += [line(at, lower, at, upper, pale)]
+            shapes += [line(at - 2, end, at + 2, end, pale) for end in (lower, upper)]
+    elif list(y) != list(curve.y):
+        shapes.append(Polygon(tuple(place(curve.x[i], curve.y[i]) for i in kept), pale, is_open=True))
+    if len(points) > 1:
+        style = Style(stroke=curve.colour, width=1.5, dash=DASHES[curve.dash])
+        shapes.append(Polygon(points, style, is_open=True))
+    if len(points) < DOTTED:
+        shapes += [Circle(x, y, 1.8, Style(curve.colour)) for x, y in points]
+    return shapes
 
 
-def label(value: float, percent: bool) -> str:
-    """Return the text of a number on an axis."""
-    if percent:
-        return f"{value:.0%}"
-    return f"{value:,.0f}" if abs(value) >= 100 or value == round(value) else f"{value:.2g}"
+def mark_shape(mark: Mark, x: float, y: float) -> Shape:
+    """Return a mark at (x, y) of the drawing."""
+    if mark.is_square:
+        return Rect(x - mark.radius, y - mark.radius, 2 * mark.radius, 2 * mark.radius, mark.style)
+    return Circle(x, y, mark.radius, mark.style)
+
+
+def name_shapes(curves: Sequence[Curve], place: Place, box: Rect) -> list[Shape]:
+    """Return the names at the ends of curves, in their colours, moved up or down where they would overlap."""
+    ends = sorted((-place(curve.x[-1], curve.y[-1])[1], i) for i, curve in enumerate(curves) if curve.name)
+    heights = spread([(box.y + box.height + y) / box.height for y, _ in ends], 1.1 * SMALL / box.height)
+    x, bottom = box.x + box.width + 4, box.y + box.height
+    return [
+        Text(x, bottom - height * box.height, curves[i].name, SMALL, curves[i].colour, "start")
+        for (_, i), height in zip(ends, heights, strict=True)
+    ]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import cos, pi, sin
 from typing import NamedTuple
 
-from alphago.drawing.boards import CELL, texts_below
+from alphago.drawing.board_pictures import CELL, texts_below
 from alphago.drawing.overlay import Overlay, Spot, discs, legend
 from alphago.drawing.shapes import INK, LINE, WOOD, Circle, Drawing, Layer, Rect, Shape, Style, Text
 

@@ -1,12 +1,15 @@
-"""Drawings painted with Pillow, one as an image or several as a GIF that shows them in turn."""
+"""Drawings painted with Pillow: one as an image or a file, or several as a GIF that shows them in turn."""
 
 import base64
 import io
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from alphago.drawing.shapes import Circle, Drawing, Rect, Shape, Text
+from alphago.drawing.svg import to_svg
 from alphago.system.files import explain_os_error, write_atomic
 
 if TYPE_CHECKING:
@@ -14,6 +17,10 @@ if TYPE_CHECKING:
 
 FINER = 3  # times as many pixels while painting, for smooth edges
 COLOURS = 64  # of a GIF
+FORMATS = (".svg", ".png", ".pdf")  # of `save_drawing`
+SHARPER = 1.5  # pixels for each unit of a drawing that is saved, so that small letters are readable
+
+Points = list[tuple[float, float]]
 
 
 class Gif(bytes):
@@ -52,6 +59,31 @@ def to_gif(frames: Sequence[Drawing], seconds: float, last: float, size: float |
         data, "GIF", save_all=True, append_images=pictures[1:], duration=durations, loop=0, optimize=False, disposal=1
     )
     return Gif(data.getvalue())
+
+
+def check_format(path: Path) -> None:
+    """Raise ValueError if `save_drawing` writes no files of this suffix, FileNotFoundError if the folder is missing."""
+    if path.suffix.lower() not in FORMATS:
+        raise ValueError(f"out must end in one of {', '.join(FORMATS)}, got {path}")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path} cannot be written: there is no folder {path.parent}")
+
+
+def save_drawing(drawing: Drawing, path: str | Path) -> Path:
+    """Write a drawing to a file, as its suffix says, atomically, and return its path.
+
+    .svg has shapes and letters; .png and .pdf have pixels, for which Pillow must be installed.
+    Raises what `check_format` raises, and ModuleNotFoundError, with a sentence, if Pillow is missing.
+    """
+    path = Path(path)
+    check_format(path)
+    if path.suffix.lower() == ".svg":
+        return to_svg(drawing).save(path)
+    data = io.BytesIO()
+    to_image(drawing, SHARPER * drawing.shown).save(data, path.suffix.lower().removeprefix(".").upper())
+    with explain_os_error(f"{path} cannot be written"):
+        write_atomic(path, data.getvalue())
+    return path
 
 
 def to_image(drawing: Drawing, size: float | None = None) -> "Image":
@@ -100,4 +132,27 @@ def paint(brush: Any, shape: Shape, scale: float) -> None:
         if not shape.is_open:
             brush.polygon(points, fill=fill, outline=stroke, width=max(width, 1))
         elif stroke:
-            brush.line(points, fill=stroke, width=width)
+            for part in dashes(points, [length * scale for length in shape.style.dash]):
+                brush.line(part, fill=stroke, width=width, joint="curve")
+
+
+def dashes(points: Points, lengths: Sequence[float]) -> Iterator[Points]:
+    """Yield the dashes of a line through points; lengths: of dashes and gaps in turn, () for a solid line."""
+    if not lengths:
+        yield points
+        return
+    part, turn, left = [points[0]], 0, lengths[0]
+    for begin, end in pairwise(points):
+        distance, at = math.dist(begin, end), 0.0
+        while distance - at > left:
+            at += left
+            share = at / distance
+            part.append((begin[0] + share * (end[0] - begin[0]), begin[1] + share * (end[1] - begin[1])))
+            if turn % 2 == 0:
+                yield part
+            turn, part = turn + 1, part[-1:]
+            left = lengths[turn % len(lengths)]
+        left -= distance - at
+        part.append(end)
+    if turn % 2 == 0 and len(part) > 1:
+        yield part

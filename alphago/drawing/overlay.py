@@ -62,9 +62,8 @@ class Overlay(NamedTuple):
     @property
     def shown(self) -> str | None:
         """Which number is written on the discs, a key of SHOWN; None if there are no discs."""
-        usual = ("q" if self.q is not None else None, "priors" if self.priors is not None else None,
-                 "visits" if self.visits is not None else None)  # fmt: skip
-        return self.show or next(filter(None, usual), None)
+        known = (name for name in ("q", "priors", "visits") if getattr(self, name) is not None)
+        return self.show or next(known, None)
 
 
 class Spot(NamedTuple):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from alphago.drawing.boards import texts_below
+from alphago.drawing.board_pictures import texts_below
 from alphago.drawing.shapes import BLACK, LINE, WHITE, Drawing, Rect, Shape, Style, Text, mix
 
 MOST_PLANES = 24

@@ -12,11 +12,12 @@ LETTER, BOLD_LETTER = 0.53, 0.6  # width of an average letter, as a share of its
 
 
 class Style(NamedTuple):
-    """The colours of a shape, "none" or "#rrggbb", and the width of its outline."""
+    """The colours of a shape, "none" or "#rrggbb", the width of its outline, and the lengths of its dashes and gaps."""
 
     fill: str = "none"
     stroke: str = "none"
     width: float = 1.0
+    dash: tuple[float, ...] = ()  # of a line; () for a solid one
 
 
 class Circle(NamedTuple):
@@ -108,7 +109,7 @@ def move(shape: Shape, dx: float, dy: float, scale: float = 1.0) -> Shape:
 
 def scale_style(style: Style, scale: float) -> Style:
     """Return a style with its outline scaled."""
-    return style._replace(width=style.width * scale)
+    return style._replace(width=style.width * scale, dash=tuple(length * scale for length in style.dash))
 
 
 def paragraph(

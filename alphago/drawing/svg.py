@@ -30,9 +30,12 @@ class Svg(str):
         return path
 
 
-def to_svg(drawing: Drawing, size: float | None = None) -> Svg:
-    """Return a drawing as SVG, `size` pixels wide (None: as wide as it is usually shown)."""
-    return document(drawing, size, [element(shape) for layer in drawing.layers for shape in layer])
+def to_svg(drawing: Drawing, size: float | None = None, *, shrinks: bool = True) -> Svg:
+    """Return a drawing as SVG, `size` pixels wide (None: as wide as it is usually shown).
+
+    shrinks: whether it fits itself into a narrower place, by a style of its own.
+    """
+    return document(drawing, size, [element(shape) for layer in drawing.layers for shape in layer], shrinks)
 
 
 def animate(frames: Sequence[Drawing], seconds: float, last: float, size: float | None = None) -> Svg:
@@ -79,13 +82,14 @@ def blink(shown: Sequence[bool], times: Sequence[float], total: float) -> str:
     return f'<animate attributeName="display" values="{values}" keyTimes="{keys}" {timing}/>'
 
 
-def document(drawing: Drawing, size: float | None, parts: Sequence[str]) -> Svg:
-    """Return SVG elements, `parts`, as a whole document, with the size and the label of a drawing."""
+def document(drawing: Drawing, size: float | None, parts: Sequence[str], shrinks: bool = True) -> Svg:
+    """Return SVG elements, `parts`, as a whole document, with the size and the label of a drawing; see `to_svg`."""
     wide = drawing.shown if size is None else size
     high = wide * drawing.height / drawing.width
     box = f'viewBox="0 0 {number(drawing.width)} {number(drawing.height)}" width="{number(wide)}"'
-    fitting = 'style="max-width:100%;height:auto" role="img"'  # in a cell that is narrower
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" {box} height="{number(high)}" {fitting} font-family="{FONT}">'
+    fitting = 'style="max-width:100%;height:auto" ' if shrinks else ""  # in a cell that is narrower
+    size_and_role = f'{box} height="{number(high)}" {fitting}role="img"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size_and_role} font-family="{FONT}">'
     return Svg("\n".join([head, f"<title>{escape(drawing.label, quote=False)}</title>", *parts, "</svg>"]))
 
 
@@ -116,7 +120,8 @@ def element(shape: Shape, inside: str = "") -> str:
 def colours(style: Style) -> str:
     """Return a style as SVG attributes."""
     stroke = "" if style.stroke == "none" else f' stroke="{style.stroke}" stroke-width="{number(style.width)}"'
-    return f'fill="{style.fill}"{stroke}'
+    dash = f' stroke-dasharray="{" ".join(map(number, style.dash))}"' if style.dash else ""
+    return f'fill="{style.fill}"{stroke}{dash}'
 
 
 def number(value: float) -> str:

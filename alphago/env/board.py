@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from alphago.drawing.boards import Board, board_picture
+from alphago.drawing.board_pictures import Board, board_picture
 from alphago.drawing.shapes import Drawing
+from alphago.env.board_view import COLUMNS, BoardView, Places, grid_view
 from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv, Position
 from alphago.env.pictured import PLAIN, Look, move_numbers
 from alphago.system.validation import shown
 
-COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"  # no I, as everywhere in Go
 SYMBOLS = {1: "X", -1: "O"}
-SIDES = {"black": 1, "b": 1, "white": -1, "w": -1}
+PLAYERS = {"black": 1, "b": 1, "white": -1, "w": -1}
 
 
 def check_player(player: int | str) -> int:
@@ -23,7 +23,7 @@ def check_player(player: int | str) -> int:
 
     player: "black", "white", "b" or "w", in upper or lower case; or +1 or -1.
     """
-    value = SIDES.get(player.lower()) if isinstance(player, str) else player
+    value = PLAYERS.get(player.lower()) if isinstance(player, str) else player
     if isinstance(value, bool) or value not in (1, -1):
         raise ValueError(f"to_play must be 'black' or 'white' (or +1, -1), got {shown(player)}")
     return int(value)
@@ -85,9 +85,21 @@ class StonesEnv(GameEnv):
     numbers, unless its class defines `to_text` and `from_text`.
     """
 
-    # How pictures draw the board: stones on "points", in "cells" or in "columns"; "" for columns if they are the
-    # actions, else cells.
-    stones_in = ""
+    surface = ""  # "lines", "squares" or "holes", see BoardView; "" for holes if columns are the actions, else squares
+
+    @cached_property
+    def board_view(self) -> BoardView:
+        (height, width), surface = self.plane_shape, self.surface
+        columns = self.action_space == width
+        places: Places = tuple((point,) for point in range(height * width))
+        if columns:  # stones fall
+            places = tuple(tuple(range(column, height * width, width))[::-1] for column in range(width))
+        elif self.action_space > height * width:
+            places = (*places, ())  # a pass
+        if self.action_names[0].isdecimal() or len(places) != self.action_space:
+            return super().board_view
+        surface = self.surface or ("holes" if columns else "squares")
+        return grid_view(self.title_and_size, surface, self.plane_shape, places)
 
     def make_position(self, batch: GameBatch, setup: Mapping[str, Any]) -> "StonesPosition":
         return StonesPosition(self, batch, setup)
@@ -178,39 +190,18 @@ class StonesPosition(Position):
         on_board = self.env.actions_are_points and self.moves and self.moves[-1] < self.board.size
         return self.moves[-1] if on_board else None
 
+    @property
+    def contents(self) -> list[int]:
+        """The stone in each cell of the board: 1 Black, -1 White, 0 none."""
+        return [int(stone) for stone in self.board.ravel()]
+
     @cached_property
     def points_of_actions(self) -> np.ndarray:
         """The point on which each action puts its stone, int64 [action_space]; -1 for a pass or a full column."""
-        (height, width), actions = self.env.plane_shape, self.env.action_space
-        if actions == width:
-            return landing_points(self.board)
-        if actions not in (height * width, height * width + 1):
+        view = self.env.board_view
+        if view.surface == "text":
             return super().points_of_actions
-        return np.where(np.arange(actions) < height * width, np.arange(actions), -1)
-
-    @property
-    def last_drawn(self) -> int | None:
-        """The point of the last stone, which pictures mark with a ring; None if the last move placed no stone.
-
-        It is also None before the first move, and for games whose stones are not at points.
-        """
-        if self.last_point is not None or not self.moves:
-            return self.last_point
-        (height, width), action = self.board.shape, self.moves[-1]
-        if self.env.action_space == width:  # the stone is the topmost of its column
-            row = int(np.argmax(self.board[:, action] != 0))
-            return row * width + action if self.board[row, action] else None
-        return int(self.points_of_actions[action]) if 0 <= self.points_of_actions[action] < height * width else None
-
-    @property
-    def star_points(self) -> Sequence[int]:
-        """The points that pictures mark for orientation, if no stone is on them."""
-        return ()
-
-    @property
-    def ko_points(self) -> Sequence[int]:
-        """The points where only a ko rule forbids a stone."""
-        return ()
+        return view.landing_cells(self.to_play, self.board.ravel())
 
     @property
     def state_text(self) -> str:
@@ -223,15 +214,23 @@ class StonesPosition(Position):
 
     def drawing(self, look: Look = PLAIN) -> Drawing:
         env, (height, width) = self.env, self.board.shape
-        kind = env.stones_in or ("columns" if env.action_space == width else "cells")
-        fits = look.coordinates and width <= len(COLUMNS)
+        view = env.board_view
+        if view.surface == "text":  # its stones are drawn, though its actions have no places
+            view = grid_view(view.title, env.surface or "squares", (height, width), ())
         picture = Board(
-            self.board, kind, COLUMNS[:width] if fits else (),
-            [str(height - row) for row in range(height)] if fits and kind != "columns" else (),
-            self.star_points, self.last_drawn, self.ko_points,
-            move_numbers(list(self.replay()), look.numbers) if look.numbers else {},
-            self.texts_below(look), f"{env.name} {height}x{width}, {self.caption}", look.legend,
-        )  # fmt: skip
+            self.board,
+            view.surface,
+            view.columns if look.coordinates else (),
+            view.rows if look.coordinates else (),
+            stars=view.stars,
+            last=self.last_cell,
+            forbidden=self.ko_points,
+            numbers=move_numbers(list(self.replay()), look.numbers) if look.numbers else {},
+            texts=self.texts_below(look),
+            label=f"{env.name} {height}x{width}, {self.caption}",
+            legend=look.legend,
+            colours=view.colours,
+        )
         return board_picture(picture, look.overlay, self.points_of_actions.tolist(), env.to_text)
 
     def why_illegal(self, action: int) -> str:
@@ -284,14 +283,6 @@ def play_to(position: StonesPosition, board: np.ndarray) -> StonesPosition | Non
         legal = np.intersect1d(legal, added)
     moves = (position.play(int(action)) for action in legal)
     return next((after for after in moves if np.array_equal(after.board, board)), None)
-
-
-def landing_points(board: np.ndarray) -> np.ndarray:
-    """Return the lowest empty point (row * width + column) of each column, int64 [width]; -1 for a full column."""
-    height, width = board.shape
-    empty = board == 0
-    rows = height - 1 - np.argmax(empty[::-1], axis=0)
-    return np.where(empty.any(axis=0), rows * width + np.arange(width), -1)
 
 
 def result_text(margin: float) -> str:

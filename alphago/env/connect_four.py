@@ -25,7 +25,7 @@ class ConnectFourEnv(StonesEnv):
     planes: the mover's stones and the other side's.
     """
 
-    name = "connect-four"
+    name, title = "connect-four", "Connect Four"
     N, planes, plane_shape = WIDTH, 2, (HEIGHT, WIDTH)
     action_space, max_moves = WIDTH, HEIGHT * WIDTH
     has_decisive_moves = True

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from alphago.cuda.contract import Backend
-from alphago.cuda.source import LANES, Program
+from alphago.cuda.kernel_source import LANES, Program
 from alphago.env.game import GameBatch, GameEnv
 from alphago.env.leaves import Leaves, Reached
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from alphago.cuda.contract import Backend
-from alphago.cuda.source import Program, constants
+from alphago.cuda.kernel_source import Program, constants
 from alphago.env.device_batch import DeviceBatch
 from alphago.env.game import GameEnv
 from alphago.env.kernels import rows as layout

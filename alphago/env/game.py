@@ -10,6 +10,7 @@ are from the view of the player about to move; values of a `Position` are from t
 
 import hashlib
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, reduce
 from itertools import accumulate
@@ -18,7 +19,9 @@ from typing import Any, Self
 import numpy as np
 
 from alphago.env import symmetry
+from alphago.env.board_view import SIDES, BoardView
 from alphago.env.leaves import Leaves, Reached
+from alphago.env.options import HIDDEN, Option, option_of
 from alphago.env.pictured import Pictured
 from alphago.env.plain_state import PlainState
 from alphago.env.symmetry import Symmetries
@@ -26,7 +29,7 @@ from alphago.system.validation import check_keywords, keywords_of, shown, takes_
 
 _FIRST = np.zeros(1, np.int64)  # the only slot of a batch of one
 
-PLAYER_NAMES = {1: "Black", -1: "White"}
+PLAYER_NAMES = {1: SIDES[0], -1: SIDES[1]}
 
 
 class IllegalMove(ValueError):
@@ -64,6 +67,33 @@ class GameEnv:
     def rule_options(self) -> dict[str, Any]:
         """The part of `config` that concerns the rules, without the options of the network's input and of training."""
         return {name: value for name, value in self.config.items() if name != "planes"}
+
+    @property
+    def title(self) -> str:
+        """The name of the game for people, such as "Connect Four"."""
+        return self.name
+
+    @cached_property
+    def board_view(self) -> BoardView:
+        """How the board looks, and where each action's piece lands, for pictures and pages."""
+        return BoardView(self.title_and_size)
+
+    @property
+    def title_and_size(self) -> str:
+        """The title, and in games with boards of several sizes the size, such as "Go 9x9"."""
+        return f"{self.title} {self.N}x{self.N}" if "board_size" in self.config else self.title
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """What a person may choose for a new game."""
+        return tuple(option_of(name, value) for name, value in self.config.items() if name not in HIDDEN)
+
+    # Keywords of `position` that describe a set-up as text, which links keep.
+    setup_words: tuple[str, ...] = ()
+
+    def choose(self, **chosen: Any) -> Self:
+        """Return the same game with other values of some `options`, each as `Option.read` returns it."""
+        return self.replace(**chosen)
 
     @property
     def summary(self) -> str:
@@ -408,8 +438,8 @@ class Position(Pictured):
 
     @property
     def began_empty(self) -> bool:
-        """Whether the game began without set-up or handicap, whatever its komi."""
-        return self.setup.keys() <= {"komi"}
+        """Whether the game began without set-up."""
+        return not self.setup
 
     @property
     def move_number(self) -> int:
@@ -450,6 +480,34 @@ class Position(Pictured):
     def planes(self) -> np.ndarray:
         """Return the network's input, float32 [planes, height, width], from the mover's view."""
         return self.batch.planes(_FIRST, np.empty((1, self.env.planes, *self.env.plane_shape), np.float32))[0]
+
+    @property
+    def contents(self) -> Sequence[int] | None:
+        """What is in each cell of `GameEnv.board_view`: 1 the first player's stone, -1 the second's, 0 none.
+
+        In houses it is the number of seeds. None in a game without cells.
+        """
+        return None
+
+    @property
+    def captures(self) -> tuple[int, int] | None:
+        """The numbers of pieces that the first player and the second have captured; None if none can be."""
+        return None
+
+    @property
+    def ko_points(self) -> Sequence[int]:
+        """The cells where only a rule against repetition forbids a move, which are marked."""
+        return ()
+
+    @cached_property
+    def last_cell(self) -> int | None:
+        """The cell in which the piece of the last move landed, or from which it was sown; None if there is none."""
+        view, contents = self.env.board_view, self.contents
+        if not self.moves or contents is None:
+            return None
+        same = view.places[0] == view.places[1]
+        mover = 1 if same else deque(self.replay(), maxlen=2)[0].to_play  # players need not alternate
+        return view.last_cell(mover, self.moves[-1], contents)
 
     def play(self, action: int | str) -> Self:
         """Return the position after a legal move, given as an action or as text ('d3').

@@ -5,6 +5,7 @@ colour only.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -13,6 +14,7 @@ import numpy as np
 from alphago.cuda.backend import find_backend
 from alphago.env import symmetry
 from alphago.env.board import StonesEnv, check_board, check_player
+from alphago.env.board_view import BoardView
 from alphago.env.game import GameBatch, GameEnv
 from alphago.env.go_batch import GoBatch, GoStart
 from alphago.env.go_cuda import CudaGoBatch
@@ -22,20 +24,28 @@ from alphago.env.go_rules import (
     KO_RULES,
     MAX_SIZE,
     MIN_SIZE,
+    NAMED,
     Rules,
     Stones,
     check_komi,
     check_planes,
     handicap_points,
     list_points,
+    named_rules,
     rules_name,
+    star_points,
+    usual_komi,
 )
 from alphago.env.go_setup import Past, setup_texts, with_past
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_planes
 from alphago.env.kernels import go_row as layout
+from alphago.env.options import Option, option_of
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import check_bool, check_choice, check_float, check_int, checks_keywords, is_int, shown
+
+STONES_COUNT = "Stones on the board count as alive in the end: capture dead ones before you pass."
+KO_MARK = "ko: may not be taken back now"
 
 
 @checks_keywords()
@@ -71,8 +81,9 @@ class GoEnv(StonesEnv):
     Raises ValueError for invalid options.
     """
 
-    name = "go"
-    stones_in = "points"
+    name, title = "go", "Go"
+    surface = "lines"
+    setup_words = ("black", "white", "to_play")
     actions_are_points = True
     has_ownership = has_captures = has_sgf = has_device_kernels = True
     pass_action: int
@@ -94,7 +105,7 @@ class GoEnv(StonesEnv):
         if max_moves is not None and turns is not None:
             raise ValueError(f"max_moves must be None in a game of {turns!r} turns, got {max_moves!r}")
         self.N = check_int("board_size", board_size, MIN_SIZE, MAX_SIZE)
-        self.komi = check_komi((9.0 if self.N == 7 else 7.5) if komi is None else komi)
+        self.komi = check_komi(usual_komi(self.N) if komi is None else komi)
         self.plane_set, self.planes = check_planes("rules" if planes is None else planes)
         self.history = 1 if self.plane_set else (self.planes - 1) // 2
         self.ko, self.suicide = check_choice("ko", ko, KO_RULES), check_bool("suicide", suicide)
@@ -146,6 +157,29 @@ class GoEnv(StonesEnv):
     def rules(self) -> Rules:
         """The rules of ko and suicide."""
         return Rules(self.ko, self.suicide)
+
+    @cached_property
+    def board_view(self) -> BoardView:
+        return replace(super().board_view, stars=tuple(star_points(self.N)), mark=KO_MARK, pass_hint=STONES_COUNT)
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """What a person may choose for a new game: size, komi, rules by name, and handicap."""
+        sizes = range(MIN_SIZE, MAX_SIZE + 1)
+        usual = {size: usual_komi(size) for size in sizes}
+        name = rules_name(self.rules)
+        names = tuple(dict.fromkeys([name, *NAMED]))
+        return (
+            option_of("board_size", self.N, least=MIN_SIZE, most=MAX_SIZE),
+            Option("komi", "Komi", self.komi, least=-400, most=400, step=0.5, usual=usual, follows="board_size"),
+            Option("rules", "Rules", name, choices=names),
+            Option("handicap", "Handicap", 0, most=9, at_start=True),
+        )
+
+    def choose(self, **chosen: Any) -> Self:
+        if "rules" in chosen:
+            chosen |= named_rules(str(chosen.pop("rules")))._asdict()
+        return super().choose(**chosen)
 
     @property
     def rule_options(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from alphago.cuda.contract import Backend
-from alphago.cuda.source import LANES, Program, constants
+from alphago.cuda.kernel_source import LANES, Program, constants
 from alphago.env.device_batch import DeviceBatch
 from alphago.env.game import GameEnv
 from alphago.env.go_batch import GoStart, check_setup

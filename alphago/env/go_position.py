@@ -7,7 +7,7 @@ import numpy as np
 
 from alphago.env.board import StonesPosition
 from alphago.env.game import PLAYER_NAMES, GameEnv
-from alphago.env.go_rules import list_points, star_points
+from alphago.env.go_rules import list_points
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_legal as legal
 from alphago.env.kernels import go_row as layout
@@ -74,8 +74,9 @@ class GoPosition(StonesPosition):
         return tuple(a for a in doubtful.tolist() if legal.allowed(row, layout.point_of(row, a), colour, False))
 
     @property
-    def star_points(self) -> list[int]:
-        return star_points(self.env.N)
+    def began_empty(self) -> bool:
+        """Whether the game began without set-up or handicap, whatever its komi."""
+        return self.setup.keys() <= {"komi"}
 
     @property
     def caption(self) -> str:
@@ -87,7 +88,7 @@ class GoPosition(StonesPosition):
     @property
     def marks(self) -> dict[int, str]:
         """The signs of empty points by point: star points '+', points forbidden by ko '*'."""
-        return {**dict.fromkeys(star_points(self.env.N), "+"), **dict.fromkeys(self.ko_points, "*")}
+        return {**dict.fromkeys(self.env.board_view.stars, "+"), **dict.fromkeys(self.ko_points, "*")}
 
     @cached_property
     def pass_alive(self) -> np.ndarray:

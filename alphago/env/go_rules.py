@@ -89,10 +89,13 @@ def rules_name(rules: Rules) -> str:
 
 def rules_json(rules: Rules) -> str:
     """Return the rules in the format of KataGo's `kata-get-rules`, with all keys by which programs recognise rules."""
-    return json.dumps({
-        "hasButton": False, "ko": rules.ko.upper(), "scoring": "AREA", "suicide": rules.suicide, "tax": "NONE",
-        "whiteHandicapBonus": "0",
-    })  # fmt: skip
+    always = {"hasButton": False, "scoring": "AREA", "tax": "NONE", "whiteHandicapBonus": "0"}
+    return json.dumps(always | {"ko": rules.ko.upper(), "suicide": rules.suicide}, sort_keys=True)
+
+
+def usual_komi(size: int) -> float:
+    """Return the komi of a board unless another is chosen: 9 on 7x7 (believed to be the fair value there), else 7.5."""
+    return 9.0 if size == 7 else 7.5
 
 
 def check_komi(komi: float) -> float:

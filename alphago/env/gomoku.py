@@ -11,6 +11,7 @@ from alphago.env.board import StonesEnv
 from alphago.env.device_rows import DeviceRowBatch, row_program
 from alphago.env.kernels import gomoku as kernels
 from alphago.env.kernels.rows import HEADER
+from alphago.env.options import Option, option_of
 from alphago.env.stones_batch import LineBatch
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import check_int, checks_keywords
@@ -32,8 +33,8 @@ class GomokuEnv(StonesEnv):
     Names and defaults of the three arguments are AlphaGo.jl's.  Raises ValueError for invalid options.
     """
 
-    name = "gomoku"
-    stones_in = "points"
+    name, title = "gomoku", "Gomoku"
+    surface = "lines"
     actions_are_points = True
     has_device_kernels = has_decisive_moves = True
 
@@ -49,6 +50,14 @@ class GomokuEnv(StonesEnv):
     @property
     def config(self) -> dict[str, Any]:
         return {"board_size": self.N, "connect_row": self.connect_row, "planes": self.planes}
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """What a person may choose for a new game: the size, and the stones in a row that win."""
+        return (
+            option_of("board_size", self.N, least=MIN_SIZE, most=MAX_SIZE),
+            option_of("connect_row", self.connect_row, title="In a row"),
+        )
 
     def resized(self, size: int) -> "GomokuEnv":
         return GomokuEnv(size, self.connect_row, self.planes)

@@ -1,6 +1,7 @@
 """Oware Abapa: `OwareEnv()`; its rules are in kernels/oware.py."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -8,9 +9,11 @@ import numpy as np
 from alphago.drawing.houses import Houses, houses_picture
 from alphago.drawing.shapes import Drawing
 from alphago.env.board import check_player, result_text
+from alphago.env.board_view import BoardView
 from alphago.env.game import GameBatch, GameEnv, Position
 from alphago.env.kernels import oware as kernels
 from alphago.env.kernels.rows import HEADER, MARGIN, PLY
+from alphago.env.options import Option, option_of
 from alphago.env.packed import RowBatch
 from alphago.env.pictured import PLAIN, Look
 from alphago.system.validation import check_bool, check_choice, check_int, checks_keywords
@@ -64,7 +67,7 @@ class OwareEnv(GameEnv):
     An action is an own house from the left, 0 to 5, written A to F.  Raises ValueError for invalid options.
     """
 
-    name = "oware"
+    name, title = "oware", "Oware"
     N = action_space = SIDE
     cuts_games = True
 
@@ -98,6 +101,35 @@ class OwareEnv(GameEnv):
     @property
     def config(self) -> dict[str, Any]:
         return {**self.rules._asdict(), "planes": self.plane_set}
+
+    @cached_property
+    def board_view(self) -> BoardView:
+        """Black's houses below from the left, White's above from the right, and a store beside them for each side."""
+        below = [(2.2 + 1.4 * house, 2.3) for house in range(SIDE)]
+        above = [(x, 0.7) for x, _ in reversed(below)]
+        names = [(x, y + away, name) for row, away in ((below, 0.92), (above, -0.92)) for (x, y), name in
+                 zip(row, LETTERS, strict=True)]  # fmt: skip
+        places = tuple(tuple((first + house,) for house in range(SIDE)) for first in (0, SIDE))
+        return BoardView(
+            self.title,
+            "houses",
+            size=(11.4, 3),
+            margin=0.6,
+            cells=(*below, *above),
+            places=(places[0], places[1]),
+            labels=tuple(names),
+            stores=((10.2, 0.2, 1.2, 2.6), (0, 0.2, 1.2, 2.6)),
+            stone=0.65,
+            reach=0.65,
+        )
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """What a person may choose for a new game: single rules, graded outcomes excepted, see `match_variant`."""
+        return (
+            option_of("repetition", self.repetition, title="Repetition ends"),
+            option_of("remainder", self.remainder, title="Seeds left go to", choices=REMAINDERS),
+        )
 
     def replace(self, **options: Any) -> "OwareEnv":
         """Return the same game with some options changed.
@@ -206,7 +238,12 @@ class OwarePosition(Position):
         return [int(seeds) for seeds in row[HEADER : HEADER + HOUSES]]
 
     @property
-    def stores(self) -> tuple[int, int]:
+    def contents(self) -> list[int]:
+        """The seeds in each cell of the board, as `houses`."""
+        return self.houses
+
+    @property
+    def captures(self) -> tuple[int, int]:
         """The numbers of captured seeds, (Black's, White's)."""
         captured, margin = SEEDS - sum(self.houses), int(self.batch.rows[0, MARGIN])  # type: ignore[attr-defined]
         return (captured + margin) // 2, (captured - margin) // 2
@@ -229,15 +266,11 @@ class OwarePosition(Position):
         return f"move {self.move_number}: {self.state_text}"
 
     def drawing(self, look: Look = PLAIN) -> Drawing:
-        last = None
-        if self.moves:  # players alternate
-            mover = self.to_play * -1
-            last = self.moves[-1] + (0 if mover > 0 else SIDE)
         picture = Houses(
             self.houses,
-            self.stores,
+            self.captures,
             LETTERS,
-            last,
+            self.last_cell,
             self.texts_below(look),
             f"oware, {self.caption}",
             look.coordinates,
@@ -250,8 +283,8 @@ class OwarePosition(Position):
         black, white = self.houses[:SIDE], self.houses[SIDE:]
         lines = [
             "   " + "".join(f"{letter:>4}" for letter in reversed(LETTERS)),
-            "   " + "".join(f"{seeds:>4}" for seeds in reversed(white)) + f"    White {self.stores[1]}",
-            "   " + "".join(f"{seeds:>4}" for seeds in black) + f"    Black {self.stores[0]}",
+            "   " + "".join(f"{seeds:>4}" for seeds in reversed(white)) + f"    White {self.captures[1]}",
+            "   " + "".join(f"{seeds:>4}" for seeds in black) + f"    Black {self.captures[0]}",
             "   " + "".join(f"{letter:>4}" for letter in LETTERS),
             f"   {self.caption}",
         ]

@@ -13,6 +13,7 @@ from alphago.env.device_rows import DeviceRowBatch, row_program
 from alphago.env.game import PLAYER_NAMES, GameBatch
 from alphago.env.kernels import reversi as kernels
 from alphago.env.kernels.rows import HEADER
+from alphago.env.options import Option, option_of
 from alphago.env.stones_batch import StonesBatch
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import check_int, checks_keywords
@@ -33,7 +34,7 @@ class ReversiEnv(StonesEnv):
     Raises ValueError for invalid options.
     """
 
-    name = "reversi"
+    name, title = "reversi", "Reversi"
     planes = 4
     actions_are_points = True
     has_ownership = has_device_kernels = has_decisive_moves = True
@@ -51,6 +52,11 @@ class ReversiEnv(StonesEnv):
     @property
     def config(self) -> dict[str, Any]:
         return {"board_size": self.N}
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """What a person may choose for a new game: the size."""
+        return (option_of("board_size", self.N, least=MIN_SIZE, most=MAX_SIZE, step=2),)
 
     def resized(self, size: int) -> "ReversiEnv":
         return ReversiEnv(size)

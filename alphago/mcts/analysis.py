@@ -194,10 +194,9 @@ class GroupMaker:
 
     def group(self, rows: range) -> PositionGroup:
         """Return a search of the positions in the range `rows`, with their roots evaluated."""
-        return PositionGroup(
-            self.env, self.evaluator, self.settings, [self.positions[i] for i in rows], self.readouts,
-            [self.rules[i] for i in rows], self.symmetries,
-        )  # fmt: skip
+        positions, rules = [self.positions[i] for i in rows], [self.rules[i] for i in rows]
+        searched = (self.env, self.evaluator, self.settings, positions, self.readouts, rules)
+        return PositionGroup(*searched, self.symmetries)
 
 
 def game_of(positions: Sequence[Any]) -> GameEnv:

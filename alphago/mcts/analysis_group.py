@@ -13,7 +13,7 @@ import numpy as np
 from alphago.env.game import GameEnv, Position
 from alphago.mcts.analysis_result import ARRAYS, Analysis
 from alphago.mcts.analysis_search import AnalysisSearch, Forbidden, check_symmetries
-from alphago.mcts.evaluator import Evaluator, ForecastEvaluator
+from alphago.mcts.evaluator import Evaluator, Forecaster
 from alphago.mcts.rule import SearchSettings
 from alphago.mcts.tree_reading import read_analysis
 
@@ -30,7 +30,7 @@ def evaluate_alone(
     Raises ValueError if the evaluator is not for boards on the CPU, or cannot average over symmetries.
     """
     count, actions, shape = len(positions), env.action_space, env.plane_shape
-    forecaster = evaluator if isinstance(evaluator, ForecastEvaluator) else None
+    forecaster = evaluator if isinstance(evaluator, Forecaster) else None
     known = forecaster is not None and forecaster.makes_forecasts
     chosen = check_symmetries(env, evaluator, symmetries)
     priors, values = np.zeros((count, actions), np.float32), np.zeros(count, np.float32)
@@ -69,11 +69,24 @@ def evaluate_alone(
     unknown, none = np.full((count, actions), np.nan, np.float32), np.zeros((count, actions, 0), np.int32)
     board = owners.reshape(count, *shape) if known else None
     found = Analysis(
-        env, movers, np.zeros((count, actions), np.int32), priors, unknown, unknown, unknown, unknown, none, none,
-        visits, values, values.copy(), scores, np.where(np.isnan(scores), scores, 0), scores.copy(), board,
-        None if board is None else np.zeros_like(board), None if board is None else board.copy(),
+        env,
+        movers,
+        visits=np.zeros((count, actions), np.int32),
+        prior=priors,
+        **dict.fromkeys(("q", "lower_bound", "score", "score_stdev"), unknown),
+        lines=none,
+        line_visits=none,
+        root_visits=visits,
+        value=values,
+        raw_value=values.copy(),
+        root_score=scores,
+        root_score_stdev=np.where(np.isnan(scores), scores, 0),
+        raw_score=scores.copy(),
+        ownership=board,
+        ownership_stdev=None if board is None else np.zeros_like(board),
+        raw_ownership=None if board is None else board.copy(),
         positions=tuple(positions),
-    )  # fmt: skip
+    )
     for i in np.flatnonzero(visits == 0):
         tell_ended(found, int(i), positions[int(i)])
     return found

@@ -120,9 +120,14 @@ class Analysis:
         return replace(self, **turned, views=signs if self.views is None else signs * self.views)
 
     def svg(
-        self, i: int = 0, *, show: str | None = None, ownership: bool = True, line: bool = False,
+        self,
+        i: int = 0,
+        *,
+        show: str | None = None,
+        ownership: bool = True,
+        line: bool = False,
         size: float | None = None,
-    ) -> Svg:  # fmt: skip
+    ) -> Svg:
         """Return an SVG picture of position i and its evaluation, which a notebook displays.
 
         Candidate moves are labelled with win rates and visits, or with what `show` names (see `Position.svg`).
@@ -136,12 +141,11 @@ class Analysis:
             raise ValueError("positions must be known for a picture, as they are in what analyze() returns")
         view = 1 if self.views is None else int(self.views[i])
         black = view * int(self.to_play[i])
-        searched = bool(self.visits[i].any())
-        owners = black * self.ownership[i] if ownership and self.ownership is not None else None
-        return self.positions[i].svg(
-            priors=self.prior[i], visits=self.visits[i] if searched else None, q=view * self.q[i] if searched else None,
-            ownership=owners, line=self.move(i, self.best(i), 0).line if line else (), show=show, size=size,
-        )  # fmt: skip
+        found = {"visits": self.visits[i], "q": view * self.q[i]} if self.visits[i].any() else {}
+        if ownership and self.ownership is not None:
+            found["ownership"] = black * self.ownership[i]
+        moves = self.move(i, self.best(i), 0).line if line else ()
+        return self.positions[i].svg(priors=self.prior[i], line=moves, show=show, size=size, **found)
 
     def _repr_svg_(self) -> str | None:
         """Return the picture of the first position for a notebook; None (the notebook shows text) without positions."""
@@ -186,10 +190,18 @@ class Analysis:
         plies = int((line >= 0).sum())
         q = float(self.q[i, action])
         return MoveAnalysis(
-            action, order, int(self.visits[i, action]), float(self.prior[i, action]), q, (1 + q) / 2,
-            float(self.lower_bound[i, action]), float(self.score[i, action]), float(self.score_stdev[i, action]),
-            tuple(line[:plies].tolist()) or (action,), tuple(self.line_visits[i, action, :plies].tolist()) or (0,),
-        )  # fmt: skip
+            action,
+            order,
+            visits=int(self.visits[i, action]),
+            prior=float(self.prior[i, action]),
+            q=q,
+            win_rate=(1 + q) / 2,
+            lower_bound=float(self.lower_bound[i, action]),
+            score=float(self.score[i, action]),
+            score_stdev=float(self.score_stdev[i, action]),
+            line=tuple(line[:plies].tolist()) or (action,),
+            line_visits=tuple(self.line_visits[i, action, :plies].tolist()) or (0,),
+        )
 
     def line_text(self, action: int, i: int = 0) -> str:
         """Return the expected line of play that begins with an action, as text; only the action if it has no visits."""
@@ -220,9 +232,8 @@ class Analysis:
 
 
 ARRAYS = tuple(field.name for field in fields(Analysis) if field.name not in ("env", "positions"))
-TURNED = (
-    "q", "score", "value", "raw_value", "root_score", "raw_score", "ownership", "raw_ownership", "move_ownership",
-)  # fmt: skip
+OWNERSHIP = ("ownership", "raw_ownership", "move_ownership")
+TURNED = ("q", "score", "value", "raw_value", "root_score", "raw_score", *OWNERSHIP)
 
 
 def join_analyses(parts: Sequence[Analysis]) -> Analysis:

@@ -7,10 +7,10 @@ import numpy as np
 
 from alphago.env.game import GameEnv, Position
 from alphago.env.leaves import Leaves, Reached
-from alphago.mcts.evaluator import Evaluator, ForecastEvaluator
+from alphago.mcts.evaluator import Evaluator, Forecaster
 from alphago.mcts.kernels import subtrees
 from alphago.mcts.kernels.nodes import NONE
-from alphago.mcts.kernels.summary import OWNERS
+from alphago.mcts.kernels.tree_reading import OWNERS
 from alphago.mcts.rule import SearchSettings
 from alphago.mcts.search import FIRST_NODES, Search
 from alphago.mcts.tree import Wave
@@ -46,16 +46,16 @@ def check_symmetries(env: GameEnv, evaluator: Evaluator, symmetries: bool) -> tu
 
     Raises ValueError if `symmetries` is set and `evaluator` cannot average.
     """
-    if symmetries and not isinstance(evaluator, ForecastEvaluator):
+    if symmetries and not isinstance(evaluator, Forecaster):
         raise ValueError(f"symmetries must be False without a network, got {type(evaluator).__name__}")
     return tuple(range(len(env.symmetries.points))) if symmetries else (0,)
 
 
 class AnalysisSearch(Search):
-    """A `Search` that also stores scores and ownership for each node, if the evaluator is a `ForecastEvaluator`.
+    """A `Search` that also stores scores and ownership for each node, if the evaluator is a `Forecaster`.
 
     symmetries: whether to average evaluations over all S symmetries of the board, which takes S times as long and needs
-        a ForecastEvaluator.
+        a Forecaster.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class AnalysisSearch(Search):
         nodes: int = FIRST_NODES,
     ) -> None:
         super().__init__(env, evaluator, games, settings, nodes=nodes)
-        self.forecaster = evaluator if isinstance(evaluator, ForecastEvaluator) else None
+        self.forecaster = evaluator if isinstance(evaluator, Forecaster) else None
         self.symmetries = check_symmetries(env, evaluator, symmetries)
         self.has_forecasts = self.forecaster is not None and self.forecaster.makes_forecasts
         points = env.plane_shape[0] * env.plane_shape[1] if self.has_forecasts else 0

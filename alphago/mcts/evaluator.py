@@ -52,7 +52,7 @@ class WaveEvaluator(Evaluator, Protocol):
 
 
 @runtime_checkable
-class ForecastEvaluator(Evaluator, Protocol):
+class Forecaster(Evaluator, Protocol):
     """An evaluator for boards on the CPU that can also forecast score and ownership.
 
     makes_forecasts: whether its network forecasts score and ownership.
@@ -82,7 +82,7 @@ class ForecastEvaluator(Evaluator, Protocol):
 class AveragedEvaluator(Evaluator):
     """An evaluator that averages those of `inner` over all symmetries of the board, for games of `env`."""
 
-    def __init__(self, inner: ForecastEvaluator, env: GameEnv) -> None:
+    def __init__(self, inner: Forecaster, env: GameEnv) -> None:
         self.inner, self.device = inner, inner.device
         self.symmetries = range(len(env.symmetries.points))
 
@@ -210,7 +210,7 @@ def as_evaluator(network: Any, env: GameEnv | None = None, device: str = "cpu") 
 
 
 def as_forecast_evaluator(network: Any, env: GameEnv | None = None, device: str = "cpu") -> Evaluator:
-    """Return a network's `ForecastEvaluator` if it has one, else the result of `as_evaluator`.
+    """Return a network's `Forecaster` if it has one, else the result of `as_evaluator`.
 
     network, env: as in `as_evaluator`. device: where the network is computed; boards stay on the CPU.
     """

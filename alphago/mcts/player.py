@@ -177,15 +177,19 @@ class MCTSPlayer:
         return self.pick_move()
 
     def policy_move(self) -> int:
-        """Return the action with the network's greatest prior, but no pass that would lose a won game.
+        """Return the action with the greatest prior, but no forbidden one, and no pass that would lose a won game.
 
-        Call it before any search of the position.  Raises ValueError once the game is over.
+        Raises ValueError once the game is over.
         """
         if self.is_done():
             raise ValueError(f"no move to pick: the game is over ({self.result_string})")
         self.search.expand_roots(_GAME)
-        priors, values = self.search.priors(_GAME), self.search.root_values(_GAME)
-        outcomes = np.array([self.position.to_play * self.position.outcome])
+        priors, values = self.search.priors(_GAME), self.search.tree.value[_GAME, ROOT]
+        to_play = self.position.to_play
+        out = [action for rule in self.forbidden if rule.player == to_play for action in rule.actions]
+        if np.delete(priors, out).any():
+            priors[0, out] = 0
+        outcomes = np.array([to_play * self.position.outcome])
         return int(without_rash_passes(self.env, priors, values, outcomes)[0].argmax())
 
     def play_move(self, action: int | str) -> None:

@@ -7,14 +7,14 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.mcts.analysis_result import DEVIATIONS, PLIES, Analysis
 from alphago.mcts.analysis_search import AnalysisSearch
-from alphago.mcts.kernels import summary
+from alphago.mcts.kernels import tree_reading as kernels
 from alphago.mcts.kernels.nodes import ROOT
-from alphago.mcts.kernels.summary import OWNERS
+from alphago.mcts.kernels.tree_reading import OWNERS
 from alphago.mcts.search import Search
 
 
-class Sums(NamedTuple):
-    """Sums over the simulations of a search, by action; index A is for the whole tree (see `summary.add_up`)."""
+class TreeSums(NamedTuple):
+    """TreeSums over the simulations of a search, by action; index A is for the whole tree (see `kernels.add_up`)."""
 
     weight: np.ndarray  # float64 [n, A + 1]
     squared_value: np.ndarray
@@ -38,20 +38,33 @@ def read_analysis(
     sums = add_up(search, games, scores, owners, move_ownership)
     lines = np.full((*shape, plies), -1, np.int32)
     line_visits = np.zeros_like(lines)
-    summary.write_lines(tree, games, lines, line_visits)
+    kernels.write_lines(tree, games, lines, line_visits)
     q, visits = np.full(shape, np.nan, np.float32), search.visits(games)
-    summary.root_values(tree, games, q)
+    kernels.root_values(tree, games, q)
     score, score_stdev = mean_and_stdev(sums.score, sums.squared_score, sums.weight)
     points: dict[str, Any] = dict.fromkeys(("ownership", "ownership_stdev", "raw_ownership"))
     if owners.shape[2]:
         raw = owners[games, ROOT] / np.float32(OWNERS)
         points = {"raw_ownership": raw.reshape(-1, *env.plane_shape), **ownership_of(sums, env, move_ownership)}
     return Analysis(
-        env, tree.mover[games, ROOT], visits, search.priors(games), q,
-        lower_bounds(q, visits, sums.squared_value[:, :-1]), score[:, :-1], score_stdev[:, :-1], lines, line_visits,
-        tree.visits[games, ROOT], search.root_values(games), tree.value[games, ROOT], score[:, -1], score_stdev[:, -1],
-        scores[games, ROOT], **points,
-    )  # fmt: skip
+        env,
+        to_play=tree.mover[games, ROOT],
+        visits=visits,
+        prior=search.priors(games),
+        q=q,
+        lower_bound=lower_bounds(q, visits, sums.squared_value[:, :-1]),
+        score=score[:, :-1],
+        score_stdev=score_stdev[:, :-1],
+        lines=lines,
+        line_visits=line_visits,
+        root_visits=tree.visits[games, ROOT],
+        value=search.root_values(games),
+        raw_value=tree.value[games, ROOT],
+        root_score=score[:, -1],
+        root_score_stdev=score_stdev[:, -1],
+        raw_score=scores[games, ROOT],
+        **points,
+    )
 
 
 def forecasts_of(search: Search) -> tuple[np.ndarray, np.ndarray]:
@@ -65,7 +78,7 @@ def forecasts_of(search: Search) -> tuple[np.ndarray, np.ndarray]:
     return np.full(nodes, np.nan, np.float32), np.zeros((*nodes, 0), np.int8)
 
 
-def add_up(search: Search, games: np.ndarray, scores: np.ndarray, owners: np.ndarray, every_move: bool) -> Sums:
+def add_up(search: Search, games: np.ndarray, scores: np.ndarray, owners: np.ndarray, every_move: bool) -> TreeSums:
     """Return the sums over the trees of some games.
 
     scores, owners: from `forecasts_of`.  every_move: whether to sum ownership also for each action.
@@ -73,8 +86,8 @@ def add_up(search: Search, games: np.ndarray, scores: np.ndarray, owners: np.nda
     actions = search.env.action_space
     numbers = np.zeros((4, len(games), actions + 1))
     owned = np.zeros((2, len(games), actions + 1 if every_move else 1, owners.shape[2]), np.float32)
-    sums = Sums(numbers[0], numbers[1], numbers[2], numbers[3], owned[0], owned[1])
-    summary.add_up(search.tree, games, scores, owners, np.zeros(scores.shape[1], np.int32), sums)
+    sums = TreeSums(numbers[0], numbers[1], numbers[2], numbers[3], owned[0], owned[1])
+    kernels.add_up(search.tree, games, scores, owners, np.zeros(scores.shape[1], np.int32), sums)
     return sums
 
 
@@ -86,7 +99,7 @@ def mean_and_stdev(total: np.ndarray, squared: np.ndarray, weight: np.ndarray) -
     return mean.astype(np.float32), np.sqrt(variance).astype(np.float32)
 
 
-def ownership_of(sums: Sums, env: GameEnv, every_move: bool) -> dict[str, np.ndarray]:
+def ownership_of(sums: TreeSums, env: GameEnv, every_move: bool) -> dict[str, np.ndarray]:
     """Return the ownership fields of an analysis: for the position, and with `every_move` also after each action."""
     weight = sums.weight if every_move else sums.weight[:, -1:]
     pair = mean_and_stdev(sums.ownership, sums.squared_ownership, weight[:, :, None])

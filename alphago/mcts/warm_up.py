@@ -46,13 +46,9 @@ def warm_up(game: str = "") -> "subprocess.Popen[bytes] | None":
     package = str(Path(__file__).parents[2])
     paths = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
     try:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "alphago.mcts.warm_up", game],
-            env={**os.environ, "PYTHONPATH": paths},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        command = [sys.executable, "-m", "alphago.mcts.warm_up", game]
+        quiet: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        process = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": paths}, **quiet)
     except OSError:  # no second process: this one compiles the kernels itself
         return None
     atexit.register(end, process)

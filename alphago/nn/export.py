@@ -18,13 +18,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from torch import nn
 
 from alphago.env.game import GameEnv
-from alphago.nn.graph import NetworkGraph, network_graph
-from alphago.nn.inference.frozen import frozen_copy
+from alphago.nn.graph import NetworkGraph, Tensor, run_graph
+from alphago.nn.inference.frozen import TRACING, frozen_copy, frozen_parts
+from alphago.nn.inference.fusion import fold_batch_norms
 from alphago.nn.net import NeuralNet
+from alphago.nn.parts import class_path
 from alphago.nn.random_positions import random_planes
 from alphago.nn.threads import one_torch_thread
+from alphago.nn.translator import Translator, reshape
+from alphago.nn.value import ForecastHead
 from alphago.system.files import write_atomic
 from alphago.system.validation import check_int, checks_keywords
 
@@ -109,6 +114,56 @@ def write_file(path: Path, data: bytes) -> None:
         raise type(error)(error.errno, error.strerror, str(path)) from error
 
 
+# --- the network's operations ----------------------------------------------------------------------
+
+
+def network_graph(net: NeuralNet) -> NetworkGraph:
+    """Return a network's operations in float32, with batch norms folded into convolutions.
+
+    For a size-free network the board's height and width remain symbolic, so that the list computes any board.
+    Raises ValueError, which names the part and the layer, if a layer cannot be translated.
+    """
+    height, width = ("height", "width") if net.size_free else net.env.plane_shape
+    graph = NetworkGraph(Tensor("planes", ("batch", net.env.planes, height, width)))
+    frozen = frozen_parts(net.base_net, net.value, net.policy)
+    with TRACING, torch.no_grad(), one_torch_thread():
+        (features,) = translate(graph, "base_net", frozen.base_net, graph.planes)
+        (logits,) = translate(graph, "policy", frozen.policy, features)
+        values = translate(graph, "value", WholeValue(frozen.value), features)
+    graph.outputs["logits"] = logits._replace(shape=("batch", "actions" if net.size_free else net.env.action_space))
+    for name, tensor in zip(("value", "score", "ownership"), values, strict=False):
+        graph.outputs[name] = tensor if name == "ownership" else reshape(graph, tensor, ("batch",))
+    return graph
+
+
+class WholeValue(nn.Module):
+    """A value head as a module that returns all its predictions: value, score and ownership, or the value alone."""
+
+    def __init__(self, head: nn.Module) -> None:
+        super().__init__()
+        self.head = head
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor | tuple[torch.Tensor, ...]:
+        if not isinstance(self.head, ForecastHead):
+            return self.head(features)
+        value, score, ownership = self.head.forecast(features)
+        return value if score is None or ownership is None else (value, score, ownership)
+
+
+def translate(graph: NetworkGraph, slot: str, module: nn.Module, inputs: Tensor) -> tuple[Tensor, ...]:
+    """Append a part's operations to the graph and return the part's outputs.
+
+    slot: the part's slot, such as "policy".  inputs: the part's input.
+    Raises ValueError if the part cannot be translated.
+    """
+    part = module.head if isinstance(module, WholeValue) else module
+    try:
+        outputs = Translator(fold_batch_norms(module.eval()), graph, slot).run(inputs)
+    except Exception as error:  # torch.fx may raise anything on a module that it cannot trace
+        raise ValueError(f"{slot}: {class_path(type(part))} cannot be exported: {error}") from error
+    return (outputs,) if isinstance(outputs, Tensor) else outputs
+
+
 # --- comparison with torch -------------------------------------------------------------------------
 
 
@@ -160,12 +215,10 @@ def rounded_run(graph: NetworkGraph, dtype: Any) -> Any:
 
     dtype: the weights are rounded to this dtype first; None for no rounding.
     """
-    from alphago.nn.graph_run import run_graph
-
     weights = graph.weights
     if dtype is not None:
-        weights = {name: array.astype(dtype).astype(array.dtype) if "." in name else array
-                   for name, array in weights.items()}  # fmt: skip
+        rounded = {name: array.astype(dtype).astype(array.dtype) for name, array in layer_weights(graph).items()}
+        weights = weights | rounded
     return lambda planes: run_graph(graph, weights, planes)
 
 
@@ -185,12 +238,11 @@ def package(name: str) -> Any:
 def about(net: NeuralNet) -> dict[str, Any]:
     """Return facts about a network for an exported file, as plain data: game, sizes, inputs, and actions."""
     env = net.env
-    return {
-        "game": env.name, "game_options": env.config, "network": net.config, "size_free": net.size_free,
-        "inputs": {"planes": DOCUMENTATION["planes"]},
-        "actions": "row * board side + column, row 0 at the top; then the pass" if env.actions_are_points
-        else [env.to_text(action) for action in range(env.action_space)],
-    }  # fmt: skip
+    actions: str | list[str] = "row * board side + column, row 0 at the top; then the pass"
+    if not env.actions_are_points:
+        actions = [env.to_text(action) for action in range(env.action_space)]
+    facts = {"game": env.name, "game_options": env.config, "network": net.config, "size_free": net.size_free}
+    return facts | {"inputs": {"planes": DOCUMENTATION["planes"]}, "actions": actions}
 
 
 def onnx_bytes(graph: NetworkGraph, net: NeuralNet) -> bytes:
@@ -236,8 +288,8 @@ def raw_files(graph: NetworkGraph, net: NeuralNet, path: Path, format: str) -> d
         parts.append(array.astype(dtype).tobytes())
         offset += array.size
     weights = b"".join(parts)
-    facts = {"dtype": dtype.name, "byte_order": "little", "numbers": offset, "layers": layers,
-             "sha256": hashlib.sha256(weights).hexdigest()}  # fmt: skip
+    facts = {"dtype": dtype.name, "byte_order": "little", "numbers": offset, "layers": layers}
+    facts |= {"sha256": hashlib.sha256(weights).hexdigest()}
     text = json.dumps(manifest(graph, net, facts), indent=1) + "\n"
     return {path: weights, path.with_name(path.name + ".json"): text.encode()}
 
@@ -250,10 +302,9 @@ def layer_weights(graph: NetworkGraph) -> dict[str, np.ndarray]:
 def manifest(graph: NetworkGraph, net: NeuralNet, facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the manifest of exported weights as plain data; facts: its entries about the file of weights."""
     constants = {name: array.tolist() for name, array in graph.weights.items() if "." not in name}
-    return {
-        "format": "alphago-weights", "version": MANIFEST_VERSION, **about(net), **facts,
-        "outputs": {name: {"step": tensor.name, "shape": list(tensor.shape), "what": DOCUMENTATION[name]}
-                    for name, tensor in graph.outputs.items()},
-        "constants": constants,
-        "steps": [[step.op, step.inputs, step.output, step.attributes] for step in graph.steps],
-    }  # fmt: skip
+    outputs = {
+        name: {"step": tensor.name, "shape": list(tensor.shape), "what": DOCUMENTATION[name]}
+        for name, tensor in graph.outputs.items()
+    }
+    format = {"format": "alphago-weights", "version": MANIFEST_VERSION}
+    return {**format, **about(net), **facts, "outputs": outputs, "constants": constants, "steps": graph.steps}

@@ -1,29 +1,19 @@
-"""A network as a list of ONNX operations, which `alphago.nn.export` writes and other programs compute.
+"""A network as a list of ONNX operations, which other programs compute, and OpenVINO and numpy here.
 
-Like the Translator in alphago.nn.inference.openvino, the Translator here walks the folded graphs of
-alphago.nn.inference.fusion.  For a size-free network the board's height and width remain symbolic, so that the same
-list of operations computes any board.
+`alphago.nn.translator` makes the list, `alphago.nn.export` writes it, `alphago.nn.inference.openvino` compiles it, and
+`run_graph` computes it with numpy.
 """
 
-import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
-import torch.nn.functional as F
-from torch import fx, nn
 
-from alphago.nn.inference.frozen import TRACING, frozen_parts
-from alphago.nn.inference.fusion import fold_batch_norms
-from alphago.nn.net import NeuralNet
-from alphago.nn.parts import class_path
-from alphago.nn.threads import one_torch_thread
-from alphago.nn.value import ForecastHead
-
-BOARD = [2, 3]  # the axes of height and width
-SIDE = "side"  # prefix of the names of symbolic sides for which no operation exists yet
+Side = int | str  # a dimension: its length, or a name if it may change, such as "batch" or "height"
+Sides = tuple[Side, ...]
+Attribute = int | float | list[int]
 
 
 class Step(NamedTuple):
@@ -36,17 +26,17 @@ class Step(NamedTuple):
     op: str
     inputs: list[str]
     output: str
-    attributes: dict[str, Any]
+    attributes: dict[str, Attribute]
 
 
 class Tensor(NamedTuple):
-    """A value within the graph, with its name and shape.
-
-    A dimension that may change is a name in the shape, for example ("batch", 16, "height", "width").
-    """
+    """A value within the graph, with its name and shape, for example ("batch", 16, "height", "width")."""
 
     name: str
-    shape: tuple[int | str, ...]
+    shape: Sides
+
+
+Number = torch.Tensor | np.ndarray | float  # what becomes a weight or a constant
 
 
 @dataclass
@@ -63,7 +53,7 @@ class NetworkGraph:
     weights: dict[str, np.ndarray] = field(default_factory=dict)
     outputs: dict[str, Tensor] = field(default_factory=dict)
 
-    def add(self, op: str, inputs: list[Any], shape: tuple[int | str, ...], **attributes: Any) -> Tensor:
+    def add(self, op: str, inputs: Sequence[Tensor | Number], shape: Sides, **attributes: Attribute) -> Tensor:
         """Append an operation and return its output.
 
         op, attributes: see Step.  inputs: tensors of this graph, or numbers and arrays, which become constants.
@@ -74,293 +64,89 @@ class NetworkGraph:
         self.steps.append(Step(op, names, output.name, attributes))
         return output
 
-    def keep(self, value: Any, name: str | None = None) -> str:
+    def keep(self, value: Number, name: str | None = None) -> str:
         """Store a weight or a constant, and return its name.
 
-        value: a tensor, array or number.  It is stored as float32, except that integer arrays without a name, such as
-            shapes, are stored as int64.
+        value: a tensor, array or number.  It is stored as float32, but arrays of integers, such as shapes, as int64.
         name: the weight's name; None to make a name for a constant.
         """
-        array = value.detach().cpu().numpy() if isinstance(value, torch.Tensor) else np.asarray(value)
-        array = array.astype(np.int64 if array.dtype.kind in "iu" and name is None and array.ndim else np.float32)
+        array = value.detach().float().cpu().numpy() if isinstance(value, torch.Tensor) else np.asarray(value)
         name = f"c{len(self.weights)}" if name is None else name
-        self.weights[name] = array
+        self.weights[name] = array.astype(np.int64 if array.ndim and array.dtype.kind in "iu" else np.float32)
         return name
 
 
-def network_graph(net: NeuralNet) -> NetworkGraph:
-    """Return a network's operations in float32, with batch norms folded into convolutions.
+def run_graph(graph: NetworkGraph, weights: Mapping[str, np.ndarray], planes: np.ndarray) -> dict[str, np.ndarray]:
+    """Compute a graph's outputs with numpy, as other programs do, and return them by name.
 
-    Raises ValueError, which names the part and the layer, if a layer cannot be translated.
+    weights: arrays by name, to use instead of `graph.weights`, for example rounded ones.
+    planes: float32 [n, C, H, W].
     """
-    height, width = ("height", "width") if net.size_free else net.env.plane_shape
-    graph = NetworkGraph(Tensor("planes", ("batch", net.env.planes, height, width)))
-    frozen = frozen_parts(net.base_net, net.value, net.policy)
-    with TRACING, torch.no_grad(), one_torch_thread():
-        features = translated(graph, "base_net", frozen.base_net, graph.planes)
-        logits = translated(graph, "policy", frozen.policy, features)
-        values = translated(graph, "value", WholeValue(frozen.value), features)
-    names = ("value", "score", "ownership")
-    graph.outputs["logits"] = logits._replace(shape=("batch", "actions" if net.size_free else net.env.action_space))
-    for name, tensor in zip(names, (values,) if isinstance(values, Tensor) else values, strict=False):
-        if name != "ownership":  # [B, 1] or [B]
-            tensor = graph.add("Reshape", [tensor, np.array([-1])], ("batch",))
-        graph.outputs[name] = tensor
-    return graph
+    values: dict[str, np.ndarray] = {**weights, graph.planes.name: planes}
+    for step in graph.steps:
+        values[step.output] = OPERATIONS[step.op](*(values[name] for name in step.inputs), **step.attributes)
+    return {name: values[tensor.name] for name, tensor in graph.outputs.items()}
 
 
-class WholeValue(nn.Module):
-    """A value head as a module that returns all its predictions: value, score and ownership, or the value alone."""
+def convolution(
+    x: np.ndarray,
+    kernel: np.ndarray,
+    bias: np.ndarray | float = 0.0,
+    *,
+    kernel_shape: list[int],
+    pads: list[int],
+    dilations: list[int],
+    group: int,
+    strides: Sequence[int] = (1, 1),
+) -> np.ndarray:
+    """Return the convolution of x [B, C, H, W] with a kernel [O, C / group, h, w].
 
-    def __init__(self, head: nn.Module) -> None:
-        super().__init__()
-        self.head = head
-
-    def forward(self, features: torch.Tensor) -> Any:
-        if not isinstance(self.head, ForecastHead):
-            return self.head(features)
-        forecast = self.head.forecast(features)
-        parts = (forecast.value, forecast.score, forecast.ownership)
-        return parts if forecast.score is not None and forecast.ownership is not None else forecast.value
-
-
-def translated(graph: NetworkGraph, slot: str, module: nn.Module, inputs: Tensor) -> Any:
-    """Append a part's operations to the graph and return the part's output.
-
-    slot: the part's slot, such as "policy".  inputs: the part's input.
-    Raises ValueError if the part cannot be translated.
+    The keywords are the attributes of ONNX's operation Conv.
     """
-    part = module.head if isinstance(module, WholeValue) else module
-    try:
-        return Translator(fold_batch_norms(module.eval()), graph, slot).run(inputs)
-    except Exception as error:  # torch.fx may raise anything on a module that it cannot trace
-        raise ValueError(f"{slot}: {class_path(type(part))} cannot be exported: {error}") from error
+    padded = np.pad(x, ((0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])))
+    grouped = padded.reshape(len(x), group, -1, *padded.shape[2:])
+    kernels = kernel.reshape(group, -1, *kernel.shape[1:])
+    spans = [side - hole * (k - 1) for side, hole, k in zip(padded.shape[2:], dilations, kernel_shape, strict=True)]
+    out = np.reshape(np.asarray(bias, np.float32), (-1, 1, 1))
+    for i, j in np.ndindex(*kernel_shape):
+        down, right = i * dilations[0], j * dilations[1]
+        part = grouped[..., down : down + spans[0] : strides[0], right : right + spans[1] : strides[1]]
+        product = np.einsum("bgchw,goc->bgohw", part, kernels[..., i, j], optimize=True)
+        out = out + product.reshape(len(x), -1, *product.shape[3:])
+    return out
 
 
-class Translator(fx.Interpreter):
-    """An interpreter of a traced part that appends the part's operations to a NetworkGraph.
-
-    slot: the part's slot, which the names of its weights begin with.
-    """
-
-    def __init__(self, module: fx.GraphModule, graph: NetworkGraph, slot: str) -> None:
-        super().__init__(module, garbage_collect_values=False)
-        self.extra_traceback = False
-        self.made, self.slot = graph, slot
-
-    def call_module(self, target: Any, args: Any, kwargs: Any) -> Any:
-        module = self.fetch_attr(target)
-        translate = MODULES.get(type(module))
-        if translate is None or kwargs or len(args) != 1:
-            raise NotImplementedError(f"no translation of {type(module).__name__}")
-        name = f"{self.slot}.{str(target).removeprefix('head.')}"
-        return translate(self.made, module, args[0], name)
-
-    def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
-        if target is getattr and args[1] == "shape":
-            return Shape(side(args[0], axis) for axis in range(len(args[0].shape)))
-        if isinstance(args[0], Shape) or not any(isinstance(item, Tensor) for item in flattened(args)):
-            return super().call_function(target, args, kwargs)
-        translate = FUNCTIONS.get(target)
-        if translate is None:
-            raise NotImplementedError(f"no translation of {getattr(target, '__name__', target)}")
-        return translate(self.made, *args, **kwargs)
-
-    def call_method(self, target: Any, args: Any, kwargs: Any) -> Any:
-        translate = METHODS.get(target)
-        if translate is None:
-            raise NotImplementedError(f"no translation of the method {target}")
-        return translate(self.made, *args, **kwargs)
+def elu(x: np.ndarray, *, alpha: float = 1.0) -> np.ndarray:
+    return np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0))).astype(np.float32)
 
 
-class Shape(tuple[Any, ...]):
-    """The shape of a tensor for a traced module: integers, and Tensors for the dimensions that may change."""
+def reshape(x: np.ndarray, shape: np.ndarray) -> np.ndarray:
+    return x.reshape([x.shape[i] if length == 0 else int(length) for i, length in enumerate(shape)])
 
 
-def side(tensor: Tensor, axis: int) -> Any:
-    """Return one dimension of a tensor: an integer, or a symbolic Tensor (see `number`) if the dimension may change."""
-    length = tensor.shape[axis]
-    return length if isinstance(length, int) else Tensor(f"{SIDE}:{tensor.name}:{axis}", (length,))
+def slice_axis(x: np.ndarray, begin: np.ndarray, end: np.ndarray, axis: np.ndarray, step: np.ndarray) -> np.ndarray:
+    index = [slice(None)] * x.ndim
+    index[int(axis[0])] = slice(int(begin[0]), int(end[0]), int(step[0]))
+    return x[tuple(index)]
 
 
-def number(graph: NetworkGraph, value: Any) -> Any:
-    """Convert an operand: a number to float, and a symbolic dimension from `side` to a computed Tensor, float32 [1].
-
-    Return any other value unchanged.
-    """
-    if not (isinstance(value, Tensor) and value.name.startswith(SIDE)):
-        return float(value) if isinstance(value, (int, float)) else value
-    _, name, axis = value.name.split(":")
-    length = graph.add("Shape", [Tensor(name, ())], (1,), start=int(axis), end=int(axis) + 1)
-    return graph.add("Cast", [length], (1,), to=1)  # onnx.TensorProto.FLOAT
-
-
-def flattened(values: Any) -> list[Any]:
-    """Return all items of nested tuples and lists; a Tensor, though a tuple, counts as an item."""
-    if isinstance(values, Tensor) or not isinstance(values, (list, tuple)):
-        return [values]
-    return [item for value in values for item in flattened(value)]
-
-
-# --- layers ----------------------------------------------------------------------------------------
-
-
-def convolution(graph: NetworkGraph, module: nn.Conv2d, inputs: Tensor, name: str) -> Tensor:
-    padding = module.padding
-    if module.padding_mode != "zeros" or isinstance(padding, str):
-        raise NotImplementedError(f"no translation of {module}")
-    names = [Tensor(graph.keep(module.weight, f"{name}.weight"), ())]
-    if module.bias is not None:
-        names.append(Tensor(graph.keep(module.bias, f"{name}.bias"), ()))
-    kernel, sides = module.weight.shape[2:], list(inputs.shape[2:])
-    for axis in range(2):
-        grown = 2 * padding[axis] - module.dilation[axis] * (kernel[axis] - 1)
-        if module.stride[axis] != 1 or (grown and not isinstance(sides[axis], int)):
-            raise NotImplementedError(f"no translation of {module}, which changes the board's size")
-        sides[axis] = sides[axis] + grown if grown else sides[axis]  # type: ignore[operator]
-    return graph.add(
-        "Conv", [inputs, *names], ("batch", module.out_channels, *sides), kernel_shape=list(kernel),
-        pads=[*padding, *padding], dilations=list(module.dilation), group=module.groups,
-    )  # fmt: skip
-
-
-def linear(graph: NetworkGraph, module: nn.Linear, inputs: Tensor, name: str) -> Tensor:
-    names = [Tensor(graph.keep(module.weight, f"{name}.weight"), ())]
-    if module.bias is not None:
-        names.append(Tensor(graph.keep(module.bias, f"{name}.bias"), ()))
-    if len(inputs.shape) != 2:
-        raise NotImplementedError("no translation of a dense layer on anything but [batch, features]")
-    return graph.add("Gemm", [inputs, *names], ("batch", module.out_features), transB=1)
-
-
-def batch_norm(graph: NetworkGraph, module: nn.BatchNorm2d, inputs: Tensor, name: str) -> Tensor:
-    """Translate a batch norm that could not be folded into a convolution, to a multiplication and an addition."""
-    if module.running_mean is None or module.running_var is None:
-        raise NotImplementedError("no translation of a batch norm without running statistics")
-    scale = torch.rsqrt(module.running_var + module.eps)
-    scale = scale if module.weight is None else scale * module.weight
-    shift = -module.running_mean * scale if module.bias is None else module.bias - module.running_mean * scale
-    scaled = Tensor(graph.keep(scale.view(1, -1, 1, 1), f"{name}.scale"), ())
-    shifted = Tensor(graph.keep(shift.view(1, -1, 1, 1), f"{name}.shift"), ())
-    return graph.add("Add", [graph.add("Mul", [inputs, scaled], inputs.shape), shifted], inputs.shape)
-
-
-def layer(op: str, *names: str) -> Callable[..., Tensor]:
-    """Return a function that translates a layer without weights; names: the layer's attributes that `op` takes."""
-
-    def translate(graph: NetworkGraph, module: Any, inputs: Tensor, name: str) -> Tensor:
-        return graph.add(op, [inputs], inputs.shape, **{key: float(getattr(module, key)) for key in names})
-
-    return translate
-
-
-def unary(op: str, **attributes: Any) -> Callable[..., Tensor]:
-    def translate(graph: NetworkGraph, inputs: Tensor, *rest: Any, **options: Any) -> Tensor:
-        return graph.add(op, [inputs], inputs.shape, **attributes)
-
-    return translate
-
-
-def elu(graph: NetworkGraph, inputs: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    return graph.add("Elu", [inputs], inputs.shape, alpha=float(alpha))
-
-
-def elementwise(op: str) -> Callable[..., Tensor]:
-    def translate(graph: NetworkGraph, a: Any, b: Any) -> Tensor:
-        a, b = number(graph, a), number(graph, b)
-        shapes = [item.shape for item in (a, b) if isinstance(item, Tensor)]
-        return graph.add(op, [a, b], max(shapes, key=len))
-
-    return translate
-
-
-def flatten(graph: NetworkGraph, inputs: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    rank = len(inputs.shape)
-    if (start_dim, end_dim % rank) == (0, rank - 1):
-        return graph.add("Reshape", [inputs, np.array([-1])], ("batch",))
-    if (start_dim, end_dim % rank) != (1, rank - 1):
-        raise NotImplementedError("no translation of a flatten but of all axes, or of all after the batch's")
-    sides = inputs.shape[1:]
-    length = int(np.prod([s for s in sides if isinstance(s, int)])) if all(isinstance(s, int) for s in sides) else ""
-    return graph.add("Flatten", [inputs], ("batch", length or "*".join(map(str, sides))), axis=1)
-
-
-def unflatten(graph: NetworkGraph, inputs: Tensor, dim: int, sizes: tuple[int, ...]) -> Tensor:
-    if dim != 1 or tuple(sizes) != (-1, 1, 1):
-        raise NotImplementedError("no translation of an unflatten but to [batch, channels, 1, 1]")
-    return graph.add("Reshape", [inputs, np.array([0, -1, 1, 1])], (*inputs.shape, 1, 1))
-
-
-def whole_board(op: str) -> Callable[..., Tensor]:
-    """Return a function that translates a pooling over the whole board to the reduction `op`."""
-
-    def translate(graph: NetworkGraph, inputs: Tensor, kernel_size: Any, **options: Any) -> Tensor:
-        window = tuple(item.shape[0] if isinstance(item, Tensor) else item for item in kernel_size)
-        if window != inputs.shape[2:]:
-            raise NotImplementedError("no translation of pooling over parts of the board")
-        return graph.add(op, [inputs], (*inputs.shape[:2], 1, 1), axes=BOARD, keepdims=1)
-
-    return translate
-
-
-def concatenate(graph: NetworkGraph, parts: Any, dim: int = 0) -> Tensor:
-    sides = [part.shape[dim] for part in parts]
-    length = sum(sides) if all(isinstance(s, int) for s in sides) else "+".join(map(str, sides))
-    shape = [*parts[0].shape]
-    shape[dim] = length
-    return graph.add("Concat", list(parts), tuple(shape), axis=dim)
-
-
-def item(graph: NetworkGraph, inputs: Tensor, key: Any) -> Tensor:
-    """Translate `inputs[:, i]` and `inputs[:, begin:end]`; raise NotImplementedError for other indices."""
-    rows, columns = key
-    width = inputs.shape[1]
-    if rows != slice(None) or not isinstance(width, int):
-        raise NotImplementedError(f"no translation of the index {key}")
-    begin, end, step = columns.indices(width) if isinstance(columns, slice) else (columns, columns + 1, 1)
-    part = graph.add(
-        "Slice", [inputs, *(np.array([x]) for x in (begin, end, 1, step))], ("batch", len(range(begin, end, step)))
-    )
-    return part if isinstance(columns, slice) else graph.add("Reshape", [part, np.array([-1])], ("batch",))
-
-
-def same(graph: NetworkGraph, *arguments: Any, **options: Any) -> Any:
-    return arguments[0]
-
-
-MODULES: dict[type[nn.Module], Callable[..., Any]] = {
-    nn.Conv2d: convolution,
-    nn.Linear: linear,
-    nn.BatchNorm2d: batch_norm,
-    nn.ReLU: layer("Relu"),
-    nn.ELU: layer("Elu", "alpha"),
-    nn.Tanh: layer("Tanh"),
-    nn.Sigmoid: layer("Sigmoid"),
-    nn.Flatten: lambda graph, module, inputs, name: flatten(graph, inputs, module.start_dim, module.end_dim),
-    nn.Identity: lambda graph, module, inputs, name: inputs,
-    nn.Dropout: lambda graph, module, inputs, name: inputs,
-}
-FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    torch.relu: unary("Relu"),
-    F.relu: unary("Relu"),
-    F.elu: elu,
-    torch.tanh: unary("Tanh"),
-    torch.sigmoid: unary("Sigmoid"),
-    torch.cat: concatenate,
-    torch.flatten: flatten,
-    F.avg_pool2d: whole_board("ReduceMean"),
-    F.max_pool2d: whole_board("ReduceMax"),
-    torch.max_pool2d: whole_board("ReduceMax"),
-    operator.getitem: item,
-    **{f: elementwise("Add") for f in (operator.add, operator.iadd, torch.add)},
-    **{f: elementwise("Sub") for f in (operator.sub, torch.sub)},
-    **{f: elementwise("Mul") for f in (operator.mul, torch.mul)},
-    **{f: elementwise("Div") for f in (operator.truediv, torch.div)},
-}
-METHODS: dict[str, Callable[..., Any]] = {
-    "flatten": flatten,
-    "unflatten": unflatten,
-    "relu": unary("Relu"),
-    "tanh": unary("Tanh"),
-    "float": same,
+OPERATIONS: dict[str, Callable[..., np.ndarray]] = {
+    "Conv": convolution,
+    "Gemm": lambda x, kernel, bias=0.0, transB=1: x @ kernel.T + bias,
+    "Add": np.add,
+    "Sub": np.subtract,
+    "Mul": np.multiply,
+    "Div": np.divide,
+    "Relu": lambda x: np.maximum(x, 0),
+    "Elu": elu,
+    "Tanh": np.tanh,
+    "Sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "ReduceMean": lambda x, axes, keepdims: x.mean(axis=tuple(axes), keepdims=bool(keepdims)),
+    "ReduceMax": lambda x, axes, keepdims: x.max(axis=tuple(axes), keepdims=bool(keepdims)),
+    "Concat": lambda *parts, axis: np.concatenate(parts, axis),
+    "Flatten": lambda x, axis: x.reshape(len(x), -1),
+    "Reshape": reshape,
+    "Slice": slice_axis,
+    "Shape": lambda x, start, end: np.array(x.shape[start:end]),
+    "Cast": lambda x, to: np.asarray(x, np.float32),
 }

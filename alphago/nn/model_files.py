@@ -291,8 +291,8 @@ def check_structure(structure: Mapping[str, Any]) -> None:
     sides = structure["plane_shape"]
     if not isinstance(sides, list) or len(sides) != 2:
         raise ValueError(f"plane_shape must be height and width, got {shortened(sides)}")
-    for name, number in (("planes", structure["planes"]), ("action_space", structure["action_space"]),
-                         *(("a side of plane_shape", side) for side in sides)):  # fmt: skip
+    numbers = [(name, structure[name]) for name in ("planes", "action_space")]
+    for name, number in (*numbers, *(("a side of plane_shape", side) for side in sides)):
         check_int(name, number, 1, MOST_BYTES)
 
 

@@ -199,16 +199,18 @@ class NeuralNet(nn.Module):
         make = partial(make_evaluator, self.env, modules, dtype, device, exact)
         return kept(modules, (self.env, dtype, device, exact), make) if shared else make()
 
-    def forecast_evaluator(self, device: str = "cpu") -> ForecastEvaluator:
+    def forecast_evaluator(self, device: str = "cpu", *, dtype: str | None = None) -> ForecastEvaluator:
         """Return an evaluator that also predicts score and ownership, if the value head does; cached as in `evaluator`.
 
         device: the device that computes the network, as in `evaluator`; the positions are on the CPU.
+        dtype: as in `evaluator`.
         """
         modules = (self.base_net, self.value, self.policy)
-        return kept(
-            modules, (self.env, device, "forecasts"),
-            lambda: ForecastEvaluator(self.env, *modules, where=find_device(self.env, device)),
-        )  # fmt: skip
+
+        def make() -> ForecastEvaluator:
+            return ForecastEvaluator(self.env, *modules, where=find_device(self.env, device), dtype=dtype)
+
+        return kept(modules, (self.env, device, dtype, "forecasts"), make)
 
     @property
     def num_parameters(self) -> int:

@@ -54,7 +54,7 @@ def board_pool(features: torch.Tensor, training: bool = False) -> tuple[torch.Te
     training: whether the kernels may be used; a network for search must consist of torch's operations.
     """
     if training and suits_kernels(features):
-        both = Pool.apply(features)
+        both = BoardPool.apply(features)
         return both[:, : features.shape[1]], both[:, features.shape[1] :]
     most = F.max_pool2d(features, (features.shape[-2], features.shape[-1])).flatten(1)
     return board_mean(features, training), most
@@ -93,9 +93,13 @@ class NormRelu(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, features: torch.Tensor, added: torch.Tensor | None,
-        weight: torch.Tensor, bias: torch.Tensor, norm: nn.BatchNorm2d,
-    ) -> torch.Tensor:  # fmt: skip
+        ctx: Any,
+        features: torch.Tensor,
+        added: torch.Tensor | None,
+        weight: torch.Tensor,
+        bias: torch.Tensor,
+        norm: nn.BatchNorm2d,
+    ) -> torch.Tensor:
         x, channels = flat(features), len(weight)
         tiles = np.empty((2, kernels.ROWS * channels), np.float32)
         mean, deviation = np.empty(channels), np.empty(channels)
@@ -105,10 +109,10 @@ class NormRelu(torch.autograd.Function):
             kernels.norm_relu(x, tiles, flat(out))
         else:
             kernels.norm_add_relu(x, flat(added), tiles, flat(out))
-        kernels.move_statistics(
-            mean, deviation, len(x) // channels, norm.eps, norm.momentum,
-            norm.running_mean.numpy(), norm.running_var.numpy(),  # type: ignore[union-attr]
-        )  # fmt: skip
+        assert norm.running_mean is not None
+        assert norm.running_var is not None
+        running = (norm.running_mean.numpy(), norm.running_var.numpy())
+        kernels.move_statistics(mean, deviation, len(x) // channels, norm.eps, norm.momentum, *running)
         ctx.save_for_backward(features, out, weight)
         ctx.mean, ctx.deviation, ctx.has_added = mean, deviation, added is not None
         return out
@@ -120,14 +124,12 @@ class NormRelu(torch.autograd.Function):
         passed, dx = torch.empty_like(features), torch.empty_like(features)
         dweight, dbias = torch.empty_like(weight), torch.empty_like(weight)
         tiles = np.empty((3, kernels.ROWS * len(weight)), np.float32)
-        kernels.norm_backward(
-            flat(for_kernels(gradient)), flat(features), flat(out), weight.numpy(), ctx.mean, ctx.deviation, tiles,
-            flat(passed), flat(dx), dweight.numpy(), dbias.numpy(),
-        )  # fmt: skip
+        inputs = (flat(for_kernels(gradient)), flat(features), flat(out), weight.numpy(), ctx.mean, ctx.deviation)
+        kernels.norm_backward(*inputs, tiles, flat(passed), flat(dx), dweight.numpy(), dbias.numpy())
         return dx, passed if ctx.has_added else None, dweight, dbias, None
 
 
-class Pool(torch.autograd.Function):
+class BoardPool(torch.autograd.Function):
     """The autograd function of `board_pool`: features [B, C, H, W] -> float32 [B, 2 C], means followed by maxima."""
 
     @staticmethod

@@ -103,6 +103,6 @@ def read_games(path: Path, env: GameEnv, positions: int) -> list[GameRecord]:
 def check_record(record: GameRecord, env: GameEnv) -> None:
     """Raise ValueError unless a record has at least one move and all its moves are legal in `env`."""
     if not len(record) or record.policies.shape[1] != env.action_space:
-        raise ValueError(f"a game of {env.action_space} actions must have moves, got one of {len(record)} moves with "
-                         f"{record.policies.shape[1]} actions")  # fmt: skip
+        got = f"{len(record)} moves with {record.policies.shape[1]} actions"
+        raise ValueError(f"a game of {env.action_space} actions must have moves, got one of {got}")
     record.position(env)

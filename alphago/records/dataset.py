@@ -110,12 +110,18 @@ class StoredGame(NamedTuple):
         outcome = float(self.row["outcome"])
         nothing = np.zeros(count, np.float32)
         return GameRecord(
-            moves=moves.astype(np.int16), policies=policies, values=nothing,
-            weights=(~self.inserted[:count]).astype(np.float32), surprises=nothing,
-            legal_counts=np.zeros(count, np.int16), movers=self.movers[:count], outcome=outcome,
+            moves=moves.astype(np.int16),
+            policies=policies,
+            values=nothing,
+            weights=(~self.inserted[:count]).astype(np.float32),
+            surprises=nothing,
+            legal_counts=np.zeros(count, np.int16),
+            movers=self.movers[:count],
+            outcome=outcome,
             score=float(self.row["score2"]) / 2 if self.has_score else outcome,
-            resigned=not self.has_score or count < len(self.moves), setup=self.setup(env),
-        )  # fmt: skip
+            resigned=not self.has_score or count < len(self.moves),
+            setup=self.setup(env),
+        )
 
 
 class Part(NamedTuple):
@@ -152,8 +158,8 @@ class Dataset:
                 raise ValueError(f"{path} is missing: {REPAIR}") from None
         games, moves = arrays
         if games.dtype != GAME or len(games) != part["count"] or moves.dtype != np.dtype("<u2"):
-            raise ValueError(f"{self.path / part['games']['file']} is damaged (unexpected dtype or length): "
-                             f"{REPAIR}")  # fmt: skip
+            path = self.path / part["games"]["file"]
+            raise ValueError(f"{path} is damaged (unexpected dtype or length): {REPAIR}")
         return Part(games, moves)
 
     def __len__(self) -> int:

@@ -188,8 +188,8 @@ class DatasetWriter:
             hashes = [np.load(self.path / part["games"]["file"], mmap_mode="r")["hash"] for part in self.index["parts"]]
         else:
             self.split = split or Split()
-            self.index = {"format": FORMAT, "version": VERSION, "split": self.split._asdict(), "parts": [],
-                          "imports": []}  # fmt: skip
+            self.index = {"format": FORMAT, "version": VERSION, "split": self.split._asdict()}
+            self.index |= {"parts": [], "imports": []}
             hashes = []
         for stray in [*self.path.glob("*-*.npy"), *self.path.glob(".*.part")]:
             if stray.name not in {part[name]["file"] for part in self.index["parts"] for name in ("games", "moves")}:

@@ -24,12 +24,11 @@ GITHUB = "https://raw.githubusercontent.com"
 ARCHIVES = "https://codeload.github.com"
 YENW = f"{GITHUB}/yenw/computer-go-dataset/master"
 GODMOVES = f"{GITHUB}/godmoves/Standard_Computer_Go_Dataset/master"
-KGS_FILES = (
-    "2001-19-2298", "2002-19-3646", "2003-19-7582", "2004-19-12106", "2005-19-13941", "2006-19-10388", "2007-19-11644",
-    "2008-19-14002", "2009-19-18837", "2010-19-17536", "2011-19-19099", "2012-19-13665", "2013-19-13783",
-    "2014-19-13029", "2015-19-8133", "2016-19-12949", "2017_01-19-733", "2017_02-19-525", "2017_03-19-717",
-    "2017_04-19-913", "2017_05-19-847", "2017_06-19-910",
-)  # fmt: skip
+KGS_FILES = """
+2001-19-2298 2002-19-3646 2003-19-7582 2004-19-12106 2005-19-13941 2006-19-10388 2007-19-11644 2008-19-14002
+2009-19-18837 2010-19-17536 2011-19-19099 2012-19-13665 2013-19-13783 2014-19-13029 2015-19-8133 2016-19-12949
+2017_01-19-733 2017_02-19-525 2017_03-19-717 2017_04-19-913 2017_05-19-847 2017_06-19-910
+"""
 
 
 def months(first: tuple[int, int], last: tuple[int, int]) -> list[str]:
@@ -42,52 +41,53 @@ def months(first: tuple[int, int], last: tuple[int, int]) -> list[str]:
 class Collection:
     """A public collection of games.
 
-    what: a one-line description.  source: the web page about the collection.  licence: as stated on that page.
+    what: a one-line description.  source: the web page about the collection.
     files: addresses of the games.  indexes: addresses of files with the games' results.
-    filter: recommended keywords of GameFilter.
+    licence: as stated on the page.  filter: recommended keywords of GameFilter.
     """
 
     what: str
     source: str
-    licence: str
     files: tuple[str, ...]
     indexes: tuple[str, ...] = ()
+    licence: str = "none stated"
     filter: dict[str, Any] = field(default_factory=dict)
 
 
 COLLECTIONS = {
     "tygem": Collection(
         "1.5 million games of 9 dan players on Tygem, 2005 to 2016; 19x19",
-        "https://github.com/yenw/computer-go-dataset", "none stated",
+        "https://github.com/yenw/computer-go-dataset",
         tuple(f"{YENW}/TYGEM/Kifu/{month}.zip" for month in months((2005, 11), (2016, 12))),
         tuple(f"{YENW}/TYGEM/index/Kifu{year}.zip" for year in range(2005, 2017)),
-        {"komi": 6.5, "rank": 9},
+        filter={"komi": 6.5, "rank": 9},
     ),
     "tom": Collection(
         "51 000 games of 9 dan players on TOM, 2003 to 2011; 19x19",
-        "https://github.com/yenw/computer-go-dataset", "none stated",
+        "https://github.com/yenw/computer-go-dataset",
         tuple(f"{YENW}/Tom/kifu/{month}" for month in months((2003, 9), (2011, 12))),
         (f"{YENW}/Tom/Kifu.index",),
-        {"rank": 9},
+        filter={"rank": 9},
     ),
     "kgs": Collection(
         "190 000 games with a player of 6 dan or more on KGS, 2001 to 2017; 19x19, many with handicap",
-        "https://github.com/godmoves/Standard_Computer_Go_Dataset (from https://u-go.net/gamerecords)", "none stated",
-        tuple(f"{GODMOVES}/KGS_6d_190000/KGS-{name}-.tar.gz" for name in KGS_FILES),
+        "https://github.com/godmoves/Standard_Computer_Go_Dataset (from https://u-go.net/gamerecords)",
+        tuple(f"{GODMOVES}/KGS_6d_190000/KGS-{name}-.tar.gz" for name in KGS_FILES.split()),
     ),
     "cgos9": Collection(
         "10 000 games on 9x9: 4 400 of programs on CGOS, 5 000 of players rated 2100 or more on Go Quest, and others",
-        "https://github.com/michaelnny/alpha_zero", "MIT",
+        "https://github.com/michaelnny/alpha_zero",
         (f"{ARCHIVES}/michaelnny/alpha_zero/tar.gz/refs/heads/main",),
+        licence="MIT",
         filter={"size": 9, "min_rank": 1},
     ),
     "programs": Collection(
         "7 000 games of programs: AlphaGo, FineArt, Golaxy, Jin Mao Ce Shi, Master, Leela Zero and others; 19x19",
-        "https://github.com/yenw/computer-go-dataset", "none stated",
+        "https://github.com/yenw/computer-go-dataset",
         (f"{ARCHIVES}/yenw/computer-go-dataset/tar.gz/refs/heads/master",),
         filter={"size": 19},
     ),
-}  # fmt: skip
+}
 
 
 def address_name(address: str) -> str:

@@ -17,8 +17,8 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from alphago.records.sgf.reading import LARGEST_FILE
-from alphago.records.sgf.results import margin_of, outcome_of
+from alphago.records.sgf.reader import LARGEST_FILE
+from alphago.records.sgf.result_texts import margin_of, outcome_of
 from alphago.records.sgf.values import read_komi
 
 SGF_NAMES = re.compile(r"\.(?:sgf|mgt)(?:\.txt)?$", re.IGNORECASE)
@@ -28,6 +28,8 @@ INDEX_NAME = re.compile(r"\.index(?:\.txt|\.zip)?$", re.IGNORECASE)
 OTHER_NAMES = re.compile(r"\.(?:py|cpp|c|h|js|md|html?|json|png|jpe?g|pdf|exe|npz|npy|safetensors|csv)$", re.IGNORECASE)
 LINE = re.compile(rb"^\s*([^\t;()\[]{1,64})\t\s*\(?\s*;[^\t]*")  # an id, a tab, the moves
 RESULT = re.compile(r"(?:[BW]|Black|White)\+|Draw|Jigo", re.IGNORECASE)
+NO_ARCHIVE = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
+UNREADABLE = (*NO_ARCHIVE, OSError, EOFError, RuntimeError, NotImplementedError, ValueError)
 KOMI = re.compile(r"-?[0-9]{1,2}\.[0-9]{1,2}")
 HEAD = 4096  # first bytes of a file, from which its kind is recognised
 LINES_AT_ONCE = 500
@@ -71,10 +73,8 @@ def files_of(path: Path) -> list[Path]:
 
 def may_hold_sgf(name: str) -> bool:
     """Return whether a name is that of an SGF file or of an archive."""
-    return (
-        bool(SGF_NAMES.search(name) or TAR_NAMES.search(name))
-        or Path(name).suffix.lower() in (".zip", *PACKED_NAMES)
-    )  # fmt: skip
+    is_packed = Path(name).suffix.lower() in (".zip", *PACKED_NAMES)
+    return is_packed or bool(SGF_NAMES.search(name) or TAR_NAMES.search(name))
 
 
 def pieces_of_file(file: Path, asked: bool) -> Iterator[Piece]:
@@ -111,8 +111,7 @@ def pieces_of_stream(name: str, stream: IO[bytes], asked: bool, level: int) -> I
                 yield from pieces_of_stream(name[: -len(suffix)], inner, asked, level + 1)
         else:
             yield from pieces_of_text(name, stream, asked)
-    except (OSError, EOFError, tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, RuntimeError,
-            NotImplementedError, ValueError) as error:  # fmt: skip
+    except UNREADABLE as error:
         yield Piece(name, error=f"is damaged ({type(error).__name__}: {str(error)[:100]})")
 
 

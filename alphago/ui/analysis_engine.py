@@ -14,7 +14,7 @@ from alphago.mcts.evaluator import Evaluator
 from alphago.system.cores import available_cores
 from alphago.system.validation import check_int, shown
 from alphago.ui.analysis_jobs import OWN_USER, Job, Limits, no_results
-from alphago.ui.analysis_networks import Networks, OneNetwork
+from alphago.ui.analysis_networks import GivenNetwork, Networks
 from alphago.ui.analysis_query import MOST_VISITS, Defaults, Query, QueryError, read_query
 from alphago.ui.analysis_reply import error
 from alphago.ui.analysis_worker import Worker
@@ -56,7 +56,7 @@ class AnalysisEngine:
     ) -> None:
         if side not in SIDES:
             raise ValueError(f"side must be one of {', '.join(SIDES)}, got {shown(side)}")
-        self.networks: Networks = network if isinstance(network, Networks) else OneNetwork(env, network, device)
+        self.networks: Networks = network if isinstance(network, Networks) else GivenNetwork(env, network, device)
         self.version = version
         self.limits = limits
         self.notes = notes
@@ -115,9 +115,8 @@ class AnalysisEngine:
                 self._jobs[number] = job
             self.changed.notify_all()
         if waiting + len(query.turns) > self.limits.positions:
-            most = self.limits.positions
-            self.send(error(f"at most {most} positions may wait, got {len(query.turns)} more than {waiting}",
-                            "analyzeTurns", query.id))  # fmt: skip
+            text = f"at most {self.limits.positions} positions may wait, got {len(query.turns)} more than {waiting}"
+            self.send(error(text, "analyzeTurns", query.id))
 
     def warn(self, query: Query) -> None:
         """Send those warnings of a query that were not sent before; warnings about rules are sent with every query.

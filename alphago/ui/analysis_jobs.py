@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol
 
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import Evaluator
-from alphago.ui.analysis_query import MOST_VISITS, Query, Turn
+from alphago.ui.analysis_query import MOST_VISITS, Query, QueryTurn
 
 
 class Limits(NamedTuple):
@@ -36,7 +36,7 @@ class Job:
 
     rank: tuple[int, int]  # (-priority, number)
     query: Query = field(compare=False)
-    turn: Turn = field(compare=False)
+    turn: QueryTurn = field(compare=False)
     stopped: bool = field(default=False, compare=False)
 
 

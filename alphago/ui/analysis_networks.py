@@ -1,4 +1,4 @@
-"""`Networks`, the interface that chooses an analysis engine's network for each board, and `OneNetwork`."""
+"""`Networks`, the interface that chooses an analysis engine's network for each board, and `GivenNetwork`."""
 
 import threading
 from abc import ABC, abstractmethod
@@ -40,7 +40,7 @@ def analysed_game(env: GoEnv, size: int, rules: Rules) -> GoEnv:
     return given.replace(max_moves=limit, turns=None, first_pass=0, **rules._asdict())
 
 
-class OneNetwork(Networks):
+class GivenNetwork(Networks):
     """A single network, for the board on which it was trained or, if it is size-free, for all boards.
 
     env: the network's game.

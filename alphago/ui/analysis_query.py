@@ -25,14 +25,34 @@ from alphago.ui.katago import SIDES
 MOST_VISITS = 10_000_000
 FIRST = np.zeros(1, np.int64)
 FLAGS = (
-    "includeOwnership", "includeOwnershipStdev", "includeMovesOwnership", "includeMovesOwnershipStdev",
-    "includePolicy", "includePVVisits",
-)  # fmt: skip
+    "includeOwnership",
+    "includeOwnershipStdev",
+    "includeMovesOwnership",
+    "includeMovesOwnershipStdev",
+    "includePolicy",
+    "includePVVisits",
+)
 KNOWN = (
-    "id", "moves", "initialStones", "initialPlayer", "rules", "komi", "whiteHandicapBonus", "boardXSize", "boardYSize",
-    "analyzeTurns", "maxVisits", "avoidMoves", "allowMoves", "overrideSettings", "reportDuringSearchEvery",
-    "firstReportDuringSearchAfter", "priority", "priorities", *FLAGS,
-)  # fmt: skip
+    "id",
+    "moves",
+    "initialStones",
+    "initialPlayer",
+    "rules",
+    "komi",
+    "whiteHandicapBonus",
+    "boardXSize",
+    "boardYSize",
+    "analyzeTurns",
+    "maxVisits",
+    "avoidMoves",
+    "allowMoves",
+    "overrideSettings",
+    "reportDuringSearchEvery",
+    "firstReportDuringSearchAfter",
+    "priority",
+    "priorities",
+    *FLAGS,
+)
 # White's points besides komi for N handicap stones, by rules.
 BONUS = {"chinese": "N", "chineseogs": "N", "chinesekgs": "N", "aga": "N-1", "bga": "N-1", "agabutton": "N-1"}
 NEAREST = {
@@ -53,7 +73,7 @@ class QueryError(ValueError):
         self.field = field
 
 
-class Turn(NamedTuple):
+class QueryTurn(NamedTuple):
     """One position to analyse.
 
     number: how many of the query's moves come before it. priority: positions with a greater one are searched first.
@@ -70,7 +90,7 @@ class Query:
 
     id: str
     env: GoEnv
-    turns: list[Turn]  # analyzeTurns
+    turns: list[QueryTurn]  # analyzeTurns
     visits: int  # maxVisits, for each turn
     seconds: float  # maxTime, for each turn
     side: str  # reportAnalysisWinratesAs
@@ -124,11 +144,18 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     ]
     env = defaults.board(size, rules)
     return Query(
-        query_id, env, turns_of(fields, env, bonus, defaults.most_turns), visits,
-        positive(override, "maxTime") or float("inf"), side,
-        forbidden_moves(fields, env), positive(fields, "reportDuringSearchEvery"),
-        positive(fields, "firstReportDuringSearchAfter"), {name for name in FLAGS if truth(fields, name)}, warnings,
-    )  # fmt: skip
+        id=query_id,
+        env=env,
+        turns=turns_of(fields, env, bonus, defaults.most_turns),
+        visits=visits,
+        seconds=positive(override, "maxTime") or float("inf"),
+        side=side,
+        forbidden=forbidden_moves(fields, env),
+        every=positive(fields, "reportDuringSearchEvery"),
+        first=positive(fields, "firstReportDuringSearchAfter"),
+        flags={name for name in FLAGS if truth(fields, name)},
+        warnings=warnings,
+    )
 
 
 def board_size(fields: Mapping[str, Any]) -> int:
@@ -161,7 +188,7 @@ def rules_of(fields: Mapping[str, Any]) -> tuple[Rules, str, list[str]]:
     return rules, str(bonus), told
 
 
-def turns_of(fields: Mapping[str, Any], env: GoEnv, bonus: str, most: int) -> list[Turn]:
+def turns_of(fields: Mapping[str, Any], env: GoEnv, bonus: str, most: int) -> list[QueryTurn]:
     """Return the positions to analyse; raise QueryError for invalid fields, or for more than `most` positions.
 
     bonus: White's bonus for handicap stones, see `rules_of`.
@@ -188,7 +215,7 @@ def turns_of(fields: Mapping[str, Any], env: GoEnv, bonus: str, most: int) -> li
         raise QueryError("initialStones", str(error)) from None
     wanted = dict(zip(chosen, priorities, strict=True))
     positions = alternating(game.position, moves, wanted) or any_order(game, moves, wanted)
-    return [Turn(number, positions[number], wanted[number]) for number in sorted(wanted)]
+    return [QueryTurn(number, positions[number], wanted[number]) for number in sorted(wanted)]
 
 
 def alternating(

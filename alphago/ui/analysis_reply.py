@@ -10,11 +10,11 @@ import numpy as np
 
 from alphago.env.go_position import GoPosition
 from alphago.mcts.analysis_result import Analysis
-from alphago.ui.analysis_query import Query, Turn
+from alphago.ui.analysis_query import Query, QueryTurn
 from alphago.ui.katago import line_texts, move_fields, points, raw_fields, root_fields
 
 
-def reply_of(query: Query, turn: Turn, own: Analysis, i: int, during: bool) -> dict[str, Any]:
+def reply_of(query: Query, turn: QueryTurn, own: Analysis, i: int, during: bool) -> dict[str, Any]:
     """Return the reply to a turn of a query.
 
     own: the analysis, from the view of the query's `side`. i: the index of the turn's position in the analysis.

@@ -25,8 +25,8 @@ class Worker:
 
     def __init__(self, engine: JobSource) -> None:
         self.engine = engine
-        self.searches: list[Slots] = []
-        self.free: dict[GoEnv, Slots] = {}  # searches to reuse for further queries
+        self.searches: list[PositionSlots] = []
+        self.free: dict[GoEnv, PositionSlots] = {}  # searches to reuse for further queries
 
     def run(self) -> None:
         """Search until the engine ends."""
@@ -53,9 +53,9 @@ class Worker:
         env = job.query.env
         try:
             if job.query.visits > LONG:
-                slots = Slots(env, self.engine, 1)
+                slots = PositionSlots(env, self.engine, 1)
             else:
-                slots = self.free.get(env) or Slots(env, self.engine, self.engine.limits.slots)
+                slots = self.free.get(env) or PositionSlots(env, self.engine, self.engine.limits.slots)
                 self.keep(env, slots)
             slots.begin(job)
         except ValueError as problem:
@@ -65,14 +65,14 @@ class Worker:
         if slots not in self.searches:
             self.searches.append(slots)
 
-    def keep(self, env: GoEnv, slots: "Slots") -> None:
+    def keep(self, env: GoEnv, slots: "PositionSlots") -> None:
         """Keep a search for later queries of the game `env`; if too many are kept, drop the one used longest ago."""
         self.free.pop(env, None)
         self.free[env] = slots  # the newest last
         if len(self.free) > self.engine.limits.kept:
             del self.free[next(iter(self.free))]
 
-    def step(self, slots: "Slots", tree_bytes: int) -> None:
+    def step(self, slots: "PositionSlots", tree_bytes: int) -> None:
         """Run a wave of a search and send the replies that are due; if that fails, send the error for all its jobs."""
         try:
             slots.step(tree_bytes)
@@ -86,7 +86,7 @@ class Worker:
             self.searches.remove(slots)
 
 
-class Slots:
+class PositionSlots:
     """A search of up to `count` positions side by side, each for one job."""
 
     def __init__(self, env: GoEnv, engine: JobSource, count: int) -> None:

@@ -2,19 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from alphago.drawing.shapes import Drawing
 from alphago.env.game import PLAYER_NAMES
 from alphago.mcts.analysis import analyze
 from alphago.mcts.analysis_result import Analysis
 from alphago.records.sgf import SgfGame, format_sgf
 from alphago.records.sgf.variations import Additions, with_additions
+from alphago.ui.review_graph import draw_review
 from alphago.ui.review_notes import katrain_properties, notes_of
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 # Grades of moves: least loss of points and of win rate (0 .. 1), both needed. The first that fits counts.
 GRADES = (("blunder", 6.0, 0.10), ("mistake", 3.0, 0.05), ("inaccuracy", 1.5, 0.02))
@@ -90,15 +89,13 @@ class Review:
         commented = f"{game.comment}\n\n{self.summary()}".strip()
         game = replace(game, comments=comments, notes=notes_of(self.analysis, game.moves), comment=commented)
         marks = {"blunder": ("BM", "2"), "mistake": ("BM", "1"), "inaccuracy": ("DO", "")}
-        return with_additions(
-            format_sgf(game), game,
-            Additions(
-                {move.ply: move.line[:plies] for move in self.mistakes},
-                {move.ply: marks[move.grade] for move in self.mistakes},
-                self.territory(),
-                katrain_properties(self.analysis, game.moves),
-            ),
-        )  # fmt: skip
+        additions = Additions(
+            {move.ply: move.line[:plies] for move in self.mistakes},
+            {move.ply: marks[move.grade] for move in self.mistakes},
+            self.territory(),
+            katrain_properties(self.analysis, game.moves),
+        )
+        return with_additions(format_sgf(game), game, additions)
 
     def territory(self) -> Mapping[str, Sequence[int]]:
         """Return the expected points of Black (TB) and White (TW) after the last move; {} if there are no forecasts."""
@@ -108,10 +105,8 @@ class Review:
         last = ownership[-1].ravel()
         return {name: np.flatnonzero(side * last >= SHARE).tolist() for name, side in (("TB", 1), ("TW", -1))}
 
-    def figure(self) -> "Figure":
-        """Return a graph of win rate and score with the mistakes marked; raise ImportError if matplotlib is missing."""
-        from alphago.ui.review_graph import draw_review  # only now: it loads matplotlib
-
+    def graph(self) -> Drawing:
+        """Return a graph of win rate and score with the mistakes marked."""
         names = " against ".join(name for name in self.game.players if name) or "a game"
         faults = [(move.ply, move.colour, move.grade) for move in self.mistakes]
         return draw_review(self.analysis, faults, f"{names}, {self.game.result or 'no result'}")

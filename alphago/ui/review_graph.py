@@ -1,49 +1,36 @@
 """The graph of a review: win rate and score by move, with the mistakes marked."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-import numpy as np
-
+from alphago.drawing.axes import SHARE
+from alphago.drawing.curves import Curve, CurvePanel, Mark, curves_picture
+from alphago.drawing.shapes import BLUE, ORANGE, WHITE, Drawing, Style
 from alphago.mcts.analysis_result import Analysis
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#666666"  # distinct for colour-blind eyes (Okabe and Ito 2008)
-SIZES = {"blunder": 70, "mistake": 40, "inaccuracy": 18}
+RADII = {"blunder": 5.0, "mistake": 3.8, "inaccuracy": 2.6}
+PANEL = (900.0, 230.0)
+X_LABEL = "move   (orange: mistakes, Black's filled circles, White's hollow squares; larger is worse)"
 
 
-def draw_review(analysis: Analysis, faults: Sequence[tuple[int, int, str]], title: str) -> "Figure":
-    """Return a graph of win rate and score of a game's positions; raise ImportError if matplotlib is missing.
+def draw_review(analysis: Analysis, faults: Sequence[tuple[int, int, str]], title: str) -> Drawing:
+    """Return a graph of win rate and score of a game's positions.
 
-    faults: (ply, colour, grade) of each mistake; colour +1 Black, -1 White; grade a key of SIZES.
+    faults: (ply, colour, grade) of each mistake; colour +1 Black, -1 White; grade a key of RADII.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ImportError("a graph needs the library matplotlib: pip install 'alphago[plot]' brings it") from None
     black = analysis.as_black()
-    plies = np.arange(len(black))
-    panels = 2 if black.has_scores else 1
-    figure = Figure(figsize=(10, 2.6 * panels + 0.6), layout="constrained")
-    axes = figure.subplots(panels, 1, sharex=True, squeeze=False)[:, 0]
-    figure.suptitle(title, fontsize=11)
-    series = [("Black wins", 100 * black.root_win_rate, 50.0, "%")]
+    panels = [CurvePanel("Black wins", unit=SHARE, level=0.5, low=0.0, high=1.0, fills=True)]
+    series = [black.root_win_rate]
     if black.has_scores:
-        series.append(("Black's lead", black.root_score, 0.0, "points"))
-    for panel, (title, values, middle, unit) in zip(axes, series, strict=True):
-        panel.axhline(middle, color=GREY, linewidth=0.8)
-        panel.plot(plies, values, color=BLUE, linewidth=1.6)
-        panel.fill_between(plies, middle, values, color=BLUE, alpha=0.12)
-        for ply, colour, grade in faults:
-            marker, face = ("o", ORANGE) if colour == 1 else ("s", "white")
-            panel.scatter(
-                ply + 1, values[ply + 1], s=SIZES[grade], marker=marker, facecolor=face,
-                edgecolor=ORANGE, zorder=3,
-            )  # fmt: skip
-        panel.set_ylabel(f"{title} ({unit})")
-        panel.spines[["top", "right"]].set_visible(False)
-    axes[0].set_ylim(0, 100)
-    axes[-1].set_xlabel("move   (orange: mistakes, Black's filled, White's hollow; larger is worse)")
-    return figure
+        panels.append(CurvePanel("Black's lead", unit="points", level=0.0, fills=True))
+        series.append(black.root_score)
+    for i, values in enumerate(series):
+        marks = [mark(ply + 1, float(values[ply + 1]), colour, grade) for ply, colour, grade in faults]
+        curve = Curve(range(len(values)), values.tolist(), BLUE, is_exact=True)
+        panels[i] = panels[i]._replace(curves=[curve], marks=marks)
+    return curves_picture(panels, 1, X_LABEL, texts=[title], size=PANEL)
+
+
+def mark(x: float, y: float, colour: int, grade: str) -> Mark:
+    """Return the mark of a mistake; colour, grade: as in `draw_review`."""
+    style = Style(ORANGE if colour == 1 else WHITE, ORANGE, 1.5)
+    return Mark(x, y, RADII[grade], style, is_square=colour == -1)

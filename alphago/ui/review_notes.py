@@ -21,11 +21,12 @@ def notes_of(analysis: Analysis, moves: Sequence[int]) -> dict[int, MoveNote]:
         score = float(black.root_score[ply])
         played = moves[ply] if ply < len(moves) else None
         notes[ply] = MoveNote(
-            float(black.value[ply]), int(black.root_visits[ply]) or None,
+            float(black.value[ply]),
+            int(black.root_visits[ply]) or None,
             None if played is None else float(black.prior[ply, played]),
             None if np.isnan(score) else score,
             None if played is None else int(black.visits[ply, played]),
-        )  # fmt: skip
+        )
     return notes
 
 

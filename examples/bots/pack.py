@@ -14,8 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from alphago import NeuralNet, load_model
-from alphago.nn.export import layer_weights
-from alphago.nn.graph import network_graph
+from alphago.nn.export import layer_weights, network_graph
 
 HERE = Path(__file__).parent
 MOST_WEIGHTS, MOST_BYTES = 80_000, 100_000

@@ -210,17 +210,6 @@ class TestResume:
         with pytest.raises(ValueError, match=r"evaluation\.json is damaged"):
             tournament(tmp_path)
 
-    def test_without_the_sgf_library(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Games are played and kept all the same; later, where it is installed, the files are written."""
-        with monkeypatch.context() as patch:
-            patch.setitem(sys.modules, "sgfmill", None)
-            one = played(tmp_path, HASH, RANDOM, games=2)
-            assert "no SGF files were written: SGF files need the library sgfmill: pip" in standings(one)
-            assert not (tmp_path / "out" / "games").exists()
-        later = tournament(tmp_path, HASH, RANDOM, games=2)
-        assert len(list((tmp_path / "out" / "games").iterdir())) == 2
-        assert "no SGF" not in standings(later)
-
 
 class TestSequentialTest:
     def test_a_match_ends_early(self, tmp_path: Path) -> None:

@@ -78,10 +78,13 @@ def test_a_profile_from_a_trace(bench: Bench) -> None:
         return {"ph": "X", "name": name, "cat": kind, "ts": begin, "dur": length}
 
     trace = [
-        event("copy_batch", "kernel", 100, 10), event("reach_batch", "kernel", 105, 20),
-        event("Memcpy HtoD", "gpu_memcpy", 140, 5), event("aten::add", "cpu_op", 0, 1000),
-        event("reach_batch", "kernel", 150, 10), {"ph": "i", "name": "a mark", "ts": 3},
-    ]  # fmt: skip
+        event("copy_batch", "kernel", 100, 10),
+        event("reach_batch", "kernel", 105, 20),
+        event("Memcpy HtoD", "gpu_memcpy", 140, 5),
+        event("aten::add", "cpu_op", 0, 1000),
+        event("reach_batch", "kernel", 150, 10),
+        {"ph": "i", "name": "a mark", "ts": 3},
+    ]
     events = gpu_profile.read_events({"traceEvents": trace}, gpu_profile.ON_GPU)
     found = gpu_profile.Profiled(events, wall=100.0)
     assert found.busy() == 25 + 5 + 10
@@ -99,9 +102,8 @@ def test_figures_are_kept(bench: Bench, tmp_path: Path) -> None:
     bench.run("gpu.py", *HOST, "--only", "memcheck", *kept)
     bench.run("gpu.py", *HOST, "--only", "racecheck", *kept)
     rows = json.loads((tmp_path / "figures.json").read_text())
-    assert [(row["part"], row["target"], row["held"]) for row in rows] == [
-        ("memcheck", "0 errors", None), ("racecheck", "0 hazards", None),
-    ]  # fmt: skip
+    targets = [("memcheck", "0 errors", None), ("racecheck", "0 hazards", None)]
+    assert [(row["part"], row["target"], row["held"]) for row in rows] == targets
 
 
 @needs_compiler

@@ -59,9 +59,8 @@ def test_what_parts_say_is_kept_and_they_run_once(slices: ModuleType, tmp_path: 
     assert "\ntwo\n=== second: exit code 1 after " in log
     assert "third: 70 minutes do not fit into the " in log
     done = json.loads((tmp_path / "out" / "parts.json").read_text())
-    assert {name: (row["exit code"], row["over"]) for name, row in done.items()} == {
-        "first": (0, True), "second": (1, True),
-    }  # fmt: skip
+    ends = {name: (row["exit code"], row["over"]) for name, row in done.items()}
+    assert ends == {"first": (0, True), "second": (1, True)}
     after = tmp_path / "next"
     slices.Slice(options(tmp_path, out=after, before=tmp_path / "out", minutes=80.0)).run(parts)
     assert "\nthree\n" in (after / "log.txt").read_text().removeprefix(log)
@@ -130,8 +129,10 @@ def test_the_summary_begins_with_what_was_missed(slices: ModuleType, tmp_path: P
     ]
     (tmp_path / "figures.json").write_text(json.dumps(rows))
     assert list(slices.summary(tmp_path)) == [
-        "  NO  share: 20% (at least 30%)", " yes  a wave: 70 us (at most 80 us)", "   -  product: 790 TFLOP/s",
-    ]  # fmt: skip
+        "  NO  share: 20% (at least 30%)",
+        " yes  a wave: 70 us (at most 80 us)",
+        "   -  product: 790 TFLOP/s",
+    ]
 
 
 def test_an_unknown_part(bench: Bench, tmp_path: Path) -> None:
@@ -153,12 +154,8 @@ def test_the_exit_code_says_whether_a_run_is_over(bench: Bench, tmp_path: Path, 
     with pytest.raises(SystemExit) as caught:
         bench.run("gpu_training.py", "--preset", "19x19", "--minutes", "30", "--stop-after", "9", "--folder", "runs/a")
     assert caught.value.code == code
-    assert calls == [
-        {
-            "preset": "19x19", "folder": Path("runs/a"), "device": "cuda", "stop_after": 9.0, "compact": True,
-            "max_minutes": 30.0,
-        }
-    ]  # fmt: skip
+    run = {"preset": "19x19", "folder": Path("runs/a"), "device": "cuda", "compact": True}
+    assert calls == [{**run, "stop_after": 9.0, "max_minutes": 30.0}]
 
 
 @needs_compiler

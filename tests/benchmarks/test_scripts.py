@@ -28,10 +28,10 @@ SMALL = {
         "--size 5 --height 1 --channels 8 --batches 2 4 --turns 1 --seconds 0.001 --games 2 --readouts 1",
         [
             r"network, \d+ positions of 2 games",
-            r"fused, float32 +0\.0000\d\d +0\.000\d\d\d +0\.000\d\d +0\.000\d\d\n",  # float32 rounds little
+            r"folded, float32 +0\.0000\d\d +0\.000\d\d\d +0\.000\d\d +0\.000\d\d\n",  # float32 rounds little
             r"5x5, 1 x 8, on 1 of the cores",
             r"eager, float32 +[\d,]+ +[24] +0\.00s +1\.00\n",
-            r"fused, float32 +[\d,]+ +[24] +\d+\.\d\ds +\d+\.\d\d   \(at least 1\.15 wanted\)",
+            r"folded, float32 +[\d,]+ +[24] +\d+\.\d\ds +\d+\.\d\d\n",
         ],
     ),
     "quick.py": (
@@ -39,7 +39,7 @@ SMALL = {
         [
             r"9x9 light \(own eyes spared\) +[\d,]+\n",
             r"hash network +[\d,]+ +[1-9]\d*\.\d\n",
-            r"7x7, 4 x 32, 32 readouts, fused +[\d,]+ +[\d,]+ +[\d,]+ +\d+\.\d\d\n",
+            r"7x7, 4 x 32, 32 readouts +[\d,]+ +[\d,]+ +[\d,]+ +\d+\.\d\d\n",
         ],
     ),
     "ten_lines.py": (

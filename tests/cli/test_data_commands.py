@@ -113,7 +113,9 @@ class TestData:
         address, folder, handler = server
         with tarfile.open(folder / "a.tar.gz", "w:gz") as archive:
             archive.add(DATA / "9x9", "9x9")
-        ours = Collection("games of tests", "https://example.org", "MIT", (f"{address}/x/a.tar.gz", f"{address}/b"))
+        ours = Collection(
+            "games of tests", "https://example.org", (f"{address}/x/a.tar.gz", f"{address}/b"), licence="MIT"
+        )
         monkeypatch.setitem(downloads.COLLECTIONS, "ours", ours)
         monkeypatch.chdir(tmp_path)
         words = ["data", "ours", "--mirror", address, "--workers", "1", "--min-moves", "5", "--any-result"]
@@ -143,7 +145,7 @@ class TestData:
         assert fetch(f"{address}/whole.zip", tmp_path).read_bytes() == data
 
     def test_no_network(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        ours = Collection("x", "y", "z", ("http://127.0.0.1:9/a.zip",))
+        ours = Collection("x", "y", ("http://127.0.0.1:9/a.zip",))
         monkeypatch.setitem(downloads.COLLECTIONS, "ours", ours)
         monkeypatch.chdir(tmp_path)
         assert main(["data", "ours"]) == 2

@@ -58,7 +58,7 @@ def test_errors_of_gtp(arguments: list[str], sentence: str, capsys: pytest.Captu
 )
 def test_policies(words: list[str], network: str, readouts: int, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
-    monkeypatch.setattr("alphago.ui.gtp.commands.serve", lambda *given, **_: calls.append(given))
+    monkeypatch.setattr("alphago.ui.gtp.game_commands.serve", lambda *given, **_: calls.append(given))
     assert main(["gtp", "--board-size", "7", *words]) == 0
     ((env, player, number),) = calls
     assert (env.N, type(player).__name__, number) == (7, network, readouts)

@@ -110,11 +110,15 @@ class Twins:
         """As `compare`, with answers that are written where the kernels are, planes with channels last."""
         env, count, backend = self.env, len(self.slots), self.theirs.backend
         shapes = {
-            "legal_mask": ((env.action_space,), np.bool_), "is_over": ((), np.bool_), "to_play": ((), np.int8),
-            "hash": ((), np.int64), "score": ((), np.float32), "outcome": ((), np.float32),
-            **dict.fromkeys(("ownership", *self.pass_alive), ((env.N ** 2,), np.int8)),
+            "legal_mask": ((env.action_space,), np.bool_),
+            "is_over": ((), np.bool_),
+            "to_play": ((), np.int8),
+            "hash": ((), np.int64),
+            "score": ((), np.float32),
+            "outcome": ((), np.float32),
+            **dict.fromkeys(("ownership", *self.pass_alive), ((env.N**2,), np.int8)),
             **dict.fromkeys(self.decisive, ((), np.int32)),
-        }  # fmt: skip
+        }
         for verb, (shape, dtype) in shapes.items():
             there = getattr(self.theirs, verb)(self.slots, backend.zeros((count, *shape), dtype))
             here = getattr(self.ours, verb)(self.slots, np.empty((count, *shape), dtype))

@@ -86,7 +86,6 @@ def test_all_games_of_a_folder(backend: Backend) -> None:
 
 def replay(path: Path, backend: Backend, every: int) -> None:
     """A game move by move; all that can be asked is compared after every so many."""
-    pytest.importorskip("sgfmill", reason="SGF files need sgfmill")
     game = read_sgf(path)
     start = game.position(ply=0)
     twins = Twins(start.env, 1, backend)

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from alphago.cuda import host, source
+from alphago.cuda import host, kernel_source
 from alphago.cuda.contract import BackendMissing
 from alphago.env.go import GoEnv
 from alphago.env.go_cuda import PROGRAM
@@ -21,7 +21,7 @@ from tests.cuda.boards import PROGRAMS, Twins
 from tests.devices import needs_compiler
 
 ROOT = Path(__file__).parents[2]
-FILES = {path.name for folder in (source.FOLDER, PROGRAM.path.parent) for path in folder.glob("*.cu*")}
+FILES = {path.name for folder in (kernel_source.FOLDER, PROGRAM.path.parent) for path in folder.glob("*.cu*")}
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is no nvcc")
 
 
@@ -36,9 +36,9 @@ def test_constants_are_numbas() -> None:
 
 def test_a_name_with_two_values_is_refused() -> None:
     one, other = SimpleNamespace(__name__="one", KO=1), SimpleNamespace(__name__="other", KO=2)
-    assert source.constants(one, one) == {"KO": 1}
+    assert kernel_source.constants(one, one) == {"KO": 1}
     with pytest.raises(ValueError, match="KO is 1 in one kernel module and 2 in other"):
-        source.constants(one, other)
+        kernel_source.constants(one, other)
 
 
 @pytest.mark.parametrize("game", PROGRAMS)
@@ -95,7 +95,7 @@ def test_the_source_compiles_without_warnings(game: str, tmp_path: Path) -> None
 @needs_compiler
 def test_a_plane_that_only_python_has_does_not_compile(tmp_path: Path) -> None:
     """It would stay as it was in memory."""
-    text = source.Program(PROGRAM.path, {**PROGRAM.numbers, "PLANES": PROGRAM.numbers["PLANES"] + 1}).host_text
+    text = kernel_source.Program(PROGRAM.path, {**PROGRAM.numbers, "PLANES": PROGRAM.numbers["PLANES"] + 1}).host_text
     with pytest.raises(BackendMissing, match=r"a new plane of go_planes\.py has to be written here too"):
         host.compile_library(text, tmp_path / "x.so", ("-fsyntax-only",))
 

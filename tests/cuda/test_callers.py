@@ -9,7 +9,7 @@ from alphago.env.go import GoEnv
 from alphago.mcts.player import MCTSPlayer
 from alphago.nn.net import NeuralNet
 from alphago.training.selfplay import selfplay
-from alphago.ui.gtp.commands import GoEngine
+from alphago.ui.gtp.game_commands import GoEngine
 from alphago.ui.terminal.terminal_game import play
 
 GO = GoEnv(3, komi=0.5)

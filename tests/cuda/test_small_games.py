@@ -21,7 +21,7 @@ from tests.devices import needs_compiler
 SMALL = [
     *(ReversiEnv(size) for size in (4, 6, 8, 10, 12, 16)),
     *(GomokuEnv(*options) for options in ((2, 1, 3), (3, 3, 3), (5, 4, 5), (6, 3, 17), (9, 5, 17), (15, 5, 5))),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("env", SMALL, ids=repr)

@@ -16,14 +16,11 @@ def drawing(*shapes: Shape) -> Drawing:
 
 
 def test_shapes_are_where_they_belong() -> None:
-    image = to_image(drawing(
-        Circle(10, 10, 5, Style("#ff0000")), Rect(20, 5, 6, 6, Style("#00ff00")),
-        Polygon(((30, 0), (30, 20)), Style(stroke="#0000ff", width=2), is_open=True),
-    ))  # fmt: skip
+    line = Polygon(((30, 0), (30, 20)), Style(stroke="#0000ff", width=2), is_open=True)
+    image = to_image(drawing(Circle(10, 10, 5, Style("#ff0000")), Rect(20, 5, 6, 6, Style("#00ff00")), line))
     assert image.size == (40, 20)
-    assert [image.getpixel(point) for point in ((10, 10), (23, 8), (30, 10), (1, 1), (10, 18))] == [
-        (255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255), (255, 255, 255)
-    ]  # fmt: skip
+    assert [image.getpixel(point) for point in ((10, 10), (23, 8), (30, 10))] == [(255, 0, 0), (0, 255, 0), (0, 0, 255)]
+    assert [image.getpixel(point) for point in ((1, 1), (10, 18))] == [(255, 255, 255)] * 2
 
 
 def test_text_is_painted() -> None:

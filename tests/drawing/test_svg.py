@@ -16,10 +16,9 @@ def drawing(*shapes: Shape, label: str = "a picture") -> Drawing:
 
 
 def test_every_shape_is_an_element() -> None:
-    svg = to_svg(drawing(
-        Circle(1, 2, 3, DOT), Polygon(((0, 0), (1, 2.5)), Style(stroke="#ff0000", width=2), is_open=True),
-        Polygon(((0, 0), (1, 1), (2, 0)), DOT), Text(5, 5, "five", 10, anchor="end", bold=True),
-    ))  # fmt: skip
+    line = Polygon(((0, 0), (1, 2.5)), Style(stroke="#ff0000", width=2), is_open=True)
+    triangle, text = Polygon(((0, 0), (1, 1), (2, 0)), DOT), Text(5, 5, "five", 10, anchor="end", bold=True)
+    svg = to_svg(drawing(Circle(1, 2, 3, DOT), line, triangle, text))
     (circle,), (line,), (triangle,) = shapes(svg, "circle"), shapes(svg, "polyline"), shapes(svg, "polygon")
     assert (circle.get("cx"), circle.get("cy"), circle.get("r"), circle.get("fill")) == ("1", "2", "3", "#000000")
     assert (line.get("points"), line.get("fill"), line.get("stroke-width")) == ("0,0 1,2.5", "none", "2")

@@ -5,7 +5,7 @@ import pytest
 from alphago.env.check import check_game
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import IllegalMove
-from alphago.examples.connect_four import ConnectFourEnv as PlainConnectFourEnv
+from alphago.examples.plain_connect_four import PlainConnectFourEnv
 from tests.env.counting import count_games
 
 

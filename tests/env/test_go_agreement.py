@@ -153,8 +153,8 @@ def test_liberties_fit_into_one_number() -> None:
         row = batch.rows[0]
         empties = {layout.point_of(row, action) for action in np.flatnonzero(turned.ravel() == 0)}
         chain = [layout.point_of(row, action) for action in np.flatnonzero(turned)]
-        pairs = [near for stone in chain for side in range(4)
-                 if (near := layout.neighbour(stone, side, size + 1)) in empties]  # fmt: skip
+        sides = [layout.neighbour(stone, side, size + 1) for stone in chain for side in range(4)]
+        pairs = [near for near in sides if near in empties]
         assert len(pairs) > 550
         number = layout.load_long(row, layout.cell(row[layout.cell(chain[0]) + layout.HEAD]) + layout.LIBERTIES_LOW)
         count, rest = divmod(int(number), 1 << layout.COUNT_BITS)

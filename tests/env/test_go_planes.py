@@ -233,15 +233,15 @@ def test_pass_alive_planes() -> None:
         . O . . .
         O O . . .
         """
-    for mover, own, enemy in (("black", features.OWN_ALIVE, features.ENEMY_ALIVE),
-                              ("white", features.ENEMY_ALIVE, features.OWN_ALIVE)):  # fmt: skip
+    sides = (features.OWN_ALIVE, features.ENEMY_ALIVE)
+    for mover, own, enemy in (("black", *sides), ("white", *reversed(sides))):
         shown = position(drawing, env=GoEnv(5, planes="alive"), to_play=mover)
         assert marked(shown, own) == "A5 B5 C5 D5 A4 B4 C4 D4"
         assert marked(shown, enemy) == ""  # a second eye is not closed yet
         closed = position(drawing.replace("O O . . .", "O O O . ."), env=shown.env, to_play=mover)
         assert marked(closed, enemy) == ""
-        lives = position(drawing.replace("O O . . .", "O O O O .").replace(". O . . .", ". O O O ."),
-                         env=shown.env, to_play=mover)  # fmt: skip
+        larger = drawing.replace("O O . . .", "O O O O .").replace(". O . . .", ". O O O .")
+        lives = position(larger, env=shown.env, to_play=mover)
         assert marked(lives, enemy) == "E5 E4 A3 B3 C3 D3 E3 A2 B2 C2 D2 E2 A1 B1 C1 D1 E1"
 
 

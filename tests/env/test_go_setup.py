@@ -94,7 +94,7 @@ class TestHistory:
             ({"captures": (1, -1)}, "captures must be two integers, Black's and White's, got (1, -1)"),
             ({"board": [[0], [0, 1]]}, "board must be [5, 5] points of 1, -1 and 0"),
         ],
-    )  # fmt: skip
+    )
     def test_what_does_not_fit_together(self, setup: dict, text: str) -> None:
         with pytest.raises(ValueError, match=re.escape(text)):
             GoEnv(5).position(**setup)

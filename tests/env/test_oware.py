@@ -83,9 +83,8 @@ class TestRules:
     """Each difference between those who play Oware."""
 
     def test_by_name(self) -> None:
-        assert OwareEnv().config == {
-            "max_moves": 200, "repetition": True, "remainder": "own", "graded": False, "planes": "board"
-        }  # fmt: skip
+        rules = {"max_moves": 200, "repetition": True, "remainder": "own", "graded": False}
+        assert OwareEnv().config == {**rules, "planes": "board"}
         assert OwareEnv(rules="cgzero") == OwareEnv(199, repetition=False, remainder="nobody", graded=True)
         assert OwareEnv(rules="cgzero", repetition=True, max_moves=300).rules == (300, True, "nobody", True)
         assert OwareEnv(90, planes="one-hot").replace(rules="cgzero") == OwareEnv(rules="cgzero", planes="one-hot")
@@ -101,17 +100,17 @@ class TestRules:
         while not now.is_over:
             now = now.play(int(np.argmax(now.legal_mask)))
         assert len(now.moves) == 99
-        assert (now.stores, sum(now.houses), now.score(), now.result) == ((23, 23), 2, 0, 0)
+        assert (now.captures, sum(now.houses), now.score(), now.result) == ((23, 23), 2, 0, 0)
 
     def test_who_cannot_feed_still_takes_the_rest(self) -> None:
         end = OwareEnv(rules="cgzero").position(houses=[3, 1, *[0] * 10], margin=-4)
-        assert (end.is_over, end.stores) == (True, (24, 24))
+        assert (end.is_over, end.captures) == (True, (24, 24))
 
     def test_grades(self) -> None:
         """25 to 12 after 100 plies of 199; after 7 it would be more than 1."""
         setup = {"houses": [0, 0, 0, 0, 1, 1, 1, 5, 5, 0, 0, 0], "margin": 11}
         end = play(OwareEnv(rules="cgzero").position(**setup, move_number=99), "F")
-        assert end.stores == (25, 12)
+        assert end.captures == (25, 12)
         assert end.outcome == pytest.approx(0.85 + 0.0006 * 99 + 0.0026 * 25 - 0.0020 * 12, abs=1e-6)
         assert (end.result, end.score()) == (1, 13)
         assert play(OwareEnv(rules="cgzero").position(**setup, move_number=6), "F").outcome == 1
@@ -166,7 +165,7 @@ class TestCapture:
         """The last seed makes three in C, then two in B is taken too; four in A stays."""
         after = play(position("0 0 0 0 0 3", "3 1 2 5 5 0", margin=1), "F")
         assert sides(after) == ("0 0 0 0 0 0", "4 0 0 5 5 0")
-        assert after.stores == (20, 14)
+        assert after.captures == (20, 14)
 
     def test_nothing_behind_a_house_that_is_not(self) -> None:
         after = play(position("0 0 0 0 0 3", "2 4 1 5 5 0"), "F")
@@ -200,7 +199,7 @@ class TestFeeding:
         """No seed of Black's reaches White, who has none: Black keeps them, and the game is over."""
         end = position("3 1 0 0 0 0", "0 0 0 0 0 0", margin=-4)
         assert end.is_over
-        assert end.stores == (24, 24)
+        assert end.captures == (24, 24)
         assert end.result == 0
 
 
@@ -209,7 +208,7 @@ class TestEnd:
         """25 seeds win at once; the rest counts for nobody."""
         end = play(position("0 0 0 0 1 1", "1 5 5 0 0 0", margin=11), "F")
         assert end.is_over
-        assert end.stores == (25, 12)
+        assert end.captures == (25, 12)
         assert (end.score(), end.result) == (13, 1)
 
     def test_half_is_not_enough(self) -> None:
@@ -222,13 +221,13 @@ class TestEnd:
             now = now.play(int(np.argmax(now.legal_mask)))
             moves += 1
         assert moves == 12
-        assert now.stores == (24, 24)
+        assert now.captures == (24, 24)
 
     def test_the_limit(self) -> None:
         """Both take their own houses."""
         end = play(position("4 4 4 4 4 4", "4 4 4 4 4 4", max_moves=1), "F")
         assert end.is_over
-        assert end.stores == (20, 28)
+        assert end.captures == (20, 28)
         assert (end.score(), end.result) == (-8, -1)
 
 

@@ -14,7 +14,7 @@ from alphago.env.gomoku import GomokuEnv
 from alphago.env.oware import OwareEnv
 from alphago.env.pictured import Look
 from alphago.env.reversi import ReversiEnv
-from alphago.examples.connect_four import ConnectFourEnv as Columns
+from alphago.examples.plain_connect_four import PlainConnectFourEnv as Columns
 from alphago.examples.tic_tac_toe import TicTacToe, TicTacToeEnv
 from tests.diagrams import play, position
 from tests.drawing.reading import root_of, shapes, texts, title
@@ -34,10 +34,8 @@ class Drawn(GameEnv):
         return TicTacToe()
 
 
-GAMES = [
-    GoEnv(2), GoEnv(5), GoEnv(9), GoEnv(19), GoEnv(25), GomokuEnv(15), ConnectFourEnv(), ReversiEnv(8), OwareEnv(),
-    TicTacToeEnv(), Drawn(),
-]  # fmt: skip
+SMALL = [GomokuEnv(15), ConnectFourEnv(), ReversiEnv(8), OwareEnv(), TicTacToeEnv(), Drawn()]
+GAMES = [*(GoEnv(size) for size in (2, 5, 9, 19, 25)), *SMALL]
 
 
 def played(env: GameEnv, moves: int, seed: int = 1) -> Any:
@@ -50,8 +48,8 @@ def played(env: GameEnv, moves: int, seed: int = 1) -> Any:
 
 def stones(svg: str) -> dict[str, int]:
     """How many stones of each colour a picture has."""
-    return {"black": len(shapes(svg, "circle", fill=BLACK, stroke=BLACK)),
-            "white": len(shapes(svg, "circle", fill=WHITE, stroke=EDGE))}  # fmt: skip
+    colours = {"black": (BLACK, BLACK), "white": (WHITE, EDGE)}
+    return {name: len(shapes(svg, "circle", fill=fill, stroke=edge)) for name, (fill, edge) in colours.items()}
 
 
 @pytest.mark.parametrize("env", GAMES, ids=str)
@@ -76,8 +74,8 @@ def test_stones_are_those_of_the_board(env: GameEnv) -> None:
 
 def test_a_stone_is_on_its_point() -> None:
     now = GoEnv(3).position(black="A3", white="C1")
-    (black,), (white,) = (shapes(now.svg(), "circle", fill=fill, stroke=edge) for fill, edge in
-                          ((BLACK, BLACK), (WHITE, EDGE)))  # fmt: skip
+    (black,) = shapes(now.svg(), "circle", fill=BLACK, stroke=BLACK)
+    (white,) = shapes(now.svg(), "circle", fill=WHITE, stroke=EDGE)
     assert float(black.get("cx") or 0) < float(white.get("cx") or 0)
     assert float(black.get("cy") or 0) < float(white.get("cy") or 0)
 

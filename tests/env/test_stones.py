@@ -11,7 +11,7 @@ from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.reversi import ReversiEnv
-from alphago.examples.connect_four import ConnectFourEnv as PlainConnectFourEnv
+from alphago.examples.plain_connect_four import PlainConnectFourEnv
 
 GAMES = [GomokuEnv(5, 4, 7), ReversiEnv(6), ConnectFourEnv()]
 GOMOKU = GomokuEnv(5, 2, 3)
@@ -121,7 +121,7 @@ class TestSetUps:
             (ReversiEnv(4), {(0, 0): 1}, {}, "board must have stones on the four points in the middle"),
             (ReversiEnv(4), {}, {"to_play": "red"}, "to_play must be 'black' or 'white'"),
         ],
-    )  # fmt: skip
+    )
     def test_what_no_game_has(self, env: GameEnv, stones: dict, setup: dict, text: str) -> None:
         board = np.zeros(env.plane_shape, int)
         for point, colour in stones.items():

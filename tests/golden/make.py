@@ -44,7 +44,9 @@ SEARCHES: dict[str, tuple[Position, int, SearchSettings]] = {
     "5x5": (GoEnv(5).position(), 400, Puct()),
     "5x5, AlphaGo.jl": (GoEnv(5).position(), 400, Puct(first_play_reduction=0.0)),
     "5x5, AlphaGo Zero": (
-        GoEnv(5).position(), 400, Puct(c_puct=1.5, parent_value_weight=0.0, first_play_reduction=0.0)
+        GoEnv(5).position(),
+        400,
+        Puct(c_puct=1.5, parent_value_weight=0.0, first_play_reduction=0.0),
     ),
     "5x5, 8 leaves": (diagrams.play(GoEnv(5).position(), "B C3, W C4, B pass"), 400, Puct(leaves=8, virtual_loss=2)),
     "9x9 set up": (diagrams.position(NINE, komi=6.5), 800, Puct()),
@@ -52,10 +54,12 @@ SEARCHES: dict[str, tuple[Position, int, SearchSettings]] = {
     "tic-tac-toe, Gumbel": (TicTacToeEnv().position(), 60, Gumbel()),
     "5x5, Gumbel": (GoEnv(5).position(), 200, Gumbel()),
     "9x9 set up, Gumbel, 6 candidates": (
-        diagrams.position(NINE, komi=6.5), 128, Gumbel(considered=6, c_visit=10.0, c_scale=0.3)
+        diagrams.position(NINE, komi=6.5),
+        128,
+        Gumbel(considered=6, c_visit=10.0, c_scale=0.3),
     ),
     "9x9 set up, Gumbel, 4 leaves": (diagrams.position(NINE), 400, Gumbel(leaves=4, c_scale=0.1)),
-}  # fmt: skip
+}
 
 
 def search(position: Position, readouts: int, settings: SearchSettings) -> list[dict[str, int]]:

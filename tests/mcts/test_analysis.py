@@ -32,9 +32,14 @@ class HashForecaster(HashEvaluator):
         self.calls: list[int] = []
 
     def evaluate_forecasts(
-        self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray,
-        forecasts: tuple[np.ndarray, np.ndarray] | None, symmetries: tuple[int, ...] = (0,),
-    ) -> None:  # fmt: skip
+        self,
+        batch: GameBatch,
+        slots: np.ndarray,
+        priors: np.ndarray,
+        values: np.ndarray,
+        forecasts: tuple[np.ndarray, np.ndarray] | None,
+        symmetries: tuple[int, ...] = (0,),
+    ) -> None:
         self.symmetries.append(tuple(symmetries))
         self.calls.append(len(slots))
         self.evaluate(batch, slots, priors, values)

@@ -38,7 +38,7 @@ SEARCH = """
 from alphago import ConnectFourEnv, MCTSPlayer, selfplay
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.env.kernels import connect_four
-from alphago.mcts.kernels import gumbel, nodes, puct, subtrees, summary, waves
+from alphago.mcts.kernels import gumbel, nodes, puct, subtrees, tree_reading, waves
 from alphago.mcts.warm_up import warm_up
 assert warm_up() is None, "it is compiled, and begun all the same"
 for rule in ("gumbel", "puct"):
@@ -49,8 +49,8 @@ for rule in ("gumbel", "puct"):
 player.position.planes()
 for kernel in (
     puct.select, puct.mix_noise, gumbel.select, gumbel.add_candidates, gumbel.improved_policy, nodes.root_visits,
-    nodes.root_priors, waves.expand, subtrees.clear_all, subtrees.restart_all, subtrees.advance, summary.add_up,
-    summary.write_lines, summary.root_values, connect_four.planes_batch,
+    nodes.root_priors, waves.expand, subtrees.clear_all, subtrees.restart_all, subtrees.advance, tree_reading.add_up,
+    tree_reading.write_lines, tree_reading.root_values, connect_four.planes_batch,
 ):
     stats = kernel.stats
     assert (len(stats.cache_hits), len(stats.cache_misses)) == (1, 0), f"{kernel} is compiled again"
@@ -58,10 +58,8 @@ for kernel in (
 
 
 def run(program: str, cache: Path) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-W", "always", "-c", program], env={**os.environ, "NUMBA_CACHE_DIR": str(cache)},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    command, env = [sys.executable, "-W", "always", "-c", program], {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done
 

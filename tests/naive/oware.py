@@ -120,9 +120,13 @@ class NaiveOwareEnv(GameEnv):
     N = action_space = 6
 
     def __init__(
-        self, max_moves: int = 200, repetition: bool = True, remainder: str = "own", graded: bool = False,
+        self,
+        max_moves: int = 200,
+        repetition: bool = True,
+        remainder: str = "own",
+        graded: bool = False,
         planes: str = "board",
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.max_moves, self.repetition, self.remainder, self.graded = max_moves, repetition, remainder, graded
         self.plane_set = planes
         self.planes, self.plane_shape = (EXACT + 4, (2, 6)) if planes == "board" else (342, (1, 1))

@@ -16,7 +16,6 @@ from alphago.nn.policy import PointPolicy
 from alphago.nn.value import ForecastValue
 
 needs_openvino = pytest.mark.skipif(not openvino.is_installed(), reason="needs openvino")
-needs_onednn = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="needs oneDNN")
 
 
 class Claiming:

@@ -12,9 +12,8 @@ from torch import nn
 from alphago import ConnectFourEnv, GoEnv, NeuralNet, OwareEnv, ReversiEnv, load_model
 from alphago.env.game import GameEnv
 from alphago.nn.base import DenseBase, ResidualTower
-from alphago.nn.export import Export, export_model, onnx_run
-from alphago.nn.graph import network_graph
-from alphago.nn.graph_run import run_graph
+from alphago.nn.export import Export, export_model, network_graph, onnx_run
+from alphago.nn.graph import run_graph
 from alphago.nn.random_positions import random_planes
 from alphago.nn.value import AddedForecast, DenseValue
 
@@ -41,10 +40,8 @@ def nets() -> dict[str, NeuralNet]:
         "no square": NeuralNet(ConnectFourEnv(), **SMALL),
         "passes": NeuralNet(ReversiEnv(6), **SMALL),
         "preactivation": NeuralNet(ReversiEnv(4), ResidualTower(4, 8, 2, block="preactivation", activation="elu")),
-        "added": NeuralNet(
-            GoEnv(4), ResidualTower(16, 8, 1), AddedForecast(DenseValue(8, (4, 4)), 8), size_free=False
-        ),
-    }  # fmt: skip
+        "added": NeuralNet(GoEnv(4), ResidualTower(16, 8, 1), AddedForecast(DenseValue(8, (4, 4)), 8), size_free=False),
+    }
 
 
 @pytest.mark.parametrize("name", nets())
@@ -137,9 +134,8 @@ class TestOnnx:
         assert json.loads(facts["game_options"]) == OwareEnv().config
         for value in (*model.graph.input, *model.graph.output):
             assert "player about to move" in value.doc_string or value.name == "logits"
-        assert [d.dim_param or d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim] == [
-            "batch", 16, 2, 6
-        ]  # fmt: skip
+        sides = model.graph.input[0].type.tensor_type.shape.dim
+        assert [side.dim_param or side.dim_value for side in sides] == ["batch", 16, 2, 6]
 
     def test_without_its_packages(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         for name in ("onnx", "onnxruntime"):

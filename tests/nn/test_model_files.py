@@ -268,14 +268,15 @@ def test_weights_that_are_no_numbers_are_not_saved(net, path):
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [((9,), "a name such as '7x7', got 9$"), ((ENV, "9x9"), r"got GoEnv\(5\); the game comes second"),
-     ((None,), "got None"), ((), r"load_model needs path: load_model\(path, env, …\)")],
-)  # fmt: skip
-def test_what_is_no_path(arguments, sentence):
-    with pytest.raises(TypeError, match=sentence):
-        load_model(*arguments)
+def test_what_is_no_path():
+    for arguments, sentence in (
+        ((9,), "a name such as '7x7', got 9$"),
+        ((ENV, "9x9"), r"got GoEnv\(5\); the game comes second"),
+        ((None,), "got None"),
+        ((), r"load_model needs path: load_model\(path, env, …\)"),
+    ):
+        with pytest.raises(TypeError, match=sentence):
+            load_model(*arguments)
 
 
 def test_a_mistyped_name_is_answered_with_the_one_that_was_meant():

@@ -9,7 +9,6 @@ from torch import nn
 
 from alphago.env.go import GoEnv
 from alphago.nn.base import DenseBase, ResidualTower
-from alphago.nn.inference.fusion import FusedConv, fold_batch_norms, fuse_convolutions
 from alphago.nn.model_files import ModelError, write_network
 from alphago.nn.net import NeuralNet, load_model
 from alphago.nn.parts import PARTS, build_part, describe_part, register_part
@@ -19,12 +18,11 @@ from tests.nn.boards import (
     assert_reads_alike,
     evaluate,
     module_results,
-    needs_onednn,
     needs_openvino,
     random_batch,
     randomised,
     snapshot,
-)  # fmt: skip
+)
 from tests.nn.test_model_files import rewritten, texts_of
 
 ENV = GoEnv(5)
@@ -57,9 +55,7 @@ EACH = pytest.mark.parametrize("net", [randomised(make()) for make in NETS.value
 
 
 @EACH
-@pytest.mark.parametrize(
-    "form", [pytest.param("openvino", marks=needs_openvino), pytest.param("fused", marks=needs_onednn)]
-)
+@pytest.mark.parametrize("form", [pytest.param("openvino", marks=needs_openvino), "folded"])
 def test_each_runs_in_the_fast_forms(net, form):
     batch, slots = random_batch(ENV, 40, seed=7), np.arange(40)
     evaluator = snapshot(net, "float32", form=form)
@@ -82,18 +78,6 @@ def test_each_comes_back_from_its_file_without_being_passed(net, tmp_path):
     assert_reads_alike(again, net, position)
     for mine, theirs in zip(net.modules(), again.modules(), strict=True):
         assert type(mine) is type(theirs)
-
-
-@needs_onednn
-def test_preactivation_sums_are_part_of_the_convolution():
-    base = randomised(tower(block="preactivation"))
-    planes = torch.rand(2, PLANES, 5, 5)
-    graph = fuse_convolutions(fold_batch_norms(base), planes)
-    calls = [node for node in graph.graph.nodes if node.op == "call_module"]
-    convolutions = [node for node in calls if type(graph.get_submodule(node.target)) is FusedConv]
-    assert [len(node.args) for node in convolutions] == [1, 1, 2, 1, 2, 1, 2]
-    assert not [node for node in graph.graph.nodes if node.target in ("add", torch.add)]
-    torch.testing.assert_close(graph(planes), base(planes))
 
 
 def test_flat_features_get_flat_heads_and_one_board_size():

@@ -60,10 +60,8 @@ def test_networks_do_not_know_of_each_other(saved: dict[Path, list[float]]) -> N
 
 def test_another_program_loads_them(saved: dict[Path, list[float]]) -> None:
     paths = [*reversed(saved)]
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *map(str, paths)], cwd=ROOT, capture_output=True, text=True, timeout=120,
-        check=True,
-    )  # fmt: skip
+    command = [sys.executable, "-c", PROGRAM, *map(str, paths)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=True)
     for path, line in zip(paths, done.stdout.splitlines(), strict=True):
         assert np.allclose([float(word) for word in line.split()], saved[path], atol=1e-3)
 

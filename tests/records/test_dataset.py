@@ -136,10 +136,14 @@ class TestDamage:
 
     @pytest.mark.parametrize(
         ("name", "data", "why"),
-        [("moves-000000.npy", None, "is missing"), ("games-000000.npy", b"", "is damaged"),
-         ("games-000000.npy", b"\x93NUMPY\x01", "is damaged"), ("index.json", b"{", "is damaged"),
-         ("index.json", b'{"format":"alphago-dataset","version":9,"parts":[]}', "must be of format")],
-    )  # fmt: skip
+        [
+            ("moves-000000.npy", None, "is missing"),
+            ("games-000000.npy", b"", "is damaged"),
+            ("games-000000.npy", b"\x93NUMPY\x01", "is damaged"),
+            ("index.json", b"{", "is damaged"),
+            ("index.json", b'{"format":"alphago-dataset","version":9,"parts":[]}', "must be of format"),
+        ],
+    )
     def test_what_opening_says(self, tmp_path: Path, name: str, data: bytes | None, why: str) -> None:
         imported(tmp_path / "d", DATA / "9x9")
         if data is None:
@@ -172,9 +176,8 @@ class TestDuplicates:
 
     def test_hashes_differ(self) -> None:
         words = np.array([3, 4, 5], np.uint16)
-        hashes = {game_hash(9, 1, 0, words), game_hash(9, -1, 0, words), game_hash(9, 1, 1, words),
-                  game_hash(19, 1, 0, words), game_hash(9, 1, 0, words[:2])}  # fmt: skip
-        assert len(hashes) == 5
+        heads = [(9, 1, 0), (9, -1, 0), (9, 1, 1), (19, 1, 0)]
+        assert len({game_hash(9, 1, 0, words[:2]), *(game_hash(*head, words) for head in heads)}) == 5
         assert game_hash(9, 1, 2, words) == game_hash(9, 1, 2, words[[1, 0, 2]])  # the order of stones means nothing
 
     def test_seen(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -270,28 +273,31 @@ class TestSources:
 
 
 class TestFilters:
-    @pytest.mark.parametrize(
-        ("options", "reason"),
-        [({"size": 19}, "size"), ({"min_moves": 99}, "too short"), ({"max_moves": 2}, "too long"),
-         ({"max_handicap": 0}, "handicap"), ({"min_rank": 4}, "rank"), ({"any_result": False}, "no result")],
-    )  # fmt: skip
-    def test_reasons(self, tmp_path: Path, options: dict, reason: str) -> None:
+    def test_reasons(self, tmp_path: Path) -> None:
         (tmp_path / "a.sgf").write_text("(;SZ[9]HA[2]RE[Void]BR[3d]WR[9d]AB[gc][cg];W[ee];B[ff];W[aa])")
-        dataset, report = imported(tmp_path / "d", tmp_path / "a.sgf", filter=GameFilter(**{**vars(ANY), **options}))
-        assert (len(dataset), report.rejected) == (0, {reason: 1})
+        wrong = {"size": 19, "min_moves": 99, "max_moves": 2, "max_handicap": 0, "min_rank": 4, "any_result": False}
+        reasons = ("size", "too short", "too long", "handicap", "rank", "no result")
+        for (name, value), reason in zip(wrong.items(), reasons, strict=True):
+            chosen = GameFilter(**{**vars(ANY), name: value})
+            dataset, report = imported(tmp_path / f"d-{name}", tmp_path / "a.sgf", filter=chosen)
+            assert (len(dataset), report.rejected) == (0, {reason: 1})
 
     @pytest.mark.parametrize(
-        ("ranks", "least", "kept"),
-        [("BR[5k]WR[5k]", -10, True), ("BR[5k]WR[12k]", -10, False), ("BR[5k]", -10, False), ("WR[5k]", -10, False),
-         ("BR[5k]WR[?]", -30, False), ("", -30, False), ("BR[3d]WR[9p]", 3, True), ("BR[3d]", 1, False)],
-    )  # fmt: skip
-    def test_both_ranks_must_be_known(self, tmp_path: Path, ranks: str, least: int, kept: bool) -> None:
+        ("least", "kept", "ranks"),
+        [
+            (-10, True, ["BR[5k]WR[5k]"]),
+            (-10, False, ["BR[5k]WR[12k]", "BR[5k]", "WR[5k]"]),
+            (-30, False, ["BR[5k]WR[?]", ""]),
+            (3, True, ["BR[3d]WR[9p]"]),
+            (1, False, ["BR[3d]"]),
+        ],
+    )
+    def test_both_ranks_must_be_known(self, tmp_path: Path, least: int, kept: bool, ranks: list[str]) -> None:
         """An unknown rank is no rank between kyu and dan."""
-        (tmp_path / "a.sgf").write_text(f"(;SZ[9]RE[B+R]{ranks};B[ee];W[ff])")
-        dataset, _ = imported(
-            tmp_path / "d", tmp_path / "a.sgf", filter=GameFilter(min_moves=0, min_rank=least)
-        )  # fmt: skip
-        assert len(dataset) == kept
+        for number, given in enumerate(ranks):
+            (tmp_path / f"{number}.sgf").write_text(f"(;SZ[9]RE[B+R]{given};B[ee];W[f{'abcdef'[number]}])")
+        dataset, _ = imported(tmp_path / "d", tmp_path, filter=GameFilter(min_moves=0, min_rank=least))
+        assert len(dataset) == kept * len(ranks)
 
     def test_ranks_of_games_without(self, tmp_path: Path) -> None:
         """yenw's lines have none; that all players are 9 dan is said on its page."""
@@ -301,9 +307,8 @@ class TestFilters:
             chosen = GameFilter(min_moves=0, any_result=True, **options)
             dataset, _ = imported(tmp_path / f"d{options}", tmp_path / "lines", tmp_path / "a.sgf", filter=chosen)
             assert len(dataset) == count
-        assert [[int(game.row[f"{side}_rank"]) for side in ("black", "white")] for game in dataset.games()] == [
-            [9, 9], [-5, 9]
-        ]  # fmt: skip
+        ranks = [(int(game.row["black_rank"]), int(game.row["white_rank"])) for game in dataset.games()]
+        assert ranks == [(9, 9), (-5, 9)]
 
     def test_games_that_are_cut(self, tmp_path: Path) -> None:
         (tmp_path / "a.sgf").write_text("(;SZ[9]RE[B+R];B[aa];W[bb];B[aa])")

@@ -81,11 +81,9 @@ def test_a_sheet_begins_with_the_start_and_ends_with_the_end() -> None:
     assert len(texts(record().sheet())) == 8
 
 
-@pytest.mark.parametrize(("last", "most", "plies"), [
-    (7, 3, [0, 4, 7]), (7, 1, [7]), (2, 9, [0, 1, 2]), (0, 4, [0]), (100, 5, [0, 25, 50, 75, 100]),
-])  # fmt: skip
-def test_evenly_spaced(last: int, most: int, plies: list[int]) -> None:
-    assert spaced(last, most) == plies
+def test_evenly_spaced() -> None:
+    assert (spaced(7, 3), spaced(7, 1), spaced(2, 9), spaced(0, 4)) == ([0, 4, 7], [7], [0, 1, 2], [0])
+    assert spaced(100, 5) == [0, 25, 50, 75, 100]
 
 
 def test_stones_that_fall() -> None:

@@ -1,6 +1,5 @@
 """SGF files: what is written can be read, what others write too, and what cannot be used is told in a sentence."""
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.records.record import POLICY_SCALE, RecordBuilder
 from alphago.records.sgf import format_sgf, parse_sgf, read_komi, read_sgf, read_sgf_games, write_sgf
-from alphago.records.sgf.game import SgfGame
+from alphago.records.sgf.sgf_game import SgfGame
 
 # As a server writes it: CR LF, a head over several lines, lower-case letters in names, variations, a mark.
 SERVER = (
@@ -49,15 +48,20 @@ class TestReading:
         assert moves(game) == "B U6, W Z1, B pass, W A1"
         assert parse_sgf(format_sgf(game)) == game
 
-    @pytest.mark.parametrize(
-        ("name", "ko", "suicide"),
-        [("", "positional", False), ("Chinese", "positional", False), ("AGA", "situational", False),
-         ("NZ", "situational", True), ("Tromp-Taylor", "positional", True), ("korean", "simple", False),
-         ("koSIMPLEscoreAREAtaxNONEsui1", "simple", True), ("house rules", "positional", False)],
-    )  # fmt: skip
-    def test_rules(self, name: str, ko: str, suicide: bool) -> None:
-        game = parse_sgf(f"(;SZ[5]RU[{name}];B[aa])")
-        assert (game.env().ko, game.env().suicide) == (ko, suicide)
+    @pytest.mark.parametrize("suicide", [False, True])
+    @pytest.mark.parametrize("ko", ["positional", "situational", "simple"])
+    def test_rules(self, ko: str, suicide: bool) -> None:
+        names = {
+            ("positional", False): ["", "Chinese", "house rules"],
+            ("positional", True): ["Tromp-Taylor"],
+            ("situational", False): ["AGA"],
+            ("situational", True): ["NZ"],
+            ("simple", False): ["korean"],
+            ("simple", True): ["koSIMPLEscoreAREAtaxNONEsui1"],
+        }
+        for name in names[ko, suicide]:
+            game = parse_sgf(f"(;SZ[5]RU[{name}];B[aa])")
+            assert (game.env().ko, game.env().suicide) == (ko, suicide)
         assert game.rules == name
 
     def test_a_repetition_is_legal_where_the_rules_allow_it(self) -> None:
@@ -101,24 +105,28 @@ class TestReading:
         assert game.comments == {2: "again", 5: "too"}
 
     @pytest.mark.parametrize(
-        ("text", "outcome", "margin"),
-        [("B+3.5", 1, 3.5), ("W+12", -1, -12), ("w+0.5", -1, -0.5), ("W+R", -1, None), ("B+Resign", 1, None),
-         ("W+T", -1, None), ("B+F", 1, None), ("0", 0, 0), ("Draw", 0, 0), ("Void", None, None), ("?", None, None),
-         ("", None, None), ("W", -1, None), ("B", 1, None), ("White resigns.", 1, None), ("B resigned", -1, None),
-         ("Black wins by 3.5 points", 1, 3.5), ("White won by resignation", -1, None), ("Black + 2", 1, 2),
-         ("257手完, 黒中押し勝ち", 1, None), ("白胜", -1, None), ("Bob", None, None), ("W or B", None, None)],
-    )  # fmt: skip
-    def test_result(self, text: str, outcome: float | None, margin: float | None) -> None:
-        game = parse_sgf(f"(;SZ[5]RE[{text}])")
-        assert (game.outcome, game.margin) == (outcome, margin)
+        ("outcome", "margin", "texts"),
+        [
+            (1, None, "B|B+Resign|B+F|White resigns.|257手完, 黒中押し勝ち"),
+            (-1, None, "W|W+R|W+T|B resigned|White won by resignation|白胜"),
+            (1, 3.5, "B+3.5|Black wins by 3.5 points"),
+            (1, 2, "Black + 2"),
+            (-1, -12, "W+12"),
+            (-1, -0.5, "w+0.5"),
+            (0, 0, "0|Draw"),
+            (None, None, "Void|?||Bob|W or B"),
+        ],
+    )
+    def test_result(self, outcome: float | None, margin: float | None, texts: str) -> None:
+        for text in texts.split("|"):
+            game = parse_sgf(f"(;SZ[5]RE[{text}])")
+            assert (game.outcome, game.margin) == (outcome, margin), text
 
-    @pytest.mark.parametrize(
-        ("text", "komi"),
-        [("", None), ("6.5", 6.5), ("7", 7), ("0", 0), ("-5.5", -5.5), ("7.500", 7.5), ("750", 7.5), ("650", 6.5),
-         ("3.75", 7.5), ("375", 7.5), ("2.75", 5.5), ("150.0", 150), ("-361.5", -361.5), ("-750", -7.5)],
-    )  # fmt: skip
-    def test_komi(self, text: str, komi: float | None) -> None:
-        assert read_komi(text) == komi
+    def test_komi(self) -> None:
+        assert read_komi("") is None
+        numbers = {0: "0", 7: "7", 7.5: "7.500 750 3.75 375", 6.5: "6.5 650", 5.5: "2.75", 150: "150.0"}
+        for komi, texts in (numbers | {-5.5: "-5.5", -7.5: "-750", -361.5: "-361.5"}).items():
+            assert [read_komi(text) for text in texts.split()] == [komi] * len(texts.split())
 
     def test_encodings(self) -> None:
         """What the head says; else UTF-8 where it can be; a name that cannot be read is no reason to refuse a game."""
@@ -228,19 +236,12 @@ class TestErrors:
         with pytest.raises(FileNotFoundError):
             read_sgf(tmp_path / "none.sgf")
 
-    def test_without_the_library(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setitem(sys.modules, "sgfmill", None)
-        with pytest.raises(ImportError, match=r"^SGF files need the library sgfmill: pip install 'alphago\[sgf\]'"):
-            format_sgf(SgfGame(5, ()))
-
 
 class TestWriting:
     def test_text(self) -> None:
         env = GoEnv(5)
-        game = SgfGame(
-            5, points(env, "C3 B2 pass"), 6.5, result="W+0.5", players=("a]b", "c\\d"), rules="Chinese",
-            comment="so\nit went", comments={1: "hm"},
-        )  # fmt: skip
+        texts = {"players": ("a]b", "c\\d"), "comment": "so\nit went", "comments": {1: "hm"}}
+        game = SgfGame(5, points(env, "C3 B2 pass"), 6.5, result="W+0.5", rules="Chinese", **texts)
         assert format_sgf(game).decode() == (
             "(;FF[4]C[so\nit went]CA[UTF-8]GM[1]KM[6.5]PB[a\\]b]PW[c\\\\d]RE[W+0.5]RU[Chinese]\n"
             "SZ[5];B[cc];C[hm]W[bd];B[])\n"

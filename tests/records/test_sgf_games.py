@@ -1,13 +1,15 @@
-"""Games of others, replayed move by move against the board of the library sgfmill."""
+"""Games of others, replayed move by move against the board of the library sgfmill; files written as it writes them."""
 
 import os
+import random
 from pathlib import Path
 
 import numpy as np
 import pytest
-from sgfmill import boards, sgf
+from sgfmill import boards, sgf, sgf_grammar
 
 from alphago.records.sgf import format_sgf, parse_sgf, read_sgf
+from alphago.records.sgf.grammar import escape_text, format_tree, plain_text, trees
 
 DATA = Path(__file__).parents[1] / "data"
 FOLDER = os.environ.get("ALPHAGO_SGF_GAMES")  # of any number of games, on boards of any size
@@ -74,3 +76,32 @@ def test_some_games_of_a_folder() -> None:
 @pytest.mark.slow
 def test_all_games_of_a_folder() -> None:
     assert sum(replay(path) for path in MORE) > len(MORE)
+
+
+def random_tree(seed: int) -> tuple[list[dict[str, list[str]]], list[int]]:
+    """Nodes with texts of all kinds, some longer than a line, and their parents."""
+    rng = random.Random(seed)
+    texts = ["", "aa", "a]b\\", "two\nlines", "ä日本:", "x" * 78, "[" * 200]
+    nodes: list[dict[str, list[str]]] = []
+    for _ in range(rng.randint(1, 40)):
+        names = rng.sample(["FF", "AB", "B", "C", "GM", "ZZ", "W", "EV"], rng.randint(0, 4))
+        nodes.append({name: [escape_text(rng.choice(texts)) for _ in range(rng.randint(1, 3))] for name in names})
+    return nodes, [-1, *(max(number - rng.choice((1, 1, 1, 2, 5)), 0) for number in range(len(nodes) - 1))]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_tree_is_written_as_sgfmill_writes_it(seed: int) -> None:
+    nodes, parents = random_tree(seed)
+    values = [{name: [text.encode() for text in texts] for name, texts in node.items()} for node in nodes]
+    below = [[n for n, parent in enumerate(parents) if parent == number] for number in range(len(nodes))]
+    coarse = sgf_grammar.make_coarse_game_tree(0, below.__getitem__, values.__getitem__)
+    text = format_tree(nodes, parents)
+    assert text == sgf_grammar.serialise_game_tree(coarse)
+    (again,) = trees(text.decode())
+    assert format_tree(again.nodes, again.parents) == text
+
+
+@pytest.mark.parametrize("text", ["", "a]b", "\\", "\\]", "a\nb", "ä日本 [:]", "]]\\\\"])
+def test_a_text_is_escaped_as_sgfmill_escapes_it(text: str) -> None:
+    assert escape_text(text).encode() == sgf_grammar.escape_text(text.encode())
+    assert plain_text(escape_text(text)) == text

@@ -102,9 +102,8 @@ class TestJoined:
 
     def test_an_illegal_move_behind_it(self) -> None:
         (game,) = games("(;SZ[5];B[aa];AE[ee];W[aa];AE[bb];B[cc])")
-        assert (game.moves, [str(fault) for fault in game.faults]) == (
-            (0,), ["node 3: move 2, White A5, is illegal: Black has a stone there"]
-        )  # fmt: skip
+        fault = "node 3: move 2, White A5, is illegal: Black has a stone there"
+        assert (game.moves, [str(one) for one in game.faults]) == ((0,), [fault])
 
     def test_a_pass_that_is_inserted_behind_it(self) -> None:
         (game,) = games("(;SZ[5];B[aa];AE[ee];B[bb]C[again])")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from alphago.env.go import GoEnv
 from alphago.records.sgf import format_sgf, parse_sgf
-from alphago.records.sgf.game import SgfGame
+from alphago.records.sgf.sgf_game import SgfGame
 
 FEW = settings(max_examples=60, deadline=None)
 POINT = st.text("abcdestz[]:", max_size=3)

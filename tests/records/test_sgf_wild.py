@@ -63,33 +63,42 @@ class TestWhatIsCutOff:
     @pytest.mark.parametrize(
         ("text", "kept", "fault"),
         [
-            ("(;SZ[5];B[aa];W[aa];B[bb])", "B A5",
-             "wild.sgf, node 2: move 2, White A5, is illegal: Black has a stone there"),
-            ("(;SZ[5]RU[Chinese];B[ab];W[ee];B[ba];W[aa])", "B A4, W E1, B B5",
-             "wild.sgf, node 4: move 4, White A5, is illegal: suicide"),
-            ("(;SZ[5];B[aa];;W[zz];B[bb])", "B A5",
-             "wild.sgf, node 3: a move must be on a point of a board of 5 x 5, got 'zz'"),
-            ("(;SZ[5];B[];W[];B[aa])", "B pass, W pass",
-             "wild.sgf, node 3: move 3, Black A5, is illegal: two passes have ended the game"),
+            (";B[aa];W[aa];B[bb]", "B A5", "node 2: move 2, White A5, is illegal: Black has a stone there"),
+            (
+                "RU[Chinese];B[ab];W[ee];B[ba];W[aa]",
+                "B A4, W E1, B B5",
+                "node 4: move 4, White A5, is illegal: suicide",
+            ),
+            (";B[aa];;W[zz];B[bb]", "B A5", "node 3: a move must be on a point of a board of 5 x 5, got 'zz'"),
+            (
+                ";B[];W[];B[aa]",
+                "B pass, W pass",
+                "node 3: move 3, Black A5, is illegal: two passes have ended the game",
+            ),
         ],
-    )  # fmt: skip
+    )
     def test_the_legal_beginning_is_kept(self, text: str, kept: str, fault: str) -> None:
-        game = only(text)
+        game = only(f"(;SZ[5]{text})")
         assert moves(game) == kept
-        assert wrong(game) == [fault]
+        assert wrong(game) == [f"wild.sgf, {fault}"]
 
     def test_the_second_game_of_a_file(self) -> None:
         games = list(salvage_sgf(b"(;SZ[5];B[aa])\n(;SZ[5];B[bb];W[bb])", name="two.sgf"))
         assert [moves(game) for game in games] == ["B A5", "B B4"]
-        assert wrong(games[1]) == [
-            "two.sgf, game 2, node 2: move 2, White B4, is illegal: Black has a stone there"
-        ]  # fmt: skip
+        fault = "game 2, node 2: move 2, White B4, is illegal: Black has a stone there"
+        assert wrong(games[1]) == [f"two.sgf, {fault}"]
 
     @pytest.mark.parametrize(
         ("text", "kind"),
-        [("", "no SGF"), ("hello (sic)", "no SGF"), ("(;GM[2]SZ[8];B[a1])", "not Go"), ("(;SZ[99])", "board size"),
-         ("(;SZ[9:13])", "board size"), ("(;SZ[5]AB[ab][ba]AW[aa])", "stones without a liberty")],
-    )  # fmt: skip
+        [
+            ("", "no SGF"),
+            ("hello (sic)", "no SGF"),
+            ("(;GM[2]SZ[8];B[a1])", "not Go"),
+            ("(;SZ[99])", "board size"),
+            ("(;SZ[9:13])", "board size"),
+            ("(;SZ[5]AB[ab][ba]AW[aa])", "stones without a liberty"),
+        ],
+    )
     def test_no_game_at_all(self, text: str, kind: str) -> None:
         game = only(text)
         assert (game.moves, [fault.kind for fault in game.faults]) == ((), [kind])
@@ -211,13 +220,16 @@ class TestRules:
 
 class TestValues:
     @pytest.mark.parametrize(
-        ("text", "komi"),
-        [("375", 7.5), ("3.75", 7.5), ("650", 6.5), ("6,5", 6.5), ("６．５", 6.5), ("6.5目", 6.5), ("6目半", 6.5),
-         ("3又3/4子", 7.5), ("黑贴3又3/4子", 7.5), ("5.5 points", 5.5), ("6집반", 6.5), ("-0.5", -0.5), ("+7.5", 7.5),
-         ("五目半", 5.5)],
-    )  # fmt: skip
-    def test_odd_komi(self, text: str, komi: float) -> None:
-        assert read_komi(text) == komi
+        ("komi", "texts"),
+        [
+            (7.5, "375|3.75|3又3/4子|黑贴3又3/4子|+7.5"),
+            (6.5, "650|6,5|６．５|6.5目|6目半|6집반"),
+            (5.5, "5.5 points|五目半"),
+            (-0.5, "-0.5"),
+        ],
+    )
+    def test_odd_komi(self, komi: float, texts: str) -> None:
+        assert {text: read_komi(text) for text in texts.split("|")} == dict.fromkeys(texts.split("|"), komi)
 
     def test_a_komi_that_cannot_be_read(self) -> None:
         game = only("(;SZ[5]KM[reverse];B[aa])")
@@ -226,14 +238,11 @@ class TestValues:
     def test_the_komi_of_chinese_servers(self) -> None:
         assert only("(\nTE[2018]\nKO[7.5]\nSZ[5]\nRE[x]\n;B[aa])").komi == 7.5
 
-    @pytest.mark.parametrize(
-        ("text", "rank"),
-        [("9d", 9), ("1k", -1), ("30k?", -30), ("9p", 109), ("P9段", 109), ("P9", 109), ("九段", 9), ("初段", 1),
-         ("职业九段", 109), ("2850", 2850), ("2850?", 2850), ("Meijin", 109), ("", 0), ("?", 0), ("3 dan", 3),
-         ("18级", -18)],
-    )  # fmt: skip
-    def test_ranks(self, text: str, rank: int) -> None:
-        assert read_rank(text) == rank
+    def test_ranks(self) -> None:
+        ranks = {9: "9d|九段", -1: "1k", -30: "30k?", 109: "9p|P9段|P9|职业九段|Meijin", 1: "初段", 2850: "2850|2850?"}
+        for rank, texts in (ranks | {0: "|?", 3: "3 dan", -18: "18级"}).items():
+            for text in texts.split("|"):
+                assert read_rank(text) == rank, text
 
     def test_a_rating_in_the_name(self) -> None:
         game = only("(;SZ[5]PB[Ann (2241)]PW[Bob (x) (1800?) ];B[aa])")
@@ -332,10 +341,9 @@ class TestLimits:
 class TestNotes:
     def game(self) -> SgfGame:
         notes = {0: MoveNote(0.25, 800, 0.125, 2.5, 400), 1: MoveNote(-0.5), 3: MoveNote(0.0, score=-1.25)}
-        return SgfGame(
-            9, (40, 20, 24, 81), 7.0, result="W+R", players=("a", "b"), ranks=("3d", "2850"), date="2026-11-23",
-            event="final", rules="Japanese", comment="two\nlines", comments={1: "good"}, notes=notes,
-        )  # fmt: skip
+        texts = {"players": ("a", "b"), "ranks": ("3d", "2850"), "date": "2026-11-23", "event": "final"}
+        texts |= {"result": "W+R", "rules": "Japanese", "comment": "two\nlines", "comments": {1: "good"}}
+        return SgfGame(9, (40, 20, 24, 81), 7.0, notes=notes, **texts)
 
     def test_round_trip(self, tmp_path: Path) -> None:
         write_sgf(tmp_path / "game.sgf", self.game())

@@ -46,7 +46,7 @@ from alphago.training.judges.proof import Opponent
 from alphago.training.parts import run_settings
 from alphago.training.settings.learning_settings import LearningSettings
 from alphago.training.settings.run_settings import RunSettings
-from alphago.ui.terminal.thinking import Limit
+from alphago.ui.thinker import MoveLimit
 
 GO = GoEnv(3)
 NOT_A_GAME = "env must be a game, such as GoEnv(9), got 9"
@@ -138,7 +138,7 @@ def test_what_is_missing_or_too_much_is_named(call: Callable[[], Any], sentence:
         (lambda: ConnectFourEnv(7), "ConnectFourEnv takes nothing without a name before it, .* got 1 values"),
         (lambda: GO.position("A1", "B1", 1, 7.5, 9), "GoEnv.position takes black, white, to_play, komi without a n"),
     ],
-)  # fmt: skip
+)
 def test_games_name_what_comes_without_a_name(call: Callable[[], Any], sentence: str) -> None:
     with pytest.raises(TypeError, match=f"^{sentence}"):
         call()
@@ -209,7 +209,7 @@ def test_numpy_numbers_are_numbers() -> None:
     assert made[0] == Gumbel(considered=2, c_scale=0.5)
     stones = GO.position(black=np.array([4]), komi=np.float32(0.5))
     assert (stones.board[1, 1], stones.komi) == (1, 0.5)
-    assert Limit(np.int64(3), np.float32(1.5)).left(0, 0.0) == 3
+    assert MoveLimit(np.int64(3), np.float32(1.5)).left(0, 0.0) == 3
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def test_public_functions_keep_signature_and_docstring() -> None:
         (lambda: Puct(dirichlet_alpha="1"), "dirichlet_alpha"),
         (lambda: MCTSPlayer(GO, HashEvaluator(), "2"), "num_readouts"),
         (lambda: MCTSPlayer(GO, HashEvaluator(), resign_threshold="x"), "resign_threshold"),
-        (lambda: Limit(2.5), "num_readouts"),
+        (lambda: MoveLimit(2.5), "num_readouts"),
         (lambda: play(GO, HashEvaluator(), num_readouts="2"), "num_readouts"),
         (lambda: play(GO, HashEvaluator(), seconds="3"), "seconds"),
         (lambda: selfplay(GO, HashEvaluator(), num_games="x"), "num_games"),

@@ -15,7 +15,7 @@ from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv, Position
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.ui.notebook import STATIC, NotebookGame
+from alphago.ui.notebook_game import NotebookGame
 from tests.ui.web.browser import PATIENCE
 
 pytestmark = pytest.mark.browser
@@ -56,7 +56,7 @@ class Cell:
         self.page.on("console", lambda message: self.console.append(message.text))
         self.page.on("pageerror", lambda error: self.console.append(str(error)))
         self.page.expose_function("toPython", lambda message: self.game.widget._handle_custom_msg(message, []))
-        css, esm = ((STATIC / name).read_text("utf-8") for name in ("board.css", "board.js"))
+        css, esm = str(self.game.widget._css), str(self.game.widget._esm)
         self.page.set_content(HOST % {"css": css, "esm": json.dumps(esm).replace("</", "<\\/")})
         self.page.wait_for_function("window.unrender !== undefined")
 

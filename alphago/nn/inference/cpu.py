@@ -12,7 +12,7 @@ from torch import fx, nn
 from alphago.env.game import GameBatch, GameEnv
 from alphago.nn.inference import openvino
 from alphago.nn.inference.frozen import TRACING, Frozen, Outputs, example_planes, frozen_parts, outputs_agree
-from alphago.nn.inference.fusion import fold_batch_norms, fuse_convolutions, to_torchscript
+from alphago.nn.inference.fusion import fold_batch_norms
 from alphago.nn.inference.hardware import choose_dtype, dtype_name, fastest_float, has_int8_products
 from alphago.nn.inference.int8 import calibration_planes, input_ranges
 from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
@@ -51,8 +51,8 @@ class NetEvaluator:
         attributes `dtype` and `form` tell what was chosen.
     exact: whether a position's results must be bit-identical whatever other positions are in the same call.  The
         network then computes padded blocks of BATCH_SIZE positions.
-    form: the implementation: "openvino", "fused" (torch with oneDNN's fused calls) or "modules" (the torch modules
-        unchanged); None for the fastest available one whose results agree with the network's.
+    form: the implementation: "openvino", "folded" (torch, with batch norms folded into the convolutions) or "modules"
+        (the torch modules unchanged); None for the fastest available one whose results agree with the network's.
     Raises ValueError for a network whose weights are not finite, and if `form` cannot compute it on this machine.
     """
 
@@ -93,11 +93,11 @@ class NetEvaluator:
             return
         check_batch(batch, self.env)
         check_outputs(self.env, count, priors, values)
-        scratch = self._scratch(count)
+        scratch = own_scratch(self._local, self.env, count)
         with BOARDS:
             planes = batch.planes(slots, scratch.planes[:count])
             mask = batch.legal_mask(slots, scratch.mask[:count])
-        logits, raw = scratch.logits[:count], scratch.values[:count]
+        logits, raw = scratch.logits[:count], scratch.columns[:count, 0]
         with NET:
             self._run(planes, logits, raw)
         broken = masked_softmax_batch(logits, mask, priors)
@@ -108,13 +108,6 @@ class NetEvaluator:
     def dtype(self) -> str:
         """The dtype in which the base computes: "float32", "bfloat16" or "int8"."""
         return dtype_name(self._compute_dtype)
-
-    def _scratch(self, count: int) -> "Scratch":
-        scratch = getattr(self._local, "scratch", None)
-        if scratch is None or len(scratch.mask) < count:
-            capacity = max(count, 32 if scratch is None else 2 * len(scratch.mask))
-            scratch = self._local.scratch = Scratch(self.env, capacity)
-        return scratch
 
     def __repr__(self) -> str:
         return f"NetEvaluator({self.env!r}, dtype={self.dtype!r}, form={self.form!r})"
@@ -145,13 +138,22 @@ def check_outputs(env: GameEnv, count: int, priors: np.ndarray, values: np.ndarr
 
 
 class Scratch:
-    """The buffers of one thread for up to `count` positions."""
+    """The buffers of one thread for up to `count` positions; columns: number of outputs of the value head."""
 
-    def __init__(self, env: GameEnv, count: int) -> None:
+    def __init__(self, env: GameEnv, count: int, columns: int) -> None:
         self.planes = np.empty((count, env.planes, *env.plane_shape), np.float32)
         self.mask = np.empty((count, env.action_space), np.bool_)
         self.logits = np.empty((count, env.action_space), np.float32)
-        self.values = np.empty(count, np.float32)
+        self.columns = np.empty((count, columns), np.float32)  # the value head's outputs
+
+
+def own_scratch(local: threading.local, env: GameEnv, count: int, columns: int = 1) -> Scratch:
+    """Return the current thread's buffers for at least `count` positions; local: holds them."""
+    scratch: Scratch | None = getattr(local, "scratch", None)
+    if scratch is None or len(scratch.mask) < count:
+        capacity = max(count, 32 if scratch is None else 2 * len(scratch.mask))
+        scratch = local.scratch = Scratch(env, capacity, columns)
+    return scratch
 
 
 # --- forms -----------------------------------------------------------------------------------------
@@ -166,18 +168,13 @@ def build_openvino(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtyp
         ranges, dtype = input_ranges(base, planes), fastest_float()
         if not ranges:
             raise ValueError("the network has no convolution that can be computed in 8 bits")
-    bfloat16 = dtype == torch.bfloat16
-    return openvino.OpenVinoModel(base, value, policy, tuple(planes.shape[1:]), bfloat16, ranges).run
+    graph = openvino.list_operations(base, value, policy, tuple(planes.shape[1:]))
+    return openvino.OpenVinoModel(graph, dtype == torch.bfloat16, ranges).run
 
 
-def build_fused(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run:
-    """Compile a network in the form "fused"; see alphago.nn.inference.fusion, and Form for the arguments."""
-    base, value, policy = folded_parts(frozen, planes, expected)
-    planes = planes[:2].to(dtype)  # another batch size than in the check afterwards
-    base = fuse_convolutions(base.to(dtype), planes)
-    features = base(planes).float()
-    whole = Frozen(base, fuse_convolutions(value, features), fuse_convolutions(policy, features))
-    return torch_run(to_torchscript(whole, planes), dtype)
+def build_folded(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run:
+    """Compile a network in the form "folded"; see alphago.nn.inference.fusion, and Form for the arguments."""
+    return build_modules(Frozen(*folded_parts(frozen, planes, expected)), planes, expected, dtype)
 
 
 def build_modules(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run:
@@ -187,7 +184,7 @@ def build_modules(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype
     return torch_run(twin.to(memory_format=torch.channels_last), dtype)  # type: ignore[call-overload]
 
 
-FORMS: dict[str, Form] = {"openvino": build_openvino, "fused": build_fused, "modules": build_modules}
+FORMS: dict[str, Form] = {"openvino": build_openvino, "folded": build_folded, "modules": build_modules}
 
 
 def choose_form(
@@ -209,7 +206,7 @@ def choose_form(
         dtype = fastest_float()
     planes = example_planes(env)
     expected = frozen(planes)
-    for name, form_dtype in (*((name, dtype) for name in forms), ("fused", torch.float32)):
+    for name, form_dtype in (*((name, dtype) for name in forms), ("folded", torch.float32)):
         if only in (None, name):
             run = try_form(forms[name], frozen, planes, expected, form_dtype)
             if run is not None:
@@ -229,7 +226,7 @@ def try_form(form: Form, frozen: Frozen, planes: torch.Tensor, expected: Outputs
         outputs = torch.empty_like(expected[0]), torch.empty_like(expected[1])
         run(planes.contiguous().numpy(), outputs[0].numpy(), outputs[1].numpy())
         return run if outputs_agree(outputs, expected, ROUNDING[dtype]) else None
-    except Exception:  # a custom module, torch.fx, TorchScript or OpenVINO may raise anything
+    except Exception:  # a custom module, torch.fx or OpenVINO may raise anything
         return None
 
 

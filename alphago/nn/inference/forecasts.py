@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from alphago.env.game import GameBatch, GameEnv
-from alphago.nn.inference.cpu import NOT_FINITE, Run, check_batch, check_outputs, choose_form, threads_for
+from alphago.nn.inference.cpu import NOT_FINITE, Run, check_batch, check_outputs, choose_form, own_scratch, threads_for
 from alphago.nn.inference.frozen import TRACING, example_planes, frozen_copy, frozen_parts
 from alphago.nn.inference.gpu import choose_gpu_form, translate_out_of_memory
 from alphago.nn.inference.hardware import choose_dtype, dtype_name, torch_device
@@ -124,7 +124,7 @@ class ForecastEvaluator:
             return
         check_batch(batch, self.env)
         check_outputs(self.env, count, priors, values)
-        scratch = self._buffer(count)
+        scratch = own_scratch(self._local, self.env, count, self._columns)
         with BOARDS:
             planes = batch.planes(slots, scratch.planes[:count])
             mask = batch.legal_mask(slots, scratch.mask[:count])
@@ -153,7 +153,8 @@ class ForecastEvaluator:
         values: np.ndarray,
         forecasts: tuple[np.ndarray, np.ndarray] | None,
     ) -> None:
-        scratch, count = self._buffer(len(planes)), len(planes)
+        count = len(planes)
+        scratch = own_scratch(self._local, self.env, count, self._columns)
         logits, columns = scratch.logits[:count], scratch.columns[:count]
         with NET:
             self._run(planes, logits, columns if self.makes_forecasts else columns[:, 0])
@@ -166,25 +167,8 @@ class ForecastEvaluator:
             np.multiply(columns[:, 1], np.float32(POINTS), out=forecasts[0])
             np.copyto(forecasts[1], columns[:, 2:])
 
-    def _buffer(self, count: int) -> "Scratch":
-        """Return the current thread's buffers for at least `count` positions."""
-        scratch = getattr(self._local, "scratch", None)
-        if scratch is None or len(scratch.mask) < count:
-            scratch = self._local.scratch = Scratch(self.env, max(count, 32), self._columns)
-        return scratch
-
     def __repr__(self) -> str:
         return f"ForecastEvaluator({self.env!r}, dtype={self.dtype!r}, form={self.form!r})"
-
-
-class Scratch:
-    """The buffers of one thread for up to `count` positions; columns: number of outputs of the value head."""
-
-    def __init__(self, env: GameEnv, count: int, columns: int) -> None:
-        self.planes = np.empty((count, env.planes, *env.plane_shape), np.float32)
-        self.mask = np.empty((count, env.action_space), np.bool_)
-        self.logits = np.empty((count, env.action_space), np.float32)
-        self.columns = np.empty((count, columns), np.float32)  # the value head's outputs
 
 
 def device_run(net: nn.Module, dtype: torch.dtype, device: torch.device) -> Run:

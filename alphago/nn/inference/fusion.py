@@ -1,27 +1,16 @@
-"""Graph transformations that make a trained network of any modules fast on a CPU.
+"""Graph transformations that make a trained network of any modules fast.
 
 `fold_batch_norms` folds batch norms into the convolutions before them.  `fuse_convolutions` replaces each convolution,
-with the addition and relu after it, by one oneDNN call on weights in the CPU's preferred layout.  `to_torchscript`
-removes Python's overhead.  Each may fail on a module that torch.fx cannot trace, or return a graph that computes
-something else; therefore callers compare the results, and use the modules if they differ.
-
-The fused calls are those of torch.compile on CPUs (torch/_inductor/mkldnn_ir.py), which are internal to torch.
-
-Positions per second on one core of a machine with AMX, in bfloat16, with 128 positions per call:
-
-                               modules   scripted   fused and scripted
-    9x9, 5 blocks x 64          12 200     13 300               18 000
-    7x7, 4 blocks x 32          55 000     60 000               85 000
+with the addition and relu after it, by one module, for example one that makes a single call on a GPU.  Each may fail on
+a module that torch.fx cannot trace, or return a graph that computes something else; therefore callers compare the
+results, and use the modules if they differ.
 """
 
 import copy
 import operator
 import threading
-import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import cache
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -32,8 +21,6 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 RELUS = {torch.relu, torch.relu_, F.relu, F.relu_, "relu", "relu_"}
 ADDS = {operator.add, operator.iadd, torch.add, "add", "add_"}
-FILTERS_LOCK = threading.RLock()
-LAYOUT_BATCH = 128  # batch size for which oneDNN chooses the weights' layout; other sizes work too
 
 
 class OneThreadTracer(fx.Tracer):
@@ -75,13 +62,14 @@ def fold_batch_norms(module: nn.Module) -> fx.GraphModule:
 
 
 def fuse_convolutions(
-    graph_module: fx.GraphModule, inputs: torch.Tensor, conv_class: Callable[..., nn.Module] | None = None
+    graph_module: fx.GraphModule, inputs: torch.Tensor, fused: Callable[[nn.Conv2d, bool], nn.Module]
 ) -> fx.GraphModule:
     """Replace each convolution, and an addition and a relu that follow it, by one module; return `graph_module`.
 
     graph_module: the graph, changed in place.
     inputs: an example batch in the dtype of later calls.
-    conv_class: the class of the new modules, called with the same arguments as FusedConv; None for FusedConv.
+    fused: makes a new module of a convolution and of whether a relu follows; the module is called with the
+        convolution's input and, if an addition follows, with what is added.
     """
     ShapeProp(graph_module).propagate(inputs)
     parts = dict(graph_module.named_modules())
@@ -93,8 +81,7 @@ def fuse_convolutions(
         if conv.padding_mode != "zeros" or isinstance(conv.padding, str):
             continue
         chain, other = fusible_chain(node, parts)
-        relu = is_relu(chain[-1], parts)
-        replace_module(graph_module, node.target, (conv_class or FusedConv)(conv, shape_of(node.args[0]), relu=relu))
+        replace_module(graph_module, node.target, fused(conv, is_relu(chain[-1], parts)))
         with graph_module.graph.inserting_before(chain[-1]):
             arguments = (node.args[0],) if other is None else (node.args[0], other)
             call = graph_module.graph.call_module(node.target, arguments)
@@ -122,73 +109,6 @@ def fusible_chain(conv: fx.Node, parts: dict[str, nn.Module]) -> tuple[list[fx.N
         if isinstance(other, fx.Node) and other is not conv and shape_of(other) == shape_of(conv):
             return [conv, user, relu] if relu is not None and is_relu(relu, parts) else [conv, user], other
     return [conv], None
-
-
-class FusedConv(nn.Module):
-    """A convolution with an optional addition and relu after it, as one oneDNN call.
-
-    input_shape: the shape of the input; its batch axis is ignored.  relu: whether a relu follows.
-    """
-
-    def __init__(self, conv: nn.Conv2d, input_shape: Sequence[int], relu: bool) -> None:
-        super().__init__()
-        self.padding, self.stride, self.dilation = list(conv.padding), list(conv.stride), list(conv.dilation)
-        self.groups = conv.groups
-        self.activation = "relu" if relu else "none"
-        shape = [LAYOUT_BATCH, *input_shape[1:]]
-        bias = conv.weight.new_zeros(conv.out_channels) if conv.bias is None else conv.bias.detach()
-        weight = torch.ops.mkldnn._reorder_convolution_weight(
-            conv.weight.detach(), self.padding, self.stride, self.dilation, self.groups, shape
-        )
-        # Buffers, because TorchScript refuses constants in oneDNN's own layout.
-        self.register_buffer("weight", weight)
-        self.register_buffer("bias", bias)
-
-    def forward(self, inputs: torch.Tensor, other: torch.Tensor | None = None) -> torch.Tensor:
-        sizes = (self.padding, self.stride, self.dilation, self.groups)
-        return fused_call()(inputs, other, self.weight, self.bias, *sizes, self.activation)
-
-
-@cache
-def fused_call() -> Callable[..., torch.Tensor]:
-    """Return a scripted function that makes the oneDNN call.
-
-    It is scripted because torch.jit.trace does not support one of the call's argument types.
-    """
-
-    def call(
-        inputs: torch.Tensor, other: torch.Tensor | None, weight: torch.Tensor, bias: torch.Tensor,
-        padding: list[int], stride: list[int], dilation: list[int], groups: int, activation: str,
-    ) -> torch.Tensor:  # fmt: skip
-        if other is None:
-            return torch.ops.mkldnn._convolution_pointwise(
-                inputs, weight, bias, padding, stride, dilation, groups, activation, [], ""
-            )
-        last = None if activation == "none" else activation
-        return torch.ops.mkldnn._convolution_pointwise(
-            inputs, other, weight, bias, padding, stride, dilation, groups, "add", 1.0, last, [], ""
-        )
-
-    with without_warnings():
-        return torch.jit.script(call)
-
-
-def to_torchscript(module: nn.Module, inputs: torch.Tensor) -> nn.Module:
-    """Return a module as frozen TorchScript, traced with an example batch."""
-    with without_warnings(), torch.no_grad():
-        return torch.jit.freeze(torch.jit.trace(module.eval(), inputs, check_trace=False))
-
-
-@contextmanager
-def without_warnings() -> Iterator[None]:
-    """Suppress torch's warnings that TorchScript is deprecated and that a trace may not generalize to other inputs.
-
-    One thread at a time: Python keeps one list of filters for all threads (before 3.14).
-    """
-    with FILTERS_LOCK, warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*torch.jit.*deprecated", category=DeprecationWarning)
-        warnings.filterwarnings("ignore", category=torch.jit.TracerWarning)
-        yield
 
 
 def replace_module(graph_module: fx.GraphModule, target: str, module: nn.Module) -> None:

@@ -4,7 +4,7 @@ import contextlib
 import copy
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -223,13 +223,13 @@ class CudnnConv(nn.Module):
     cuDNN read it, NaN or infinity there would give NaN in the result, which the evaluator reports as an error
     (`Answer.broken`).
 
-    input_shape: ignored, see `fuse_convolutions`.  relu: whether a relu follows.
+    relu: whether a relu follows.
     """
 
     weight: torch.Tensor
     bias: torch.Tensor
 
-    def __init__(self, conv: nn.Conv2d, input_shape: Sequence[int], relu: bool) -> None:
+    def __init__(self, conv: nn.Conv2d, relu: bool) -> None:
         super().__init__()
         self.sizes: Any = (list(conv.stride), list(conv.padding), list(conv.dilation), conv.groups)
         self.relu = relu

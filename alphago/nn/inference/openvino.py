@@ -1,23 +1,22 @@
-"""Translate a traced network to an OpenVINO model, the fastest form on Intel and AMD CPUs.
+"""Compile a network to OpenVINO models, the fastest form on Intel and AMD CPUs.
 
-A Translator walks the folded graph of alphago.nn.inference.fusion and builds an OpenVINO node for each node.  For an
-operation that is not in its tables it raises an exception, and the network runs in torch.  The translation takes a
-hundredth of the time of OpenVINO's own converter, which matters since training publishes new weights every few seconds.
-Models are compiled for two fixed batch sizes, because OpenVINO would choose its kernels again for each new size.
+Each operation of the network's list (alphago.nn.graph) becomes an OpenVINO node.  Where the list cannot be made, the
+network runs in torch.  It takes a hundredth of the time of OpenVINO's own converter, which matters since training
+publishes new weights every few seconds.  Models are compiled for two fixed batch sizes, because OpenVINO would choose
+its kernels again for each new size.
 """
 
-import operator
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
-import torch
-import torch.nn.functional as F
-from torch import fx, nn
+from torch import fx
 
+from alphago.nn.graph import NetworkGraph, Tensor
 from alphago.nn.inference.int8 import Range
+from alphago.nn.translator import Translator
 
 BATCH_SIZE = 16  # positions per call; larger batches are not faster
 FEW = 8  # positions of the small calls, as the search of a single game makes them; they take half the time
@@ -45,182 +44,109 @@ def core() -> Any:
     return package().Core()
 
 
-class Translator(fx.Interpreter):
-    """An interpreter of a traced module that builds OpenVINO nodes instead of computing tensors.
+def list_operations(
+    base: fx.GraphModule, value: fx.GraphModule, policy: fx.GraphModule, plane_shape: Sequence[int]
+) -> NetworkGraph:
+    """Return the operations of a network for one board, with the outputs "logits" and "value".
 
-    ranges: the input ranges of the convolutions to compute in 8 bits, by the convolution's name; see
+    base, value, policy: the parts with batch norms folded.  plane_shape: (planes, height, width).
+    Raises NotImplementedError or other exceptions for operations that cannot be translated.
+    """
+    graph = NetworkGraph(Tensor("planes", ("batch", *plane_shape)))
+    features = Translator(base, graph, "base_net").run(graph.planes)
+    graph.outputs["logits"] = Translator(policy, graph, "policy").run(features)
+    graph.outputs["value"] = Translator(value, graph, "value").run(features)
+    return graph
+
+
+def build_model(graph: NetworkGraph, rows: int, ranges: Mapping[str, Range]) -> Any:
+    """Return the OpenVINO model of a list of operations for `rows` positions, with the outputs logits and values.
+
+    ranges: the input ranges of the convolutions to compute in 8 bits, by their kernels' names; see
         alphago.nn.inference.int8.
     """
-
-    def __init__(self, module: fx.GraphModule, ranges: Mapping[str, Range] | None = None) -> None:
-        super().__init__(module)
-        self.ops = package().opset13
-        self.ranges = ranges or {}
-
-    def call_module(self, target: Any, args: Any, kwargs: Any) -> Any:
-        module = self.fetch_attr(target)
-        if target in self.ranges:
-            return convolution_in_8_bits(self.ops, module, args[0], self.ranges[target])
-        translate = MODULES.get(type(module))
-        if translate is None or kwargs or len(args) != 1:
-            raise NotImplementedError(f"no OpenVINO translation of {type(module).__name__}")
-        return translate(self.ops, module, args[0])
-
-    def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
-        if target is getattr and args[1] == "shape":
-            return tuple(args[0].get_output_shape(0))
-        if not any(is_node(argument) for argument in flattened(args)):
-            return super().call_function(target, args, kwargs)
-        translate = FUNCTIONS.get(target)
-        if translate is None:
-            raise NotImplementedError(f"no OpenVINO translation of {target}")
-        return translate(self.ops, *args, **kwargs)
-
-    def call_method(self, target: Any, args: Any, kwargs: Any) -> Any:
-        translate = METHODS.get(target)
-        if translate is None:
-            raise NotImplementedError(f"no OpenVINO translation of the method {target}")
-        return translate(self.ops, *args, **kwargs)
+    ops = package().opset13
+    planes = ops.parameter([rows, *graph.planes.shape[1:]], np.float32)
+    values = {**graph.weights, graph.planes.name: planes}
+    for op, names, output, attributes in graph.steps:
+        span = {"span": ranges[names[1]]} if op == "Conv" and names[1] in ranges else {}
+        values[output] = OPERATIONS[op](ops, *(values[name] for name in names), **attributes, **span)
+    logits, value = (values[graph.outputs[name].name] for name in ("logits", "value"))
+    if graph.outputs["value"].shape == ("batch", 1):
+        value = reshape(ops, value, np.array([-1]))
+    return package().Model([ops.result(logits), ops.result(value)], [planes], "network")
 
 
-def is_node(value: Any) -> bool:
-    return isinstance(value, package().Node)
+# --- operations: ONNX's, of OpenVINO nodes and of the arrays of weights ----------------------------
+# Shape is left out: the number of positions is a model's, not that of a call.
 
 
-def flattened(values: Any) -> list[Any]:
-    return [item for value in values for item in (flattened(value) if isinstance(value, (list, tuple)) else [value])]
+def as_node(ops: Any, value: Any) -> Any:
+    return ops.constant(value) if isinstance(value, np.ndarray) else value
 
 
-def constant(ops: Any, value: Any) -> Any:
-    array = value.detach().cpu().numpy() if isinstance(value, torch.Tensor) else np.asarray(value)
-    return ops.constant(array.astype(np.float32))
+def plain(name: str) -> Callable[..., Any]:
+    """Return a function that makes the node of OpenVINO's operation `name` of all inputs."""
+    return lambda ops, *inputs: getattr(ops, name)(*(as_node(ops, value) for value in inputs))
 
 
-def convolution(ops: Any, module: nn.Conv2d, inputs: Any, kernel: Any = None) -> Any:
-    """Return the OpenVINO node of a convolution; kernel: replaces the module's kernel if it is not None."""
-    if module.groups != 1 or module.padding_mode != "zeros" or isinstance(module.padding, str):
-        raise NotImplementedError(f"no OpenVINO translation of {module}")
-    pads = list(module.padding)
-    kernel = constant(ops, module.weight) if kernel is None else kernel
-    result = ops.convolution(inputs, kernel, list(module.stride), pads, pads, list(module.dilation))
-    return result if module.bias is None else ops.add(result, constant(ops, module.bias.view(1, -1, 1, 1)))
+def convolution(
+    ops: Any,
+    inputs: Any,
+    kernel: np.ndarray,
+    bias: np.ndarray | None = None,
+    *,
+    kernel_shape: Sequence[int],
+    pads: Sequence[int],
+    dilations: Sequence[int],
+    group: int,
+    strides: Sequence[int] = (1, 1),
+    span: Range | None = None,
+) -> Any:
+    """Return the node of a convolution; span: the range of its inputs, to compute in 8 bits; None not to."""
+    if group > 1:
+        kernel = kernel.reshape(group, -1, *kernel.shape[1:])
+    weights = ops.constant(kernel)
+    if span is not None:
+        least, most = (-span.most * 128 / 127, span.most) if span.negative else (0.0, span.most)
+        inputs = ops.fake_quantize(inputs, *map(np.float32, (least, most, least, most)), 256)
+        greatest = np.maximum(np.abs(kernel).max(axis=(-3, -2, -1), keepdims=True), np.float32(1e-12))
+        weights = ops.fake_quantize(weights, -greatest, greatest, -greatest, greatest, 255)
+    call = ops.convolution if group == 1 else ops.group_convolution
+    result = call(inputs, weights, list(strides), list(pads[:2]), list(pads[2:]), list(dilations))
+    return result if bias is None else ops.add(result, ops.constant(bias.reshape(1, -1, 1, 1)))
 
 
-def convolution_in_8_bits(ops: Any, module: nn.Conv2d, inputs: Any, span: Range) -> Any:
-    """Return the OpenVINO node of a convolution that computes in 8 bits; span: the range of its inputs."""
-    least, most = (-span.most * 128 / 127, span.most) if span.negative else (0.0, span.most)
-    rounded = ops.fake_quantize(inputs, *map(np.float32, (least, most, least, most)), 256)
-    kernel = module.weight.detach()
-    greatest = kernel.abs().amax(dim=(1, 2, 3), keepdim=True).clamp_min(1e-12).numpy()
-    bounds = (-greatest, greatest, -greatest, greatest)
-    return convolution(ops, module, rounded, ops.fake_quantize(constant(ops, kernel), *bounds, 255))
+def linear(ops: Any, inputs: Any, kernel: np.ndarray, bias: np.ndarray | None = None, *, transB: int) -> Any:
+    result = ops.matmul(inputs, ops.constant(kernel), False, bool(transB))
+    return result if bias is None else ops.add(result, ops.constant(bias.reshape(1, -1)))
 
 
-def linear(ops: Any, module: nn.Linear, inputs: Any) -> Any:
-    result = ops.matmul(inputs, constant(ops, module.weight), False, True)
-    return result if module.bias is None else ops.add(result, constant(ops, module.bias.view(1, -1)))
+def reshape(ops: Any, inputs: Any, shape: np.ndarray) -> Any:
+    return ops.reshape(inputs, ops.constant(shape), True)
 
 
-def batch_norm(ops: Any, module: nn.BatchNorm2d, inputs: Any) -> Any:
-    """Return the OpenVINO node of a batch norm that could not be folded into a convolution."""
-    if module.running_mean is None or module.running_var is None:
-        raise NotImplementedError("no OpenVINO translation of a batch norm without running statistics")
-    scale = torch.rsqrt(module.running_var + module.eps)
-    scale = scale if module.weight is None else scale * module.weight
-    shift = -module.running_mean * scale if module.bias is None else module.bias - module.running_mean * scale
-    scaled = ops.multiply(inputs, constant(ops, scale.view(1, -1, 1, 1)))
-    return ops.add(scaled, constant(ops, shift.view(1, -1, 1, 1)))
+def reduction(name: str) -> Callable[..., Any]:
+    return lambda ops, inputs, axes, keepdims: getattr(ops, name)(inputs, ops.constant(np.array(axes)), bool(keepdims))
 
 
-def reshape(ops: Any, inputs: Any, shape: list[int]) -> Any:
-    return ops.reshape(inputs, ops.constant(np.array(shape, np.int64)), False)
-
-
-def flatten(ops: Any, inputs: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
-    shape = list(inputs.get_output_shape(0))
-    end = end_dim % len(shape)
-    return reshape(ops, inputs, [*shape[:start_dim], -1, *shape[end + 1 :]])
-
-
-def unflatten(ops: Any, inputs: Any, dim: int, sizes: tuple[int, ...]) -> Any:
-    shape = list(inputs.get_output_shape(0))
-    return reshape(ops, inputs, [*shape[:dim], *sizes, *shape[dim + 1 :]])
-
-
-PLAIN_POOLING = {"stride": None, "padding": 0, "dilation": 1, "ceil_mode": False, "return_indices": False}
-
-
-def whole_board(reduction: str) -> Callable[..., Any]:
-    """Return a function that translates a pooling over the whole board to a reduction, such as "reduce_mean"."""
-
-    def translate(ops: Any, inputs: Any, kernel_size: Any, **options: Any) -> Any:
-        window = tuple(inputs.get_output_shape(0))[2:]
-        if tuple(kernel_size) != window or not options.items() <= PLAIN_POOLING.items():
-            raise NotImplementedError("no OpenVINO translation of pooling over parts of the board")
-        return getattr(ops, reduction)(inputs, ops.constant(np.array([2, 3], np.int64)), True)
-
-    return translate
-
-
-def elementwise(name: str) -> Callable[..., Any]:
-    def translate(ops: Any, a: Any, b: Any) -> Any:
-        return getattr(ops, name)(*(x if is_node(x) else constant(ops, x) for x in (a, b)))
-
-    return translate
-
-
-def relu(ops: Any, inputs: Any, inplace: bool = False) -> Any:
-    return ops.relu(inputs)
-
-
-def item(ops: Any, inputs: Any, key: Any) -> Any:
-    """Return the OpenVINO node of `inputs[:, begin:end]` or `inputs[:, column]`.
-
-    Raises NotImplementedError for other indices, which the package's heads do not use.
-    """
-    rows, columns = key
-    if isinstance(columns, int):
-        begin = columns % inputs.get_output_shape(0)[1]
-        return flatten(ops, item(ops, inputs, (rows, slice(begin, begin + 1))))
-    if rows != slice(None) or columns.step is not None:
-        raise NotImplementedError(f"no OpenVINO translation of the index {key}")
-    begin, end, _ = columns.indices(inputs.get_output_shape(0)[1])
-    bounds = (np.array([x], np.int64) for x in (begin, end, 1, 1))
-    return ops.slice(inputs, *(ops.constant(x) for x in bounds))
-
-
-MODULES: dict[type[nn.Module], Callable[..., Any]] = {
-    nn.Conv2d: convolution,
-    nn.Linear: linear,
-    nn.BatchNorm2d: batch_norm,
-    nn.ELU: lambda ops, module, inputs: ops.elu(inputs, module.alpha),
-    nn.ReLU: lambda ops, module, inputs: ops.relu(inputs),
-    nn.Tanh: lambda ops, module, inputs: ops.tanh(inputs),
-    nn.Flatten: lambda ops, module, inputs: flatten(ops, inputs, module.start_dim, module.end_dim),
-    nn.Identity: lambda ops, module, inputs: inputs,
-}
-FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    torch.relu: relu,
-    F.relu: relu,
-    F.elu: lambda ops, inputs, alpha=1.0, inplace=False: ops.elu(inputs, alpha),
-    torch.tanh: lambda ops, inputs: ops.tanh(inputs),
-    torch.cat: lambda ops, parts, dim=0: ops.concat(list(parts), dim),
-    torch.flatten: flatten,
-    F.avg_pool2d: whole_board("reduce_mean"),
-    F.max_pool2d: whole_board("reduce_max"),
-    torch.max_pool2d: whole_board("reduce_max"),
-    operator.getitem: item,
-    **{f: elementwise("add") for f in (operator.add, operator.iadd, torch.add)},
-    **{f: elementwise("subtract") for f in (operator.sub, torch.sub)},
-    **{f: elementwise("multiply") for f in (operator.mul, torch.mul)},
-    **{f: elementwise("divide") for f in (operator.truediv, torch.div)},
-}
-METHODS: dict[str, Callable[..., Any]] = {
-    "flatten": flatten,
-    "unflatten": unflatten,
-    "relu": relu,
-    "tanh": lambda ops, inputs: ops.tanh(inputs),
-    "float": lambda ops, inputs: inputs,
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    "Conv": convolution,
+    "Gemm": linear,
+    "Add": plain("add"),
+    "Sub": plain("subtract"),
+    "Mul": plain("multiply"),
+    "Div": plain("divide"),
+    "Relu": plain("relu"),
+    "Elu": lambda ops, inputs, alpha: ops.elu(inputs, alpha),
+    "Tanh": plain("tanh"),
+    "Sigmoid": plain("sigmoid"),
+    "ReduceMean": reduction("reduce_mean"),
+    "ReduceMax": reduction("reduce_max"),
+    "Concat": lambda ops, *parts, axis: ops.concat([as_node(ops, part) for part in parts], axis),
+    "Flatten": lambda ops, inputs, axis: reshape(ops, inputs, np.array([0, -1])),
+    "Reshape": reshape,
+    "Slice": lambda ops, inputs, begin, end, axis, step: plain("slice")(ops, inputs, begin, end, step, axis),
 }
 
 
@@ -231,30 +157,18 @@ class OpenVinoModel:
     thread.  (A model that callers share has threads of its own; waiting for them took a tenth of the time of self-play
     on 7x7.)
 
-    base, value, policy: graphs with batch norms folded.
-    plane_shape: (planes, height, width).
+    graph: the network's operations, with the outputs "logits" and "value".
     bfloat16: whether operations that do not compute in 8 bits compute in bfloat16.
-    ranges: the input ranges of the base's convolutions to compute in 8 bits; None to compute no convolution in 8 bits.
-    Raises ImportError without OpenVINO, and NotImplementedError or other exceptions for operations that cannot be
-    translated.
+    ranges: the input ranges of the base's convolutions to compute in 8 bits, by name; none if it is empty.
+    Raises ImportError without OpenVINO.
     """
 
-    def __init__(
-        self, base: fx.GraphModule, value: fx.GraphModule, policy: fx.GraphModule, plane_shape: tuple[int, ...],
-        bfloat16: bool, ranges: Mapping[str, Range] | None = None,
-    ) -> None:  # fmt: skip
-        def translated(rows: int) -> Any:
-            openvino = package()
-            planes = openvino.opset13.parameter([rows, *plane_shape], np.float32)
-            features = Translator(base, ranges).run(planes)
-            logits = Translator(policy).run(features)
-            values = Translator(value).run(features)
-            if np.prod(values.get_output_shape(0)) == rows:
-                values = flatten(openvino.opset13, values)
-            return openvino.Model([openvino.opset13.result(x) for x in (logits, values)], [planes], "network")
-
-        self._translated = translated
-        self.models = {BATCH_SIZE: translated(BATCH_SIZE)}  # by the number of positions; self-play needs no other
+    def __init__(self, graph: NetworkGraph, bfloat16: bool, ranges: Mapping[str, Range] | None = None) -> None:
+        self.graph = graph
+        self.ranges = {f"base_net.{name}.weight": span for name, span in (ranges or {}).items()}
+        self.models = {
+            BATCH_SIZE: build_model(graph, BATCH_SIZE, self.ranges)
+        }  # by the number of positions; self-play needs no other
         self._lock = threading.Lock()
         self.precision = "bf16" if bfloat16 else "f32"
         self._idle: dict[int, list[Request]] = {FEW: [], BATCH_SIZE: []}
@@ -279,7 +193,7 @@ class OpenVinoModel:
     def _model(self, rows: int) -> Any:
         with self._lock:
             if rows not in self.models:
-                self.models[rows] = self._translated(rows)
+                self.models[rows] = build_model(self.graph, rows, self.ranges)
             return self.models[rows]
 
 

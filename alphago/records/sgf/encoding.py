@@ -7,10 +7,9 @@ or a backslash.
 import codecs
 import re
 
-MARKS = (
-    (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"),
-)  # fmt: skip
+UTF32 = ((codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be"))
+UTF16 = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+MARKS = ((codecs.BOM_UTF8, "utf-8"), *UTF32, *UTF16)  # a mark of UTF-32 begins with one of UTF-16
 DECLARED = re.compile(rb"(?<![A-Z])CA\s*\[\s*([^\]\s]{1,40})\s*\]")
 WIDER = {"gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949", "ascii": "utf-8"}
 ALIASES = {"gb": "gb18030", "gb-2312": "gb18030", "sjis": "cp932", "x-sjis": "cp932", "ks_c_5601-1987": "cp949"}
@@ -124,10 +123,8 @@ def plausibility(text: str) -> float:
     if not letters:
         return 0.0
     joined, count = "".join(letters), len(letters)
-    good = (
-        1.0 * len(KANJI.findall(joined)) + 1.3 * len(KANA.findall(joined)) + 1.2 * len(HANGUL.findall(joined))
-        + 1.5 * len(GO_WORDS.findall(joined))
-    )  # fmt: skip
+    kinds = ((1.0, KANJI), (1.3, KANA), (1.2, HANGUL), (1.5, GO_WORDS))
+    good = sum(weight * len(pattern.findall(joined)) for weight, pattern in kinds)
     bad = 2.0 * len(ODD.findall(joined)) + 0.7 * len(HALF_KANA.findall(joined)) + 8.0 * joined.count("\ufffd")
     mixed = 0.5 * min(len(KANJI.findall(joined)), len(HANGUL.findall(joined)))
     return (good - bad - mixed) / count

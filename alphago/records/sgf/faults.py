@@ -46,6 +46,6 @@ class Fault:
 
     def of(self, file: str) -> str:
         """Return the message with file and place: 'games.sgf, game 2, node 14: move 13, White A5, is illegal'."""
-        places = [file, *(f"{name} {number}" for name, number in (("game", self.game), ("node", self.node))
-                          if number is not None)]  # fmt: skip
+        numbers = (("game", self.game), ("node", self.node))
+        places = [file, *(f"{name} {number}" for name, number in numbers if number is not None)]
         return f"{', '.join(places)}: {self.text}"

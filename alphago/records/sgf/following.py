@@ -73,7 +73,7 @@ class Followed:
         return board
 
 
-class Run:
+class PlayedStretch:
     """Stretches between which no set-up changes anything, followed as one.
 
     stretch: their plays.  followed: the legal ones.  level: index in `games` of the game in which they are followed.

@@ -11,10 +11,10 @@ from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules, handicap_points, most_handicap, read_rules
 from alphago.records.sgf import faults as kinds
 from alphago.records.sgf.faults import Fault
-from alphago.records.sgf.following import Followed, Run
-from alphago.records.sgf.game import SgfGame
+from alphago.records.sgf.following import Followed, PlayedStretch
 from alphago.records.sgf.grammar import Node, plain_text
 from alphago.records.sgf.notes import read_notes, without_generated
+from alphago.records.sgf.sgf_game import SgfGame
 from alphago.records.sgf.stretches import KEPT, STONES, Stretch, board_of, stones_of
 from alphago.records.sgf.values import RATED_NAME, read_handicap, read_komi, read_point, read_size
 from alphago.system.validation import shown
@@ -85,12 +85,25 @@ class LineReader:
         positions = [{} if ply in followed.inserted else self.line[node] for ply, node in enumerate(followed.node_of)]
         notes = read_notes([self.line[0], *positions])
         return SgfGame(
-            size, tuple(followed.plies), komi, setup, result=self.text("RE"), rules=self.text("RU"),
-            players=(self.text("PB"), self.text("PW")), handicap=handicap, comment=without_generated(self.text("C")),
-            comments=self.comments(followed), inserted=frozenset(followed.inserted), faults=tuple(self.faults),
-            assumed=assumed, ranks=(self.rank("B"), self.rank("W")), date=self.text("DT") or self.text("RD"),
-            event=self.text("EV") or self.text("TE"), notes=notes, source=self.source,
-        )  # fmt: skip
+            size,
+            tuple(followed.plies),
+            komi,
+            setup,
+            result=self.text("RE"),
+            rules=self.text("RU"),
+            players=(self.text("PB"), self.text("PW")),
+            handicap=handicap,
+            comment=without_generated(self.text("C")),
+            comments=self.comments(followed),
+            inserted=frozenset(followed.inserted),
+            faults=tuple(self.faults),
+            assumed=assumed,
+            ranks=(self.rank("B"), self.rank("W")),
+            date=self.text("DT") or self.text("RD"),
+            event=self.text("EV") or self.text("TE"),
+            notes=notes,
+            source=self.source,
+        )
 
     def empty(self, size: int) -> SgfGame:
         return SgfGame(size, (), faults=tuple(self.faults), source=self.source)
@@ -164,7 +177,7 @@ class LineReader:
             if not set(points) & set(first.actions[: 2 * handicap]):
                 first.stones[points] = 1
 
-    def choose(self, stretches: list[Stretch], rules: Rules | None, size: int) -> tuple[Run, Rules | None]:
+    def choose(self, stretches: list[Stretch], rules: Rules | None, size: int) -> tuple[PlayedStretch, Rules | None]:
         """Return the stretches to read as the game, and the rules if they had to be assumed (`SgfGame.assumed`).
 
         If a set-up between moves changes something, what comes before and after it counts as a game of its own, and the
@@ -177,7 +190,7 @@ class LineReader:
         tried = (Rules(), *LENIENT) if rules is None and self.required is None else (rules or Rules(),)
         required = self.required
         games = [partial(board_of, size, one) if required is None else lambda plays: required for one in tried]
-        best = run = Run(stretches[0], games, self.number)
+        best = run = PlayedStretch(stretches[0], games, self.number)
         change: tuple[Stretch, int] | None = None  # the first set-up that changes something, and the moves before it
         for stretch in stretches[1:]:
             if run.followed.fault is not None:
@@ -189,7 +202,7 @@ class LineReader:
             else:
                 if stretch.actions and change is None:
                     change = stretch, len(run)
-                run = Run(stretch, games, self.number)
+                run = PlayedStretch(stretch, games, self.number)
             best = run if len(run) > len(best) else best
         if change is not None:
             self.report(*change, "from there" if best.stretch.begins >= change[0].begins else "up to there")
@@ -202,11 +215,8 @@ class LineReader:
 
         stretch: what follows it.  move: the number of moves before it.  part: what is read as the game.
         """
-        self.fault(
-            kinds.SET_UP,
-            f"stones must be set up before the first move, got a set-up after move {move}: the game is read {part}",
-            stretch.begins, move,
-        )  # fmt: skip
+        text = f"stones must be set up before the first move, got a set-up after move {move}: the game is read {part}"
+        self.fault(kinds.SET_UP, text, stretch.begins, move)
 
     def setup(self, env: GoEnv, stretch: Stretch) -> dict[str, Any] | None:
         """Return a stretch's stones and first player as keywords of `GoEnv.position`; None for an illegal board."""

@@ -1,13 +1,13 @@
-"""Parse SGF texts, damaged ones too, into nodes, property values and lines of play.
+"""Parse SGF texts, damaged ones too, into nodes, property values and lines of play, and write nodes as text.
 
-One pass over the tokens with an explicit stack: no recursion, and linear time for any text.
+One pass over the tokens or nodes with an explicit stack: no recursion, and linear time for any text.
 
 Source: "SGF file format FF[4]", https://www.red-bean.com/sgf/; in older files (FF[1] to FF[3]) the names of properties
 contain lower-case letters, which are ignored.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 Node = dict[str, list[str]]  # raw values by property
@@ -18,6 +18,7 @@ MOST_IN_LINES = 2_000_000  # nodes and set-up stones of all lines of a game, sin
 LEAST_IN_LINE = 20  # a shorter line counts as much as one of so many nodes: it takes as long
 MOST_TEXT_IN_LINES = 2**28  # characters
 SET_UPS = ("AB", "AW", "AE")
+LINE_LENGTH = 79  # bytes of a line that is written, if no property is longer
 
 # A value, closed or not; a bracket or semicolon; a name.  Possessive quantifiers keep unclosed values linear.
 TOKEN = re.compile(r"\[((?:[^\\\]]++|\\.)*+)(\]?)|([();])|([A-Za-z][A-Za-z0-9]*+)", re.DOTALL)
@@ -30,7 +31,7 @@ BREAKS = re.compile(r"\r\n|\n\r|\r")
 
 
 @dataclass
-class Tree:
+class SgfTree:
     """One game of a file: its nodes in the order of the file.
 
     parents: for each node, the number of its parent; -1 for the root.
@@ -86,7 +87,7 @@ class Tree:
         return sizes, texts
 
 
-def trees(text: str) -> Iterator[Tree]:
+def trees(text: str) -> Iterator[SgfTree]:
     """Yield the games of a text.
 
     Text before, between and after games is skipped, such as the headers of a mail, or surplus brackets.
@@ -105,12 +106,12 @@ def trees(text: str) -> Iterator[Tree]:
         at = max(tree.end, match.start() + 1)
 
 
-def read_tree(text: str, at: int) -> Tree:
+def read_tree(text: str, at: int) -> SgfTree:
     """Return the game that begins at index `at` of the text, just after its first bracket.
 
     A missing first semicolon is tolerated.
     """
-    tree = Tree()
+    tree = SgfTree()
     stack, current, count = [-1], -1, 0
     node: Node | None = None
     values: list[str] | None = None
@@ -151,7 +152,7 @@ def read_tree(text: str, at: int) -> Tree:
     return tree
 
 
-def begin_node(tree: Tree, parent: int) -> Node:
+def begin_node(tree: SgfTree, parent: int) -> Node:
     """Append a node to a game, as a child of the node with number `parent`, and return it."""
     tree.nodes.append({})
     tree.parents.append(parent)
@@ -165,3 +166,49 @@ def plain_text(raw: str) -> str:
     if "\r" in raw:
         raw = BREAKS.sub("\n", raw)
     return raw.replace("\t", " ").replace("\v", " ").replace("\f", " ")
+
+
+def escape_text(text: str) -> str:
+    """Return a text as a raw value, which `plain_text` reads."""
+    return text.replace("\\", "\\\\").replace("]", "\\]")
+
+
+def format_tree(nodes: Sequence[Mapping[str, Sequence[str]]], parents: Sequence[int]) -> bytes:
+    """Return one game as SGF text in UTF-8: FF first in each node, the other properties in alphabetical order.
+
+    nodes: raw values by property, the root first.  parents: as in Tree; children stand in the order of their numbers.
+    """
+    children: list[list[int]] = [[] for _ in nodes]
+    for number, parent in enumerate(parents):
+        if parent >= 0:
+            children[parent].append(number)
+    pieces, waiting = [], [0]
+    while waiting:
+        number = waiting.pop()
+        if number < 0:
+            pieces.append(")")
+            continue
+        waiting.append(-1)
+        pieces += ["(", *node_pieces(nodes[number])]
+        while len(children[number]) == 1:
+            number = children[number][0]
+            pieces += node_pieces(nodes[number])
+        waiting += reversed(children[number])
+    return b"\n".join(lines_of(piece.encode() for piece in (*pieces, "\n")))
+
+
+def node_pieces(node: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the text of a node in pieces that stay on one line."""
+    names = sorted(node, key=lambda name: (name != "FF", name))
+    return [";", *(name + "".join(f"[{value}]" for value in node[name]) for name in names)]
+
+
+def lines_of(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Join pieces to lines of at most LINE_LENGTH bytes; a longer piece is a line of its own."""
+    line = b""
+    for piece in pieces:
+        if len(line) + len(piece) > LINE_LENGTH:
+            yield line
+            line = b""
+        line += piece
+    yield line

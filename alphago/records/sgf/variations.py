@@ -1,12 +1,13 @@
 """Add variations, marks and territory to the SGF text of a game."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.go import GoEnv
-from alphago.records.sgf.game import SgfGame
-from alphago.records.sgf.writing import load_grammar, point_text
+from alphago.records.sgf.grammar import format_tree, trees
+from alphago.records.sgf.sgf_game import SgfGame
+from alphago.records.sgf.writing import point_text
 
 
 class Additions(NamedTuple):
@@ -27,46 +28,26 @@ class Additions(NamedTuple):
 
 def with_additions(text: bytes, game: SgfGame, additions: Additions) -> bytes:
     """Return the text of a game, as from `format_sgf`, with additions; variations follow the main line."""
-    grammar, env = load_grammar(), GoEnv(game.board_size)
-    nodes = list(grammar.parse_sgf_game(text).sequence)
+    env = GoEnv(game.board_size)
+    nodes = next(trees(text.decode())).main_line()
+    parents = [*range(-1, len(nodes) - 1)]
     node_of: dict[int, int] = {}  # by ply, the index of the move's node
     for ply in range(len(game.moves)):
         if ply not in game.inserted:
             node_of[ply] = len(node_of) + 1
     for ply, (name, value) in additions.marks.items():
         if ply in node_of:
-            nodes[node_of[ply]][name] = [value.encode()]
+            nodes[node_of[ply]][name] = [value]
     for ply, properties in additions.properties.items():
         if ply == 0 or ply - 1 in node_of:
-            for name, values in properties.items():
-                nodes[node_of[ply - 1] if ply else 0][name] = [text.encode() for text in values]
+            nodes[node_of[ply - 1] if ply else 0] |= {name: list(values) for name, values in properties.items()}
     for name, points in additions.territory.items():
         if points:
             nodes[-1][name] = [point_text(env, point) for point in points]
     first = -1 if game.setup.get("to_play") == "white" else 1
-    branches = {}
     for ply, line in additions.lines.items():
-        if ply in node_of and line:
-            colour = first * (-1) ** ply
-            branches[node_of[ply]] = [
-                {PLAYER_NAMES[colour * (-1) ** i][0]: [point_text(env, action)]} for i, action in enumerate(line)
-            ]
-    result: bytes = grammar.serialise_game_tree(build_tree(grammar, nodes, branches))
-    return result
-
-
-def build_tree(grammar: Any, nodes: Sequence[Any], branches: Mapping[int, Sequence[Any]]) -> Any:
-    """Return sgfmill's tree of a main line with variations.
-
-    nodes: the main line.  branches: by index in `nodes`, the nodes of a variation that replaces the node at this index
-        and the nodes after it.
-    """
-    end, below = len(nodes), None
-    for index in sorted(branches, reverse=True):
-        rest, variation = grammar.Coarse_game_tree(), grammar.Coarse_game_tree()
-        rest.sequence, rest.children = list(nodes[index:end]), below or []
-        variation.sequence = list(branches[index])
-        end, below = index, [rest, variation]
-    root = grammar.Coarse_game_tree()
-    root.sequence, root.children = list(nodes[:end]), below or []
-    return root
+        if ply in node_of:
+            for i, action in enumerate(line):
+                parents.append(len(nodes) - 1 if i else node_of[ply] - 1)
+                nodes.append({PLAYER_NAMES[first * (-1) ** (ply + i)][0]: [point_text(env, action)]})
+    return format_tree(nodes, parents)

@@ -1,29 +1,18 @@
 """Write games as SGF text that this package, Sabaki and KaTrain read.
 
-The serialiser is sgfmill's (`pip install 'alphago[sgf]'`).
-
 Source: "SGF file format FF[4]", https://www.red-bean.com/sgf/
 """
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.go import GoEnv
-from alphago.records.sgf.game import SgfGame
+from alphago.records.sgf.grammar import Node, escape_text, format_tree
 from alphago.records.sgf.notes import GENERATED, note_properties
+from alphago.records.sgf.sgf_game import SgfGame
 from alphago.records.sgf.values import LARGEST_KOMI
-
-
-def load_grammar() -> Any:
-    """Return sgfmill's grammar; raise ImportError if it is not installed."""
-    try:
-        from sgfmill import sgf_grammar
-    except ImportError:
-        raise ImportError("SGF files need the library sgfmill: pip install 'alphago[sgf]' brings it") from None
-    return sgf_grammar
 
 
 def write_sgf(path: str | Path, game: SgfGame) -> None:
@@ -33,53 +22,49 @@ def write_sgf(path: str | Path, game: SgfGame) -> None:
 
 def format_sgf(game: SgfGame) -> bytes:
     """Return the game as SGF text in UTF-8; the same game gives the same bytes."""
-    grammar = load_grammar()
     env = GoEnv(game.board_size)
-
-    def value(text: Any) -> list[bytes]:
-        return [grammar.escape_text(str(text).encode())]
-
-    texts = {
-        "FF": 4, "CA": "UTF-8", "GM": 1, "SZ": game.board_size, "RU": game.rules, "HA": game.handicap or "",
-        "KM": "" if game.komi is None else komi_text(game.komi), "PB": game.players[0], "PW": game.players[1],
-        "BR": game.ranks[0], "WR": game.ranks[1], "RE": game.result, "DT": game.date, "EV": game.event,
-        "C": game.comment, "PL": game.setup.get("to_play", "black")[0].upper() if game.setup else "",
-    }  # fmt: skip
-    head = {name: value(text) for name, text in texts.items() if text != ""}
-    stones = env.place(game.setup.get("black", ()), game.setup.get("white", ())).ravel()
-    for name, sign in (("AB", 1), ("AW", -1)):
-        if (stones == sign).any():
-            head[name] = [point_text(env, int(action)) for action in np.flatnonzero(stones == sign)]
-    tree = grammar.Coarse_game_tree()
-    tree.sequence = [head]
+    komi = "" if game.komi is None else komi_text(game.komi)
+    to_play = game.setup.get("to_play", "black")[0].upper() if game.setup else ""
+    texts: dict[str, object] = {"FF": 4, "CA": "UTF-8", "GM": 1, "SZ": game.board_size, "RU": game.rules}
+    texts |= {"KM": komi, "HA": game.handicap or "", "PL": to_play, "RE": game.result}
+    texts |= {"PB": game.players[0], "PW": game.players[1], "BR": game.ranks[0], "WR": game.ranks[1]}
+    texts |= {"DT": game.date, "EV": game.event, "C": game.comment}
+    nodes: list[Node] = [{name: [escape_text(str(text))] for name, text in texts.items() if text != ""}]
+    stones = env.place(game.setup.get("black", ()), game.setup.get("white", ()))
+    nodes[0] |= stone_properties(env, stones)
     colour = -1 if game.setup.get("to_play") == "white" else 1
     for ply, action in enumerate(game.moves):
-        add_note(tree.sequence[-1], game, ply, value)
+        add_note(nodes[-1], game, ply)
         if ply not in game.inserted:
-            comment = {"C": value(game.comments[ply])} if ply in game.comments else {}
-            tree.sequence.append({PLAYER_NAMES[colour][0]: [point_text(env, action)], **comment})
+            nodes.append({PLAYER_NAMES[colour][0]: [point_text(env, action)]})
+            if ply in game.comments:
+                nodes[-1]["C"] = [escape_text(game.comments[ply])]
         colour = -colour
-    add_note(tree.sequence[-1], game, len(game.moves), value)
-    text: bytes = grammar.serialise_game_tree(tree)
-    return text
+    add_note(nodes[-1], game, len(game.moves))
+    return format_tree(nodes, range(-1, len(nodes) - 1))
 
 
-def add_note(node: dict[str, list[bytes]], game: SgfGame, ply: int, value: Any) -> None:
+def stone_properties(env: GoEnv, stones: np.ndarray) -> Node:
+    """Return the properties that place stones, int8 [N, N]: 1 black, -1 white."""
+    placed = {name: np.flatnonzero(stones.ravel() == sign) for name, sign in (("AB", 1), ("AW", -1))}
+    return {name: [point_text(env, int(point)) for point in points] for name, points in placed.items() if len(points)}
+
+
+def add_note(node: Node, game: SgfGame, ply: int) -> None:
     """Add the results of a search to the node of the searched position: as properties, and as a line of its comment.
 
     Nothing is added if there are none, or if the position follows an inserted pass, which has no node.
 
-    node: changed in place.  ply: the move after the searched position.  value: function that encodes a text.
+    node: changed in place.  ply: the move after the searched position.
     """
     note = game.notes.get(ply)
     if note is None or ply - 1 in game.inserted:
         return
     for name, texts in note_properties(note).items():
-        node[name] = [one for text in texts for one in value(text)]
+        node[name] = [escape_text(text) for text in texts]
     move = GoEnv(game.board_size).to_text(game.moves[ply]) if ply < len(game.moves) else "the next move"
     if sentence := note.sentence(move):
-        written = node["C"][0] + b"\n" if "C" in node else b""
-        node["C"] = [written + value(GENERATED + sentence)[0]]
+        node["C"] = ["\n".join([*node.get("C", ()), escape_text(GENERATED + sentence)])]
 
 
 def komi_text(komi: float) -> str:
@@ -87,9 +72,9 @@ def komi_text(komi: float) -> str:
     return f"{komi:g}" if abs(komi) <= LARGEST_KOMI else f"{komi:.1f}"
 
 
-def point_text(env: GoEnv, action: int) -> bytes:
+def point_text(env: GoEnv, action: int) -> str:
     """Return an action in SGF notation: letters for column and row, from the top left; empty for a pass."""
     if action == env.pass_action:
-        return b""
+        return ""
     row, column = divmod(action, env.N)
-    return bytes((ord("a") + column, ord("a") + row))
+    return chr(ord("a") + column) + chr(ord("a") + row)

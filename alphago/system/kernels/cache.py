@@ -50,10 +50,8 @@ class KernelCache:
         """Return the path of the file for a signature; codegen: numba's object that identifies the processor."""
         code = self.function.__code__
         cells = [cell.cell_contents for cell in self.function.__closure__ or ()]
-        depends = (
-            numba.__version__, sys.version, self.stamp, code.co_firstlineno, code.co_code, dumps(cells),
-            str(signature), codegen.magic_tuple(),
-        )  # fmt: skip
+        source = (self.stamp, code.co_firstlineno, code.co_code, dumps(cells))
+        depends = (numba.__version__, sys.version, *source, str(signature), codegen.magic_tuple())
         return Path(self.cache_path, f"{self.stem}-{hashlib.sha256(repr(depends).encode()).hexdigest()[:32]}.kernel")
 
     def load_overload(self, signature: Any, target_context: Any) -> CompileResult | None:
@@ -124,7 +122,5 @@ def file_digest(path: Path, modified: int, size: int) -> bytes:
 @functools.cache
 def warn_once(folder: str, reason: str) -> None:
     """Warn that compiled kernels cannot be saved in `folder`; repeated calls with equal arguments do nothing."""
-    warnings.warn(
-        f"compiled kernels cannot be kept in {folder} ({reason}): each process will compile them anew",
-        RuntimeWarning, stacklevel=2,
-    )  # fmt: skip
+    text = f"compiled kernels cannot be kept in {folder} ({reason}): each process will compile them anew"
+    warnings.warn(text, RuntimeWarning, stacklevel=2)

@@ -1,4 +1,4 @@
-"""The two things that `watch` can name: an opponent to play, or game records to predict."""
+"""The things that `watch` can name: an opponent to play, game records to predict, or an exam to take."""
 
 import threading
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from alphago.env.games import require_go
 from alphago.mcts.evaluator import Evaluator
 from alphago.records.collection import read_collection
 from alphago.training.judges.prediction import WatchedRecords
+from alphago.training.judges.watched_exam import WatchedExam, is_exam
 from alphago.training.judges.watched_opponent import WatchedOpponent
 from alphago.training.watch_names import RECORDS, split_readouts
 
@@ -18,9 +19,9 @@ POSITIONS = 4096  # positions of records to predict: enough to distinguish an ac
 
 
 class Examination(Protocol):
-    """A test of one network against an opponent or on records, which can pause between two moves.
+    """A test of one network against an opponent, on records or by an exam, which can pause between two moves.
 
-    It consists of units of work: pairs of games against an opponent, or batches of records.
+    It consists of units of work: pairs of games against an opponent, batches of records, or positions of an exam.
     """
 
     @property
@@ -56,11 +57,11 @@ class Examination(Protocol):
 
 
 class Watched(Protocol):
-    """An opponent, or a set of game records, that tests a run's networks again and again."""
+    """An opponent, a set of game records, or an exam, that tests a run's networks again and again."""
 
     @property
     def name(self) -> str:
-        """The name of this opponent or set of records in `watch`."""
+        """The name of this opponent, set of records or exam in `watch`."""
 
     def examination(self, seed: int, device: str, state: Any = None) -> Examination:
         """Begin an examination, or continue one from its saved `state`.
@@ -71,7 +72,7 @@ class Watched(Protocol):
 
 
 def make_watched(names: Sequence[str], env: GameEnv) -> list[Watched]:
-    """Return an opponent or a set of records for each of `names`, written as in the run's setting `watch`.
+    """Return an opponent, records or an exam for each of `names`, written as in the run's setting `watch`.
 
     Raises ValueError, OSError or EngineError for the first name that does not exist or cannot play the game `env`.
     """
@@ -79,13 +80,15 @@ def make_watched(names: Sequence[str], env: GameEnv) -> list[Watched]:
 
 
 def make_one(text: str, env: GameEnv) -> Watched:
-    """Return the opponent or the records for one name in `watch`, such as "gnugo:10@64".
+    """Return the opponent, the records or the exam for one name in `watch`, such as "gnugo:10@64".
 
     Raises the errors of `make_watched`.
     """
     if text.startswith(RECORDS):
         return WatchedRecords(text, env, read_collection(text.removeprefix(RECORDS), env, POSITIONS))
     name, readouts = split_readouts(text)
+    if is_exam(name):
+        return WatchedExam(name, readouts, env)
     watched = WatchedOpponent(name, readouts, env)
     player = watched.entrant("cpu").player
     if isinstance(player, Engine):

@@ -94,7 +94,7 @@ def newer_search(search: dict[str, Any] | None, selfplay: dict[str, Any]) -> dic
     values = {**usual, **(search or {})}
     if not values.get("c_puct_growth"):
         values.pop("c_puct_limit", None)  # it bounded only a c_puct that changed
-    if values.get("dirichlet_decay"):
+    if values.get("dirichlet_decay") and not values["gumbel"]:
         raise ValueError("has Dirichlet noise that decreases with the ply, which searches no longer have")
     if values["gumbel"] and values.get("value_noise"):
         raise ValueError("has noise on the values of a Gumbel search, which that search no longer has")

@@ -1,11 +1,12 @@
 """Show a run in a notebook as one picture: its curves, its newest game and its activity."""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from alphago.drawing.curves import Curve, CurvePanel, curves_picture
+from alphago.drawing.axes import SHARE
+from alphago.drawing.curves import WIDE, Curve, CurvePanel, curves_picture
 from alphago.drawing.shapes import WHITE, Drawing, Rect, Style, flat, move
 from alphago.drawing.svg import to_svg
 from alphago.env.game import GameEnv
@@ -13,7 +14,8 @@ from alphago.env.pictured import Look
 from alphago.records.game_pictures import end_text
 from alphago.records.record import GameRecord
 from alphago.system.notebook import notebook_shell
-from alphago.training.history import METRICS, Row, number, opponent_name, read_rows
+from alphago.training.history import METRICS, Row, opponent_name, read_rows
+from alphago.training.watch.panels import COLOURS, points
 from alphago.training.watch.report import ConsoleReport, Progress, Report
 
 EVERY = 0.5  # smallest number of seconds between two updates of the picture
@@ -25,12 +27,12 @@ Show = Callable[[dict[str, str]], object]
 class Measure(NamedTuple):
     """A panel of metrics.
 
-    keys: pairs of a metric and its name in the legend.  percent: whether the metrics are shares, 0 .. 1.
+    keys: pairs of a metric and its name.  unit: of the metrics; SHARE for shares, 0 .. 1.
     """
 
     title: str
     keys: tuple[tuple[str, str], ...]
-    percent: bool = False
+    unit: str = ""
 
 
 MEASURES = (
@@ -38,9 +40,12 @@ MEASURES = (
                             ("target_entropy", "entropy"))),
     Measure("Value error", (("value_loss", "trained on"), ("fresh_value_loss", "new games"))),
     Measure("Length of games", (("game_length", "moves"),)),
-    Measure("Black wins", (("black_wins", "of games"),), True),
+    Measure("Black wins", (("black_wins", "of games"),), SHARE),
     Measure("Speed", (("moves_per_second", "moves/s"),)),
 )  # fmt: skip
+
+
+WATCHED = (("Win rate", "win_rate", 1.0), ("Points lost in the exam", "exam_points", None))  # with the axis' end
 
 
 class LiveReport(Report):
@@ -127,7 +132,7 @@ class LiveReport(Report):
 
     def drawing(self) -> Drawing:
         """Return the picture of the curves, with the final position of the newest game beside them."""
-        picture = curves_picture(list(self.panels()), COLUMNS, "games", self.texts())
+        picture = curves_picture(list(self.panels()), COLUMNS, "games", texts=self.texts())
         if self.game is None:
             return picture
         env, record = self.game
@@ -135,35 +140,37 @@ class LiveReport(Report):
         return beside(picture, end)
 
     def panels(self) -> Iterator[CurvePanel]:
-        """Yield a panel with a win rate curve for each opponent, then a panel for each of MEASURES that has a point."""
+        """Yield a panel with a curve for each opponent or exam, then a panel for each of MEASURES that has a point."""
         names = dict.fromkeys(map(opponent_name, self.matches))
-        wins = [curve(name, [row for row in self.matches if opponent_name(row) == name], "win_rate") for name in names]
-        if wins:
-            yield CurvePanel("Win rate", wins, 0.0, 1.0, percent=True)
+        own = {name: [row for row in self.matches if opponent_name(row) == name] for name in names}
+        for title, key, high in WATCHED:
+            curves = list(named_curves([(name, rows, key) for name, rows in own.items()]))
+            if curves:
+                yield CurvePanel(title, curves, "" if high is None else SHARE, low=0.0, high=high)
         rows = list(self.rows)
         for measure in MEASURES:
-            curves = [one for key, name in measure.keys if (one := curve(name, rows, key)).x]
+            curves = list(named_curves([(name, rows, key) for key, name in measure.keys]))
             if curves:
-                low, high = (0.0, 1.0) if measure.percent else (None, None)
-                yield CurvePanel(measure.title, curves, low, high, measure.percent)
+                low, high = (0.0, 1.0) if measure.unit == SHARE else (None, None)
+                yield CurvePanel(measure.title, curves, measure.unit, low=low, high=high)
 
 
-def curve(name: str, rows: Sequence[Row], key: str) -> Curve:
-    """Return the curve of the metric `key` over the number of games; name: the curve's name in the legend."""
-    points = [(games, y) for row in rows if (y := number(row, key)) is not None
-              and (games := number(row, "games")) is not None]  # fmt: skip
-    return Curve(name, [x for x, _ in points], [y for _, y in points])
+def named_curves(sources: Iterable[tuple[str, Sequence[Row], str]]) -> Iterator[Curve]:
+    """Yield curves over the number of games, each in a colour of its own; sources: name, rows and metric of each."""
+    for i, (name, rows, key) in enumerate(sources):
+        at, values, _ = points(rows, key, "games")
+        if at:
+            yield Curve(at, values, COLOURS[i % len(COLOURS)], name=name)
 
 
 def beside(left: Drawing, right: Drawing) -> Drawing:
     """Return two drawings side by side, the right one scaled to a panel's width."""
-    wide = 250.0
-    scale = wide / right.width
+    scale = WIDE / right.width
     shapes = tuple(move(shape, left.width, 16, scale) for shape in flat(right.layers))
     high = max(left.height, right.height * scale + 32)
-    ground = Rect(0, 0, left.width + wide + 16, high, Style(WHITE))
+    ground = Rect(0, 0, left.width + WIDE + 16, high, Style(WHITE))
     layers = ((ground,), *left.layers[1:], shapes)
-    return Drawing(left.width + wide + 16, high, layers, left.label, left.width + wide + 16)
+    return Drawing(left.width + WIDE + 16, high, layers, left.label, left.width + WIDE + 16)
 
 
 def time_text(seconds: float) -> str:

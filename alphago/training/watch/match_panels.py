@@ -1,11 +1,13 @@
-"""Panels of the judges' measurements: win rates, scores, captures, lengths of games, prediction of records."""
+"""Panels of the judges' measurements: win rates, scores, captures, lengths of games, records, and exams."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from alphago.drawing.axes import SHARE
+from alphago.drawing.curves import Curve, CurvePanel, Dash
 from alphago.training.history import History, Row, number, opponent_name
 from alphago.training.watch.board_panels import board_panels
-from alphago.training.watch.panels import AXES, SHARE, STYLES, Line, Panel, Style, points
+from alphago.training.watch.panels import AXES, STYLES, points, run_colours
 from alphago.training.watch.words import in_words_of
 
 LONGEST_NAME = 30  # letters of an opponent's name
@@ -40,9 +42,15 @@ RECORDS = (
     Measure("Cross-entropy of the records' moves", "cross_entropy", "nats"),
     Measure("Value error on the records", "value_error", "squared"),
 )
+EXAM = (
+    Measure("Points lost a move in the exam", "exam_points", "points", ("exam_points_low", "exam_points_high")),
+    Measure("Win rate lost a move in the exam", "exam_rate", SHARE, ("exam_rate_low", "exam_rate_high")),
+    Measure("Moves of the exam that lose more than 2 points", "exam_blunders", SHARE),
+    Measure("Correlation of the win rate with the exam's", "exam_correlation"),
+)
 
 
-def match_panels(histories: Sequence[History], x: str) -> list[Panel]:
+def match_panels(histories: Sequence[History], x: str) -> list[CurvePanel]:
     """Return the panels of all measurements that at least one run has.
 
     For one run with several opponents, the opponents share each panel, with their names at the curves' ends.
@@ -55,67 +63,67 @@ def match_panels(histories: Sequence[History], x: str) -> list[Panel]:
     else:
         panels = [panel for name in opponents for panel in own_panels(histories, name, x)]
         styles = {name: STYLES[i % len(STYLES)] for i, name in enumerate(opponents)}
-        elo = [line for name in opponents for line in lines(histories, name, ELO, x, name, styles[name])]
-        panels.append(Panel("Elo", lines=elo))
+        elo = [curve for name in opponents for curve in curves_of(histories, name, ELO, x, name, styles[name])]
+        panels.append(CurvePanel("Elo", elo))
         panels += board_panels(histories[0]) if len(histories) == 1 else []
-    return [panel for panel in panels if panel.lines or panel.draw]
+    return [panel for panel in panels if panel.curves or panel.picture]
 
 
-def own_panels(histories: Sequence[History], name: str, x: str) -> Iterator[Panel]:
-    """Yield the panels of one opponent: its win rate, score, captures, length of games, and prediction of records."""
+def own_panels(histories: Sequence[History], name: str, x: str) -> Iterator[CurvePanel]:
+    """Yield the panels of one opponent: its win rate, score, captures, length of games, prediction, and grades."""
     for measure in (WIN_RATE, SCORE):
-        own = list(lines(histories, name, measure, x))
-        yield Panel(f"{measure.title}, {name}", measure.unit, own, measure.level)
-    both = [*lines(histories, name, TAKEN, x, "taken"), *lines(histories, name, LOST, x, "lost", "--")]
-    yield Panel(f"{TAKEN.title}, {name}", TAKEN.unit, both)
-    for measure in (LENGTH, *RECORDS):
-        yield Panel(f"{measure.title}, {name}", measure.unit, list(lines(histories, name, measure, x)))
+        own = list(curves_of(histories, name, measure, x))
+        yield CurvePanel(f"{measure.title}, {name}", own, measure.unit, measure.level)
+    both = [*curves_of(histories, name, TAKEN, x, "taken"), *curves_of(histories, name, LOST, x, "lost", "--")]
+    yield CurvePanel(f"{TAKEN.title}, {name}", both, TAKEN.unit)
+    for measure in (LENGTH, *RECORDS, *EXAM):
+        yield CurvePanel(f"{measure.title}, {name}", list(curves_of(histories, name, measure, x)), measure.unit)
 
 
-def lines(
-    histories: Sequence[History], name: str, measure: Measure, x: str, label: str = "", style: Style = "-"
-) -> Iterator[Line]:
+def curves_of(
+    histories: Sequence[History], name: str, measure: Measure, x: str, label: str = "", dash: Dash = "-"
+) -> Iterator[Curve]:
     """Yield for each run the curve of a measurement against the opponent `name`, if the run has points of it.
 
-    x: the x axis, a name in AXES.  label, style: as in Line.
+    x: the x axis, a name in AXES.  label, dash: as in Curve.
     """
-    for run, history in enumerate(histories):
+    for colour, history in zip(run_colours(len(histories)), histories, strict=True):
         at, values, rows = points((row for row in history.evaluations if name_of(row) == name), measure.key, x)
         if at:
             ends = [[number(row, end) for row in rows] for end in measure.interval or ()]
             # An interval's end that is missing or infinite is replaced by the value, so there is no bar on that side.
             finite = [[v if end is None else end for v, end in zip(values, side, strict=True)] for side in ends]
             low, high = finite or (None, None)
-            yield Line(run, label, style, at, values, low, high)
+            yield Curve(at, values, colour, dash, label, low=low, high=high)
 
 
-def shared_panels(history: History, x: str) -> Iterator[Panel]:
+def shared_panels(history: History, x: str) -> Iterator[CurvePanel]:
     """Yield the panels of one run, with a curve for each opponent; a dashed curve is of the policy without search."""
     looks = looks_of(history.evaluations)
 
-    def panel(measure: Measure, x: str, title: str = "", x_label: str = "") -> Panel:
+    def panel(measure: Measure, x: str, title: str = "", x_label: str = "") -> CurvePanel:
         own = [
-            line._replace(name=name, colour=colour)
-            for name, (colour, style) in looks.items()
-            for line in lines([history], name, measure, x, style=style)
+            curve._replace(name=name, colour=colour)
+            for name, (colour, dash) in looks.items()
+            for curve in curves_of([history], name, measure, x, dash=dash)
         ]
-        limits = (-0.04, 1.04) if measure is WIN_RATE else None
-        return Panel(title or measure.title, measure.unit, own, measure.level, x_label, range=limits)
+        low, high = (-0.04, 1.04) if measure is WIN_RATE else (None, None)
+        return CurvePanel(title or measure.title, own, measure.unit, measure.level, low, high, x_label)
 
     other = OTHER_AXIS[x]
     yield panel(WIN_RATE, x, "Win rate (dashed: the policy alone)")
     yield panel(WIN_RATE, other, f"Win rate by {other}", in_words_of([history], AXES[other][2]))
-    for measure in (SCORE, TAKEN, LOST, LENGTH, ELO, *RECORDS):
+    for measure in (SCORE, TAKEN, LOST, LENGTH, ELO, *RECORDS, *EXAM):
         yield panel(measure, x)
 
 
-def looks_of(rows: Sequence[Row]) -> dict[str, tuple[str, Style]]:
+def looks_of(rows: Sequence[Row]) -> dict[str, tuple[str, Dash]]:
     """Return the colour and line style of the curve for each opponent, by the opponent's name (see `name_of`).
 
     Each player has one colour.  Its curves with different readouts of the network differ in style.
     """
     colours: dict[str, str] = {}
-    looks: dict[str, tuple[str, Style]] = {}
+    looks: dict[str, tuple[str, Dash]] = {}
     for row in rows:
         player = str(row["opponent"])
         if player not in colours:
@@ -124,7 +132,7 @@ def looks_of(rows: Sequence[Row]) -> dict[str, tuple[str, Style]]:
             colours[player] = free[0] if free else OTHERS[len(colours) % len(OTHERS)]
         if name_of(row) not in looks:
             searched = [style for colour, style in looks.values() if colour == colours[player] and style != "--"]
-            solid: Style = ("-", "-.", ":")[len(searched) % 3]
+            solid: Dash = ("-", "-.", ":")[len(searched) % 3]
             looks[name_of(row)] = colours[player], "--" if number(row, "readouts") == 0 else solid
     return looks
 

@@ -7,12 +7,11 @@ import numpy as np
 
 from alphago.env.go_position import GoPosition
 from alphago.mcts.analysis_result import Analysis
-from alphago.mcts.evaluator import ForecastEvaluator
+from alphago.mcts.evaluator import Forecaster
 from alphago.ui.gtp.analysis_request import AnalysisRequest, colour_of, read_request
 from alphago.ui.gtp.analysis_text import joined, kata_line, lz_line
-from alphago.ui.gtp.gtp_engine import Engine
+from alphago.ui.gtp.gtp_engine import GtpEngine, Reports
 from alphago.ui.gtp.protocol import Command, GtpFailure, Stream, argument, integer
-from alphago.ui.gtp.thinker import Reports
 from alphago.ui.katago import seen_by
 
 GOGUI = (
@@ -25,7 +24,7 @@ GOGUI = (
 class AnalysisCommands:
     """The commands that show an engine's search."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: GtpEngine) -> None:
         self.engine = engine
         self.commands: dict[str, Command] = {
             "lz-analyze": partial(self.analyze, kata=False),
@@ -53,12 +52,9 @@ class AnalysisCommands:
         engine.pondering = False
 
         def run(write: Callable[[str], None], wait: Callable[[], None]) -> None:
-            engine.thinker.analyse(
-                position, request.forbidden, self.reports(write, request, kata).report, request.interval,
-                move_ownership=wants_moves(request),
-            )  # fmt: skip
+            engine.analyse(position, self.reports(write, request, kata), request.forbidden)
             wait()
-            engine.thinker.background.stop()
+            engine.background.stop()
 
         return Stream(run)
 
@@ -110,14 +106,14 @@ class AnalysisCommands:
 
         priors: float32 [A]. value, score, ownership: from the mover's view; ownership is float32 [H * W]. Score and
         ownership are 0 if the network does not forecast them.
-        symmetries: as in `ForecastEvaluator.evaluate_forecasts`.
+        symmetries: as in `Forecaster.evaluate_forecasts`.
         """
-        self.engine.thinker.background.join()
-        evaluator, points = self.engine.thinker.analyst.search.evaluator, position.board.size
+        self.engine.background.join()
+        evaluator, points = self.engine.analyst.player.search.evaluator, position.board.size
         priors, values = np.empty((1, position.env.action_space), np.float32), np.empty(1, np.float32)
         scores, owners = np.zeros(1, np.float32), np.zeros((1, points), np.float32)
         slots = np.zeros(1, np.int64)
-        if isinstance(evaluator, ForecastEvaluator):
+        if isinstance(evaluator, Forecaster):
             forecasts = (scores, owners) if evaluator.makes_forecasts else None
             evaluator.evaluate_forecasts(position.batch, slots, priors, values, forecasts, symmetries)
         else:
@@ -131,7 +127,7 @@ class AnalysisCommands:
 
     def clear(self) -> str:
         """Clear the search's tree."""
-        self.engine.thinker.forget()
+        self.engine.forget()
         return ""
 
     # -- GoGui ---------------------------------------------------------------------------------------
@@ -151,7 +147,7 @@ class AnalysisCommands:
         """Return the last search of the position as GoGui graphics: visits on the points, and the best line."""
         engine = self.engine
         position = engine.game.ready(engine.game.to_play)
-        analysis = engine.thinker.look(position)
+        analysis = engine.look(position)
         moves = [move for move in analysis.moves() if move.action != engine.game.env.pass_action]
         labels = " ".join(f"{engine.game.env.to_text(move.action)} {move.visits}" for move in moves[:30])
         line = analysis.line_text(analysis.best()).split()

@@ -4,7 +4,7 @@ import numpy as np
 
 from alphago.env.go_position import GoPosition
 from alphago.mcts.analysis_search import Forbidden
-from alphago.ui.gtp.gtp_engine import Engine
+from alphago.ui.gtp.gtp_engine import GtpEngine
 from alphago.ui.gtp.protocol import Command, GtpFailure, argument, check_colour
 
 STATUSES = ("alive", "dead", "seki")
@@ -13,7 +13,7 @@ STATUSES = ("alive", "dead", "seki")
 class EndingCommands:
     """The commands for the end of a game."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: GtpEngine) -> None:
         self.engine = engine
         self.commands: dict[str, Command] = {
             "final_score": self.final_score,
@@ -68,12 +68,11 @@ class EndingCommands:
     def ownership(self, position: GoPosition) -> np.ndarray | None:
         """Return the expected owners, float32 [N * N], 1 for Black's points, -1 for White's; None without forecasts."""
         engine = self.engine
-        if engine.at_random or not engine.thinker.has_forecasts:
+        if engine.at_random:
             return None
         ready = engine.game.ready(position.to_play)
-        analysis = engine.thinker.look(ready)
-        assert analysis.ownership is not None
-        return analysis.ownership[0].ravel() * ready.to_play
+        owners = engine.look(ready).ownership
+        return None if owners is None else owners[0].ravel() * ready.to_play
 
 
 def chains(board: np.ndarray) -> list[list[int]]:

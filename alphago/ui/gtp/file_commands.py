@@ -9,7 +9,7 @@ from alphago.env.go_rules import read_rules
 from alphago.records.sgf import SgfGame, format_sgf, salvage_sgf
 from alphago.records.sgf.faults import FATAL, HANDICAP, SET_UP
 from alphago.system.files import write_atomic
-from alphago.ui.gtp.gtp_engine import Engine, print_message
+from alphago.ui.gtp.gtp_engine import GtpEngine, print_message
 from alphago.ui.gtp.gtp_game import GtpGame
 from alphago.ui.gtp.protocol import Command, GtpFailure, argument, integer
 
@@ -17,7 +17,7 @@ from alphago.ui.gtp.protocol import Command, GtpFailure, argument, integer
 class FileCommands:
     """The commands that load and save a game."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: GtpEngine) -> None:
         self.engine = engine
         self.commands: dict[str, Command] = {"loadsgf": self.load, "printsgf": self.print}
 
@@ -32,7 +32,7 @@ class FileCommands:
         last = max(0, integer(arguments[1]) - 1) if len(arguments) > 1 else None
         try:
             game = first_game(name, last)
-        except (ValueError, OSError, ImportError) as error:
+        except (ValueError, OSError) as error:
             print_message(str(error))
             raise GtpFailure("cannot load file") from None
         if game.board_size != engine.env.N and not engine.any_size:
@@ -72,7 +72,7 @@ class FileCommands:
             if not arguments or arguments[0] == "-":
                 return text.decode()
             write_atomic(Path(arguments[0]), text)
-        except (OSError, ImportError) as error:
+        except OSError as error:
             print_message(str(error))
             raise GtpFailure("cannot save file") from None
         return ""

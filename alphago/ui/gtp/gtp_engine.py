@@ -1,27 +1,49 @@
-"""`Engine`: the state of a GTP engine, and how it chooses moves."""
+"""`GtpEngine`: the state of a GTP engine, and how it chooses moves."""
 
+import math
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from alphago.env.devices import choose_device
 from alphago.env.game import IllegalMove
 from alphago.env.go import GoEnv
+from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import Rules, check_komi
+from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.analysis_search import Forbidden
 from alphago.mcts.evaluator import UniformEvaluator
+from alphago.mcts.player import MCTSPlayer
 from alphago.system.validation import MOST_READOUTS, check_float, check_int
 from alphago.ui.gtp.background import BackgroundSearch
 from alphago.ui.gtp.gtp_game import GtpGame
 from alphago.ui.gtp.parameters import Parameters
 from alphago.ui.gtp.protocol import GtpFailure
-from alphago.ui.gtp.thinker import Reports, Thinker
 from alphago.ui.gtp.time_control import Clock
+from alphago.ui.thinker import MoveLimit, Thinker
 
 
-class Engine:
+@dataclass
+class Reports:
+    """What is reported during the search for a move: `report` is called with the analysis every `interval` seconds.
+
+    move_ownership: whether the analysis has the ownership after each move.
+    """
+
+    report: Callable[[Analysis], None]
+    interval: float
+    move_ownership: bool = False
+
+    def tell(self, player: MCTSPlayer) -> None:
+        """Report what a player's search has found so far."""
+        self.report(player.analysis(move_ownership=self.move_ownership))
+
+
+class GtpEngine:
     """A game, a clock and a search; arguments as in `serve`, and `now`, a function that returns the time in seconds."""
 
     def __init__(
@@ -87,16 +109,70 @@ class Engine:
     def open_search(self) -> None:
         """Create a search for the current board and parameters."""
         self.background.join()
-        self.thinker = Thinker(
-            self.game.env, self.network, self.parameters.readouts, settings=self.parameters.settings(),
-            resign_threshold=self.parameters.resign_threshold, seed=self.seed, device=self.device, now=self.now,
-            background=self.background,
-        )  # fmt: skip
+        # On a GPU, searches for moves keep their boards there; analysis needs them on the CPU.
+        on_cpu = self.device == "cpu" or (self.device == "auto" and choose_device(self.game.env) == "cpu")
+        self.thinker = self.new_thinker(forecasts=on_cpu)
+        self._analyst = self.thinker if on_cpu else None
+        self.rate = self.thinker.warm_up()  # readouts a second; measured before any clock runs
+
+    def new_thinker(self, forecasts: bool) -> Thinker:
+        """Return a thinker for the current board and parameters; forecasts: as in `MCTSPlayer`."""
+        player = MCTSPlayer(
+            self.game.env,
+            self.network,
+            two_player_mode=True,
+            resign_threshold=self.parameters.resign_threshold,
+            settings=self.parameters.settings(),
+            seed=self.seed,
+            device=self.device,
+            forecasts=forecasts,
+        )
+        return Thinker(player, now=self.now)
+
+    @property
+    def analyst(self) -> Thinker:
+        """The thinker used for analysis: the same one on the CPU, a second one with a GPU."""
+        if self._analyst is None:
+            self._analyst = self.new_thinker(forecasts=True)
+        return self._analyst
+
+    def thinker_at(self, position: GoPosition, rules: Sequence[Forbidden] = (), *, analyst: bool = False) -> Thinker:
+        """End the background search, and return the thinker after it went to a position.
+
+        rules: moves that the search must not try. analyst: whether it is the one for analysis, as it is with `rules`.
+        """
+        self.background.join()
+        thinker = self.analyst if analyst or rules else self.thinker
+        thinker.follow(position, rules)
+        return thinker
+
+    def look(self, position: GoPosition) -> Analysis:
+        """Return the analysis of a position from the search that was done there, without searching more."""
+        return self.thinker_at(position, analyst=True).player.analysis()
+
+    def analyse(self, position: GoPosition, reports: Reports, rules: Sequence[Forbidden]) -> None:
+        """Search a position in the background until the next command, with reports; rules: as in `thinker_at`."""
+        player = self.thinker_at(position, rules, analyst=True).player
+        self.background.start(player, lambda: reports.tell(player), reports.interval)
+
+    def forget(self) -> None:
+        """Clear the trees."""
+        self.background.join()
+        for thinker in {self.thinker, self._analyst or self.thinker}:
+            thinker.player.initialize_game()
+
+    def set_resign_threshold(self, value: float) -> None:
+        """Set the value below which the engine resigns."""
+        self.parameters.resign_threshold = value
+        if not self.at_random:
+            self.background.join()
+            for thinker in {self.thinker, self._analyst or self.thinker}:
+                thinker.player.resign_threshold = value
 
     def idle(self) -> None:
-        """Ponder while waiting for a command, if that is enabled."""
+        """Ponder while waiting for a command, if that is enabled; the search for the next move keeps the tree."""
         if self.pondering and not self.at_random and not self.game.is_over:
-            self.thinker.ponder(self.game.ready(self.game.to_play))
+            self.background.start(self.thinker_at(self.game.ready(self.game.to_play)).player)
 
     def awake(self) -> None:
         """Stop the background search."""
@@ -118,8 +194,9 @@ class Engine:
     ) -> str:
         """Choose and play a move of a colour, on its clock, and return it as text.
 
-        rules: moves that the search must not try. reports: as in `Thinker.think`. over: whether the game is over, so
-        that the move is a pass; None: it is over if the last two plays were passes, one of each colour.
+        rules: moves that the search must not try. reports: what to report during the search; None for nothing.
+        over: whether the game is over, so that the move is a pass; None: it is over if the last two plays were passes,
+        one of each colour.
         """
         begin = self.now()
         action: int | None = self.game.env.pass_action
@@ -139,15 +216,38 @@ class Engine:
     ) -> int | None:
         """Return the action to play, or None to resign.
 
-        may_resign: whether resigning is allowed. reports, rules: as in `Thinker.think`.
+        may_resign: whether resigning is allowed. reports, rules: as in `move`.
         """
         position = self.game.ready(colour)
         if self.at_random:
             return int(self.generator.choice(np.flatnonzero(position.legal_mask)))
-        may_resign = may_resign and self.parameters.allow_resignation
-        return self.thinker.think(
-            position, self.seconds_for(colour), may_resign=may_resign, reports=reports, rules=rules
-        )
+        thinker = self.thinker_at(position, rules, analyst=reports is not None)
+        action = self.search(thinker, self.seconds_for(colour), reports)
+        resigns = may_resign and self.parameters.allow_resignation and thinker.player.should_resign()
+        return None if resigns else action
+
+    def search(self, thinker: Thinker, seconds: float, reports: Reports | None) -> int:
+        """Return the move after the readouts that fit into `seconds` seconds by the rate so far.
+
+        reports: as in `move`; the last report comes at the end of the search.
+        """
+        player, readouts = thinker.player, int(min(self.parameters.readouts, self.rate * seconds))
+        begin, before = self.now(), max(1, player.root_visits)
+        due = time.monotonic() + (math.inf if reports is None else reports.interval)
+
+        def report(done: int) -> None:
+            nonlocal due
+            if reports is not None and time.monotonic() >= due and done < readouts:
+                due = time.monotonic() + reports.interval
+                reports.tell(player)
+
+        action = thinker.choose(MoveLimit(readouts), None if reports is None else report)
+        done = player.root_visits - before  # fewer than planned if the choice was certain before
+        if done > 0:
+            self.rate = (self.rate + done / max(self.now() - begin, 1e-6)) / 2
+        if reports is not None:
+            reports.tell(player)
+        return action
 
     def seconds_for(self, colour: int) -> float:
         """Return the seconds for the next move of a colour: its share of the clock, at most `max_time`."""

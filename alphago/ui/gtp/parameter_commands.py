@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from alphago.mcts.puct import Puct
 from alphago.system.validation import MOST_READOUTS
-from alphago.ui.gtp.gtp_engine import Engine
+from alphago.ui.gtp.gtp_engine import GtpEngine
 from alphago.ui.gtp.protocol import Command, GtpFailure, argument, integer, number
 from alphago.ui.katago import SIDES
 
@@ -14,14 +14,14 @@ from alphago.ui.katago import SIDES
 class Parameter(NamedTuple):
     """How to read and set a parameter; `set` raises GtpFailure for an invalid value."""
 
-    get: Callable[[Engine], Any]
-    set: Callable[[Engine, str], None]
+    get: Callable[[GtpEngine], Any]
+    set: Callable[[GtpEngine, str], None]
 
 
 class ParameterCommands:
     """The commands that read and set parameters of an engine."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: GtpEngine) -> None:
         self.engine = engine
         self.commands: dict[str, Command] = {
             "kata-get-param": self.get,
@@ -52,39 +52,34 @@ def text_of(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def set_readouts(engine: Engine, text: str) -> None:
+def set_readouts(engine: GtpEngine, text: str) -> None:
     value = integer(text)
     if not 0 <= value <= MOST_READOUTS:
         raise GtpFailure(f"maxVisits must be an integer from 0 to {MOST_READOUTS}, got {text}")
     engine.parameters.readouts = value
-    if not engine.at_random:
-        engine.thinker.background.join()
-        engine.thinker.readouts = value
 
 
-def set_time(engine: Engine, text: str) -> None:
+def set_time(engine: GtpEngine, text: str) -> None:
     value = number(text)
     if value <= 0:
         raise GtpFailure(f"maxTime must be a number > 0, got {text}")
     engine.parameters.max_time = value
 
 
-def set_threshold(engine: Engine, text: str) -> None:
+def set_threshold(engine: GtpEngine, text: str) -> None:
     value = number(text)
     if not -1 <= value <= 1:
         raise GtpFailure(f"resignThreshold must be a number from -1 to 1, got {text}")
-    engine.parameters.resign_threshold = value
-    if not engine.at_random:
-        engine.thinker.set_resign_threshold(value)
+    engine.set_resign_threshold(value)
 
 
-def set_side(engine: Engine, text: str) -> None:
+def set_side(engine: GtpEngine, text: str) -> None:
     if text.upper() not in SIDES:
         raise GtpFailure(f"reportAnalysisWinratesAs must be one of {', '.join(SIDES)}, got {text}")
     engine.parameters.side = text.upper()
 
 
-def set_c_puct(engine: Engine, text: str) -> None:
+def set_c_puct(engine: GtpEngine, text: str) -> None:
     value = number(text)
     if value < 0:
         raise GtpFailure(f"cpuctExploration must be a number >= 0, got {text}")
@@ -96,7 +91,7 @@ def set_c_puct(engine: Engine, text: str) -> None:
 def switch(name: str) -> Parameter:
     """Return a boolean parameter, whose value is the attribute `name` of `Parameters`."""
 
-    def set_it(engine: Engine, text: str) -> None:
+    def set_it(engine: GtpEngine, text: str) -> None:
         if text.lower() not in ("true", "false"):
             raise GtpFailure(f"the value must be true or false, got {text}")
         setattr(engine.parameters, name, text.lower() == "true")
@@ -107,14 +102,14 @@ def switch(name: str) -> Parameter:
 def zero(name: str) -> Parameter:
     """Return a parameter of KataGo that this engine lacks: it reads as 0, and setting another value fails."""
 
-    def set_it(engine: Engine, text: str) -> None:
+    def set_it(engine: GtpEngine, text: str) -> None:
         if number(text) != 0:
             raise GtpFailure(f"{name} must be 0: this engine does not support it")
 
     return Parameter(lambda engine: 0.0, set_it)
 
 
-def shown_threshold(engine: Engine) -> float:
+def shown_threshold(engine: GtpEngine) -> float:
     """Return the value below which the engine resigns: its parameter, else its network's threshold."""
     own = engine.parameters.resign_threshold
     return float(getattr(engine.network, "resign_threshold", -1.0) if own is None else own)

@@ -28,7 +28,7 @@ class GtpFailure(Exception):
     """The failure of a command; its message goes into the reply."""
 
 
-class Request(NamedTuple):
+class GtpRequest(NamedTuple):
     id: str  # digits, or ""
     name: str
     arguments: list[str]
@@ -81,16 +81,16 @@ class Inbox:
         return line
 
 
-def parse(line: str) -> Request | None:
+def parse(line: str) -> GtpRequest | None:
     """Return a line as a request; None for a blank line or a comment."""
     words = line.translate(CONTROL).partition("#")[0].split()
     if not words:
         return None
     number = words.pop(0) if re.fullmatch("[0-9]+", words[0]) else ""
-    return Request(number, words[0] if words else "", words[1:])
+    return GtpRequest(number, words[0] if words else "", words[1:])
 
 
-def reply(request: Request, text: str, success: bool = True) -> str:
+def reply(request: GtpRequest, text: str, success: bool = True) -> str:
     """Return the text of a reply; empty lines in `text`, which would end the reply, are removed."""
     body = re.sub(r"\n\s*\n", "\n", text.rstrip())
     return f"{'=' if success else '?'}{request.id} {body}\n\n"
@@ -138,7 +138,7 @@ def converse(
             awake()
 
 
-def answer(commands: Mapping[str, Command], request: Request, output: TextIO, inbox: Inbox) -> None:
+def answer(commands: Mapping[str, Command], request: GtpRequest, output: TextIO, inbox: Inbox) -> None:
     """Write the reply to one request."""
     command = commands.get(request.name)
     if command is None:
@@ -159,7 +159,7 @@ def answer(commands: Mapping[str, Command], request: Request, output: TextIO, in
             output.write(reply(request, text))
 
 
-def write_stream(request: Request, stream: Stream, output: TextIO, inbox: Inbox) -> None:
+def write_stream(request: GtpRequest, stream: Stream, output: TextIO, inbox: Inbox) -> None:
     """Write a reply line by line; an exception after its first line goes to stderr only."""
     lock, over = threading.Lock(), False
 

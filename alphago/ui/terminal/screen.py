@@ -11,9 +11,9 @@ Read = Callable[[str], str]  # a prompt in, a line out; raises EOFError at the e
 Write = Callable[[str], object]  # receives whole lines
 
 ROW = re.compile(r"^( ?\d+ )(.*)( \d|\d\d)$")  # a row of a board between its numbers, as `draw_board` writes it
-WOOD, BLACK, WHITE, POINT, LAST, PLAIN = (f"\x1b[{code}m" for code in (
-    "48;5;179", "1;38;5;16", "1;38;5;231", "22;38;5;94", "1;38;5;160", "0"
-))  # fmt: skip
+WOOD, BLACK, WHITE, POINT, LAST, PLAIN = (
+    f"\x1b[{code}m" for code in ("48;5;179", "1;38;5;16", "1;38;5;231", "22;38;5;94", "1;38;5;160", "0")
+)
 INKS = {"X": BLACK, "O": WHITE, ".": POINT, "+": POINT, "*": LAST, "(": LAST, ")": LAST}
 WRITE_OVER, END_OF_LINE = "\r", "\x1b[K"
 STATUS_SECONDS = 0.1  # least time between two updates of the status line

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,10 +17,10 @@ from alphago.ui.terminal.estimate import estimate
 from alphago.ui.terminal.line_editing import line_editing
 from alphago.ui.terminal.saved_games import GameFiles
 from alphago.ui.terminal.screen import Read, Screen, Write
-from alphago.ui.terminal.thinking import Limit, Thought, think
+from alphago.ui.thinker import MoveLimit, Thinker
 
 if TYPE_CHECKING:
-    from alphago.ui.notebook import NotebookGame
+    from alphago.ui.notebook_game import NotebookGame
 
 HELP = """\
   {move:11} a move, written like this one{passes}
@@ -35,6 +35,7 @@ HELP = """\
   help        this list"""
 WITH_FILE = ("save", "save!", "load")  # commands that take a file name
 ALIASES = {"exit": "quit", "q": "quit"}
+SHOWN_PLIES = 6  # plies of the expected line of play that are shown
 STONES_COUNT = "Stones on the board count as alive in the end, so capture dead ones before you pass."
 
 
@@ -55,7 +56,7 @@ def play(
     """Play one game against `nn` at the terminal and return its last position.
 
     In a notebook with anywidget a board appears below the cell, and the call returns at once: a
-    `alphago.ui.notebook.NotebookGame`, whose `position` is always the current one.
+    `alphago.ui.notebook_game.NotebookGame`, whose `position` is always the current one.
 
     nn: as in `MCTSPlayer`.  A network resigns below the value that its run has measured
         (`NeuralNet.resign_threshold`), in games that began on the empty board; other engines never resign.
@@ -81,13 +82,13 @@ def play(
         own = f"left out or {height}, the given network's" if height is not None else "left out with a given network"
         raise ValueError(f"tower_height must be {own}, got {tower_height}")
     start = _handicap_position(env, handicap) if handicap else env.position()
-    limit, screen = Limit(num_readouts, seconds), Screen(read, write)
+    limit, screen = MoveLimit(num_readouts, seconds), Screen(read, write)
     try:
         if nn is None:
             nn = _untrained(env, tower_height)
             screen.say("No network was given: your opponent is untrained.  train(env) makes a better one.")
         if read is None and write is None and notebook_shell() is not None:
-            from alphago.ui.notebook import play_in_notebook  # only now: it loads what the page needs
+            from alphago.ui.notebook_game import play_in_notebook  # only now: it loads what the page needs
 
             try:
                 return play_in_notebook(env, nn, mode, num_readouts, seconds=seconds, handicap=handicap, device=device)
@@ -114,6 +115,14 @@ def _untrained(env: GameEnv, tower_height: int | None) -> Any:
     return NeuralNet(env) if tower_height is None else NeuralNet(env, tower_height=tower_height)
 
 
+class Thought(NamedTuple):
+    """A move, with the win rate of the player to move, such as "75 %", and the expected line as text."""
+
+    action: int
+    win_rate: str
+    line: str
+
+
 class TerminalGame:
     """One game between a person and an engine; `run` plays it.
 
@@ -128,14 +137,14 @@ class TerminalGame:
         player: MCTSPlayer,
         human: int,
         screen: Screen,
-        limit: Limit,
+        limit: MoveLimit,
         *,
         start: Position | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         player.initialize_game(start)
-        self.now = now
         self.player = player
+        self.thinker = Thinker(player, now=now)
         self.human = human
         self.screen = screen
         self.say = screen.say
@@ -237,14 +246,20 @@ class TerminalGame:
         total = "" if self.limit.readouts is None else f" of {self.limit.readouts}"
         mover = PLAYER_NAMES[self.position.to_play]
 
-        def report(readouts: int, thought: Thought) -> None:
+        def report(readouts: int) -> None:
+            best = self.thought(self.thinker.best())
             self.screen.status(
-                f"{readouts}{total} readouts, win rate of {mover} {thought.win_rate}, best line {thought.line}"
+                f"{readouts}{total} readouts, win rate of {mover} {best.win_rate}, best line {best.line}"
             )
 
-        thought = think(self.player, self.limit, report, self.now)
+        action = self.thinker.choose(self.limit, report)
         self.screen.clear_status()
-        return thought
+        return self.thought(action)
+
+    def thought(self, action: int) -> Thought:
+        """Return what the search so far expects of an action."""
+        analysis = self.player.analysis(plies=SHOWN_PLIES)
+        return Thought(action, f"{50 * (1 + analysis.value[0]):.0f} %", analysis.line_text(action))
 
     def engine_turn(self) -> None:
         engine = -self.human
@@ -318,7 +333,7 @@ class TerminalGame:
         names = ("you", "alphago") if self.human > 0 else ("alphago", "you")
         try:
             path = self.files.save(name, self.player.game_record(), self.over, names, replace)
-        except (ValueError, OSError, ImportError) as reason:
+        except (ValueError, OSError) as reason:
             self.say(f"Not saved: {reason}.")
         else:
             self.say(f"Saved in {path}.")
@@ -327,7 +342,7 @@ class TerminalGame:
         """Load a game and continue it, or say why that fails."""
         try:
             positions = self.files.load(name)
-        except (ValueError, OSError, ImportError) as reason:
+        except (ValueError, OSError) as reason:
             self.say(f"Not loaded: {reason}.")
         else:
             self.go_to(positions)

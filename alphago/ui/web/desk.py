@@ -2,40 +2,51 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from alphago.env.game import PLAYER_NAMES, GameEnv
-from alphago.ui.web.engines import Engine, Engines
+from alphago.env.game import GameEnv
+from alphago.mcts.player import USUAL_LEAVES
+from alphago.ui.thinker import MoveLimit, Thinker
+from alphago.ui.web.engines import Engines, SharedEngine
 from alphago.ui.web.game_tree import GameTree
 from alphago.ui.web.limits import Strength, most_readouts
 from alphago.ui.web.new_game import link_of
-from alphago.ui.web.thinking import Thinker, remember
 from alphago.ui.web.views import game_view, position_view, result_view
+from alphago.ui.web.wire import (
+    EvaluationView,
+    Message,
+    NodeView,
+    NoticeMessage,
+    Purpose,
+    StateMessage,
+    ThinkingMessage,
+    analysis_view,
+)
 
 HUMAN, ENGINE = "human", "engine"
 PLAYERS = (HUMAN, ENGINE)
+SLICE_SECONDS = 0.03  # seconds of thinking, after which commands are read
+LINE = 12  # plies of an expected line
 REPORT_SECONDS = 0.12  # between two messages of one search
 READING_SHARE = 0.02  # reading a large tree for a message takes time: at most this share of the search's
-STONES_COUNT = "Stones on the board count as alive in the end: capture dead ones before you pass."
 
 
 @dataclass
-class Job:
+class DeskJob:
     """What the engine is doing.
 
-    purpose: "move", search and play; "analyse", search the position until told to stop; "review", search all `nodes`.
+    purpose: see `alphago.ui.web.wire`; "review" searches all `nodes`.
     nodes: the numbers of the nodes to search; the first is searched now.
-    readouts, seconds: limits of the search of one position; None for no limit.
+    limit: of the search of one position.
     done, began: readouts so far in the search of the first node, and when that search began.
     reported: when the latest report was sent.
     next_report: no report is sent before `Thinker.seconds` reaches this, see READING_SHARE.
     """
 
-    purpose: str
+    purpose: Purpose
     nodes: list[int]
-    readouts: int | None
-    seconds: float | None = None
+    limit: MoveLimit
     done: int = 0
     began: float = field(default_factory=time.monotonic)
     reported: float = 0.0
@@ -48,9 +59,7 @@ class Job:
 
     def left(self) -> int:
         """Return the readouts that the search of this position may still take."""
-        if self.seconds is not None and time.monotonic() - self.began >= self.seconds:
-            return 0
-        return 10**9 if self.readouts is None else self.readouts - self.done
+        return self.limit.left(self.done, time.monotonic() - self.began)
 
     def next_position(self) -> None:
         """Go on to the next node."""
@@ -59,7 +68,7 @@ class Job:
 
 
 class Desk:
-    """The state of one page, which the functions of `alphago.ui.web.commands` change.
+    """The state of one page, which the functions of `alphago.ui.web.page_commands` change.
 
     Only the thread of its session may use it. The arguments are those of `Session`.
     """
@@ -68,13 +77,14 @@ class Desk:
         self,
         engines: Engines,
         bases: Mapping[str, GameEnv],
-        send: Callable[[dict[str, Any]], None],
+        send: Callable[[Message], None],
         runs: Any = None,
     ) -> None:
         self.engines, self.bases, self.runs = engines, dict(bases), runs
         self.send = send
-        self.thinker = Thinker()
-        self.job: Job | None = None
+        self.thinker: Thinker | None = None
+        self.engine_used: SharedEngine | None = None  # whose player the thinker has
+        self.job: DeskJob | None = None
         self.study = False  # whether forecasts and the numbers of moves are wanted
         self.analysing = False  # whether the engine thinks about every position that is looked at
         self.players = {1: HUMAN, -1: ENGINE}
@@ -86,7 +96,7 @@ class Desk:
 
     # --- the page -------------------------------------------------------------------------------------
 
-    def connect(self, send: Callable[[dict[str, Any]], None]) -> None:
+    def connect(self, send: Callable[[Message], None]) -> None:
         """Send messages with `send` from now on, beginning with everything that the page has to show."""
         self.send = send
         self.tell_game()
@@ -101,11 +111,11 @@ class Desk:
         """Stop the engine, and free the memory of its search."""
         self.stop()
         self.analysing = False
-        self.thinker.forget()
+        self.thinker = self.engine_used = None
 
-    def say(self, text: str, kind: str = "error") -> None:
-        """Send a sentence for the page to show, then the state, which may have changed before the error."""
-        self.send({"type": "notice", "kind": kind, "text": text})
+    def say(self, text: str) -> None:
+        """Send an error for the page to show, then the state, which may have changed before it."""
+        self.send(NoticeMessage(type="notice", kind="error", text=text))
         self.tell_state()
 
     def status(self, text: str) -> None:
@@ -131,6 +141,7 @@ class Desk:
         self.known = 0
         view = game_view(self.tree.env)
         view["mostReadouts"] = most_readouts(self.tree.env)
+        view["networks"] = [name for name in self.engines.choices if self.engines.suits(name, self.tree.env)]
         self.send({"type": "game", "game": view, "names": [self.names[1], self.names[-1]]})
 
     def tell_state(self) -> None:
@@ -138,39 +149,42 @@ class Desk:
         tree = self.tree
         position, loser = tree.position, tree.loser()
         over = tree.is_over()
-        nodes = [
-            [n, node.parent, node.action, node.mover] for n, node in enumerate(tree.nodes[self.known :], self.known)
-        ]
+        new = range(self.known, len(tree.nodes))
         self.send(
-            {
-                "type": "state",
-                "node": tree.current,
-                "line": tree.line(),
-                "view": position_view(position),
-                "over": over,
-                "result": result_view(position, loser) if over else None,
-                "added": nodes,
-                "evaluations": self.evaluations(self.known),
-                "players": [self.players[1], self.players[-1]],
-                "strength": vars(self.strength),
-                "study": self.study,
-                "analysing": self.analysing,
-                "busy": self.job.purpose if self.job else "",
-                "analysis": tree.nodes[tree.current].analysis,
-                "comment": tree.nodes[tree.current].comment,
-                "link": link_of(tree),
-            }
+            StateMessage(
+                type="state",
+                node=tree.current,
+                line=tree.line(),
+                view=position_view(position),
+                over=over,
+                result=result_view(position, loser) if over else None,
+                added=[self.node_view(number) for number in new],
+                evaluations=[self.evaluation(number) for number in new if tree.nodes[number].win_rate is not None],
+                players=[self.players[1], self.players[-1]],
+                strength=asdict(self.strength),
+                study=self.study,
+                analysing=self.analysing,
+                busy=self.job.purpose if self.job else "",
+                analysis=tree.nodes[tree.current].analysis,
+                comment=tree.nodes[tree.current].comment,
+                link=link_of(tree),
+            )
         )
         self.known = len(tree.nodes)
 
-    def evaluations(self, first: int) -> list[list[Any]]:
-        """Return [node, Black's chance to win, Black's margin, visits] for each evaluated node from `first` on."""
-        nodes = enumerate(self.tree.nodes[first:], first)
-        return [[n, node.win_rate, node.score, node.visits] for n, node in nodes if node.win_rate is not None]
+    def node_view(self, number: int) -> NodeView:
+        """Return a node for the page's tree of variations."""
+        node = self.tree.nodes[number]
+        return {"node": number, "parent": node.parent, "move": node.action, "mover": node.mover}
+
+    def evaluation(self, number: int) -> EvaluationView:
+        """Return what is known of a node, for the page's graph."""
+        node = self.tree.nodes[number]
+        return {"node": number, "win": node.win_rate, "score": node.score}
 
     # --- the engine -----------------------------------------------------------------------------------
 
-    def engine(self) -> Engine:
+    def engine(self) -> SharedEngine:
         """Return the engine of the chosen network for the game; load it first if it is not in memory."""
         name, env = self.strength.network, self.tree.env
         if (ready := self.engines.ready(name, env)) is not None:
@@ -190,9 +204,7 @@ class Desk:
         self.stop()
         tree = self.tree
         if not tree.is_over() and self.players[tree.position.to_play] == ENGINE:
-            limit = self.strength
-            readouts = min(limit.readouts or most_readouts(tree.env), most_readouts(tree.env))
-            self.job = Job("move", [tree.current], readouts, limit.seconds)
+            self.job = self.move_job()
         else:
             self.look()
         self.tell_state()
@@ -204,61 +216,78 @@ class Desk:
         if not self.analysing and self.tree.nodes[self.tree.current].analysis is not None:
             return
         readouts = most_readouts(self.tree.env) if self.analysing else 0
-        self.job = Job("analyse", [self.tree.current], readouts)
+        self.job = DeskJob("analyse", [self.tree.current], MoveLimit(readouts))
+
+    def move_job(self) -> DeskJob:
+        """Return the job to choose a move at the position on the board."""
+        most = most_readouts(self.tree.env)
+        limit = MoveLimit(min(self.strength.readouts or most, most), self.strength.seconds)
+        return DeskJob("move", [self.tree.current], limit)
+
+    def thinker_at(self, job: DeskJob) -> Thinker:
+        """Return the thinker at the position of a job; a new one if the job begins with another engine."""
+        engine = self.engine_used if job.done and self.engine_used else self.engine()
+        if self.thinker is None or engine is not self.engine_used:
+            self.thinker, self.engine_used = Thinker(engine.new_player(), wave=USUAL_LEAVES), engine
+        self.thinker.follow(self.tree.position_at(job.node))
+        return self.thinker
 
     def go_on(self) -> None:
-        """Work on the present job for about `alphago.ui.web.thinking.SLICE_SECONDS`."""
+        """Work on the present job for about SLICE_SECONDS."""
         job = self.job
         assert job is not None
         if self.tree.position_at(job.node).is_over:
             self._finish_position(job)
             return
-        thinker = self.thinker
-        engine = thinker.engine if job.done and thinker.engine else self.engine()
-        thinker.move_to(engine, self.tree, job.node)
+        thinker, engine = self.thinker_at(job), self.engine_used
+        assert engine is not None
         if job.purpose == "move" and not self.strength.tree:
-            self._report(job)
-            self._play(thinker.policy_move())
+            self._report(job, thinker)
+            self._play(thinker.player.policy_move())
             return
         left = job.left()
         if job.purpose == "analyse":
-            left = min(left, most_readouts(self.tree.env) - thinker.visits)
+            left = min(left, most_readouts(self.tree.env) - thinker.player.root_visits)
         if left > 0:
-            job.done += thinker.think(left)
+            with engine.turns:
+                job.done += thinker.work(left, SLICE_SECONDS)
             left = job.left()
         due = time.monotonic() - job.reported > REPORT_SECONDS and thinker.seconds >= job.next_report
         if left <= 0 or due:
-            self._report(job)
+            self._report(job, thinker)
         if left <= 0:
-            self._finish_position(job)
+            self._finish_position(job, thinker)
 
-    def _report(self, job: Job) -> None:
+    def _report(self, job: DeskJob, thinker: Thinker) -> None:
         """Send what the search has found so far."""
-        node, began = self.tree.nodes[job.node], time.monotonic()
-        remember(node, self.thinker.analysis())
+        began = time.monotonic()
+        analysis = self.tree.nodes[job.node].remember(analysis_view(thinker.player.analysis(plies=LINE)))
         self.send(
-            {
-                "type": "thinking",
-                "node": job.node,
-                "purpose": job.purpose,
-                "readouts": job.done,
-                "limit": job.readouts,
-                "rate": round(job.done / max(began - job.began, 1e-3)),
-                "analysis": node.analysis,
-                "evaluation": [job.node, node.win_rate, node.score, node.visits],
-                "left": len(job.nodes) - 1,
-            }
+            ThinkingMessage(
+                type="thinking",
+                node=job.node,
+                purpose=job.purpose,
+                readouts=job.done,
+                limit=job.limit.readouts,
+                rate=round(job.done / max(began - job.began, 1e-3)),
+                analysis=analysis,
+                evaluation=self.evaluation(job.node),
+                left=len(job.nodes) - 1,
+            )
         )
         job.reported = time.monotonic()
-        job.next_report = self.thinker.seconds + (job.reported - began) / READING_SHARE
+        job.next_report = thinker.seconds + (job.reported - began) / READING_SHARE
 
-    def _finish_position(self, job: Job) -> None:
-        """Do what follows the search of a position: play or resign, go on to the review's next position, or stop."""
-        if job.purpose == "move":
-            if self.thinker.gives_up():
+    def _finish_position(self, job: DeskJob, thinker: Thinker | None = None) -> None:
+        """Do what follows the search of a position: play or resign, go on to the review's next position, or stop.
+
+        thinker: at the position; None if the game is over there.
+        """
+        if job.purpose == "move" and thinker is not None:
+            if thinker.player.should_resign():
                 self.resign(self.tree.position.to_play)
             else:
-                self._play(self.thinker.best())
+                self._play(thinker.best())
         elif job.purpose == "review" and len(job.nodes) > 1:
             job.next_position()
         else:
@@ -274,11 +303,11 @@ class Desk:
 
     def after_move(self, action: int) -> None:
         """Go on after a move of either side, as `wake` does; before that, send a hint after the game's first pass."""
-        env = self.tree.env
-        if env.has_captures and action == env.pass_action and not self.tree.is_over():
-            moves = self.tree.position.moves
-            if moves.count(action) == 1:
-                self.send({"type": "notice", "kind": "hint", "text": STONES_COUNT})
+        env, position = self.tree.env, self.tree.position
+        hint = env.board_view.pass_hint
+        first_pass = action == env.pass_action and position.moves.count(action) == 1
+        if hint and first_pass and not self.tree.is_over():
+            self.send(NoticeMessage(type="notice", kind="hint", text=hint))
         self.wake()
 
     def resign(self, loser: int) -> None:
@@ -297,12 +326,13 @@ class Desk:
     def name_of(self, side: int) -> str:
         """Return the name of a side's player for a file.
 
-        The name is the one from an opened file or run; else the network's for the engine, the colour for a person.
+        The name is the one from an opened file or run; else the network's for the engine, the side's for a person.
         """
         if self.names[side]:
             return self.names[side]
-        return f"alphago {self.strength.network}" if self.players[side] == ENGINE else PLAYER_NAMES[side]
+        human = self.tree.env.board_view.side(side)
+        return f"alphago {self.strength.network}" if self.players[side] == ENGINE else human
 
 
-def ignore(message: dict[str, Any]) -> None:
+def ignore(message: Message) -> None:
     """Drop a message, since the page has gone."""

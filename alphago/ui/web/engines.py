@@ -10,12 +10,12 @@ from typing import Any
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, USUAL_GAME
 from alphago.env.packaged import packaged_net
-from alphago.mcts.analysis_search import AnalysisSearch
 from alphago.mcts.evaluator import as_forecast_evaluator
+from alphago.mcts.player import MCTSPlayer
 from alphago.mcts.playout_evaluator import PlayoutEvaluator
 from alphago.mcts.puct import Puct
 from alphago.system.cores import available_cores
-from alphago.ui.web.batches import CommonEvaluator, Turns
+from alphago.ui.web.common_evaluator import CommonEvaluator, Turns
 from alphago.ui.web.limits import MOST_SESSIONS
 
 PLAYOUTS = "playouts"  # the engine without a network
@@ -37,7 +37,7 @@ class Choice:
     game: str
 
 
-class Engine:
+class SharedEngine:
     """A network, or playouts, for one game, with one evaluator for all searches.
 
     turns: entered by a search while it works.  On the CPU one search more than there are cores may work at once: others
@@ -49,13 +49,25 @@ class Engine:
         self.env = env
         inner = as_forecast_evaluator(network, env, device)
         lanes = available_cores() + 1  # while one thread waits for Python's lock, the others keep the cores busy
-        self.evaluator = CommonEvaluator(env, inner, lanes)
+        threshold = float(getattr(network, "resign_threshold", -1.0))
+        self.evaluator = CommonEvaluator(env, inner, lanes, resign_threshold=threshold)
         self.turns = Turns(lanes if getattr(inner, "where", "cpu") == "cpu" else MOST_SESSIONS)
-        self.resign_threshold = float(getattr(network, "resign_threshold", -1.0))
 
-    def new_search(self) -> AnalysisSearch:
-        """Return a search of one game, with waves of at most MOST_LEAVES; it shares the evaluator with all others."""
-        return AnalysisSearch(self.env, self.evaluator, 1, Puct(leaves=MOST_LEAVES))
+    def new_player(self) -> MCTSPlayer:
+        """Return a player with waves of at most MOST_LEAVES; it shares the evaluator with all others.
+
+        It resigns as the network's run has measured.
+        """
+        settings = Puct(leaves=MOST_LEAVES)
+        return MCTSPlayer(
+            self.env,
+            self.evaluator,
+            two_player_mode=True,
+            resign_threshold=None,
+            settings=settings,
+            device="cpu",
+            forecasts=True,
+        )
 
 
 class Engines:
@@ -69,7 +81,7 @@ class Engines:
     def __init__(self, choices: Sequence[Choice], device: str = "auto") -> None:
         self.choices = {choice.name: choice for choice in choices}
         self.device = device
-        self.engines: OrderedDict[Any, Engine] = OrderedDict()
+        self.engines: OrderedDict[Any, SharedEngine] = OrderedDict()
         self.lock = threading.Lock()
         self.loading: dict[Any, threading.Lock] = {}
 
@@ -94,11 +106,7 @@ class Engines:
         choice = self.choices.get(name)
         return choice is not None and choice.game in (env.name, "" if env.name != USUAL_GAME else env.name)
 
-    def listing(self) -> list[dict[str, str]]:
-        """Return name and game of each network, for the page's list."""
-        return [{"name": choice.name, "game": choice.game} for choice in self.choices.values()]
-
-    def engine(self, name: str, env: GameEnv) -> Engine:
+    def engine(self, name: str, env: GameEnv) -> SharedEngine:
         """Return the engine of the network `name` for a game; load it if it is not in memory, or its file is newer.
 
         Raises ValueError if the network cannot be loaded or does not play the game.
@@ -119,7 +127,7 @@ class Engines:
                 return engine
         return self.engine(name, env)
 
-    def ready(self, name: str, env: GameEnv) -> Engine | None:
+    def ready(self, name: str, env: GameEnv) -> SharedEngine | None:
         """Return what `engine` returns if it is in memory, else None; raise ValueError as `check` does."""
         key = self._key(name, env)
         with self.lock:
@@ -132,10 +140,10 @@ class Engines:
         choice = self.choices[self.check(name, env)]
         return name, file_time(choice.source), without_komi(env)
 
-    def _load(self, choice: Choice, env: GameEnv) -> Engine:
+    def _load(self, choice: Choice, env: GameEnv) -> SharedEngine:
         """Return a new engine; raise ValueError for a network that does not fit the game."""
         if choice.source == PLAYOUTS:
-            return Engine(env, PlayoutEvaluator(env, playouts=4))
+            return SharedEngine(env, PlayoutEvaluator(env, playouts=4))
         network = choice.source
         if isinstance(network, (str, Path)):
             from alphago.nn.model_files import model_file, saved_game
@@ -147,7 +155,7 @@ class Engines:
         own = getattr(network, "env", env)
         if hasattr(network, "resized") and own.plane_shape != env.plane_shape:
             network = network.resized(with_planes_of(own, env))
-        return Engine(with_planes_of(own, env), network, self.device)
+        return SharedEngine(with_planes_of(own, env), network, self.device)
 
 
 def is_packaged(choice: Choice) -> bool:

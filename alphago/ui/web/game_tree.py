@@ -3,9 +3,9 @@
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from alphago.env.game import GameEnv, Position
+from alphago.ui.web.wire import AnalysisView
 
 MOST_NODES = 4000  # of a game with its variations
 KEPT_POSITIONS = 400  # the others are played again when they are wanted
@@ -15,7 +15,7 @@ KEPT_POSITIONS = 400  # the others are played again when they are wanted
 class Node:
     """A position of the tree: the move that leads to it, and what was found there.
 
-    analysis: the latest message of an analysis of this position, see `alphago.ui.web.thinking`.
+    analysis: the one of this position with the most visits, as it was sent to the page.
     """
 
     parent: int  # -1 for the root
@@ -24,10 +24,17 @@ class Node:
     children: list[int] = field(default_factory=list)
     chosen: int = -1  # the child that was looked at last
     comment: str = ""
-    analysis: dict[str, Any] | None = None
+    analysis: AnalysisView | None = None
     win_rate: float | None = None  # Black's, 0 .. 1
     score: float | None = None  # Black's margin in points
     visits: int = 0  # behind `win_rate`
+
+    def remember(self, analysis: AnalysisView) -> AnalysisView:
+        """Store an analysis, unless the node has one with more visits; return the one that it then has."""
+        if self.analysis is None or self.visits <= analysis["visits"]:
+            self.analysis = analysis
+            self.win_rate, self.score, self.visits = analysis["win"], analysis["score"], analysis["visits"]
+        return self.analysis
 
 
 class GameTree:

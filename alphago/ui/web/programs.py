@@ -14,7 +14,7 @@ from alphago.system.cores import available_cores
 from alphago.ui.analysis_engine import AnalysisEngine
 from alphago.ui.analysis_networks import Networks, analysed_game
 from alphago.ui.analysis_reply import error
-from alphago.ui.web.engines import Engine, Engines, with_planes_of
+from alphago.ui.web.engines import Engines, SharedEngine, with_planes_of
 from alphago.ui.web.limits import MOST_PROGRAMS, MOST_THREADS, MOST_UNREAD, PROGRAM, UNREAD_SECONDS
 
 TRY_AGAIN, REFUSED = 1013, 1008  # codes that close a WebSocket
@@ -42,7 +42,7 @@ class OfferedNetworks(Networks):
     def evaluator(self, env: GoEnv) -> Evaluator:
         return self._engine(env).evaluator
 
-    def _engine(self, env: GoEnv) -> Engine:
+    def _engine(self, env: GoEnv) -> SharedEngine:
         env = require_go(with_planes_of(self.env, env), self.name)  # the server's game, without the network's planes
         return self.engines.engine(self.chosen or self.engines.usual(env), env)
 

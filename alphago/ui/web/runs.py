@@ -2,13 +2,13 @@
 
 import contextlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from alphago.drawing.curves import panel_drawing
+from alphago.drawing.svg import to_svg
 from alphago.env.game import GameEnv, IllegalMove
 from alphago.records.record import GameRecord, load_records
 from alphago.system.validation import check_int, shown
@@ -18,12 +18,11 @@ from alphago.training.runs.config import flat_settings, game_of, read_config
 from alphago.training.watch.diagnosis import diagnose
 from alphago.training.watch.game_sheet import board_of
 from alphago.training.watch.match_panels import match_panels
-from alphago.training.watch.panels import AXES, Panel
+from alphago.training.watch.panels import AXES, run_colours
 from alphago.training.watch.plots import names_of, training_panels
 from alphago.training.watch.words import in_words_of
 from alphago.ui.web.game_tree import GameTree
 
-MOST_POINTS = 240  # points of a curve that are sent; longer curves are thinned out
 LATEST_GAMES = 24  # games of self-play that are offered
 MATCH_GAMES = 8  # games of each opponent's latest match that are offered
 SPEEDS = {"moves_per_second": "moves/s", "readouts_per_second": "readouts/s", "gpu_busy": "of the GPU's time"}
@@ -69,15 +68,16 @@ class Runs:
         return "-".join(str(part) for folder in self.folders for part in file_stamp(folder.path))
 
     def overview(self, x: str = "minutes") -> dict[str, Any]:
-        """Return facts, diagnosis and curves of all runs; raise ValueError unless `x`, the x axis, is a key of AXES."""
+        """Return facts, diagnosis and panels of all runs, as SVG; raise ValueError unless `x` is a key of AXES."""
         if x not in AXES:
             raise ValueError(f"x must be one of {', '.join(AXES)}, got {shown(x)}")
         histories = [self.history(folder) for folder in self.folders]
-        read = [history for history in histories if history.metrics or history.evaluations]
-        panels = [*match_panels(read, x), *training_panels(read, x)]
-        runs = [facts_of(folder, history) for folder, history in zip(self.folders, histories, strict=True)]
-        label = in_words_of(read, AXES[x][2])
-        return {"runs": runs, "x": x, "label": label, "axes": list(AXES), "panels": list(plain_panels(panels))}
+        label = in_words_of(histories, AXES[x][2])
+        panels = [*match_panels(histories, x), *training_panels(histories, x)]
+        pictures = [to_svg(panel_drawing(panel, label), shrinks=False) for panel in panels]
+        known = zip(self.folders, histories, run_colours(len(histories)), strict=True)
+        runs = [{**facts_of(folder, history), "colour": colour} for folder, history, colour in known]
+        return {"runs": runs, "x": x, "axes": list(AXES), "panels": pictures}
 
     def history(self, folder: Folder) -> History:
         """Return a run's history, read again only if it has new rows.
@@ -187,37 +187,6 @@ def speed_of(rows: Sequence[Row]) -> dict[str, str]:
             games = (number(last, "games") or 0) - (number(first, "games") or 0)
             facts["games/minute"] = f"{60 * games / seconds:,.1f}"
     return facts
-
-
-def plain_panels(panels: Sequence[Panel]) -> Iterator[dict[str, Any]]:
-    """Yield the panels as plain data for the page, without those that have no curves."""
-    for panel in panels:
-        if not panel.lines:
-            continue
-        yield {
-            "title": panel.title,
-            "unit": panel.unit,
-            "level": panel.level,
-            "xLabel": panel.x_label,
-            "range": panel.range,
-            "lines": [plain_line(line) for line in panel.lines],
-        }
-
-
-def plain_line(line: Any) -> dict[str, Any]:
-    """Return a curve as plain data, of at most MOST_POINTS points."""
-    kept = np.unique(np.linspace(0, len(line.x) - 1, MOST_POINTS).astype(int)) if len(line.x) > MOST_POINTS else None
-
-    def some(values: Sequence[float] | None) -> list[float] | None:
-        if values is None:
-            return None
-        chosen = values if kept is None else [values[i] for i in kept]
-        return [float(f"{value:.5g}") for value in chosen]
-
-    return {
-        "run": line.run, "label": line.label, "style": line.style, "name": line.name, "colour": line.colour,
-        "x": some(line.x), "y": some(line.y), "low": some(line.low), "high": some(line.high),
-    }  # fmt: skip
 
 
 # --- games -----------------------------------------------------------------------------------------

@@ -2,31 +2,30 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from alphago.env.board import result_text
 from alphago.env.game import PLAYER_NAMES, GameEnv, IllegalMove
+from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import rules_name
 from alphago.records.sgf import SgfGame, parse_sgf
 from alphago.records.sgf.game_line import SIGNS
+from alphago.records.sgf.grammar import Node as Properties
+from alphago.records.sgf.grammar import escape_text, format_tree, plain_text, trees
 from alphago.records.sgf.values import read_point
-from alphago.records.sgf.writing import komi_text, load_grammar, point_text
+from alphago.records.sgf.writing import komi_text, point_text, stone_properties
 from alphago.system.validation import shown
 from alphago.ui.web.game_tree import GameTree, Node
 from alphago.ui.web.new_game import link_of, open_link, usual_game
 from alphago.ui.web.views import result_view
+from alphago.ui.web.wire import MoveView
 
 FORMAT = "alphago-game"
 WIN_RATE = "SBKV"  # Black's chance to win in percent, as Sabaki writes it (SabakiHQ/Sabaki, pull request 809)
 NUMBERS = re.compile(r"^Black wins with [0-9.]+ %(?:, ([BW])\+([0-9.]+)|, (draw))?, ([0-9]+) visits", re.MULTILINE)
 SHOWN = 5  # moves of an analysis in a comment
-
-Properties = dict[str, list[bytes]]
 
 
 # --- writing ---------------------------------------------------------------------------------------
@@ -34,7 +33,7 @@ Properties = dict[str, list[bytes]]
 
 def save_file(tree: GameTree, players: Mapping[int, str]) -> tuple[str, str]:
     """Return the name and the contents of the game's file. players: the players' names by side."""
-    if isinstance(tree.env, GoEnv):
+    if tree.env.has_sgf:
         return "game.sgf", sgf_text(tree, players)
     text = json.dumps({"format": FORMAT, "link": link_of(tree)}, indent=2)
     return f"{tree.env.name}.json", text + "\n"
@@ -42,40 +41,31 @@ def save_file(tree: GameTree, players: Mapping[int, str]) -> tuple[str, str]:
 
 def sgf_text(tree: GameTree, players: Mapping[int, str]) -> str:
     """Return a game of Go with its variations as SGF; each node has what an analysis found there."""
-    grammar = load_grammar()
-    root = grammar.Coarse_game_tree()
-    root.sequence = [head_of(tree, players)]
-    branches = [(0, root)]
-    while branches:
-        number, branch = branches.pop()
-        while len(children := tree.nodes[number].children) == 1:
-            number = children[0]
-            branch.sequence.append(node_properties(tree, number))
-        for child in children:
-            twig = grammar.Coarse_game_tree()
-            twig.sequence = [node_properties(tree, child)]
-            branch.children.append(twig)
-            branches.append((child, twig))
-    return str(grammar.serialise_game_tree(root).decode())
+    nodes = [head_of(tree, players), *(node_properties(tree, number) for number in range(1, len(tree.nodes)))]
+    return format_tree(nodes, [node.parent for node in tree.nodes]).decode()
 
 
 def head_of(tree: GameTree, players: Mapping[int, str]) -> Properties:
     """Return the SGF properties of the first node."""
-    env = tree.env
-    assert isinstance(env, GoEnv)
+    env = require_go(tree.env, "SGF files")
     stones = tree.start.board.ravel()  # type: ignore[attr-defined]
     handicap = int((stones == 1).sum()) if not (stones == -1).any() else 0
     texts = {
-        "FF": "4", "CA": "UTF-8", "GM": "1", "AP": "alphago", "SZ": str(env.N), "RU": rules_name(env.rules),
-        "KM": komi_text(env.komi), "PB": players[1], "PW": players[-1], "RE": result_of(tree),
+        "FF": "4",
+        "CA": "UTF-8",
+        "GM": "1",
+        "AP": "alphago",
+        "SZ": str(env.N),
+        "RU": rules_name(env.rules),
+        "KM": komi_text(env.komi),
+        "PB": players[1],
+        "PW": players[-1],
+        "RE": result_of(tree),
         "HA": str(handicap) if handicap > 1 and tree.start.to_play == -1 else "",
         "PL": PLAYER_NAMES[tree.start.to_play][0] if stones.any() else "",
-    }  # fmt: skip
+    }
     head = {name: [escape_text(text)] for name, text in texts.items() if text}
-    for name, sign in (("AB", 1), ("AW", -1)):
-        if (stones == sign).any():
-            head[name] = [point_text(env, int(point)) for point in np.flatnonzero(stones == sign)]
-    return head | analysis_properties(tree, tree.nodes[0])
+    return head | stone_properties(env, stones) | analysis_properties(tree, tree.nodes[0])
 
 
 def result_of(tree: GameTree) -> str:
@@ -90,8 +80,7 @@ def result_of(tree: GameTree) -> str:
 
 def node_properties(tree: GameTree, number: int) -> Properties:
     """Return the SGF properties of a node: its move, comment and analysis."""
-    node, env = tree.nodes[number], tree.env
-    assert isinstance(env, GoEnv)
+    node, env = tree.nodes[number], require_go(tree.env, "SGF files")
     return {PLAYER_NAMES[node.mover][0]: [point_text(env, node.action)], **analysis_properties(tree, node)}
 
 
@@ -101,7 +90,7 @@ def analysis_properties(tree: GameTree, node: Node) -> Properties:
     found: Properties = {}
     if node.win_rate is not None:
         lines.append(numbers_of(tree.env, node))
-        found[WIN_RATE] = [f"{100 * node.win_rate:.2f}".encode()]
+        found[WIN_RATE] = [f"{100 * node.win_rate:.2f}"]
     text = "\n".join(filter(None, lines))
     return {**({"C": [escape_text(text)]} if text else {}), **found}
 
@@ -117,16 +106,15 @@ def numbers_of(env: GameEnv, node: Node) -> str:
     assert node.win_rate is not None
     score = "" if node.score is None else f", {result_text(round(node.score, 1))}"
     lines = [f"Black wins with {100 * node.win_rate:.1f} %{score}, {node.visits} visits"]
-    for action, visits, prior, win, _, line in (node.analysis or {}).get("moves", ())[:SHOWN]:
-        rate = "" if win is None else f" {100 * win:.1f} %"
-        words = " ".join(env.to_text(move) for move in line)
-        lines.append(f"{env.to_text(action)}{rate}, {visits} visits, prior {100 * prior:.1f} %: {words}")
-    return "\n".join(lines)
+    moves = node.analysis["moves"] if node.analysis else []
+    return "\n".join(lines + [move_text(env, move) for move in moves[:SHOWN]])
 
 
-def escape_text(text: str) -> bytes:
-    """Return a text as an SGF value."""
-    return bytes(load_grammar().escape_text(text.encode()))
+def move_text(env: GameEnv, move: MoveView) -> str:
+    """Return a move of an analysis as text, such as "C3 54.2 %, 31 visits, prior 12.0 %: C3 D4"."""
+    rate = "" if move["win"] is None else f" {100 * move['win']:.1f} %"
+    line = " ".join(map(env.to_text, move["line"]))
+    return f"{env.to_text(move['move'])}{rate}, {move['visits']} visits, prior {100 * move['prior']:.1f} %: {line}"
 
 
 # --- reading ---------------------------------------------------------------------------------------
@@ -158,17 +146,6 @@ def open_json(text: str, bases: Mapping[str, GameEnv]) -> GameTree:
     return tree
 
 
-@dataclass
-class Branch:
-    """A variation that is still to be read.
-
-    coarse: its tree in the file, as `load_grammar` parses it. after: the number of the node that it begins after.
-    """
-
-    coarse: Any
-    after: int
-
-
 def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[int, str]]:
     """Return a game of Go with its variations, and the players' names by side.
 
@@ -179,20 +156,20 @@ def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[in
     own = game.env()
     env = own.replace(planes=usual.config["planes"]).match_variant()
     tree = GameTree(env, game.position(env, 0))
-    coarse = load_grammar().parse_sgf_collection(text.encode())[0]
-    branches = [Branch(coarse, 0)]
-    read_analysis(tree.nodes[0], coarse.sequence[0])
-    while branches:
-        branch = branches.pop()
-        tree.current = branch.after
-        try:
-            for properties in branch.coarse.sequence:
+    file = next(trees(text))
+    branching = min((parent for parent, count in Counter(file.parents).items() if count > 1), default=len(file.nodes))
+    read_analysis(tree.nodes[0], file.nodes[0])
+    reached = {-1: 0}  # by node of the file, the node of the tree
+    for number, (properties, parent) in enumerate(zip(file.nodes, file.parents, strict=True)):
+        if parent in reached:
+            tree.current = reached[parent]
+            try:
                 follow(tree, env, properties)
-        except IllegalMove:
-            if branch.coarse is coarse:
-                raise
-            continue
-        branches += [Branch(child, tree.current) for child in reversed(branch.coarse.children)]
+            except IllegalMove:
+                if number <= branching:
+                    raise
+            else:
+                reached[number] = tree.current
     tree.go_to(0)
     set_loser(tree, game)
     for node in tree.nodes:
@@ -200,15 +177,15 @@ def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[in
     return tree, {1: game.players[0], -1: game.players[1]}
 
 
-def follow(tree: GameTree, env: GoEnv, properties: Mapping[str, list[bytes]]) -> None:
+def follow(tree: GameTree, env: GoEnv, properties: Properties) -> None:
     """Play the move of a file's node on the board of the tree, and read the node's analysis.
 
     If the other colour is to move, it passes first. Raises IllegalMove for an illegal move.
     """
     for letter, colour in SIGNS.items():
-        if letter not in properties:
+        if not properties.get(letter):
             continue
-        action = read_point(env, properties[letter][0].decode("latin-1"))
+        action = read_point(env, properties[letter][0])
         if tree.position.is_over:
             if action == env.pass_action:
                 continue
@@ -219,12 +196,11 @@ def follow(tree: GameTree, env: GoEnv, properties: Mapping[str, list[bytes]]) ->
         read_analysis(tree.nodes[tree.current], properties)
 
 
-def read_analysis(node: Node, properties: Mapping[str, list[bytes]]) -> None:
+def read_analysis(node: Node, properties: Properties) -> None:
     """Set a node's comment, win rate, score and visits from the properties of a file's node."""
-    raw = load_grammar().text_value(properties["C"][0]) if "C" in properties else b""
-    node.comment = raw.decode("utf-8", "replace").strip()
+    node.comment = plain_text("".join(properties.get("C", ())[:1])).strip()
     match = NUMBERS.search(node.comment)
-    if WIN_RATE in properties:
+    if properties.get(WIN_RATE):
         try:
             rate = float(properties[WIN_RATE][0]) / 100
         except ValueError:

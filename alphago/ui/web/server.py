@@ -7,18 +7,21 @@ import socket
 import threading
 import webbrowser
 from collections.abc import AsyncIterator, Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, require_go
 from alphago.env.go import GoEnv
-from alphago.ui.web.boards import Boards, Outbox
+from alphago.system.validation import shown
+from alphago.ui.web.board_session import error_sentence
 from alphago.ui.web.engines import Engines
 from alphago.ui.web.guard import COOKIE, HEADERS, Guard
 from alphago.ui.web.limits import MOST_CONNECTIONS, MOST_MESSAGE
 from alphago.ui.web.new_game import usual_game
-from alphago.ui.web.views import TITLES, options_of
+from alphago.ui.web.open_boards import OpenBoards, Outbox
+from alphago.ui.web.page_files import FILES, KINDS, STATIC
+from alphago.ui.web.views import offer_view
+from alphago.ui.web.wire import Message, NoticeMessage, check_message
 
 try:
     import uvicorn
@@ -38,17 +41,6 @@ except ImportError as error:
 if TYPE_CHECKING:
     from alphago.ui.web.runs import Runs
 
-STATIC = Path(__file__).parent / "static"
-FILES = {
-    "/": ("index.html", "text/html"),
-    "/board.js": ("board.js", "text/javascript"),
-    "/page.js": ("page.js", "text/javascript"),
-    "/watch.js": ("watch.js", "text/javascript"),
-    "/board.css": ("board.css", "text/css"),
-    "/page.css": ("page.css", "text/css"),
-    "/favicon.svg": ("favicon.svg", "image/svg+xml"),
-    "/favicon.ico": ("favicon.svg", "image/svg+xml"),
-}
 WAIT = 0.01  # seconds
 PING_SECONDS = 120.0  # for a page's answer to a ping, which is not read while the page's commands wait for their turn
 TRY_AGAIN, REFUSED = 1013, 1008  # codes that close a WebSocket
@@ -61,16 +53,16 @@ def make_app(engines: Engines, bases: Mapping[str, GameEnv], guard: Guard, runs:
     bases: games by name, offered first, with the options that new games have unless others are chosen.
     guard: decides which requests are answered. runs: the runs to watch; None for none.
     """
-    boards = Boards(engines, bases, runs)
+    boards = OpenBoards(engines, bases, runs)
     programs = Programs(engines, require_go(usual_game(GoEnv.name, bases), "the analysis protocol"))
 
     async def static(request: Request) -> Response:
-        name, kind = FILES[request.url.path]
+        path = STATIC / FILES[request.url.path]
         if request.query_params.get("token") and guard.token is not None:
             answer: Response = RedirectResponse("/", status_code=303, headers=HEADERS)
             answer.set_cookie(COOKIE, guard.token, httponly=True, samesite="strict")
             return answer
-        return Response((STATIC / name).read_bytes(), media_type=kind, headers=HEADERS)
+        return Response(path.read_bytes(), media_type=KINDS[path.suffix], headers=HEADERS)
 
     def watch(request: Request) -> Response:
         if runs is None:
@@ -101,7 +93,7 @@ def make_app(engines: Engines, bases: Mapping[str, GameEnv], guard: Guard, runs:
             return
         boards.connections += 1
         try:
-            await converse(socket, boards, greeting(engines, bases, runs))
+            await converse(socket, boards, greeting(bases, runs))
         finally:
             boards.connections -= 1
 
@@ -140,27 +132,27 @@ class Guarded:
             await send({"type": "websocket.close", "code": REFUSED, "reason": refusal[:120]})
 
 
-def greeting(engines: Engines, bases: Mapping[str, GameEnv], runs: "Runs | None") -> dict[str, Any]:
-    """Return the first message to every page: the games and networks to choose from, and the runs to watch."""
+def greeting(bases: Mapping[str, GameEnv], runs: "Runs | None") -> dict[str, Any]:
+    """Return the first message to every page: the games to choose from, and the runs to watch."""
     games = []
     for name in dict.fromkeys([*bases, *GAMES]):
         try:
             env = usual_game(name, bases)
         except ValueError:  # a game of the user's own whose options have no defaults
             continue
-        games.append({"name": name, "title": TITLES.get(name, name), "options": options_of(env)})
+        games.append(offer_view(env))
     names = [] if runs is None else [folder.name for folder in runs.folders]
-    return {"type": "welcome", "games": games, "networks": engines.listing(), "runs": names}
+    return {"type": "welcome", "games": games, "runs": names}
 
 
 async def refuse(socket: WebSocket, code: int, text: str) -> None:
     """Tell a page why it is turned away, and close its connection."""
     with contextlib.suppress(WebSocketDisconnect, RuntimeError):
-        await socket.send_json({"type": "notice", "kind": "refused", "text": text})
+        await socket.send_json(NoticeMessage(type="notice", kind="refused", text=text))
         await socket.close(code)
 
 
-async def converse(socket: WebSocket, boards: Boards, welcome: dict[str, Any]) -> None:
+async def converse(socket: WebSocket, boards: OpenBoards, welcome: dict[str, Any]) -> None:
     """Carry messages between a page and its board until the page goes away; the board then stops thinking."""
     outbox = Outbox(asyncio.get_running_loop())
     try:
@@ -173,12 +165,16 @@ async def converse(socket: WebSocket, boards: Boards, welcome: dict[str, Any]) -
         await socket.send_json({**welcome, "key": key, "resumed": known})
         sender = asyncio.create_task(deliver(socket, outbox))
         while True:
-            message = parse_message(await socket.receive_text())
             # A page that sends faster than it is answered, or reads, has to wait: nothing piles up here.
-            while not session.post(message):
-                await asyncio.sleep(WAIT)
-                if not session.thread.is_alive():
-                    return
+            try:
+                message = parse_message(await socket.receive_text())
+            except ValueError as error:
+                outbox.put(NoticeMessage(type="notice", kind="error", text=error_sentence(error)))
+            else:
+                while not session.post(message):
+                    await asyncio.sleep(WAIT)
+                    if not session.thread.is_alive():
+                        return
             while outbox.is_full:
                 await asyncio.sleep(WAIT)
                 if sender.done():
@@ -193,14 +189,14 @@ async def converse(socket: WebSocket, boards: Boards, welcome: dict[str, Any]) -
                 await sender
 
 
-def parse_message(text: str) -> Any:
-    """Return the message in a text; for invalid JSON or a long text, a value that the session answers with an error."""
+def parse_message(text: str) -> Message:
+    """Return the message in a text; raise ValueError for one that is too long, not JSON, or no object with a type."""
     if len(text) > MOST_MESSAGE:
-        return f"a message of {len(text)} letters"
+        raise ValueError(f"a message must have at most {MOST_MESSAGE} letters, got {len(text)}")
     try:
-        return json.loads(text)
+        return check_message(json.loads(text))
     except (ValueError, RecursionError):
-        return None
+        raise ValueError(f"a message must be JSON, an object with a type, got {shown(text)}") from None
 
 
 async def deliver(socket: WebSocket, outbox: Outbox) -> None:
@@ -242,10 +238,19 @@ def serve(
 def new_server(app: Starlette) -> uvicorn.Server:
     """Return a server for the application, without a log; how the process logs stays as it is."""
     config = uvicorn.Config(
-        app, log_config=None, log_level="error", ws="websockets-sansio", ws_max_size=MOST_MESSAGE + 1000,
-        ws_per_message_deflate=False, ws_ping_interval=20.0, ws_ping_timeout=PING_SECONDS,
-        timeout_graceful_shutdown=2, server_header=False, date_header=False, access_log=False,
-    )  # fmt: skip
+        app,
+        log_config=None,
+        log_level="error",
+        ws="websockets-sansio",
+        ws_max_size=MOST_MESSAGE + 1000,
+        ws_per_message_deflate=False,
+        ws_ping_interval=20.0,
+        ws_ping_timeout=PING_SECONDS,
+        timeout_graceful_shutdown=2,
+        server_header=False,
+        date_header=False,
+        access_log=False,
+    )
     return uvicorn.Server(config)
 
 

@@ -14,7 +14,7 @@ from alphago.env.go import GoEnv
 from alphago.nn.inference import openvino
 from alphago.nn.inference.cpu import FORMS, NetEvaluator, choose_form
 from alphago.nn.inference.frozen import frozen_parts
-from alphago.nn.inference.fusion import FusedConv, fold_batch_norms, fuse_convolutions
+from alphago.nn.inference.fusion import fold_batch_norms
 from alphago.nn.inference.hardware import has_native_bfloat16
 from alphago.nn.loss import alphazero_loss
 from alphago.nn.net import NeuralNet
@@ -23,7 +23,6 @@ from tests.nn.boards import (
     evaluate,
     lived_in,
     module_results,
-    needs_onednn,
     planes_of,
     random_batch,
     snapshot,
@@ -38,8 +37,6 @@ DTYPES = pytest.mark.parametrize("dtype", TOLERANCE)
 def form(request) -> str:
     if request.param == "openvino" and not openvino.is_installed():
         pytest.skip("needs openvino")
-    if request.param == "fused" and not torch.backends.mkldnn.is_available():
-        pytest.skip("needs oneDNN")
     return request.param
 
 
@@ -170,10 +167,9 @@ class Swish(nn.Module):
         return torch.relu(self.second(nn.functional.silu(self.first(planes))))
 
 
-@needs_onednn
 @DTYPES
 @pytest.mark.parametrize(
-    ("base", "form"), [(Attention, "modules"), (Shared, "fused"), (Branches, "modules"), (Swish, "fused")]
+    ("base", "form"), [(Attention, "modules"), (Shared, "folded"), (Branches, "modules"), (Swish, "folded")]
 )
 def test_own_modules_take_the_fastest_form_that_can_trace_them(base, form, dtype):
     env = GoEnv(5)
@@ -182,23 +178,6 @@ def test_own_modules_take_the_fastest_form_that_can_trace_them(base, form, dtype
     check_agreement(evaluator, net)
     if dtype == "float32" or has_native_bfloat16():
         assert evaluator.form == form
-
-
-@needs_onednn
-@pytest.mark.parametrize("size_free", [False, True])
-def test_default_towers_are_fused(size_free):
-    """A change of torch's internals must not slow the evaluator down unnoticed."""
-    net = NeuralNet(GoEnv(5), tower_height=2, channels=8, size_free=size_free)
-    net = lived_in(net).eval().requires_grad_(False)
-    planes = torch.rand(2, 16, 5, 5)
-    graph = fuse_convolutions(fold_batch_norms(net.base_net), planes)
-    kinds = [type(graph.get_submodule(node.target)) for node in graph.graph.nodes if node.op == "call_module"]
-    if size_free:  # between the two convolutions of the second block, the whole board is looked at
-        assert kinds == [FusedConv] * 4 + [nn.Linear, FusedConv]
-    else:
-        assert kinds == [FusedConv] * 5
-        assert [node.op for node in graph.graph.nodes] == ["placeholder", *["call_module"] * 5, "output"]
-    torch.testing.assert_close(graph(planes), net.base_net(planes))
 
 
 class RefusesBfloat16(nn.Module):
@@ -234,7 +213,7 @@ def test_a_form_that_fails_or_gives_other_results_is_not_taken(form, dtype):
     frozen = frozen_parts(net.base_net, net.value, net.policy)
     torch_dtype = getattr(torch, dtype)
     with torch.no_grad():
-        _, *chosen = choose_form(frozen, net.env, torch_dtype, forms={**FORMS, "openvino": form, "fused": form})
+        _, *chosen = choose_form(frozen, net.env, torch_dtype, forms={**FORMS, "openvino": form, "folded": form})
         assert chosen == [torch_dtype, "modules"]
         _, *chosen = choose_form(frozen, net.env, torch_dtype, forms=dict.fromkeys(FORMS, form))
         assert chosen == [torch.float32, "modules"]
@@ -389,7 +368,7 @@ class TestForm:
         return snapshot(NeuralNet(GoEnv(5), tower_height=1, channels=8), "float32", form=form)
 
     def test_an_unknown_one(self) -> None:
-        with pytest.raises(ValueError, match="form must be 'openvino', 'fused', 'modules' or None, got 'fast'"):
+        with pytest.raises(ValueError, match="form must be 'openvino', 'folded', 'modules' or None, got 'fast'"):
             self.make("fast")
 
     def test_one_that_is_not_installed(self, without_openvino: None) -> None:

@@ -105,7 +105,9 @@ def test_a_convolution_rounds_what_it_reads_and_its_kernel(negative: bool) -> No
     span = Range(2.0, negative)  # some of the numbers are beyond it
     ops = openvino.package().opset13
     given = ops.parameter(list(inputs.shape), np.float32)
-    node = openvino.convolution_in_8_bits(ops, conv, given if negative else ops.relu(given), span)
+    attributes = {"kernel_shape": [3, 3], "pads": [1] * 4, "dilations": [1, 1], "group": 1, "span": span}
+    signed = given if negative else ops.relu(given)
+    node = openvino.convolution(ops, signed, conv.weight.numpy(), conv.bias.numpy(), **attributes)
     model = openvino.package().Model([ops.result(node)], [given], "one")
     compiled = openvino.core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
     output = compiled(inputs)[0]
@@ -113,10 +115,8 @@ def test_a_convolution_rounds_what_it_reads_and_its_kernel(negative: bool) -> No
     kernel = conv.weight.numpy().astype(np.float64)
     steps = np.abs(kernel).max(axis=(1, 2, 3), keepdims=True) / 127
     read = rounded(inputs.astype(np.float64), 2 / 127, -128, 127) if negative else rounded(inputs, 2 / 255, 0, 255)
-    expected = nn.functional.conv2d(
-        torch.from_numpy(read.astype(np.float64)), torch.from_numpy(rounded(kernel, steps, -127, 127)),
-        conv.bias.double(), padding=1,
-    )  # fmt: skip
+    tensors = (torch.from_numpy(read.astype(np.float64)), torch.from_numpy(rounded(kernel, steps, -127, 127)))
+    expected = nn.functional.conv2d(*tensors, conv.bias.double(), padding=1)
     exact = conv(torch.from_numpy(inputs if negative else np.maximum(inputs, 0))).numpy()
     off = np.abs(output - expected.numpy())
     assert off.mean() < 2e-4  # where a number lies between two steps, rounding may go either way

@@ -40,13 +40,8 @@ def outer(row, out):
 def test_two_processes_compile_it_once(tmp_path: Path) -> None:
     (tmp_path / "own_kernels.py").write_text(KERNELS)
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, str(tmp_path)], env=environment, stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, text=True,
-        )
-        for _ in range(2)
-    ]  # fmt: skip
+    command, pipes = [sys.executable, "-c", PROGRAM, str(tmp_path)], dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
+    processes = [subprocess.Popen(command, env=environment, text=True, **pipes) for _ in range(2)]
     for process in processes:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"

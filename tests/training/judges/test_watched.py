@@ -15,7 +15,7 @@ from alphago.mcts.evaluator import Evaluator, HashEvaluator, UniformEvaluator
 from alphago.records.collection import read_collection
 from alphago.records.record import GameRecord, save_records
 from alphago.records.sgf import write_sgf
-from alphago.records.sgf.game import SgfGame
+from alphago.records.sgf.sgf_game import SgfGame
 from alphago.training.judges.prediction import WatchedRecords
 from alphago.training.judges.watched_opponent import PAIRS, WatchedOpponent
 from alphago.training.selfplay import selfplay

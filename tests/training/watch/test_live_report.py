@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from alphago.drawing.curves import Curve, CurvePanel, curves_picture, ends, thin_out
-from alphago.drawing.svg import to_svg
+from alphago.drawing.curves import Curve
 from alphago.training.call.session import train
 from alphago.training.watch.live_report import EVERY, LiveReport, usual_report
+from alphago.training.watch.panels import COLOURS
 from alphago.training.watch.report import ConsoleReport, Progress
-from tests.drawing.reading import shapes, texts
+from tests.drawing.reading import texts
 from tests.training.small_runs import GO, TINY
 
 
@@ -54,8 +54,8 @@ def test_what_it_says_while_it_runs(tmp_path: Path) -> None:
         report.note("something happened")
         assert report.texts() == [f"{tmp_path}: 25%, 20 of 100 games, 1:05 left, learning", "something happened"]
         panels = {panel.title: panel for panel in report.panels()}
-        assert panels["Win rate"].curves == [Curve("random@4", [20.0], [0.5])]
-        assert panels["Policy loss"].curves == [Curve("trained on", [20.0], [3.0])]
+        assert panels["Win rate"].curves == [Curve([20.0], [0.5], COLOURS[0], name="random@4")]
+        assert panels["Policy loss"].curves == [Curve([20.0], [3.0], COLOURS[0], name="trained on")]
     assert threads() == []
 
 
@@ -101,30 +101,3 @@ def test_a_notebook_display_is_replaced(tmp_path: Path, monkeypatch: pytest.Monk
         report.start(tmp_path, {"num_games": 1}, progress)
     assert updates
     assert all(raw and set(bundle) == {"image/svg+xml", "text/plain"} for bundle, raw in updates)
-
-
-# --- curves --------------------------------------------------------------------------------------------
-
-
-def test_a_curve_is_named_at_its_end() -> None:
-    panel = CurvePanel("Loss", [Curve("a", [0, 1, 2], [3, 2, 1]), Curve("b", [0, 2], [1, 1.05]), Curve("c", [2], [2])])
-    svg = to_svg(curves_picture([panel], 3, "games", ["a run"]))
-    assert {"a", "b", "c", "Loss", "a run", "2 games"} <= set(texts(svg))
-    assert len(shapes(svg, "polyline", fill="none")) == 3 + 2  # three lines of the grid
-    assert len(shapes(svg, "circle")) == 1  # a curve of one point
-    heights = {text.text: float(text.get("y") or 0) for text in shapes(svg, "text")}
-    assert abs(heights["a"] - heights["b"]) > 8  # both end at the same height
-
-
-def test_long_curves_are_thinned() -> None:
-    curve = thin_out(Curve("a", list(range(1000)), [1.0] * 1000))
-    assert len(curve.x) == 200
-    assert (curve.x[0], set(curve.y)) == (2.0, {1.0})
-
-
-@pytest.mark.parametrize(("values", "low", "high", "expected"), [
-    ([1.0, 2.0], None, None, (1.0, 2.0)), ([1.0, 1.0], None, None, (0.5, 1.5)), ([0.0], 0.0, None, (0.0, 1.0)),
-    ([0.3], 0.0, 1.0, (0.0, 1.0)),
-])  # fmt: skip
-def test_the_ends_of_an_axis(values: list[float], low: float | None, high: float | None, expected: tuple) -> None:
-    assert ends(values, low, high) == expected

@@ -10,7 +10,7 @@ import numpy as np
 from alphago.env.game import Position
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import UniformEvaluator
-from alphago.ui.gtp.commands import GoEngine
+from alphago.ui.gtp.game_commands import GoEngine
 from alphago.ui.gtp.protocol import converse
 
 BLACK, WHITE = 1, -1

@@ -11,7 +11,7 @@ from alphago import __version__
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.net import NeuralNet
-from alphago.ui.gtp.commands import GoEngine
+from alphago.ui.gtp.game_commands import GoEngine
 from alphago.ui.katago import seen_by
 from tests.diagrams import draw
 from tests.ui.gtp.engine import Controller, ask, engine, prefers
@@ -115,7 +115,7 @@ class TestAnalyze:
     def test_whose_view(self, gtp: GoEngine) -> None:
         """The side to move's unless `reportAnalysisWinratesAs` says otherwise."""
         ask(gtp, "play b C3")
-        found = gtp.thinker.look(gtp.game.ready(-1))
+        found = gtp.look(gtp.game.ready(-1))
         own, black, white = (seen_by(found, side) for side in ("SIDETOMOVE", "BLACK", "WHITE"))
         assert own.value == white.value == -black.value
         assert np.array_equal(own.ownership, -black.ownership)

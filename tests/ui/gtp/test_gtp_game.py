@@ -4,7 +4,7 @@ import pytest
 
 from alphago.env.game import IllegalMove
 from alphago.env.go import GoEnv
-from alphago.ui.gtp.commands import GoEngine
+from alphago.ui.gtp.game_commands import GoEngine
 from alphago.ui.gtp.gtp_game import GtpGame
 from tests.diagrams import draw, tidy
 from tests.ui.gtp.engine import BLACK, WHITE, ask, engine, prefers

@@ -8,7 +8,7 @@ import json
 
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet
-from alphago.ui.gtp.commands import GoEngine
+from alphago.ui.gtp.game_commands import GoEngine
 from tests.ui.gtp.engine import Controller
 
 LZ, KATA = int, float  # the numbers of `lz-analyze` are whole, those of `kata-analyze` are not

@@ -17,8 +17,8 @@ from alphago import __version__
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.nn.net import NeuralNet
-from alphago.ui.gtp.commands import GoEngine, serve
-from alphago.ui.gtp.protocol import GtpFailure, Request, converse, parse, reply
+from alphago.ui.gtp.game_commands import GoEngine, serve
+from alphago.ui.gtp.protocol import GtpFailure, GtpRequest, converse, parse, reply
 from tests.ui.gtp.engine import COMMANDS, ask, engine
 
 ROOT = Path(__file__).parents[3]
@@ -64,7 +64,7 @@ class TestParse:
         ],
     )
     def test_requests(self, line: str, request_: tuple) -> None:
-        assert parse(line) == Request(*request_)
+        assert parse(line) == GtpRequest(*request_)
 
     @pytest.mark.parametrize("line", ["", "\n", "\r\n", " \t \n", "# name", "\x00\x07\r\n", "  # 5 name\n"])
     def test_nothing(self, line: str) -> None:
@@ -73,14 +73,14 @@ class TestParse:
 
 class TestReply:
     def test_frames(self) -> None:
-        plain, numbered = Request("", "x", []), Request("17", "x", [])
+        plain, numbered = GtpRequest("", "x", []), GtpRequest("17", "x", [])
         assert reply(plain, "D4") == "= D4\n\n"
         assert reply(plain, "") == "= \n\n"
         assert reply(numbered, "") == "=17 \n\n"
         assert reply(numbered, "illegal move", success=False) == "?17 illegal move\n\n"
 
     def test_no_empty_line_before_the_end(self) -> None:
-        assert reply(Request("", "x", []), "\na\n\n \n  b\n\n") == "= \na\n  b\n\n"
+        assert reply(GtpRequest("", "x", []), "\na\n\n \n  b\n\n") == "= \na\n  b\n\n"
 
 
 class TestConverse:
@@ -232,7 +232,7 @@ class TestProcess:
         code = """
 import os, sys, warnings
 from alphago.env.go import GoEnv
-from alphago.ui.gtp.commands import serve
+from alphago.ui.gtp.game_commands import serve
 def network(position):
     print("chatter")
     sys.stdout.write("more\\n")

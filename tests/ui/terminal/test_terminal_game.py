@@ -13,13 +13,13 @@ from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.ui.terminal.screen import Screen
 from alphago.ui.terminal.terminal_game import TerminalGame, play
-from alphago.ui.terminal.thinking import Limit
+from alphago.ui.thinker import MoveLimit
 
 BLACK, WHITE = 1, -1
 
 
 class ScriptedAnalysis(NamedTuple):
-    """What `thinking` reads of an `Analysis`."""
+    """What a game reads of an `Analysis`."""
 
     env: GameEnv
     value: list[float]
@@ -35,7 +35,7 @@ class ScriptedPlayer:
         self.env = env
         self.network = None
         self.moves = iter(moves.split())
-        self.root_value = value
+        self.root_value, self.root_visits = value, 2
         self.resigns = resigns
         self.interrupted = False
         self.next_move: int | None = None
@@ -103,7 +103,7 @@ def converse(player: ScriptedPlayer, human: int, *lines: str | type[BaseExceptio
             return line
         raise line
 
-    position = TerminalGame(player, human, Screen(read, shown.append), Limit(16)).run()
+    position = TerminalGame(player, human, Screen(read, shown.append), MoveLimit(16)).run()
     assert next(typed, None) is None, "the game ended before everything was typed"
     return Transcript("\n".join(shown).rstrip(), position, prompts)
 
@@ -190,7 +190,7 @@ class TestMoves:
 class TestThinking:
     """The status line during a search."""
 
-    def lines(self, limit: Limit, human: int, **options) -> list[str]:
+    def lines(self, limit: MoveLimit, human: int, **options) -> list[str]:
         """Its texts while the engine thinks about one move; empty once it is removed."""
         screen = Screen(lambda prompt: "quit", lambda text: None)
         lines: list[str] = []
@@ -200,13 +200,13 @@ class TestThinking:
         return lines
 
     def test_readouts_of_all(self):
-        assert self.lines(Limit(40), WHITE) == [
+        assert self.lines(MoveLimit(40), WHITE) == [
             f"{done} of 40 readouts, win rate of Black 75 %, best line C3 A1" for done in (16, 32, 40)
         ] + [""]
 
     def test_readouts_of_a_limit_in_time(self):
         times = iter([0.0, 0.0, 0.5, 1.0])
-        assert self.lines(Limit(None, 1.0), WHITE, now=lambda: next(times)) == [
+        assert self.lines(MoveLimit(None, 1.0), WHITE, now=lambda: next(times)) == [
             "16 readouts, win rate of Black 75 %, best line C3 A1",
             "32 readouts, win rate of Black 75 %, best line C3 A1",
             "",
@@ -251,7 +251,7 @@ class TestOtherCommands:
     def test_help_names_every_command(self):
         player = ScriptedPlayer(GoEnv(5))
         text = converse(player, BLACK, "HELP").text
-        commands = TerminalGame(player, BLACK, Screen(), Limit(1)).commands
+        commands = TerminalGame(player, BLACK, Screen(), MoveLimit(1)).commands
         assert all(f"\n  {name} " in text for name in [*commands, "pass", "A5"])
         assert text.count("Stones on the board count as alive") == 1
 

@@ -7,8 +7,8 @@ from typing import Any
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator
+from alphago.ui.web.board_session import Session
 from alphago.ui.web.engines import PLAYOUTS, Choice, Engines
-from alphago.ui.web.session import Session
 
 PATIENCE = 120.0  # seconds after which what has not come will not come
 GO5 = GoEnv(5, komi=0.5).match_variant()

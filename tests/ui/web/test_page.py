@@ -13,7 +13,7 @@ from alphago.training.call.session import train
 from tests.ui.web.browser import Visitor
 from tests.ui.web.desks import GO5, engines
 from tests.ui.web.served import serving
-from tests.ui.web.test_session import Broken
+from tests.ui.web.test_board_session import Broken
 
 pytestmark = pytest.mark.browser
 
@@ -293,7 +293,7 @@ def test_a_run_is_watched_and_its_games_replayed(chromium: Any, tmp_path: Path) 
         visitor.expect(visitor.page.locator(".w-run h2")).to_have_text("a")
         visitor.expect(visitor.page.locator("figure").first).to_be_visible()
         visitor.part("axis").select_option("games")
-        visitor.expect(visitor.page.locator("figcaption").first).to_contain_text("by games of self-play")
+        visitor.expect(visitor.page.locator("figure").first).to_contain_text("games of self-play")
         visitor.page.locator(".w-games button").first.click()
         visitor.expect(visitor.page.locator(".ag h2").first).to_have_text("Go 3x3")
         with visitor:

@@ -95,7 +95,7 @@ def test_pondering_is_limited_and_can_be_ended() -> None:
 
 def test_a_page_beside_it() -> None:
     with serving() as served, served.page("/analysis") as program, served.page() as page:
-        assert told(page, "welcome")["networks"]
+        assert told(page, "welcome")["games"]
         ask(program, QUERY)
         assert last_reply(program)
 

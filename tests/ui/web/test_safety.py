@@ -15,9 +15,10 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from alphago.cli import main
-from alphago.ui.web.commands import COMMANDS
 from alphago.ui.web.guard import Guard
 from alphago.ui.web.limits import MOST_CONNECTIONS, MOST_MESSAGE, MOST_SESSIONS
+from alphago.ui.web.page_commands import COMMANDS
+from alphago.ui.web.page_files import FILES
 from tests.ui.web.served import PATIENCE, Served, say, serving, told
 
 TOKEN = "a long secret"
@@ -29,7 +30,7 @@ def test_the_page_and_its_headers() -> None:
         status, text = served.get()
         assert status == 200
         assert '<script type="module" src="/page.js">' in text
-        for path in ("/board.js", "/page.js", "/watch.js", "/board.css", "/page.css", "/favicon.svg", "/favicon.ico"):
+        for path in FILES:
             assert served.get(path)[0] == 200, path
         assert served.get("/watch") == (200, '{"runs":[]}')
         for path in ("/etc/passwd", "/../server.py", "/..%2f..%2fserver.py", "/static/board.js", "/board.js/../x"):
@@ -55,7 +56,7 @@ def test_another_origin_is_refused(origin: str) -> None:
         with pytest.raises(InvalidStatus):
             served.page(Origin=origin)
         with served.page(Origin=served.address) as page:
-            assert told(page, "welcome")["networks"]
+            assert told(page, "welcome")["games"]
 
 
 def test_with_a_token_only_those_who_have_it() -> None:

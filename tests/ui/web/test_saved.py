@@ -13,6 +13,7 @@ from alphago.records.sgf import parse_sgf
 from alphago.ui.web.game_tree import MOST_NODES, GameTree
 from alphago.ui.web.new_game import link_of, open_link
 from alphago.ui.web.saved import open_file, save_file
+from alphago.ui.web.wire import AnalysisView, MoveView
 
 GO = GoEnv(9, komi=6.5).match_variant()
 NAMES = {1: "Ada]", -1: "alphago 9x9"}
@@ -33,7 +34,8 @@ def sample() -> GameTree:
     tree.play("D4")
     node = tree.nodes[2]
     node.comment, node.win_rate, node.score, node.visits = "Good ] move", 0.5625, -2.5, 64
-    node.analysis = {"moves": [[40, 34, 0.25, 0.6, -2.4, [40, 41]]]}
+    move = MoveView(move=40, visits=34, prior=0.25, win=0.6, score=-2.4, line=[40, 41])
+    node.analysis = AnalysisView(mover=1, visits=64, win=0.5625, score=-2.5, moves=[move], ownership=None)
     return tree
 
 

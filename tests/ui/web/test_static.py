@@ -1,12 +1,22 @@
-"""The files of the page without a browser: their size, what they load, and colours that the colour-blind tell apart."""
+"""The files of the page without a browser: sizes, types, what they load, colours that the colour-blind tell apart."""
 
 import json
 import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from alphago.ui.web.server import STATIC
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.oware import OwareEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
+from alphago.ui.web import wire
+from alphago.ui.web.page_files import EXPORT, FILES, IMPORT, STATIC, bundle, imported_by, module_text
+from tests.ui.clients.installed import client, node
+from tests.ui.web.desks import Guest
 
 # Vienot, Brettel and Mollon 1999: linear RGB as people without long-wave, or without middle-wave cones see it.
 BLINDNESS = {
@@ -18,7 +28,7 @@ BLINDNESS = {
 @pytest.mark.parametrize("blindness", [None, *BLINDNESS])
 def test_the_colours_of_moves_stay_apart_for_the_colour_blind(blindness: str | None) -> None:
     """By the CIE's distance in Lab, of which 2 to 3 are just noticed; beside them every number says the same."""
-    (listed,) = re.findall(r"const LOSSES = (\[.*\]);", (STATIC / "board.js").read_text())
+    (listed,) = re.findall(r"const LOSSES = (\[.*\]);", module_text("candidates"))
     colours = np.array([[int(text[i : i + 2], 16) / 255 for i in (1, 3, 5)] for text in json.loads(listed)])
     linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
     if blindness:
@@ -35,4 +45,79 @@ def test_the_files_of_the_page_are_small_and_load_nothing_from_elsewhere() -> No
     assert sum(len(text.encode()) for text in files.values()) < 150_000
     for name, text in files.items():
         assert not re.search(r"https?://(?!www\.w3\.org/)", text), name
-    assert "import " not in re.sub(r"^\s*//.*$", "", files["board.js"], flags=re.MULTILINE)  # a widget takes one module
+
+
+def test_every_module_is_served_and_uses_what_it_imports() -> None:
+    modules = [path.stem for path in STATIC.glob("*.js")]
+    assert {f"/{name}.js" for name in modules} < FILES.keys()
+    for name in modules:
+        text = module_text(name)
+        for names, other in IMPORT.findall(text):
+            own = set(re.findall(r"\w+", names))
+            assert own <= set(EXPORT.findall(module_text(other))), (name, other)
+            rest = IMPORT.sub("", text)
+            assert all(re.search(rf"\b{one}\b", rest) for one in own), (name, own)
+        imports = re.findall(r"^import .*$", text, re.MULTILINE)
+        assert len(imports) == len(IMPORT.findall(text)), name
+
+
+def test_the_board_is_one_module_for_a_notebook(tmp_path: Path) -> None:
+    text = bundle("board")
+    assert not re.search(r"^import ", text, re.MULTILINE)
+    assert re.findall(r"^export default ", text, re.MULTILINE) == ["export default "]
+    order = imported_by("board", [])
+    assert len(order) == len(set(order)) > 5
+    for at, name in enumerate(order):
+        assert {other for _, other in IMPORT.findall(module_text(name))} <= set(order[:at])
+    (tmp_path / "board.mjs").write_text(text)
+    subprocess.run([node(), "--check", tmp_path / "board.mjs"], check=True)
+
+
+CHECKS = (
+    "--noEmit", "--allowJs", "--checkJs", "--strict", "--noUnusedLocals", "--target", "es2022", "--module", "es2022",
+    "--moduleResolution", "bundler", "--lib", "es2022,dom,dom.iterable",
+)  # fmt: skip
+
+
+def test_the_types_of_the_script() -> None:
+    """By TypeScript's checker, which reads them in the comments."""
+    node()
+    tsc = shutil.which("tsc") or client("TypeScript", "node_modules", ".bin", "tsc")
+    told = subprocess.run([tsc, *CHECKS, *sorted(STATIC.glob("*.js"))], capture_output=True, text=True, check=False)
+    assert (told.stdout, told.returncode) == ("", 0)
+
+
+def typedefs() -> dict[str, tuple[set[str], set[str]]]:
+    """The properties of each object in wire.js: all, and those that may be missing."""
+    found = {}
+    for block in re.findall(r"/\*\*.*?\*/", module_text("wire"), re.DOTALL):
+        if name := re.search(r"@typedef \{object\} (\w+)", block):
+            properties = re.findall(r"@property \{.*?\} (\[?)(\w+)", block)
+            found[name[1]] = {one for _, one in properties}, {one for bracket, one in properties if bracket}
+    return found
+
+
+def test_what_is_sent_has_the_names_that_the_script_knows() -> None:
+    known = typedefs()
+    described = {name: one.__annotations__ for name, one in vars(wire).items() if hasattr(one, "__total__")}
+    assert {name: set(one) for name, one in described.items()} == {name: known[name][0] for name in described}
+    assert len(described) > 5
+
+
+@pytest.mark.parametrize("env", [None, ConnectFourEnv(), OwareEnv(60), TicTacToeEnv()])
+def test_games_and_positions_have_them_too(env: Any) -> None:
+    known = typedefs()
+
+    def fits(view: dict[str, Any], name: str) -> bool:
+        every, optional = known[name]
+        return every - optional <= view.keys() <= every
+
+    with Guest(**({} if env is None else {"env": env})) as guest:
+        guest.post("hello")
+        game = guest.until("game")
+        assert fits(game, "GameMessage")
+        assert fits(game["game"], "GameView")
+        assert all(fits(option, "OptionView") for option in game["game"]["options"])
+        state = guest.until("state")
+        assert fits(state["view"], "PositionView")
+        assert fits(state["strength"], "StrengthView")

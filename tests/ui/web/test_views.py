@@ -65,7 +65,7 @@ def test_every_game_is_plain_data(env: GameEnv) -> None:
     while not position.is_over and len(position.moves) < 20:
         shown = json.loads(json.dumps(position_view(position)))
         assert shown["legal"] == np.flatnonzero(position.legal_mask).tolist()
-        assert {"stones", "houses", "drawing"} & shown.keys()
+        assert {"stones", "seeds", "drawing"} & shown.keys()
         position = position.play(shown["legal"][len(position.moves) % len(shown["legal"])])
 
 
@@ -73,7 +73,7 @@ def test_a_game_without_a_board_is_played_by_buttons() -> None:
     """Its only plane is drawn; who can take the last match is found by playouts."""
     with Guest(NimEnv()) as guest:
         state = guest.play("0 1 1")
-        assert game_view(NimEnv())["kind"] == "text"
+        assert game_view(NimEnv())["surface"] == "text"
         assert state["view"]["drawing"] == "X X . . . . .\nmove 3: White to play; X is White"
         guest.post("move")
         state = guest.until("state", lambda state: not state["busy"])

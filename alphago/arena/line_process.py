@@ -1,0 +1,145 @@
+"""Programs that answer on their standard output what is written to their standard input, line by line."""
+
+import contextlib
+import os
+import queue
+import signal
+import subprocess
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from typing import Self
+
+from alphago.system.validation import shown
+
+LONGEST_LINE = 10_000  # bytes of a line; longer ones come in pieces
+MOST_LINES = 10_000  # lines that wait to be read; a program that writes more is not read any further
+POLL_SECONDS = 0.5  # while waiting for a line: time between two checks that the process still runs
+
+
+class EngineError(RuntimeError):
+    """An engine failed; the message has what was sent, the reply, and the end of stderr."""
+
+
+class LineProcess:
+    """A running program that reads lines and writes lines; call `close` at the end, or use it in a `with` statement.
+
+    command: program and arguments.  name: the program's name in messages; None for its file's name.
+    longest: as LONGEST_LINE.
+    Raises EngineError if the program cannot be started.
+    """
+
+    farewell = b""  # what is written to the program to end it
+
+    def __init__(self, command: Sequence[str], *, name: str | None = None, longest: int = LONGEST_LINE) -> None:
+        self.name = name or os.path.basename(command[0])
+        self._longest = longest
+        self._sent = ""
+        self._closed = False
+        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()  # stdout; None at its end
+        self._errors: deque[str] = deque(maxlen=10)  # the last lines of stderr
+        try:
+            # In a session of its own it does not get Ctrl-C, and can be killed together with its children.
+            self.process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise EngineError(f"{self.name} cannot be started: {error.strerror} ({command[0]})") from error
+        self._readers = [
+            threading.Thread(target=self._read_stdout, daemon=True),
+            threading.Thread(target=self._read_stderr, daemon=True),
+        ]
+        for reader in self._readers:
+            reader.start()
+
+    def write_line(self, line: str) -> None:
+        """Send a line; raise EngineError if the program has ended."""
+        self._sent = line
+        assert self.process.stdin is not None
+        try:
+            self.process.stdin.write(f"{line}\n".encode())
+            self.process.stdin.flush()
+        except (OSError, ValueError):  # it has exited, or was closed
+            raise self.failed("the process has ended") from None
+
+    def read_line(self, due: float, limit: float) -> bytes | None:
+        """Return the next line of stdout; None at its end, or if the process has exited and no more lines come.
+
+        due: the reading of `time.monotonic()` until which to wait.  limit: the seconds that the error names.
+        Raises EngineError, and ends the process, if no line comes in time.
+        """
+        while True:
+            exited = self.process.poll() is not None
+            with contextlib.suppress(queue.Empty):
+                return self._lines.get(timeout=min(POLL_SECONDS, max(0.0, due - time.monotonic())))
+            if exited:
+                return None
+            if time.monotonic() >= due:
+                raise self.failed(f"no reply within {limit:g} s")
+
+    def close(self, patience: float = 1.0) -> None:
+        """End the process and its children: send `farewell`, then signals after `patience` seconds; may be repeated."""
+        if self._closed:  # the process id may have been reused
+            return
+        process = self.process
+        if process.stdin is not None and not process.stdin.closed:
+            with contextlib.suppress(OSError, ValueError):
+                process.stdin.write(self.farewell)
+            with contextlib.suppress(OSError):
+                process.stdin.close()
+        if not self._exits_within(patience):
+            self._signal("SIGTERM")
+            self._exits_within(1.0)
+        self._signal("SIGKILL")  # children may outlive the process
+        process.wait()
+        for reader, pipe in zip(self._readers, (process.stdout, process.stderr), strict=True):
+            reader.join(1.0)
+            if pipe is not None and not reader.is_alive():  # an alive reader: a child still holds the other end
+                pipe.close()
+        self._closed = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def failed(self, what: str) -> EngineError:
+        """End the process and return an EngineError that says `what` went wrong, with the end of stderr."""
+        self.close(patience=0.1)
+        errors = " | ".join(self._errors)
+        status = self.process.returncode
+        exited = f" (exit status {status})" if "ended" in what else ""
+        return EngineError(
+            f"{self.name}: {shown(self._sent)} was sent, {what}{exited}"
+            + (f"; the end of its stderr: {errors}" if errors else "; nothing on stderr")
+        )
+
+    def _exits_within(self, seconds: float) -> bool:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(seconds)
+        return self.process.returncode is not None
+
+    def _signal(self, name: str) -> None:
+        """Send a signal to the process and its children."""
+        if hasattr(os, "killpg"):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, getattr(signal, name))
+        else:
+            self.process.kill()
+
+    def _read_stdout(self) -> None:
+        assert self.process.stdout is not None
+        while (line := self.process.stdout.readline(self._longest)) and self._lines.qsize() < MOST_LINES:
+            self._lines.put(line)
+        self._lines.put(None)
+
+    def _read_stderr(self) -> None:
+        assert self.process.stderr is not None
+        while line := self.process.stderr.readline(10_000):
+            self._errors.append(line.decode("utf-8", "replace").strip()[:300])

@@ -1,0 +1,87 @@
+"""`alphago analysis`: answer queries of KataGo's analysis protocol."""
+
+import argparse
+import sys
+from typing import Any
+
+from alphago.cli.models import add_device, add_model, load
+from alphago.cli.options import Parser, integer
+from alphago.env.games import require_go
+from alphago.env.go import GoEnv
+
+IGNORED = "ignored; accepted for clients that pass it to KataGo"
+
+
+def add_options(parser: Parser) -> None:
+    parser.others["--game"] = "the analysis protocol is for Go"
+    parser.description = (
+        "Answers queries of KataGo's analysis protocol: one JSON query per line on standard input, replies on standard "
+        "output."
+    )
+    add_model(parser)
+    parser.add_argument("-model", dest="katago_model", metavar="MODEL", help="the same as MODEL, in KataGo's notation")
+    parser.add_argument("-config", metavar="FILE", help=IGNORED)
+    parser.add_argument(
+        "-override-config",
+        dest="override",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE,…",
+        help="sets maxVisits and reportAnalysisWinratesAs; other keys are ignored",
+    )
+    parser.add_argument(
+        "-quit-without-waiting", dest="quit", action="store_true", help="end at once when the input ends"
+    )
+    parser.add_argument("-analysis-threads", metavar="N", help=IGNORED)
+    parser.add_argument("--visits", type=integer, metavar="N", help="visits for queries without maxVisits (500)")
+    parser.add_argument(
+        "--report-as", choices=("BLACK", "WHITE", "SIDETOMOVE"), help="the player whose view replies take (BLACK)"
+    )
+    parser.add_argument("--threads", type=integer, metavar="N", help="number of search threads (one per core)")
+    parser.add_argument("--version", metavar="TEXT", help="reply to query_version (alphago's version)")
+    add_device(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    from alphago.ui.analysis_engine import AnalysisEngine
+    from alphago.ui.gtp.protocol import byte_lines, reserved_stdout
+
+    with reserved_stdout() as output:
+        if options.model is not None and options.katago_model is not None:
+            raise ValueError("the model must be given once, got MODEL and -model")
+        env, network = load(options.model or options.katago_model, None, None, GoEnv.name)
+
+        def write(line: str) -> None:
+            output.write(f"{line}\n")
+            output.flush()
+
+        given = overrides(options.override)
+        settings: dict[str, Any] = {"visits": options.visits or given.get("maxVisits"), "version": options.version}
+        settings |= {"side": options.report_as or given.get("reportAnalysisWinratesAs"), "threads": options.threads}
+        engine = AnalysisEngine(
+            require_go(env, "the analysis protocol"),
+            network,
+            write,
+            device=options.device,
+            **{name: value for name, value in settings.items() if value is not None},
+        )
+        print("alphago analysis: ready to begin handling requests", file=sys.stderr, flush=True)
+        try:
+            for line in byte_lines(sys.stdin.buffer, 10_000_000) if sys.stdin is not None else ():
+                engine.receive(line.decode("utf-8", "replace"))
+        except BrokenPipeError:  # the client has exited
+            engine.close(wait=False)
+            return 1
+        engine.close(wait=not options.quit)
+    return 0
+
+
+def overrides(texts: list[str]) -> dict[str, Any]:
+    """Return the values that `-override-config` sets, by key; texts: the option's values, KEY=VALUE,…"""
+    pairs = [pair.partition("=")[::2] for text in texts for pair in text.split(",")]
+    given: dict[str, Any] = {name.strip(): value.strip() for name, value in pairs}
+    if "maxVisits" in given:
+        given["maxVisits"] = integer(given["maxVisits"])
+    if "reportAnalysisWinratesAs" in given:
+        given["reportAnalysisWinratesAs"] = given["reportAnalysisWinratesAs"].upper()
+    return given

@@ -1,0 +1,156 @@
+"""`alphago exam`: grade networks by positions with the loss of every move, or make such positions."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from alphago.arena.line_process import EngineError
+from alphago.cli.models import add_device
+from alphago.cli.options import Parser, add_settings, given_settings, integer, read_value
+from alphago.exams.drawn_positions import MakeSettings
+from alphago.mcts.search_forms import SEARCHES
+from alphago.system.files import explain_os_error, write_atomic
+from alphago.system.interrupts import INTERRUPTED
+from alphago.system.live_bar import LiveBar
+from alphago.system.validation import make_settings
+
+if TYPE_CHECKING:
+    from alphago.exams.exam_result import ExamResult
+
+DTYPES = ("float32", "bfloat16", "int8", "fastest")
+
+
+def add_options(parser: Parser) -> None:
+    parser.others["--game"] = "exams are of Go"
+    parser.description = (
+        "Grades networks by positions of Go with the loss of every legal move, as a strong judge sees it: points and "
+        "win rate lost a move, best moves, blunders, errors of win rate and lead, with 95 % intervals; several "
+        "networks are compared on the same positions. With --make, makes such positions from games."
+    )
+    parser.usage = f"{parser.prog} NET... [OPTIONS]\n       {parser.prog} --make FILE --engine COMMAND --games PATH..."
+    parser.epilog = (
+        "A NET is a network's file, a run's folder, or the name of a packaged network (9x9), optionally with readouts "
+        "and search after an @ (runs/a@64, 9x9@64,gumbel)."
+    )
+    parser.add_argument("networks", nargs="*", metavar="NET", help="one or more; see below")
+    parser.add_argument(
+        "--readouts", type=counts, default=(0, 64), metavar="N,…",
+        help="simulations per move; 0: the policy alone (0,64)",
+    )  # fmt: skip
+    parser.add_argument("--file", metavar="FILE", help="the exam (the package's for the networks' board)")
+    parser.add_argument("--search", choices=tuple(SEARCHES), help="the networks' search (puct)")
+    parser.add_argument(
+        "--dtype", choices=DTYPES, default=DTYPES[0],
+        help="the networks' numbers; float32 for grades that hardly depend on the machine (float32)",
+    )  # fmt: skip
+    parser.add_argument("--threads", type=integer, metavar="N", help="number of threads (one per core)")
+    parser.add_argument("--halves", action="store_true", help="tell how much random halves of the exam differ")
+    parser.add_argument("--sheet", metavar="FILE", help="draw the ten worst moves of the first network, as SVG")
+    parser.add_argument("--json", metavar="FILE", help="write all grades as JSON lines")
+    add_device(parser)
+    group = parser.add_argument_group("making an exam")
+    group.add_argument("--make", metavar="FILE", help="the file to make, or to go on with")
+    group.add_argument(
+        "--engine", metavar="COMMAND", help="a program that speaks KataGo's analysis protocol ('alphago analysis 9x9')"
+    )
+    group.add_argument(
+        "--games", nargs="+", metavar="PATH", help="SGF files, folders of them or of a run's games, or datasets"
+    )
+    group.add_argument("--board-size", type=integer, default=9, metavar="N", help="size of the board (9)")
+    add_settings(group, MakeSettings)
+
+
+def counts(text: str) -> tuple[int, ...]:
+    """Return the numbers of readouts that `--readouts` lists."""
+    try:
+        return tuple(read_value(tuple[int, ...], text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be integers such as 0,64, got {text!r}") from None
+
+
+def run(options: argparse.Namespace) -> int:
+    if options.make is not None:
+        return make(options)
+    if given := [f"--{name}" for name in ("engine", "games") if getattr(options, name) is not None]:
+        raise ValueError(f"--make must name a file for {' and '.join(given)}, got none")
+    if not options.networks:
+        raise ValueError("there must be a network to grade, got none")
+    return grade(options)
+
+
+def grade(options: argparse.Namespace) -> int:
+    """Grade networks, and print, draw and write what was asked for."""
+    from alphago.exams.taking import exam  # imported late, since it loads torch
+
+    bar = LiveBar(total=0, unit="position", leave=False)
+
+    def tell(name: str, total: int, answered: int) -> None:
+        bar.total = total
+        bar.set_description(name, refresh=False)
+        bar.update(answered)
+
+    try:
+        result = exam(
+            options.networks, options.readouts, file=options.file, search=options.search,
+            dtype=None if options.dtype == "fastest" else options.dtype, device=options.device,
+            threads=options.threads, tell=tell,
+        )  # fmt: skip
+    finally:
+        bar.close()
+    print(result)
+    if options.halves:
+        print(f"\n{halves_text(result)}")
+    if options.sheet is not None:
+        print(f"\nthe worst moves of {result.names[0]} are in {result.sheet().save(options.sheet)}")
+    if options.json is not None:
+        with explain_os_error(f"{options.json} cannot be written"):
+            write_atomic(Path(options.json), "".join(json.dumps(row) + "\n" for row in result.rows()).encode())
+    return 0
+
+
+def halves_text(result: "ExamResult") -> str:
+    """Return sentences on how much random halves of an exam differ."""
+    lines = ["Random halves of the exam differ, in points lost a move, by (root mean square):"]
+    for player, name in enumerate(result.names):
+        lines.append(f"  {name} {result.halves(player).gap:.2f}")
+    for player, name in enumerate(result.names[1:], 1):
+        found, before = result.halves(player, player - 1), result.names[player - 1]
+        lines.append(f"  {name} - {before} {found.gap:.2f}; both prefer the same player in {found.agreement:.0%}")
+    return "\n".join(lines)
+
+
+def make(options: argparse.Namespace) -> int:
+    """Make an exam, with a progress bar."""
+    from alphago.exams.making import make_exam  # imported late, since it loads the readers of games
+
+    missing = [f"--{name}" for name in ("engine", "games") if getattr(options, name) is None]
+    if missing or options.networks:
+        got = f"no {' and no '.join(missing)}" if missing else f"the networks {' '.join(options.networks)}"
+        raise ValueError(f"--make must come with --engine and --games and without networks, got {got}")
+    making = make_settings(MakeSettings, **given_settings(options, MakeSettings))
+    bar = LiveBar(unit="position")
+
+    def tell(done: int, total: int) -> None:
+        if bar.total is None:
+            bar.total, bar.initial = total, done
+        bar.n = done
+        bar.refresh()
+
+    try:
+        done = make_exam(options.make, options.engine, options.games, options.board_size, making, tell=tell)
+    except KeyboardInterrupt:
+        bar.close()
+        print("stopped; the same command goes on", file=sys.stderr)
+        return INTERRUPTED
+    except EngineError as error:
+        raise ValueError(str(error)) from None
+    finally:
+        bar.close()
+    print(f"{done} of {making.positions} positions are in {options.make}")
+    if done < making.positions:
+        print(
+            "the games have no more undecided positions: more games or a larger --per-game give more", file=sys.stderr
+        )
+    return 0

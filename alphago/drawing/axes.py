@@ -1,0 +1,71 @@
+"""Axes of diagrams: their ends, the round numbers on them, how these are written, and names that keep apart."""
+
+import math
+from collections.abc import Sequence
+
+SHARE = "%"  # the unit of shares, 0 .. 1, which are written in percent; more words may follow it
+
+
+def ends_of(values: Sequence[float], low: float | None = None, high: float | None = None) -> tuple[float, float]:
+    """Return the lower and the upper end of an axis, which are never equal.
+
+    low, high: the wanted ends; None for the least and the greatest of `values`.
+    """
+    first, last = (min(values) if low is None else low), (max(values) if high is None else high)
+    if last - first > 1e-9 * abs(first):
+        return first, last
+    room = 0.05 * abs(first) or 0.5
+    return first - room * (low is None), first + room
+
+
+def ticks(low: float, high: float, steps: int) -> list[float]:
+    """Return the round numbers of an axis from `low` to `high`, in ascending order, with at most `steps` steps."""
+    least = (high - low) / steps
+    power = 10.0 ** math.floor(math.log10(least))
+    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= least * (1 - 1e-9))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [i * step for i in range(first, last + 1)]
+
+
+def number_text(value: float, unit: str = "") -> str:
+    """Return a number of an axis as text, such as "0.25", "12k" or, if the unit begins with SHARE, "25%"."""
+    if unit.startswith(SHARE):
+        return f"{100 * value:.4g}%"
+    size = abs(value)
+    for limit, one, letter in ((1e6, 1e6, "M"), (1e4, 1e3, "k")):
+        if size >= limit:
+            return f"{value / one:.4g}{letter}"
+    return f"{value:.0e}" if 0 < size < 1e-3 else f"{round(value, 4):g}"
+
+
+def spread(values: Sequence[float], gap: float) -> list[float]:
+    """Move ascending values in 0 .. 1 apart, until neighbours differ by `gap`, or by less if there is no room.
+
+    Returns the moved values.
+    """
+    gap = min(gap, 1 / max(1, len(values)))
+    moved = list(values)
+    for i in range(1, len(moved)):
+        moved[i] = max(moved[i], moved[i - 1] + gap)
+    limit = 1 - gap / 2
+    for i in reversed(range(len(moved))):
+        moved[i] = min(moved[i], limit)
+        limit = moved[i] - gap
+    return moved
+
+
+def smooth(values: Sequence[float], over: int) -> list[float]:
+    """Return a moving average, which takes equally many neighbours on both sides of each value.
+
+    over: it takes one part in `over` of the values on either side; shorter curves stay as they are.
+    """
+    reach = len(values) // over
+    around = [min(reach, i, len(values) - 1 - i) for i in range(len(values))]
+    return [sum(values[i - r : i + r + 1]) / (2 * r + 1) for i, r in enumerate(around)]
+
+
+def chosen(count: int, most: int) -> list[int]:
+    """Return at most `most` of the indices 0 .. count - 1, evenly spaced, with the first and the last."""
+    if count <= most:
+        return list(range(count))
+    return sorted({round(i * (count - 1) / (most - 1)) for i in range(most)})

@@ -1,0 +1,188 @@
+"""Pictures of boards with stones: on the crossings of lines, in squares, or in the holes of an upright frame."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from alphago.drawing.overlay import Overlay, Spot, discs, legend, line_stones, squares
+from alphago.drawing.shapes import (
+    BLACK,
+    EDGE,
+    INK,
+    LINE,
+    WHITE,
+    WOOD,
+    Circle,
+    Drawing,
+    Layer,
+    Rect,
+    Shape,
+    Style,
+    Text,
+    line,
+    paragraph,
+)
+
+CELL = 40.0  # units from one point to the next
+STONE = 0.47  # radius of a stone, as a share of a cell
+SMALLEST = 6 * CELL  # width of a drawing, so that the texts below have room
+WIDEST = 640.0  # most pixels that a board is wide where it is shown
+PIXELS = 15.0  # height of the letters below the board where it is shown in its usual size
+FRAME, HOLE = "#51718f", "#a9bccd"  # colours of a board of holes
+
+
+class Board(NamedTuple):
+    """A board to draw; points are numbered row by row from the top.
+
+    surface: "lines", stones on the crossings of lines; "squares", in squares; "holes", in holes of an upright frame.
+    columns: the columns' names, from the left. rows: the rows' names, from the top. Empty: no names are drawn.
+    stars: star points. last: the point of the last move. forbidden: points on which ko forbids a stone.
+    numbers: by point, the number on its stone. label: what the picture shows, for those who cannot see it.
+    colours: of the stones of 1 and of -1, as "#rrggbb"; None for black and white.
+    """
+
+    stones: np.ndarray  # int [height, width], 1 Black, -1 White, 0 empty
+    surface: str = "lines"
+    columns: Sequence[str] = ()
+    rows: Sequence[str] = ()
+    stars: Sequence[int] = ()
+    last: int | None = None
+    forbidden: Sequence[int] = ()
+    numbers: Mapping[int, int] = {}
+    texts: Sequence[str] = ()  # sentences below the board
+    label: str = ""
+    legend: bool = True  # whether sentences explain an overlay
+    colours: tuple[str, str] | None = None
+
+
+def board_picture(
+    board: Board, overlay: Overlay | None = None, actions: Sequence[int] = (), to_text: Callable[[int], str] = str
+) -> Drawing:
+    """Return the picture of a board, with an overlay.
+
+    actions: the point of each action of the overlay, -1 for an action without a point, such as a pass.
+    to_text: returns the name of an action.
+    """
+    height, width = board.stones.shape
+    left = CELL * (1.1 if board.rows else 0.75)
+    wide = left + CELL * (width - 1) + CELL * 0.75
+    shift = max(0.0, (SMALLEST - wide) / 2)
+    left, wide = left + shift, max(wide, SMALLEST)
+    disc = CELL * (STONE if board.surface == "lines" else 0.43)
+    spots = [Spot(left + CELL * c, CELL * (0.75 + r), disc) for r in range(height) for c in range(width)]
+    bottom = spots[-1].y + CELL * (1.1 if board.columns else 0.75)
+    places = [spots[point] if point >= 0 else None for point in actions]
+    sentences = list(board.texts)
+    if overlay is not None and board.legend:
+        sentences += legend(overlay, places, to_text)
+    shown = min(wide, WIDEST)
+    texts, high = texts_below(sentences, wide, bottom, PIXELS * wide / shown)
+    layers: tuple[Layer, ...] = (
+        (Rect(0, 0, wide, high, Style(WOOD), 0.15 * CELL), *ground(board, spots), *names_around(board, spots)),
+        stones(board, spots),
+        tuple(texts),
+        marks(board, spots),
+        overlay_layer(board, overlay, spots, places),
+    )
+    return Drawing(wide, high, layers, board.label, shown)
+
+
+def texts_below(sentences: Sequence[str], wide: float, top: float, size: float) -> tuple[list[Text], float]:
+    """Return sentences as centred lines below the height `top`, and the height at which the drawing ends."""
+    texts: list[Text] = []
+    y = top + 0.9 * size
+    for sentence in sentences:
+        texts += paragraph(sentence, wide / 2, y, wide - 0.5 * CELL, size)
+        y = texts[-1].y + 1.5 * size
+    return texts, (texts[-1].y + 1.2 * size if texts else top)
+
+
+def ground(board: Board, spots: Sequence[Spot]) -> Layer:
+    """Return the board without its stones: the lines, cells or holes, and the star points."""
+    height, width = board.stones.shape
+    first, last, half = spots[0], spots[-1], CELL / 2
+    if board.surface == "holes":
+        frame = Rect(first.x - half, first.y - half, CELL * width, CELL * height, Style(FRAME), 0.2 * CELL)
+        return (frame, *(Circle(x, y, CELL * 0.42, Style(HOLE, EDGE, 0.6)) for x, y, _ in spots))
+    style = Style(stroke=LINE, width=1.2)
+    if board.surface == "squares":
+        shapes: list[Shape] = [Rect(first.x - half, first.y - half, CELL * width, CELL * height, style)]
+        between = (np.arange(1, max(height, width)) - 0.5) * CELL
+        shapes += [
+            line(first.x - half, first.y + y, last.x + half, first.y + y, style) for y in between[: height - 1].tolist()
+        ]
+        shapes += [
+            line(first.x + x, first.y - half, first.x + x, last.y + half, style) for x in between[: width - 1].tolist()
+        ]
+    else:
+        shapes = [line(first.x, spots[row * width].y, last.x, spots[row * width].y, style) for row in range(height)]
+        shapes += [line(spots[column].x, first.y, spots[column].x, last.y, style) for column in range(width)]
+    shapes += [Circle(spots[point].x, spots[point].y, 0.09 * CELL, Style(LINE)) for point in board.stars]
+    return tuple(shapes)
+
+
+def names_around(board: Board, spots: Sequence[Spot]) -> Layer:
+    """Return the names of rows at the left and of columns at the bottom."""
+    width, size = board.stones.shape[1], 0.36 * CELL
+    rows = [Text(spots[0].x - 0.78 * CELL, spots[i * width].y, name, size, LINE) for i, name in enumerate(board.rows)]
+    return (
+        *rows,
+        *(Text(spots[i].x, spots[-1].y + 0.8 * CELL, name, size, LINE) for i, name in enumerate(board.columns)),
+    )
+
+
+def stones(board: Board, spots: Sequence[Spot]) -> Layer:
+    """Return the stones: those of the first side filled, those of the second with a dark edge."""
+    radius = CELL * (STONE if board.surface == "lines" else 0.4)
+    first, second = board.colours or (BLACK, WHITE)
+    styles = {1: Style(first, first, 1.0), -1: Style(second, EDGE, 1.4)}
+    return tuple(
+        Circle(spots[point].x, spots[point].y, radius, styles[colour])
+        for point, colour in enumerate(board.stones.ravel().tolist())
+        if colour
+    )
+
+
+def marks(board: Board, spots: Sequence[Spot]) -> Layer:
+    """Return the stones' numbers, a mark on the last move's stone, and squares on points where ko forbids a stone.
+
+    The mark is a ring, or a bar below the number if the stone has a number.
+    """
+    shapes: list[Shape] = []
+    colours = board.stones.ravel().tolist()
+    for point, number in board.numbers.items():
+        if colours[point]:
+            ink = WHITE if colours[point] > 0 else BLACK
+            size = CELL * (0.46 if number < 100 else 0.36)
+            shapes.append(Text(spots[point].x, spots[point].y, str(number), size, ink, bold=point == board.last))
+    if board.last is not None and colours[board.last]:
+        spot, ink = spots[board.last], WHITE if colours[board.last] > 0 else BLACK
+        if board.last in board.numbers:
+            style = Style(stroke=ink, width=0.055 * CELL)
+            shapes.append(
+                line(spot.x - 0.2 * CELL, spot.y + 0.27 * CELL, spot.x + 0.2 * CELL, spot.y + 0.27 * CELL, style)
+            )
+        else:
+            shapes.append(Circle(spot.x, spot.y, 0.22 * CELL, Style(stroke=ink, width=0.07 * CELL)))
+    for point in board.forbidden:
+        spot, half = spots[point], 0.17 * CELL
+        shapes.append(Rect(spot.x - half, spot.y - half, 2 * half, 2 * half, Style(WOOD, INK, 0.055 * CELL)))
+    return tuple(shapes)
+
+
+def overlay_layer(board: Board, overlay: Overlay | None, spots: Sequence[Spot], places: Sequence[Spot | None]) -> Layer:
+    """Return an overlay's squares of ownership and, above them, its expected moves, or its discs if it has no moves.
+
+    spots: by point. places: by action; None for an action without a point.
+    """
+    if overlay is None:
+        return ()
+    shapes: list[Shape] = []
+    if overlay.ownership is not None:
+        shapes += squares(overlay.ownership, board.stones, spots)
+    if not overlay.line:
+        shapes += discs(overlay, places)
+    else:
+        shapes += line_stones(overlay.line, spots)
+    return tuple(shapes)

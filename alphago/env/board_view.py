@@ -1,0 +1,138 @@
+"""How a game's board looks: where its cells are, where the piece of an action lands, what is written beside it.
+
+Pages and pictures draw any game from this description; they know surfaces, and no game.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+SIDES = ("Black", "White")  # the first player and the second
+COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"  # no I, as everywhere in Go
+SURFACES = ("lines", "squares", "holes", "houses", "text")
+
+Places = tuple[tuple[int, ...], ...]  # by action, cells
+
+
+@dataclass(frozen=True)
+class BoardView:
+    """The look of a game's board; lengths are steps from a cell to the next, x to the right and y down.
+
+    title: the game and its board, such as "Go 9x9".
+    surface: "lines": stones on the crossings of lines; "squares": stones in squares; "holes": stones in the holes of an
+        upright frame; "houses": hollows with seeds; "text": no cells, but the position's text, and a button for each
+        legal action.
+    size: width and height of the surface, whose upper left corner is (0, 0). margin: the space around it.
+    cells: the middle of each cell; `Position.contents` says what is in it. In a game with `has_ownership` the cells are
+        the points of a plane.
+    places: by side (the first player's, then the second's) and action, the cells in which the action's piece may land:
+        it lands in the first empty one. Where pieces are sown, the cell that the action empties. () for an action that
+        has no cell, such as a pass.
+    lines: lines of the surface, as (x, y, x, y) of their ends. labels: names beside the surface, as (x, y, text).
+    stars: cells that are marked while they are empty. stores: where each side's captured pieces are counted, as (x, y,
+        width, height); () to count them beside the player's name, in games with `Position.captures`.
+    stone: the radius of a stone. reach: how far from its middle a cell can be clicked.
+    columns, rows: the names of columns from the left, and of rows from the top; () for none.
+    sides: the names of the two sides. colours: the colours of their stones, dark and light, as "#rrggbb"; None for
+        black and white.
+    mark: the meaning of a square on a cell, where `Position.ko_points` has any.
+    pass_hint: a sentence to show when a player passes for the first time.
+    """
+
+    title: str
+    surface: str = "text"
+    size: tuple[float, float] = (0, 0)
+    margin: float = 0
+    cells: tuple[tuple[float, float], ...] = ()
+    places: tuple[Places, Places] = ((), ())
+    lines: tuple[tuple[float, float, float, float], ...] = ()
+    labels: tuple[tuple[float, float, str], ...] = ()
+    stars: tuple[int, ...] = ()
+    stores: tuple[tuple[float, float, float, float], ...] = ()
+    stone: float = 0.4
+    reach: float = 0.5
+    columns: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
+    sides: tuple[str, str] = SIDES
+    colours: tuple[str, str] | None = None
+    mark: str = ""
+    pass_hint: str = ""
+
+    def __post_init__(self) -> None:
+        if self.surface not in SURFACES:
+            raise ValueError(f"surface must be one of {', '.join(SURFACES)}, got {self.surface!r}")
+        outside = [cell for side in self.places for cells in side for cell in cells if not 0 <= cell < len(self.cells)]
+        if outside:
+            raise ValueError(f"places must have cells from 0 to {len(self.cells) - 1}, got {outside[0]}")
+
+    def side(self, player: int) -> str:
+        """Return the name of a player, +1 or -1."""
+        return self.sides[0 if player > 0 else 1]
+
+    def places_of(self, player: int) -> Places:
+        """Return the cells of each action of a player, +1 or -1."""
+        return self.places[0 if player > 0 else 1]
+
+    @cached_property
+    def _fixed(self) -> tuple[np.ndarray, ...] | None:
+        """By side, the only cell of each action, or -1; None in games where an action has several cells."""
+        if any(len(cells) > 1 for side in self.places for cells in side):
+            return None
+        return tuple(np.array([cells[0] if cells else -1 for cells in side], np.int64) for side in self.places)
+
+    def landing_cells(self, player: int, contents: np.ndarray) -> np.ndarray:
+        """Return the cell in which each action's piece lands, int64 [action_space]; -1 for none, or none that is empty.
+
+        player: who plays, +1 or -1. contents: what is in each cell, 0 for empty ones.
+        """
+        if self._fixed is not None:
+            return self._fixed[0 if player > 0 else 1]
+        landing = (next((cell for cell in cells if not contents[cell]), -1) for cells in self.places_of(player))
+        return np.fromiter(landing, np.int64)
+
+    def last_cell(self, player: int, action: int, contents: Sequence[int]) -> int | None:
+        """Return the cell in which the piece of the last action landed; None if it had none.
+
+        player: who played it. contents: what is in each cell after it.
+        """
+        cells = self.places_of(player)[action] if self.places_of(player) else ()
+        if len(cells) < 2:
+            return cells[0] if cells else None
+        return next((cell for cell in reversed(cells) if contents[cell]), None)
+
+
+def grid_view(
+    title: str, surface: str, shape: tuple[int, int], places: Places, *, stars: Sequence[int] = ()
+) -> BoardView:
+    """Return the view of a board with rows and columns of cells; cell row * width + column, row 0 at the top.
+
+    surface: "lines", "squares" or "holes". shape: (height, width).
+    places: the cells of each action, the same for both sides.
+    """
+    height, width = shape
+    on_lines, holes = surface == "lines", surface == "holes"
+    half, beside = (0.0, 0.72) if on_lines else (0.5, 0.32)
+    right, bottom = (width - 1, height - 1) if on_lines else (width, height)
+    columns = tuple(COLUMNS[:width]) if width <= len(COLUMNS) else ()
+    rows = () if holes or not columns else tuple(str(height - row) for row in range(height))
+    labels = [(x + half, bottom + beside, name) for x, name in enumerate(columns)]
+    if not holes:
+        labels += [(x + half, -beside, name) for x, name in enumerate(columns)]
+        labels += [(x, y + half, name) for y, name in enumerate(rows) for x in (-beside, right + beside)]
+    lines = [(0, y, right, y) for y in range(bottom + 1)] + [(x, 0, x, bottom) for x in range(right + 1)]
+    return BoardView(
+        title,
+        surface,
+        size=(right, bottom),
+        margin=1 if on_lines else 0.6,
+        cells=tuple((x + half, y + half) for y in range(height) for x in range(width)),
+        places=(places, places),
+        lines=() if holes else tuple(lines),
+        labels=tuple(labels),
+        stars=tuple(stars),
+        stone=0.465 if on_lines else 0.4,
+        columns=columns,
+        rows=rows,
+    )

@@ -1,0 +1,69 @@
+"""What a person may choose for a new game, described for dialogues: `Option`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from alphago.system.validation import check_int
+
+HIDDEN = ("planes", "max_moves")  # of a game's config: nothing that a person chooses
+TITLES = {"board_size": "Size"}  # of options that several games have
+MOST = 4000  # of a whole number without a limit of its own
+YES, NO = "yes", "no"
+
+
+@dataclass(frozen=True)
+class Option:
+    """One choice.
+
+    name: the keyword. title: the words for people. value: the present one, a number or a text.
+    choices: the texts to choose from; () for a number or any text.
+    least, most, step: the limits of a number; None for no limit.
+    usual, follows: the usual value for each value of the option `follows`, if it depends on one.
+    at_start: whether it is a keyword of `GameEnv.position` instead of one of the game.
+    """
+
+    name: str
+    title: str
+    value: Any
+    choices: tuple[str, ...] = ()
+    least: float | None = 0
+    most: float | None = None
+    step: float = 1
+    usual: Mapping[int, float] = field(default_factory=dict)
+    follows: str = ""
+    at_start: bool = False
+
+    def read(self, given: Any) -> Any:
+        """Return a given value, perhaps a text for a number, in the type that the game takes.
+
+        Raises ValueError for what must be a whole number within the limits and is not.
+        """
+        if self.choices == (YES, NO):
+            return {YES: True, NO: False}.get(given, given)
+        if isinstance(self.value, int):
+            return check_int(self.name, as_number(given), int(self.least or 0), int(self.most or MOST))
+        return as_number(given) if isinstance(self.value, float) else given
+
+
+def option_of(name: str, value: Any, **further: Any) -> Option:
+    """Return the option for a value of a game's config.
+
+    further: fields of Option instead of the usual ones.
+    """
+    described: dict[str, Any] = {"title": TITLES.get(name, name.replace("_", " ")), "value": value}
+    if isinstance(value, bool):
+        described |= {"value": YES if value else NO, "choices": (YES, NO)}
+    elif isinstance(value, int):
+        described["least"] = 1
+    return Option(name, **{**described, **further})
+
+
+def as_number(value: Any) -> Any:
+    """Return the number that a text stands for, as links have it; anything else unchanged."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return int(value) if value.lstrip("-").isdecimal() else float(value)
+    except ValueError:
+        return value

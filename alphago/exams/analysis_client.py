@@ -1,0 +1,81 @@
+"""A program that speaks KataGo's analysis protocol, as a client sees it: queries and replies, one JSON object a line.
+
+Source: KataGo's docs/Analysis_Engine.md, version 1.17.
+"""
+
+import json
+import os
+import shlex
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from alphago.arena.line_process import LineProcess
+from alphago.system.validation import shortened, shown
+
+LONGEST_REPLY = 10_000_000  # bytes
+TIMEOUT = 600.0  # seconds without any reply
+LAUNCHERS = ("python", "nice", "taskset", "sh", "bash", "env")  # programs that start the one that is meant
+
+
+class AnalysisClient(LineProcess):
+    """A running analysis engine; call `close` at the end, or use it in a `with` statement.
+
+    command: program and arguments, as one text that is split as a shell does.  timeout: seconds without any reply.
+    All methods raise EngineError, and end the process, if it crashes, hangs, refuses a query or breaks the protocol.
+    """
+
+    def __init__(self, command: str, *, timeout: float = TIMEOUT) -> None:
+        words = split_command(command)
+        super().__init__(words, name=program_name(words), longest=LONGEST_REPLY)
+        self.timeout = timeout
+
+    def send(self, query: Mapping[str, Any]) -> None:
+        """Send a query."""
+        self.write_line(json.dumps(query))
+
+    def receive(self) -> dict[str, Any]:
+        """Return the next reply that is neither a warning nor an intermediate result."""
+        due = time.monotonic() + self.timeout
+        while True:
+            line = self.read_line(due, self.timeout)
+            if line is None:
+                raise self.failed("the process has ended")
+            text = line.decode("utf-8", "replace").strip()
+            try:
+                reply = json.loads(text) if text else {}
+            except ValueError:
+                raise self.failed(f"the reply {shortened(text)!r} is not JSON") from None
+            if not isinstance(reply, dict):
+                raise self.failed(f"the reply {shown(reply)} is not a JSON object")
+            if "error" in reply:
+                raise self.failed(f"it was refused: {shown(reply['error'])}")
+            if reply and not reply.get("isDuringSearch") and ("warning" not in reply or "rootInfo" in reply):
+                return reply
+
+    def describe(self) -> dict[str, Any]:
+        """Return the program with its version, and the names of its networks, as an exam's provenance has them."""
+        self.send({"id": "version", "action": "query_version"})
+        version = self.receive().get("version", "")
+        self.send({"id": "models", "action": "query_models"})
+        models = self.receive().get("models", [])
+        names = [str(model.get("internalName") or os.path.basename(str(model.get("name", "")))) for model in models]
+        return {"program": f"{self.name} {version}".strip(), "networks": names}
+
+
+def split_command(command: str) -> list[str]:
+    """Return program and arguments; raise ValueError for a command that a shell could not split, or an empty one."""
+    problem = ""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        words, problem = [], f": {error}"
+    if not words:
+        raise ValueError(f"engine must be a command such as 'katago analysis -model …', got {command!r}{problem}")
+    return [os.path.expanduser(words[0]), *words[1:]]
+
+
+def program_name(words: list[str]) -> str:
+    """Return the name of the program that a command means: "katago" for "nice -n 19 ./katago analysis"."""
+    names = [os.path.basename(word) for word in words if not word.startswith("-") and not word.isdigit()]
+    return next((name for name in names if not name.startswith(LAUNCHERS)), names[0])

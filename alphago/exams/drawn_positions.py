@@ -1,0 +1,119 @@
+"""Positions that are drawn from games for an exam, and what a judge says of them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from alphago.env.go import GoEnv
+from alphago.env.go_position import GoPosition
+from alphago.exams.positions import ExamPosition
+from alphago.records.collection import read_collection
+from alphago.records.record import GameRecord
+from alphago.system.validation import setting, settings
+
+DOUBT = 0.03  # least win rate of either side in an undecided position
+LEAD = 1.2  # most points of lead in an undecided position, for each line of the board
+POINTS = 10.0  # points that weigh as much as a whole win rate in the choice of the best move
+READ = 200_000  # most positions of games that are read
+
+
+@settings
+class MakeSettings:
+    """How an exam is drawn and judged."""
+
+    positions: int = setting("number of positions", default=250, least=1)
+    visits: int = setting("visits of the search for a position's win rate and lead", default=12, least=1)
+    move_visits: int = setting("visits for the position after each legal move", default=1, least=1)
+    first_ply: int = setting("least number of moves before a position", default=4, least=0)
+    last_ply: int | None = setting(
+        "largest number of moves before a position; None for no limit", default=None, least=0
+    )
+    per_game: int = setting("largest number of positions drawn from a game", default=1, least=1)
+    komi: float | None = setting("komi of all positions; None for each game's own", default=None)
+    seed: int = setting("seed of the drawing", default=0, least=0)
+
+
+@dataclass
+class Drawn:
+    """A drawn position under judgement.
+
+    number: in the order of drawing.  root: the judge's win rate and lead, in Black's view; None before they are known.
+    after: the same after each legal move, by action.  missing: legal moves that were asked and have no answer yet.
+    """
+
+    number: int
+    position: GoPosition
+    root: tuple[float, float] | None = None
+    after: dict[int, tuple[float, float]] = field(default_factory=dict)
+    missing: set[int] = field(default_factory=set)
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether the position belongs into an exam."""
+        assert self.root is not None
+        win, lead = self.root
+        return DOUBT <= win <= 1 - DOUBT and abs(lead) <= LEAD * self.position.env.N
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether no answer is missing."""
+        return self.root is not None and not self.missing
+
+    def result(self) -> ExamPosition:
+        """Return the judged position."""
+        assert self.root is not None
+        mover, actions = self.position.to_play, sorted(self.after)
+        values = np.array([self.after[action] for action in actions])  # [legal moves, 2], win rate and lead
+        values = np.where(mover > 0, values, [1.0, 0.0] - values)  # in the mover's view
+        lost = np.full((2, self.position.env.action_space), np.nan, np.float32)
+        lost[:, actions] = (values.max(axis=0) - values).T
+        rates, points = lost
+        best = int(np.nanargmin(rates + points / POINTS))
+        return ExamPosition(self.position.komi, self.position.moves, *self.root, best, points, rates)
+
+
+def read_games_of(paths: Sequence[str | Path], env: GoEnv) -> list[GameRecord]:
+    """Return the games at `paths` that begin on the empty board; raise ValueError if there are none."""
+    records = [
+        record
+        for path in paths
+        for record in read_collection(path, env, READ // len(paths))
+        if set(record.setup) <= {"komi"}
+    ]
+    if not records:
+        raise ValueError(
+            f"games must have one that begins on the empty board, got none in {', '.join(map(str, paths))}"
+        )
+    return records
+
+
+def draw(env: GoEnv, records: Sequence[GameRecord], making: MakeSettings) -> Iterator[Drawn]:
+    """Yield positions of games in a random order, no two of them equal by a symmetry of the board."""
+    generator = np.random.default_rng(making.seed)
+    order = generator.permutation(len(records))
+    seen: set[bytes] = set()
+    number = 0
+    for _ in range(making.per_game):
+        for game in order:
+            record = records[game]
+            last = len(record) - 1 if making.last_ply is None else min(making.last_ply, len(record) - 1)
+            chance = generator.random()  # also for games that are too short, so that each draw has its number
+            if last < making.first_ply:
+                continue
+            ply = making.first_ply + int(chance * (last - making.first_ply + 1))
+            komi = record.setup.get("komi", env.komi) if making.komi is None else making.komi
+            position = env.position(komi=komi).after(record.moves[:ply].tolist())
+            key = symmetric_key(position)
+            if position.is_over or key in seen:
+                continue
+            seen.add(key)
+            yield Drawn(number, position)
+            number += 1
+
+
+def symmetric_key(position: GoPosition) -> bytes:
+    """Return a key of the stones, the side to move and the komi that is the same for all symmetries of the board."""
+    turned = position.board.ravel()[position.env.symmetries.points]
+    return min(board.tobytes() for board in turned) + f"{position.to_play} {position.komi}".encode()

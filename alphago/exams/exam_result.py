@@ -1,0 +1,137 @@
+"""`ExamResult`: what several players answer to an exam, graded, paired, by parts, and as pictures."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from alphago.drawing.svg import Svg
+from alphago.exams.grades import Grade, difference_of, grade_of
+from alphago.exams.grading import MOST_LOST, Answers, Marks, mark
+from alphago.exams.kinds import KINDS, PHASES, kinds, phases
+from alphago.exams.positions import Exam
+from alphago.exams.statistics import Halves, halves_of
+from alphago.exams.tables import DIFFERENCES, grade_table, parts_table
+from alphago.exams.worst_moves import worst_sheet
+
+
+@dataclass(frozen=True)
+class ExamResult:
+    """The answers of players to an exam.
+
+    names: such as "9x9@64".  answers: of each player.
+    """
+
+    exam: Exam
+    names: tuple[str, ...]
+    answers: tuple[Answers, ...]
+
+    @cached_property
+    def marks(self) -> tuple[Marks, ...]:
+        """The answers of each player beside the judge's."""
+        return tuple(mark(self.exam, answers) for answers in self.answers)
+
+    @property
+    def grades(self) -> tuple[Grade, ...]:
+        """The grade of each player."""
+        return tuple(self.grade(player) for player in range(len(self.names)))
+
+    def grade(self, player: int = 0, rows: np.ndarray | None = None) -> Grade:
+        """Return the grade of a player, by its index, over some positions.
+
+        rows: their indices, or bools [n]; None for all positions.
+        """
+        marks = self.marks[player]
+        return grade_of(marks if rows is None else marks.take(rows))
+
+    def paired(self, first: int = 1, second: int = 0, rows: np.ndarray | None = None) -> Grade:
+        """Return the grade of player `first` minus that of `second`, from their differences in each position.
+
+        The interval is of the mean difference, which is far narrower than that of either grade.
+        rows: as in `grade`.
+        """
+        one, other = self.marks[first], self.marks[second]
+        return difference_of(one, other) if rows is None else difference_of(one.take(rows), other.take(rows))
+
+    def by_phase(self, player: int = 0) -> dict[str, Grade]:
+        """Return a player's grade in each phase of the game that the exam has (`alphago.exams.kinds.PHASES`)."""
+        return self._by(player, PHASES, self.phases)
+
+    def by_kind(self, player: int = 0) -> dict[str, Grade]:
+        """Return a player's grade in each kind of position that the exam has (`alphago.exams.kinds`)."""
+        return self._by(player, KINDS, self.kinds)
+
+    def _by(self, player: int, names: Sequence[str], labels: Sequence[str]) -> dict[str, Grade]:
+        found = np.array(labels)
+        return {name: self.grade(player, found == name) for name in names if (found == name).any()}
+
+    @cached_property
+    def phases(self) -> list[str]:
+        """The phase of each position."""
+        return phases(self.exam)
+
+    @cached_property
+    def kinds(self) -> list[str]:
+        """The kind of each position."""
+        return kinds(self.exam)
+
+    def halves(self, first: int = 0, second: int | None = None) -> Halves:
+        """Return how random halves of the exam differ in the points that a player loses a move.
+
+        second: another player; the halves are then of the difference `first` - `second`.
+        Raises ValueError if the exam has only one position.
+        """
+        points = self.marks[first].points
+        return halves_of(points if second is None else points - self.marks[second].points)
+
+    def worst(self, player: int = 0, most: int = 10) -> list[int]:
+        """Return the indices of the positions in which a player loses most, the worst first.
+
+        Moves that lose equally many points are ordered by the win rate lost.
+        """
+        marks = self.marks[player]
+        order = np.lexsort((-marks.rate, -self.exam.points[np.arange(len(self.exam)), self.answers[player].actions]))
+        return order[:most].tolist()
+
+    def sheet(self, player: int = 0, most: int = 10) -> Svg:
+        """Return a picture of a player's worst moves, each beside the judge's best one."""
+        worst = self.worst(player, most)
+        kinds = [self.kinds[i] for i in worst]
+        actions = self.answers[player].actions[worst].tolist()
+        title = f"The moves with which {self.names[player]} loses most, {len(self.exam)} positions"
+        return worst_sheet(self.exam, worst, actions, kinds, title=title)
+
+    def _repr_svg_(self) -> str:
+        return str(self.sheet())
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the grades, and the differences from the first player, as plain data."""
+        for player, name in enumerate(self.names):
+            yield {"player": name, **self.grade(player).row()}
+            for label, graded in ((self.by_phase(player), "phase"), (self.by_kind(player), "kind")):
+                yield from ({"player": name, graded: part, **grade.row()} for part, grade in label.items())
+            if player:
+                yield {"player": name, "minus": self.names[0], **self.paired(player, 0).row()}
+
+    def __str__(self) -> str:
+        """Return the grades of all players, their differences, and their losses by phase and kind, as a text."""
+        exam = self.exam
+        judge = f", {exam.judge}" if exam.judge else ""
+        lines = [
+            f"{exam.size}x{exam.size}: {len(exam)} positions{judge}; per move, losses cut at {MOST_LOST:g} points; "
+            "± is a 95 % interval, the errors are root mean squares"
+        ]
+        lines += ["", *grade_table("player", dict(zip(self.names, self.grades, strict=True)))]
+        pairs = {f"{b} - {a}": self.paired(i + 1, i) for i, (a, b) in enumerate(pairwise(self.names))}
+        if pairs:
+            lines += ["", "Paired, on the same positions:", *grade_table("players", pairs, DIFFERENCES, signed=True)]
+        parts: dict[str, Callable[[int], dict[str, Grade]]] = {"phase": self.by_phase, "kind": self.by_kind}
+        for heading, by in parts.items():
+            lines += ["", *parts_table(heading, self.names, [by(player) for player in range(len(self.names))])]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<{len(self.names)} players in an exam of {len(self.exam)} positions>"

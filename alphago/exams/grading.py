@@ -1,0 +1,157 @@
+"""How a network answers an exam: its move, win rate and lead in every position, many positions at once."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from alphago.env.go import GoEnv
+from alphago.exams.positions import Exam
+from alphago.mcts.analysis import GroupMaker
+from alphago.mcts.analysis_group import PositionGroup
+from alphago.mcts.analysis_result import Analysis
+from alphago.mcts.evaluator import Evaluator
+from alphago.mcts.puct import Puct
+from alphago.mcts.rule import without_rash_passes
+from alphago.mcts.search import leaves_for
+from alphago.mcts.search_forms import SearchForm, make_search
+
+MOST_LOST = 20.0  # points at which losses are cut: a lost game is lost
+ALIKE = 0.1  # points that a move may lose and still count as a best one
+BLUNDER = 2.0  # points above which a move counts as a blunder
+PART = 64  # most positions that a thread searches between two reports
+
+NEVER = threading.Event()
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What one player answers to the n positions of an exam.
+
+    actions: the moves, int64 [n].  black_win: Black's win rate, float64 [n], 0 .. 1.
+    black_lead: Black's lead in points, float64 [n]; NaN if the network does not forecast scores.
+    """
+
+    actions: np.ndarray
+    black_win: np.ndarray
+    black_lead: np.ndarray
+
+    def join(self, *others: "Answers") -> "Answers":
+        """Return these answers and others, one after another."""
+        parts = (self, *others)
+        return Answers(
+            np.concatenate([part.actions for part in parts]),
+            np.concatenate([part.black_win for part in parts]),
+            np.concatenate([part.black_lead for part in parts]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Marks:
+    """The answers to n positions beside the judge's, as arrays [n].
+
+    points: points lost, at most MOST_LOST.  rate: win rate lost, 0 .. 1.
+    best: whether the move loses at most ALIKE points.  blunders: whether it loses more than BLUNDER points.
+    win_error, lead_error: Black's win rate and Black's lead, minus the judge's.  judged: Black's win rate by the judge.
+    """
+
+    points: np.ndarray
+    rate: np.ndarray
+    best: np.ndarray
+    blunders: np.ndarray
+    win_error: np.ndarray
+    lead_error: np.ndarray
+    judged: np.ndarray
+
+    def take(self, rows: np.ndarray) -> "Marks":
+        """Return the marks of some positions, given by their indices or by bools."""
+        return Marks(*(array[rows] for array in vars(self).values()))
+
+
+def mark(exam: Exam, answers: Answers) -> Marks:
+    """Return the answers to the first n positions of an exam beside the judge's."""
+    rows = np.arange(len(answers.actions))
+    points = exam.points[rows, answers.actions].astype(np.float64)
+    return Marks(
+        np.minimum(points, MOST_LOST),
+        exam.rates[rows, answers.actions].astype(np.float64),
+        points <= ALIKE + 1e-6,
+        points > BLUNDER + 1e-6,
+        answers.black_win - exam.black_win[rows],
+        answers.black_lead - exam.black_lead[rows],
+        exam.black_win[rows],
+    )
+
+
+def exam_game(env: object, size: int) -> GoEnv:
+    """Return a network's game under the rules of an exam, on a board of `size` x `size` points.
+
+    Raises ValueError for another game than Go, and for games of fixed turns.
+    """
+    if not isinstance(env, GoEnv):
+        raise ValueError(f"an exam must be taken by a network for Go, got one for {env}")
+    if env.turns is not None:
+        raise ValueError(f"an exam must be taken by a network for games that two passes end, got one for {env}")
+    board = env if size == env.N else env.resized(size)
+    return board.replace(ko="positional", suicide=False).match_variant()
+
+
+class ExamPlayer:
+    """A network that answers the positions of an exam, with a search or by its policy alone.
+
+    exam: the positions.  env: the network's game, as `exam_game` returns it.
+    evaluator: computes the network; if it forecasts scores, the answers have leads.
+    readouts: simulations per position; 0 for the policy's first move, except a pass that would lose a won game.
+    search: "puct" (also None) for the most visited move, of equally visited ones the more probable; "gumbel" for the
+        winner of sequential halving; or SearchSettings.
+    """
+
+    def __init__(self, exam: Exam, env: GoEnv, evaluator: Evaluator, readouts: int, search: SearchForm = None) -> None:
+        self.exam = exam
+        self.readouts = readouts
+        self.settings = make_search(search, max(readouts, 1), leaves_for(len(exam), readouts))
+        self.maker = GroupMaker(exam.positions_of(env), evaluator, readouts, self.settings, False, "auto")
+
+    def answer(self, rows: range) -> Answers:
+        """Return the answers to the positions in the range `rows`."""
+        group = self.maker.group(rows)
+        group.run(NEVER)
+        found = group.analysis(1)
+        black = found.as_black()
+        return Answers(
+            self.moves(group, found), black.root_win_rate.astype(np.float64), black.root_score.astype(np.float64)
+        )
+
+    def moves(self, group: PositionGroup, found: Analysis) -> np.ndarray:
+        """Return the moves of a group, whose analysis is `found`, as actions, int64 [n]."""
+        if self.readouts == 0:
+            results = np.array([position.to_play * position.outcome for position in group.positions])
+            priors = without_rash_passes(found.env, found.prior, found.value, results)
+            return priors.argmax(axis=1)
+        if not isinstance(self.settings, Puct):  # the rule's own choice, such as sequential halving's winner
+            none = np.zeros(len(found))
+            return group.search.choose(group.games, none.astype(np.bool_), none).astype(np.int64)
+        return np.array([found.best(i) for i in range(len(found))])
+
+    def parts(self, threads: int, most: int | None = None) -> list[range]:
+        """Divide the positions into ranges of at most `most` positions and of as many as fit into memory."""
+        fits = self.maker.most_games()
+        return self.maker.parts(threads, fits if most is None else min(fits, most))
+
+    def answer_all(self, threads: int, tell: Callable[[int], object] = int) -> Answers:
+        """Return the answers to all positions.
+
+        threads: number of threads.  tell: called with the number of positions after each part that is answered.
+        """
+
+        def work(rows: range) -> Answers:
+            answers = self.answer(rows)
+            tell(len(rows))
+            return answers
+
+        parts = self.parts(threads, PART)
+        with ThreadPoolExecutor(min(threads, len(parts))) as pool:
+            first, *others = pool.map(work, parts)
+        return first.join(*others)

@@ -1,0 +1,141 @@
+"""A small board to read on: chains, liberties, and whether a chain is caught in a ladder.
+
+Ko and superko are not known here.  It reads one chain with few choices, and is told for what it finds, not for speed.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+DEEPEST = 40  # most moves of the attacker that are read
+MOST_BOARDS = 2000  # most boards of one reading; a chain that is not caught within them counts as free
+
+
+class Chain(NamedTuple):
+    """Connected stones of one colour; points are row * width + column."""
+
+    colour: int
+    stones: frozenset[int]
+    liberties: frozenset[int]
+
+
+class Stones:
+    """Stones on a board of `size` x `size` points; colours: 1 Black, -1 White, 0 empty, by point."""
+
+    def __init__(self, size: int, colours: tuple[int, ...]) -> None:
+        self.size = size
+        self.colours = colours
+
+    @classmethod
+    def of(cls, board: np.ndarray) -> "Stones":
+        """Return the stones of a board, int8 [N, N]."""
+        return cls(len(board), tuple(board.ravel().tolist()))
+
+    def chain(self, point: int) -> Chain:
+        """Return the chain of the stone on a point."""
+        colour, liberties = self.colours[point], set()
+        stones, left = {point}, [point]
+        while left:
+            for other in neighbours(self.size)[left.pop()]:
+                if self.colours[other] == 0:
+                    liberties.add(other)
+                elif self.colours[other] == colour and other not in stones:
+                    stones.add(other)
+                    left.append(other)
+        return Chain(colour, frozenset(stones), frozenset(liberties))
+
+    def chains(self) -> Iterator[Chain]:
+        """Yield every chain of the board, by its first point."""
+        seen: set[int] = set()
+        for point, colour in enumerate(self.colours):
+            if colour and point not in seen:
+                chain = self.chain(point)
+                seen |= chain.stones
+                yield chain
+
+    def touching(self, chain: Chain) -> Iterator[Chain]:
+        """Yield the chains of the other colour that touch a chain."""
+        around = {p for stone in chain.stones for p in neighbours(self.size)[stone]}
+        seen: set[int] = set()
+        for point in sorted(around):
+            if self.colours[point] == -chain.colour and point not in seen:
+                other = self.chain(point)
+                seen |= other.stones
+                yield other
+
+    def play(self, colour: int, point: int) -> "Stones | None":
+        """Return the stones after a move on an empty point; None if it is suicide."""
+        colours = list(self.colours)
+        colours[point] = colour
+        after = Stones(self.size, tuple(colours))
+        for other in neighbours(self.size)[point]:
+            if after.colours[other] == -colour and not (taken := after.chain(other)).liberties:
+                kept = [0 if p in taken.stones else c for p, c in enumerate(after.colours)]
+                after = Stones(self.size, tuple(kept))
+        return after if after.chain(point).liberties else None
+
+
+@cache
+def neighbours(size: int) -> tuple[tuple[int, ...], ...]:
+    """Return the neighbours of each point of a board."""
+    steps = ((0, 1), (0, -1), (1, 0), (-1, 0))
+    return tuple(
+        tuple((r + dr) * size + c + dc for dr, dc in steps if 0 <= r + dr < size and 0 <= c + dc < size)
+        for r in range(size)
+        for c in range(size)
+    )
+
+
+class Reading:
+    """The boards that one reading may still look at."""
+
+    def __init__(self) -> None:
+        self.left = MOST_BOARDS
+
+    def attack(self, stones: Stones, point: int, deep: int = DEEPEST) -> int | None:
+        """Return with how many moves the attacker, who is to move, takes the chain on a point; None if it is free.
+
+        Every move but the last must leave the chain one liberty, so the defender always has to answer.
+        """
+        chain = stones.chain(point)
+        if len(chain.liberties) == 1:
+            return 1
+        if len(chain.liberties) > 2 or deep == 0 or self.left <= 0:
+            return None
+        for liberty in sorted(chain.liberties):
+            after = stones.play(-chain.colour, liberty)
+            if after is not None and (moves := self.defend(after, point, deep - 1)) is not None:
+                return moves + 1
+        return None
+
+    def defend(self, stones: Stones, point: int, deep: int) -> int | None:
+        """Return the attacker's further moves if the defender, who moves, cannot save the chain on a point; else None.
+
+        The defender extends at the liberty, or takes a touching chain that has one liberty.
+        """
+        self.left -= 1
+        chain = stones.chain(point)
+        if len(chain.liberties) > 1:
+            return None
+        saving = set(chain.liberties)
+        saving |= {p for other in stones.touching(chain) if len(other.liberties) == 1 for p in other.liberties}
+        longest = 1
+        for move in sorted(saving):
+            after = stones.play(chain.colour, move)
+            if after is None:
+                continue
+            moves = self.attack(after, point, deep)
+            if moves is None:
+                return None
+            longest = max(longest, moves)
+        return longest
+
+
+def ladder(stones: Stones, point: int) -> int | None:
+    """Return the number of moves with which the other side, moving first, takes the chain on a point by a ladder.
+
+    In a ladder every move gives atari until the chain is taken.  None if the chain gets free.
+    """
+    return Reading().attack(stones, point)

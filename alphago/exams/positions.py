@@ -1,0 +1,276 @@
+"""Exams as files: one JSON object a line, a position of Go with the loss of every legal move.
+
+A line has `size`, `komi`, `moves` (from the empty board, Black first), `black_win` (0 .. 1) and `black_lead` (points)
+in Black's view, `best`, and `lost`: for every legal move the points and the win rate that it loses, for the player to
+move, against the best move.  Rules are area scoring, positional superko and no suicide.  The first line may be a header
+with the key `exam`, the version of the format, and the exam's provenance.  The file may be compressed with gzip.
+"""
+
+import gzip
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from alphago.env.go import GoEnv
+from alphago.env.go_position import GoPosition
+from alphago.env.go_rules import MAX_SIZE, MIN_SIZE
+from alphago.system.files import explain_os_error, read_file
+from alphago.system.validation import check_float, check_int, shortened, shown
+
+VERSION = 1  # of the format
+PACKAGED = Path(__file__).with_name("packaged")
+SUFFIX = ".jsonl.gz"
+RULES = {
+    "ko": "POSITIONAL", "scoring": "AREA", "tax": "NONE", "suicide": False, "hasButton": False,
+    "whiteHandicapBonus": "0", "friendlyPassOk": False,
+}  # fmt: skip
+KEYS = ("size", "komi", "moves", "black_win", "black_lead", "best", "lost")
+
+
+class ExamPosition(NamedTuple):
+    """A position, and what the exam's judge says of it; A is the number of actions.
+
+    moves: the actions from the empty board.  black_win: 0 .. 1.  black_lead: points.  best: the best action.
+    points: float32 [A], the points that each move loses, for the player to move; NaN for an illegal move.
+    rates: float32 [A], the win rate, 0 .. 1, that each move loses; NaN for an illegal move.
+    """
+
+    komi: float
+    moves: tuple[int, ...]
+    black_win: float
+    black_lead: float
+    best: int
+    points: np.ndarray
+    rates: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Exam:
+    """Positions of Go on one board, with the loss of every legal move.
+
+    size: the side of the board.  provenance: who judged the positions, how, and where they are from; {} if unknown.
+    name: the file, for messages.
+    """
+
+    size: int
+    positions: tuple[ExamPosition, ...]
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    @cached_property
+    def env(self) -> GoEnv:
+        """The game under the rules of the judge."""
+        return exam_env(self.size)
+
+    @cached_property
+    def boards(self) -> tuple[GoPosition, ...]:
+        """The positions as positions of `env`."""
+        return tuple(self.positions_of(self.env))
+
+    def positions_of(self, env: GoEnv) -> list[GoPosition]:
+        """Return the positions as positions of another game on the same board, as for a network with other planes."""
+        return [env.position(komi=one.komi).after(one.moves) for one in self.positions]
+
+    @cached_property
+    def points(self) -> np.ndarray:
+        """The points that each move loses, float32 [n, A]; NaN for an illegal move."""
+        return np.stack([one.points for one in self.positions])
+
+    @cached_property
+    def rates(self) -> np.ndarray:
+        """The win rate, 0 .. 1, that each move loses, float32 [n, A]; NaN for an illegal move."""
+        return np.stack([one.rates for one in self.positions])
+
+    @cached_property
+    def black_win(self) -> np.ndarray:
+        """Black's win rate, float64 [n], 0 .. 1."""
+        return np.array([one.black_win for one in self.positions])
+
+    @cached_property
+    def black_lead(self) -> np.ndarray:
+        """Black's lead in points, float64 [n]."""
+        return np.array([one.black_lead for one in self.positions])
+
+    @cached_property
+    def plies(self) -> np.ndarray:
+        """The number of moves before each position, int64 [n]."""
+        return np.array([len(one.moves) for one in self.positions])
+
+    @property
+    def judge(self) -> str:
+        """A clause that names the judge; "" if it is unknown."""
+        judge = self.provenance.get("judge", {})
+        networks = " and ".join(judge.get("networks", ()))
+        return f"judged by {judge['program']}" + (f" with {networks}" if networks else "") if "program" in judge else ""
+
+
+def exam_env(size: int) -> GoEnv:
+    """Return the game of the exams of a board."""
+    return GoEnv(size).match_variant()
+
+
+def packaged_exams() -> dict[int, Path]:
+    """Return the exams that come with the package: their files by the size of the board."""
+    files = {int(path.name.partition("x")[0]): path for path in PACKAGED.glob(f"*x*{SUFFIX}")}
+    return dict(sorted(files.items()))
+
+
+def find_exam(file: str | Path | None, size: int | None = None) -> Exam:
+    """Return an exam from a file, or the packaged one of a board.
+
+    file: the file, or the name of a packaged exam such as "9x9"; None for the packaged one of the board of `size`.
+    Raises ValueError if there is none or the file is not an exam, OSError if it cannot be read.
+    """
+    packaged = {f"{board}x{board}": path for board, path in packaged_exams().items()}
+    name = f"{size}x{size}" if file is None else str(file)
+    if name in packaged and (file is None or not Path(name).exists()):
+        return read_exam(packaged[name])
+    if file is None:
+        raise ValueError(
+            f"there must be an exam for the board, got {name}: {', '.join(packaged)} come with the package, others are "
+            "made with alphago exam --make"
+        )
+    return read_exam(Path(name))
+
+
+def read_exam(path: Path) -> Exam:
+    """Return the exam in a file; raise ValueError, which names file and line, for anything that is not one."""
+    with explain_os_error(f"the exam {path} cannot be read"):
+        lines = unpacked(path, read_file_of(path)).split(b"\n")
+    numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    provenance: Mapping[str, Any] = {}
+    positions: list[ExamPosition] = []
+    size = 0
+    for number, line in numbered:
+        where = f"{path}, line {number}"
+        row = parse_row(line, where)
+        if not positions and not size and "exam" in row:
+            provenance, size = read_header(row, where)
+            continue
+        size = size or row_size(row, where)
+        positions.append(read_position(row, size, where))
+    if not positions:
+        raise ValueError(f"{path} must hold at least one position, got none")
+    return Exam(size, tuple(positions), provenance, str(path))
+
+
+def read_file_of(path: Path) -> bytes:
+    """Return a file's bytes; raise ValueError, which names it, if it is a folder or a pipe."""
+    try:
+        return read_file(path)
+    except ValueError as error:
+        raise ValueError(f"{path} {error}") from error
+
+
+def unpacked(path: Path, data: bytes) -> bytes:
+    """Return the data of a file, decompressed if it is compressed; raise ValueError if it is damaged."""
+    if not data.startswith(b"\x1f\x8b"):
+        return data
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
+
+
+def parse_row(line: bytes, where: str) -> dict[str, Any]:
+    """Return the JSON object in a line; raise ValueError if there is none; where: file and line, for the message."""
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{where} must be a JSON object, got {shortened(line.decode('utf-8', 'replace'))}") from error
+    if not isinstance(row, dict):
+        raise ValueError(f"{where} must be a JSON object, got {shown(row)}")
+    return row
+
+
+def read_header(row: Mapping[str, Any], where: str) -> tuple[dict[str, Any], int]:
+    """Return provenance and board size in a header `row`; raise ValueError for another version of the format."""
+    if row["exam"] != VERSION:
+        raise ValueError(f"{where}: the format must be of version {VERSION}, got {shown(row['exam'])}")
+    return {key: value for key, value in row.items() if key not in ("exam", "size")}, row_size(row, where)
+
+
+def row_size(row: Mapping[str, Any], where: str) -> int:
+    return check_int(f"{where}: size", row.get("size"), MIN_SIZE, MAX_SIZE)
+
+
+def read_position(row: Mapping[str, Any], size: int, where: str) -> ExamPosition:
+    """Return the position in a row.
+
+    size: the size of the exam's board.  where: file and line, for messages.
+    Raises ValueError if something is missing, a move is illegal, or not exactly the legal moves have a loss.
+    """
+    if missing := [key for key in KEYS if key not in row]:
+        raise ValueError(f"{where} must have {', '.join(KEYS)}, got none of {', '.join(missing)}")
+    if row_size(row, where) != size:
+        raise ValueError(f"{where}: size must be {size} as in the lines before, got {row['size']}")
+    env = exam_env(size)
+    try:
+        position = env.position(komi=row["komi"]).after(str(row["moves"]).split())
+        if position.is_over:
+            raise ValueError("the game must go on, got moves that end it")
+        best = position.check_action(row["best"])
+    except ValueError as error:  # IllegalMove is one
+        raise ValueError(f"{where}: {error}") from error
+    points, rates = read_losses(row["lost"], position, where)
+    win = check_float(f"{where}: black_win", row["black_win"], 0, 1)
+    lead = check_float(f"{where}: black_lead", row["black_lead"])
+    return ExamPosition(position.komi, position.moves, win, lead, best, points, rates)
+
+
+def read_losses(lost: Any, position: GoPosition, where: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the losses of points and win rate, each float32 [A]; raise ValueError as `read_position`."""
+    env = position.env
+    if not isinstance(lost, Mapping):
+        raise ValueError(f"{where}: lost must be an object with every legal move, got {shown(lost)}")
+    legal = {env.to_text(int(action)): int(action) for action in np.flatnonzero(position.legal_mask)}
+    if missing := [move for move in legal if move not in lost]:
+        raise ValueError(f"{where}: lost must have every legal move, got none for {shortened(' '.join(missing))}")
+    if more := [move for move in lost if move not in legal]:
+        raise ValueError(f"{where}: lost must have legal moves only, got {shortened(' '.join(more))}")
+    losses = np.full((2, env.action_space), np.nan, np.float32)
+    for move, action in legal.items():
+        given = lost[move]
+        if not isinstance(given, list) or len(given) != 2:
+            raise ValueError(f"{where}: the loss of {move} must be [points, win rate], got {shown(given)}")
+        losses[0, action] = check_float(f"{where}: the points that {move} loses", given[0], 0)
+        losses[1, action] = check_float(f"{where}: the win rate that {move} loses", given[1], 0, 1)
+    return losses[0], losses[1]
+
+
+def header_line(size: int, provenance: Mapping[str, Any]) -> bytes:
+    """Return the first line of an exam's file."""
+    return (json.dumps({"exam": VERSION, "size": size, **provenance}) + "\n").encode()
+
+
+def position_line(env: GoEnv, one: ExamPosition, **more: Any) -> bytes:
+    """Return a position as a line of an exam's file, rounded to 0.01 points and 0.001 of the win rate.
+
+    more: further keys of the line, which readers ignore.
+    """
+    legal = np.flatnonzero(~np.isnan(one.points))
+    losses = {env.to_text(int(a)): [rounded(one.points[a], 2), rounded(one.rates[a], 3)] for a in legal}
+    row = {
+        "size": env.N, "komi": one.komi, "moves": text_of(env, one.moves), "black_win": rounded(one.black_win, 3),
+        "black_lead": rounded(one.black_lead, 2), "best": env.to_text(one.best), **more, "lost": losses,
+    }  # fmt: skip
+    return (json.dumps(row) + "\n").encode()
+
+
+def text_of(env: GoEnv, moves: Sequence[int]) -> str:
+    """Return moves as text, such as "F3 E6 pass"."""
+    return " ".join(env.to_text(action) for action in moves)
+
+
+def rounded(value: Any, digits: int) -> float:
+    """Return a number rounded, as a float of Python; -0.0 becomes 0.0."""
+    return round(float(value), digits) + 0.0

@@ -1,0 +1,108 @@
+"""Means, shares and errors with 95 % intervals, their differences on the same positions, and halves of an exam."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from alphago.arena.elo import Z
+from alphago.arena.match import wilson
+
+SPLITS = 1000  # random halvings
+
+
+class Estimate(NamedTuple):
+    """An estimated number with the ends of its 95 % interval; all are NaN if it is unknown."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def margin(self) -> float:
+        """Half of the length of the interval."""
+        return (self.high - self.low) / 2
+
+
+class Halves(NamedTuple):
+    """What random halves of an exam say of a mean.
+
+    gap: the root mean square of the difference between the means of the two halves.
+    agreement: the share of halvings in which both means have the same sign, 0 .. 1.
+    """
+
+    gap: float
+    agreement: float
+
+
+UNKNOWN = Estimate(math.nan, math.nan, math.nan)
+
+
+def around(value: float, influence: np.ndarray) -> Estimate:
+    """Return an estimate from the influence [n] that each of n positions has on it.
+
+    influence: the numbers whose mean, up to a constant, is the value to first order.  Positions count as independent.
+    """
+    if len(influence) < 2:
+        return Estimate(value, math.nan, math.nan)
+    margin = Z * float(np.std(influence, ddof=1)) / math.sqrt(len(influence))
+    return Estimate(value, value - margin, value + margin)
+
+
+def mean_of(values: np.ndarray) -> Estimate:
+    """Return the mean of numbers [n]; UNKNOWN for none."""
+    return around(float(values.mean()), values) if len(values) else UNKNOWN
+
+
+def share_of(flags: np.ndarray) -> Estimate:
+    """Return the share of True among bools [n], 0 .. 1, with Wilson's interval; UNKNOWN for none."""
+    if not len(flags):
+        return UNKNOWN
+    share = float(flags.mean())
+    return Estimate(share, *wilson(share, len(flags)))
+
+
+def root_mean_square(errors: np.ndarray) -> Estimate:
+    """Return the root of the mean square of errors [n]; UNKNOWN for none, or if one is NaN."""
+    if not len(errors) or np.isnan(errors).any():
+        return UNKNOWN
+    root = math.sqrt(float(np.mean(errors**2)))
+    return around(root, errors**2 / max(2 * root, 1e-12))
+
+
+def mean_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
+    """Return the mean of first - second, both [n] on the same positions; bools count as 0 and 1."""
+    return mean_of(first.astype(np.float64) - second.astype(np.float64))
+
+
+def root_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
+    """Return the root mean square of the errors `first` minus that of `second`, both [n] on the same positions."""
+    one, other = root_mean_square(first), root_mean_square(second)
+    if math.isnan(one.value) or math.isnan(other.value):
+        return UNKNOWN
+    influence = first**2 / max(2 * one.value, 1e-12) - second**2 / max(2 * other.value, 1e-12)
+    return around(one.value - other.value, influence)
+
+
+def correlation_of(first: np.ndarray, second: np.ndarray) -> Estimate:
+    """Return the correlation of two numbers, each [n], with Fisher's interval; UNKNOWN if one is constant or n < 4."""
+    if len(first) < 4 or np.isnan([first, second]).any() or not (np.std(first) and np.std(second)):
+        return UNKNOWN
+    found = float(np.corrcoef(first, second)[0, 1])
+    middle, margin = math.atanh(np.clip(found, -1 + 1e-12, 1 - 1e-12)), Z / math.sqrt(len(first) - 3)
+    return Estimate(found, math.tanh(middle - margin), math.tanh(middle + margin))
+
+
+def halves_of(values: np.ndarray, seed: int = 0) -> Halves:
+    """Return how the means of random halves of numbers [n] differ, from SPLITS halvings.
+
+    Raises ValueError for fewer than two numbers.
+    """
+    if len(values) < 2:
+        raise ValueError(f"halves must be of two positions or more, got {len(values)}")
+    generator = np.random.default_rng(seed)
+    middle = len(values) // 2
+    orders = generator.permuted(np.tile(np.arange(len(values)), (SPLITS, 1)), axis=1)  # [SPLITS, n]
+    means = np.stack([values[orders[:, :middle]].mean(axis=1), values[orders[:, middle:]].mean(axis=1)])
+    gap = float(np.sqrt(np.mean((means[0] - means[1]) ** 2)))
+    return Halves(gap, float(np.mean(np.sign(means[0]) == np.sign(means[1]))))

@@ -1,0 +1,69 @@
+"""The grades of an exam as text."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from alphago.exams.grades import Grade
+from alphago.exams.statistics import Estimate
+
+# The columns: heading, number of a Grade, decimals, whether it is a share.
+COLUMNS: tuple[tuple[str, str, int, bool], ...] = (
+    ("points lost", "points", 2, False),
+    ("win rate lost", "rate", 1, True),
+    ("best move", "best", 0, True),
+    ("loses > 2", "blunders", 1, True),
+    ("win rate off by", "win_error", 3, False),
+    ("lead off by", "lead_error", 1, False),
+    ("correlation", "correlation", 2, False),
+)
+NAMES = tuple(name for _, name, _, _ in COLUMNS)
+DIFFERENCES = NAMES[:-1]  # differences have no correlation
+
+
+def grade_table(
+    heading: str, grades: Mapping[str, Grade], names: Sequence[str] = NAMES, *, signed: bool = False
+) -> list[str]:
+    """Return a table with a row for each grade, and a column for each of its numbers that at least one grade has.
+
+    heading: of the first column.  signed: whether positive numbers have a sign.
+    """
+    columns = [
+        (title, [estimate_text(getattr(grade, name), digits, share, signed) for grade in grades.values()])
+        for title, name, digits, share in COLUMNS
+        if name in names and any(not np.isnan(getattr(grade, name).value) for grade in grades.values())
+    ]
+    return table([(heading, list(grades)), *columns])
+
+
+def parts_table(heading: str, names: Sequence[str], grades: Sequence[Mapping[str, Grade]]) -> list[str]:
+    """Return a table of the points that each player loses in each part of the exam.
+
+    grades: of each player, by the name of the part.
+    """
+    parts = list(grades[0])
+    columns = [(heading, parts), ("positions", [str(grades[0][part].positions) for part in parts])]
+    columns += [
+        (f"{name} loses", [estimate_text(own[part].points, 2) for part in parts])
+        for name, own in zip(names, grades, strict=True)
+    ]
+    return table(columns)
+
+
+def estimate_text(one: Estimate, digits: int, share: bool = False, signed: bool = False) -> str:
+    """Return an estimate as text: "1.20 ± 0.36", or for a share "56 ± 6 %"; without "±" if the interval is unknown."""
+    scale, unit = (100, " %") if share else (1, "")
+    if np.isnan(one.value):
+        return "?"
+    sign = "+" if signed else ""
+    text = f"{scale * one.value:{sign}.{digits}f}".replace("-", "−")
+    return text + ("" if np.isnan(one.margin) else f" ± {scale * one.margin:.{digits}f}") + unit
+
+
+def table(columns: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
+    """Return columns, each a heading and its cells, as aligned lines; only the first column is aligned to the left."""
+    filled = []
+    for i, (heading, cells) in enumerate(columns):
+        width = max(map(len, (heading, *cells)))
+        filled.append([f"{cell:<{width}}" if i == 0 else f"{cell:>{width}}" for cell in (heading, *cells)])
+    return ["  ".join(row).rstrip() for row in zip(*filled, strict=True)]

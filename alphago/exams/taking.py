@@ -1,0 +1,144 @@
+"""`exam`: grade networks by the positions of an exam."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from alphago.arena.entrant import parse_entrant
+from alphago.env.game import GameEnv
+from alphago.env.go import GoEnv
+from alphago.exams.exam_result import ExamResult
+from alphago.exams.grading import Answers, ExamPlayer, exam_game
+from alphago.exams.positions import Exam, find_exam
+from alphago.mcts.evaluator import Evaluator, as_evaluator
+from alphago.mcts.search_forms import PLAYERS, SearchForm
+from alphago.nn.model_files import saved_game
+from alphago.nn.net import load_model
+from alphago.system.cores import available_cores
+from alphago.system.validation import MOST_READOUTS, check_int, checks_keywords
+
+READOUTS = (0, 64)
+DTYPE = "float32"
+
+
+class Examinee(NamedTuple):
+    """A network as it takes part: its name, the network, and with how many readouts and which search it answers."""
+
+    name: str
+    network: Any
+    readouts: tuple[int, ...]
+    search: SearchForm
+
+    @property
+    def env(self) -> GameEnv | None:
+        """The network's game; None for an evaluator or a function, which may not know it."""
+        env = getattr(self.network, "env", None)
+        return env if isinstance(env, GameEnv) else None
+
+    def label(self, readouts: int) -> str:
+        """Return the name with the readouts, as `alphago evaluate` writes it: "9x9@64,gumbel"."""
+        own = isinstance(self.search, str) and self.search != PLAYERS and readouts
+        return f"{self.name}@{readouts}" + (f",{self.search}" if own else "")
+
+
+@checks_keywords()
+def exam(
+    networks: Any,
+    readouts: int | Sequence[int] = READOUTS,
+    *,
+    file: str | Path | None = None,
+    search: SearchForm = None,
+    dtype: str | None = DTYPE,
+    device: str = "auto",
+    threads: int | None = None,
+    tell: Callable[[str, int, int], object] = lambda name, total, count: None,
+) -> ExamResult:
+    """Grade networks by an exam: positions of Go with the loss of every legal move, as a strong judge sees it.
+
+    networks: one network or several, each a NeuralNet, or its name, file or run folder ("9x9", "runs/a"; "runs/a@64" or
+        "runs/a@64,gumbel" for readouts and a search of its own), an evaluator, or a function on positions.
+    readouts: simulations per position, one number or several; 0 for the policy alone.
+    file: the exam's file, or the name of a packaged exam, "9x9"; None for the packaged one of the networks' board.
+    search: "puct" (also None) for the most visited move, "gumbel", or SearchSettings.
+    dtype: "float32", in which grades hardly depend on the machine; "bfloat16" or "int8", or None for the machine's
+        fastest, in which the networks play.  It has no meaning for evaluators and functions.
+    device: where networks are computed, as in `MCTSPlayer`.
+    threads: number of threads; None for all cores.
+    tell: called with a player's name, the number of all answers that the call needs, and the number of positions that
+        the player answered just now.
+
+    Returns an `ExamResult` with a player for each network and number of readouts: its `str()` is a table of points and
+    win rate lost a move, shares of best moves and blunders, errors of win rate and lead, each with a 95 % interval.
+
+    Raises ValueError for networks of other games or boards, and for a file that is not an exam.
+    """
+    listed = networks if isinstance(networks, (list, tuple)) else [networks]
+    counts = (readouts,) if isinstance(readouts, int) else tuple(readouts)
+    for count in counts:
+        check_int("readouts", count, 0, MOST_READOUTS)
+    chosen = None if file is None else find_exam(file)
+    examinees = [
+        examinee_of(network, counts, search, f"network {number}" if len(listed) > 1 else "network", chosen)
+        for number, network in enumerate(listed, 1)
+    ]
+    if not examinees or not all(one.readouts for one in examinees):
+        raise ValueError(f"there must be a network and readouts, got {networks!r} and {readouts!r}")
+    questions = chosen or find_exam(None, board_of(examinees))
+    cores = available_cores() if threads is None else check_int("threads", threads, 1)
+    names: list[str] = []
+    answers: list[Answers] = []
+    total = len(questions) * sum(len(one.readouts) for one in examinees)
+    for one in examinees:
+        env = exam_game(one.env or questions.env, questions.size)
+        evaluator = evaluator_of(one.network, env, dtype, device)
+        for count in one.readouts:
+            name = one.label(count)
+            if name in names:
+                raise ValueError(f"every network must have a name of its own, got {name} twice")
+            player = ExamPlayer(questions, env, evaluator, count, one.search)
+            answers.append(player.answer_all(cores, partial(tell, name, total)))
+            names.append(name)
+    return ExamResult(questions, tuple(names), tuple(answers))
+
+
+def examinee_of(
+    network: Any, readouts: tuple[int, ...], search: SearchForm, name: str, chosen: Exam | None
+) -> Examinee:
+    """Return a network as an Examinee.
+
+    readouts, search: unless the network's name has others.  name: for a network without a name of its own.
+    chosen: the exam, if it is known; a network that was saved for another board is loaded for the exam's.
+    """
+    if not isinstance(network, (str, PathLike)):
+        return Examinee(name, network, readouts, search)
+    text = str(network)
+    entry = parse_entrant(text, -1, "")
+    if entry.model is None:
+        raise ValueError(f"an exam must be taken by networks, got {text}")
+    env: GameEnv = saved_game(entry.model)
+    if chosen is not None and isinstance(env, GoEnv) and chosen.size != env.N:
+        env = env.resized(chosen.size)
+    own = readouts if entry.readouts < 0 else (entry.readouts,)
+    return Examinee(entry.base, load_model(entry.model, env), own, entry.search or search)
+
+
+def board_of(examinees: Sequence[Examinee]) -> int:
+    """Return the board of networks; raise ValueError if they have several, or none knows its board."""
+    boards = {one.name: one.env.N for one in examinees if one.env is not None}
+    if not boards:
+        raise ValueError("file must name the exam for networks that do not know their board, got None")
+    if len(set(boards.values())) > 1:
+        listed = ", ".join(f"{board}x{board} of {name}" for name, board in boards.items())
+        raise ValueError(f"the networks must have one board, got {listed}; choose an exam with file")
+    return next(iter(boards.values()))
+
+
+def evaluator_of(network: Any, env: GoEnv, dtype: str | None, device: str) -> Evaluator:
+    """Return the evaluator of a network on the board of `env`, with forecasts of the score if the network has them."""
+    if not hasattr(network, "forecast_evaluator"):
+        return as_evaluator(network, env, device)
+    fits = network if network.env.plane_shape == env.plane_shape else network.resized(env)
+    evaluator: Evaluator = fits.forecast_evaluator(device, dtype=dtype)
+    return evaluator

@@ -1,0 +1,272 @@
+"""Translate a traced module to the operations of a NetworkGraph.
+
+A Translator walks a folded graph of alphago.nn.inference.fusion and appends an operation for each node.  For a module
+or function that is not in its tables it raises NotImplementedError.  Dimensions may remain symbolic: the batch's
+always, the board's height and width where the list is to compute any board.
+"""
+
+import operator
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
+from math import prod
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import fx, nn
+
+from alphago.nn.graph import NetworkGraph, Number, Side, Sides, Tensor
+
+BOARD = [2, 3]  # the axes of height and width
+SIDE = "side"  # prefix of the names of symbolic sides for which no operation exists yet
+# Options of a pooling that change nothing where its window is the whole board.
+PLAIN_POOLING = {"stride": None, "padding": 0, "dilation": 1, "ceil_mode": False, "return_indices": False}
+
+
+class Translator(fx.Interpreter):
+    """An interpreter of a traced part that appends the part's operations to a NetworkGraph.
+
+    slot: the part's slot, such as "policy", which the names of its weights begin with.
+    """
+
+    def __init__(self, module: fx.GraphModule, graph: NetworkGraph, slot: str) -> None:
+        super().__init__(module, garbage_collect_values=False)
+        self.extra_traceback = False
+        self.made, self.slot = graph, slot
+
+    def call_module(self, target: object, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+        module = self.fetch_attr(str(target))
+        translate = MODULES.get(type(module))
+        if translate is None or kwargs or len(args) != 1:
+            raise NotImplementedError(f"no translation of {type(module).__name__}")
+        return translate(self.made, module, args[0], f"{self.slot}.{str(target).removeprefix('head.')}")
+
+    def call_function(self, target: object, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+        if target is getattr and args[1:] == ("shape",) and isinstance(args[0], Tensor):
+            return Shape(side(args[0], axis) for axis in range(len(args[0].shape)))
+        if isinstance(args[0], Shape) or not any(isinstance(item, Tensor) for item in flattened(args)):
+            return super().call_function(target, args, kwargs)  # type: ignore[arg-type]
+        translate = FUNCTIONS.get(target)
+        if translate is None:
+            raise NotImplementedError(f"no translation of {getattr(target, '__name__', target)}")
+        return translate(self.made, *args, **kwargs)
+
+    def call_method(self, target: object, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+        translate = METHODS.get(target)
+        if translate is None:
+            raise NotImplementedError(f"no translation of the method {target}")
+        return translate(self.made, *args, **kwargs)
+
+
+class Shape(tuple[int | Tensor, ...]):
+    """The shape of a tensor for a traced module: integers, and Tensors for the dimensions that may change."""
+
+
+def side(tensor: Tensor, axis: int) -> int | Tensor:
+    """Return one dimension of a tensor: an integer, or a symbolic Tensor (see `number`) if the dimension may change."""
+    length = tensor.shape[axis]
+    return length if isinstance(length, int) else Tensor(f"{SIDE}:{tensor.name}:{axis}", (length,))
+
+
+def number(graph: NetworkGraph, value: Tensor | Number) -> Tensor | Number:
+    """Convert an operand: a symbolic dimension from `side` to a computed Tensor, float32 [1].
+
+    Return any other value unchanged.
+    """
+    if not (isinstance(value, Tensor) and value.name.startswith(SIDE)):
+        return value
+    _, name, axis = value.name.split(":")
+    length = graph.add("Shape", [Tensor(name, ())], (1,), start=int(axis), end=int(axis) + 1)
+    return graph.add("Cast", [length], (1,), to=1)  # onnx.TensorProto.FLOAT
+
+
+def flattened(values: object) -> list[object]:
+    """Return all items of nested tuples and lists; a Tensor, though a tuple, counts as an item."""
+    if isinstance(values, Tensor) or not isinstance(values, (list, tuple)):
+        return [values]
+    return [item for value in values for item in flattened(value)]
+
+
+# --- layers ----------------------------------------------------------------------------------------
+
+
+def weights_of(graph: NetworkGraph, module: nn.Conv2d | nn.Linear, name: str) -> list[Tensor]:
+    """Store the weights of a layer, and return its kernel and, if it has one, its bias as inputs of an operation."""
+    named = (("weight", module.weight), ("bias", module.bias))
+    return [Tensor(graph.keep(array, f"{name}.{key}"), ()) for key, array in named if array is not None]
+
+
+def convolution(graph: NetworkGraph, module: nn.Conv2d, inputs: Tensor, name: str) -> Tensor:
+    padding, stride = module.padding, module.stride
+    if module.padding_mode != "zeros" or isinstance(padding, str):
+        raise NotImplementedError(f"no translation of {module}")
+    kernel, sides = module.weight.shape[2:], list(inputs.shape[2:])
+    for axis, length in enumerate(sides):
+        grown = 2 * padding[axis] - module.dilation[axis] * (kernel[axis] - 1)
+        if isinstance(length, int):
+            sides[axis] = (length + grown - 1) // stride[axis] + 1
+        elif grown or stride[axis] != 1:
+            raise NotImplementedError(f"no translation of {module}, which changes the board's size")
+    return graph.add(
+        "Conv",
+        [inputs, *weights_of(graph, module, name)],
+        ("batch", module.out_channels, *sides),
+        kernel_shape=list(kernel),
+        pads=[*padding, *padding],
+        dilations=list(module.dilation),
+        group=module.groups,
+        **({} if stride == (1, 1) else {"strides": list(stride)}),
+    )
+
+
+def linear(graph: NetworkGraph, module: nn.Linear, inputs: Tensor, name: str) -> Tensor:
+    if len(inputs.shape) != 2:
+        raise NotImplementedError("no translation of a dense layer on anything but [batch, features]")
+    return graph.add("Gemm", [inputs, *weights_of(graph, module, name)], ("batch", module.out_features), transB=1)
+
+
+def batch_norm(graph: NetworkGraph, module: nn.BatchNorm2d, inputs: Tensor, name: str) -> Tensor:
+    """Translate a batch norm that could not be folded into a convolution, to a multiplication and an addition."""
+    if module.running_mean is None or module.running_var is None:
+        raise NotImplementedError("no translation of a batch norm without running statistics")
+    scale = torch.rsqrt(module.running_var + module.eps)
+    scale = scale if module.weight is None else scale * module.weight
+    shift = -module.running_mean * scale if module.bias is None else module.bias - module.running_mean * scale
+    scaled = Tensor(graph.keep(scale.view(1, -1, 1, 1), f"{name}.scale"), ())
+    shifted = Tensor(graph.keep(shift.view(1, -1, 1, 1), f"{name}.shift"), ())
+    return graph.add("Add", [graph.add("Mul", [inputs, scaled], inputs.shape), shifted], inputs.shape)
+
+
+def layer(op: str) -> Callable[..., Tensor]:
+    """Return a function that translates a layer without weights or options."""
+    return lambda graph, module, inputs, name: graph.add(op, [inputs], inputs.shape)
+
+
+def unary(op: str) -> Callable[..., Tensor]:
+    return lambda graph, inputs, inplace=False: graph.add(op, [inputs], inputs.shape)
+
+
+def elu(graph: NetworkGraph, inputs: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    return graph.add("Elu", [inputs], inputs.shape, alpha=float(alpha))
+
+
+def elementwise(op: str) -> Callable[..., Tensor]:
+    def translate(graph: NetworkGraph, a: Tensor | Number, b: Tensor | Number) -> Tensor:
+        operands = [number(graph, a), number(graph, b)]
+        return graph.add(op, operands, broadcast(*(getattr(item, "shape", ()) for item in operands)))
+
+    return translate
+
+
+def broadcast(*shapes: Sequence[Side]) -> Sides:
+    """Return the shape of the sum of tensors with these shapes."""
+    backwards = zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1)
+    return tuple(next((length for length in sides if length != 1), 1) for sides in backwards)[::-1]
+
+
+def product(sides: Sequence[Side]) -> Side:
+    """Return the product of dimensions, such as 50 or "2*height*width"."""
+    lengths = [length for length in sides if isinstance(length, int)]
+    return prod(lengths) if len(lengths) == len(sides) else "*".join(str(length) for length in sides if length != 1)
+
+
+def reshape(graph: NetworkGraph, inputs: Tensor, shape: Sides) -> Tensor:
+    """Append a Reshape; raise NotImplementedError if several dimensions would have to be found out."""
+    kept = dict(enumerate(inputs.shape))
+    lengths = [length if isinstance(length, int) else -(kept.get(i) != length) for i, length in enumerate(shape)]
+    if lengths.count(-1) > 1:
+        raise NotImplementedError(f"no translation of a change of shape from {inputs.shape} to {shape}")
+    return graph.add("Reshape", [inputs, np.array(lengths)], shape)
+
+
+def flatten(graph: NetworkGraph, inputs: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    begin, end = (dim % len(inputs.shape) for dim in (start_dim, end_dim))
+    shape = (*inputs.shape[:begin], product(inputs.shape[begin : end + 1]), *inputs.shape[end + 1 :])
+    if begin == 1 and len(shape) == 2:
+        return graph.add("Flatten", [inputs], shape, axis=1)
+    return reshape(graph, inputs, shape)
+
+
+def unflatten(graph: NetworkGraph, inputs: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
+    length, known = inputs.shape[dim], -prod(sizes)  # of the other sizes, where one is -1
+    if -1 in sizes and known != 1 and not isinstance(length, int):
+        raise NotImplementedError(f"no translation of an unflatten of {length} to {tuple(sizes)}")
+    rest = length // known if isinstance(length, int) and -1 in sizes else length
+    parts = (rest if size == -1 else size for size in sizes)
+    dim %= len(inputs.shape)
+    return reshape(graph, inputs, (*inputs.shape[:dim], *parts, *inputs.shape[dim + 1 :]))
+
+
+def whole_board(op: str) -> Callable[..., Tensor]:
+    """Return a function that translates a pooling over the whole board to the reduction `op`."""
+
+    def translate(
+        graph: NetworkGraph, inputs: Tensor, kernel_size: Sequence[int | Tensor], **options: object
+    ) -> Tensor:
+        window = tuple(item.shape[0] if isinstance(item, Tensor) else item for item in kernel_size)
+        if window != inputs.shape[2:] or not options.items() <= PLAIN_POOLING.items():
+            raise NotImplementedError("no translation of pooling over parts of the board")
+        return graph.add(op, [inputs], (*inputs.shape[:2], 1, 1), axes=BOARD, keepdims=1)
+
+    return translate
+
+
+def concatenate(graph: NetworkGraph, parts: Sequence[Tensor], dim: int = 0) -> Tensor:
+    shape, axis = [*parts[0].shape], dim % len(parts[0].shape)
+    sides = [part.shape[axis] for part in parts]
+    lengths = [length for length in sides if isinstance(length, int)]
+    shape[axis] = sum(lengths) if len(lengths) == len(sides) else "+".join(map(str, sides))
+    return graph.add("Concat", parts, tuple(shape), axis=axis)
+
+
+def item(graph: NetworkGraph, inputs: Tensor, key: tuple[slice, slice | int]) -> Tensor:
+    """Translate `inputs[:, i]` and `inputs[:, begin:end:step]`; raise NotImplementedError for other indices."""
+    rows, columns = key
+    width = inputs.shape[1]
+    if rows != slice(None) or not isinstance(width, int):
+        raise NotImplementedError(f"no translation of the index {key}")
+    if not isinstance(columns, slice):
+        one = item(graph, inputs, (rows, slice(columns % width, columns % width + 1)))
+        return reshape(graph, one, (one.shape[0], *one.shape[2:]))
+    begin, end, step = columns.indices(width)
+    bounds = (np.array([x]) for x in (begin, end, 1, step))
+    return graph.add("Slice", [inputs, *bounds], (inputs.shape[0], len(range(begin, end, step)), *inputs.shape[2:]))
+
+
+MODULES: dict[type[nn.Module], Callable[..., Tensor]] = {
+    nn.Conv2d: convolution,
+    nn.Linear: linear,
+    nn.BatchNorm2d: batch_norm,
+    nn.ReLU: layer("Relu"),
+    nn.ELU: lambda graph, module, inputs, name: elu(graph, inputs, module.alpha),
+    nn.Tanh: layer("Tanh"),
+    nn.Sigmoid: layer("Sigmoid"),
+    nn.Flatten: lambda graph, module, inputs, name: flatten(graph, inputs, module.start_dim, module.end_dim),
+    nn.Identity: lambda graph, module, inputs, name: inputs,
+    nn.Dropout: lambda graph, module, inputs, name: inputs,
+}
+FUNCTIONS: dict[object, Callable[..., Tensor]] = {
+    torch.relu: unary("Relu"),
+    F.relu: unary("Relu"),
+    F.elu: elu,
+    torch.tanh: unary("Tanh"),
+    torch.sigmoid: unary("Sigmoid"),
+    torch.cat: concatenate,
+    torch.flatten: flatten,
+    F.avg_pool2d: whole_board("ReduceMean"),
+    F.max_pool2d: whole_board("ReduceMax"),
+    torch.max_pool2d: whole_board("ReduceMax"),
+    operator.getitem: item,
+    **dict.fromkeys((operator.add, operator.iadd, torch.add), elementwise("Add")),
+    **dict.fromkeys((operator.sub, torch.sub), elementwise("Sub")),
+    **dict.fromkeys((operator.mul, torch.mul), elementwise("Mul")),
+    **dict.fromkeys((operator.truediv, torch.div), elementwise("Div")),
+}
+METHODS: dict[object, Callable[..., Tensor]] = {
+    "flatten": flatten,
+    "unflatten": unflatten,
+    "relu": unary("Relu"),
+    "tanh": unary("Tanh"),
+    "sigmoid": unary("Sigmoid"),
+    "float": lambda graph, inputs: inputs,
+}

@@ -1,0 +1,154 @@
+"""Read SGF files as games: `read_sgf` and `parse_sgf` refuse faulty files, `salvage_sgf` reads files of any quality."""
+
+import os
+from collections.abc import Iterator
+from itertools import chain, islice
+from pathlib import Path
+
+from alphago.env.go import GoEnv
+from alphago.records.sgf.encoding import decode
+from alphago.records.sgf.faults import TOO_LARGE, TRUNCATED, UNREADABLE, Fault
+from alphago.records.sgf.game_line import read_line
+from alphago.records.sgf.grammar import MOST_IN_LINES, MOST_NODES, MOST_VALUES, SgfTree, trees
+from alphago.records.sgf.sgf_game import SgfGame
+
+LARGEST_FILE = 64 * 2**20  # bytes
+NOTHING_FOUND = "no SGF data found"
+CUT_OFF = "the file ends within the game"
+
+
+def read_sgf(path: str | Path, env: GoEnv | None = None) -> SgfGame:
+    """Return the only game in a file; raise ValueError, with the file's name, if anything is wrong with the file.
+
+    env: as in `parse_sgf`.
+    """
+    return parse_sgf(load_bytes(path), str(path), env)
+
+
+def read_sgf_games(path: str | Path, env: GoEnv | None = None) -> list[SgfGame]:
+    """Return all games in a file; raise ValueError, with file and game, if anything is wrong with one of the games.
+
+    env: as in `parse_sgf`.
+    """
+    return parse_games(load_bytes(path), str(path), env)
+
+
+def salvage_sgf(
+    source: str | Path | bytes, *, name: str | None = None, env: GoEnv | None = None, all_lines: bool = False
+) -> Iterator[SgfGame]:
+    """Yield the games of a file of any quality, each up to its first illegal move, with its faults (`SgfGame.faults`).
+
+    No content of a file raises an exception: damage, unsupported boards and games other than Go give an SgfGame without
+    moves, but with a fault.
+
+    Args:
+        source: a file, or its content.
+        name: the file's name in messages; None for the path, or for "" if `source` is the content.
+        env: as in `parse_sgf`.
+        all_lines: whether to yield every variation as a game of its own, instead of the main line only.  If they are
+            too many, a last game without moves has the fault that says how many are left out.
+
+    Raises OSError if the file cannot be read.
+    """
+    if isinstance(source, bytes):
+        data = source
+    else:
+        name = str(source) if name is None else name
+        if os.stat(source).st_size > LARGEST_FILE:
+            yield empty_game(Fault(TOO_LARGE, f"a file must have at most {LARGEST_FILE >> 20} MiB"), name or "")
+            return
+        data = load_bytes(source)
+    if len(data) > LARGEST_FILE:
+        yield empty_game(Fault(TOO_LARGE, f"a file must have at most {LARGEST_FILE >> 20} MiB"), name or "")
+        return
+    yield from games_of(decode(data)[0], name or "", env, all_lines)
+
+
+def empty_game(fault: Fault, name: str) -> SgfGame:
+    """Return a game without moves whose only fault is this one."""
+    return SgfGame(19, (), faults=(fault,), source=name)
+
+
+def parse_sgf(data: bytes | str, name: str = "the SGF text", env: GoEnv | None = None) -> SgfGame:
+    """Return the main line of the only game in an SGF text.
+
+    env: the game to read it as: board, rules, and when it ends; needed for a fixed number of moves, which SGF cannot
+        express.  None for a game that ends after two passes, with the ko and suicide rules that the text names (RU);
+        if it names no known rules, with `GoEnv`'s default rules, or laxer ones if its moves need them
+        (`SgfGame.assumed`).
+
+    Raises ValueError, beginning with `name`, unless the text holds one game and every move is legal (`salvage_sgf` is
+    lenient).  Stones may be set up before the first move; later set-ups are ignored if they change nothing or follow
+    the last move.  Passes after the end are ignored.  Komi is read as servers write it, see `read_komi`.  Bytes are
+    decoded as CA says, else by the most plausible encoding.
+    """
+    return parse_games(data, name, env, most=1)[0]
+
+
+def parse_games(
+    data: bytes | str, name: str = "the SGF text", env: GoEnv | None = None, most: int | None = None
+) -> list[SgfGame]:
+    """Return the main line of each game in an SGF text; see `parse_sgf`.
+
+    most: the largest number of games allowed; None for any number.
+    Raises ValueError if there are more games.
+    """
+    if len(data) > LARGEST_FILE:
+        raise ValueError(f"{name}: a file must have at most {LARGEST_FILE >> 20} MiB")
+    text = data.removeprefix("\ufeff") if isinstance(data, str) else decode(data)[0]
+    if most is not None and (count := sum(1 for _ in trees(text))) > most:
+        wanted = "one game" if most == 1 else f"at most {most} games"
+        raise ValueError(f"{name}: it must hold {wanted}, got {count}: split it, or read all with read_sgf_games")
+    games = []
+    for game in games_of(text, name, env):
+        if game.faults:
+            raise ValueError(strict_sentence(game.faults[0], name))
+        games.append(game)
+    return games
+
+
+def strict_sentence(fault: Fault, name: str) -> str:
+    game = "" if fault.game is None else f", game {fault.game}"
+    return f"{name}{game}: {fault.text}"
+
+
+def games_of(text: str, name: str, env: GoEnv | None, all_lines: bool = False) -> Iterator[SgfGame]:
+    """Yield the games of a decoded text, each with its faults."""
+    found = trees(text)
+    first = list(islice(found, 2))
+    if not first:
+        yield empty_game(Fault(UNREADABLE, NOTHING_FOUND), name)
+        return
+    for number, tree in enumerate(chain(first, found), 1):
+        yield from games_of_tree(tree, number if len(first) > 1 else None, name, env, all_lines)
+
+
+def games_of_tree(
+    tree: SgfTree, number: int | None, name: str, env: GoEnv | None, all_lines: bool
+) -> Iterator[SgfGame]:
+    """Yield the main line of a tree as a game, or with `all_lines` each of its lines as a game.
+
+    number: number of the game in its file, from 1; None if the file holds only one.
+    """
+    whole: tuple[Fault, ...] = ()
+    if tree.too_long:
+        limits = f"{MOST_NODES} nodes and {MOST_VALUES} values"
+        whole = (Fault(TOO_LARGE, f"a game must have at most {limits}", number),)
+    elif not tree.complete:
+        whole = (Fault(TRUNCATED, CUT_OFF, number),)
+    for line in tree.lines() if all_lines else [tree.main_line()]:
+        if isinstance(line, int):
+            limit = f"the lines of a game must have at most {MOST_IN_LINES} nodes in all"
+            yield empty_game(Fault(TOO_LARGE, f"{limit}: {line} of them are left out", number), name)
+        else:
+            yield read_line(line, env, number=number, source=name, before=whole)
+
+
+def load_bytes(path: str | Path) -> bytes:
+    """Return the content of a file; raise OSError if it cannot be read, ValueError if it is too large or a folder."""
+    path = Path(path)
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path}: it is not a file")
+    if path.stat().st_size > LARGEST_FILE:
+        raise ValueError(f"{path}: a file must have at most {LARGEST_FILE >> 20} MiB")
+    return path.read_bytes()

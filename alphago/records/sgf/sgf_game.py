@@ -1,0 +1,132 @@
+"""A game of Go as an SGF file holds it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from alphago.env.game import GameEnv
+from alphago.env.games import require_go
+from alphago.env.go import GoEnv
+from alphago.env.go_position import GoPosition
+from alphago.env.go_rules import Rules, read_rules, rules_name
+from alphago.records.record import GameRecord, RecordBuilder
+from alphago.records.sgf.faults import Fault
+from alphago.records.sgf.notes import MoveNote
+from alphago.records.sgf.result_texts import margin_of, outcome_of
+from alphago.system.validation import shown
+
+
+@dataclass(frozen=True)
+class SgfGame:
+    """One game of Go: its moves, and the properties of its root node.
+
+    moves: actions, board_size^2 for a pass; the colours alternate.
+    komi: None if the file names no komi.
+    setup: stones and the first player, as in `GoEnv.position` and `GameRecord.setup` (`black`, `white`, `to_play`);
+        handicap stones are among them.
+    result: as in the file, such as "B+2.5", "W+R", "0" for a draw; "" if unknown.
+    players: names of Black and White.
+    rules: as in the file; `alphago.env.go_rules.NAMED` lists the names that are understood.
+    handicap: the number of handicap stones that the file names; 0 if it names none.
+    comment: the comment on the game. comments: the comments on moves, by ply.
+    inserted: plies of inserted passes: a pass is inserted where the file has two moves of one colour in a row.
+    faults: what is wrong with the file; `moves` end before the first fault.
+    assumed: the rules that make all moves legal, if the file names none and `GoEnv`'s default forbids some; else None.
+    ranks: ranks of Black and White, as in the file; `read_rank` converts them to numbers.
+    date, event: as in the file.
+    notes: search results for the position before each ply, by ply.
+    source: the file's name.
+    """
+
+    board_size: int
+    moves: tuple[int, ...]
+    komi: float | None = None
+    setup: Mapping[str, Any] = field(default_factory=dict)
+    result: str = ""
+    players: tuple[str, str] = ("", "")
+    rules: str = ""
+    handicap: int = 0
+    comment: str = ""
+    comments: Mapping[int, str] = field(default_factory=dict)
+    inserted: frozenset[int] = frozenset()
+    faults: tuple[Fault, ...] = field(default=(), compare=False)
+    assumed: Rules | None = None
+    ranks: tuple[str, str] = ("", "")
+    date: str = ""
+    event: str = ""
+    notes: Mapping[int, MoveNote] = field(default_factory=dict)
+    source: str = field(default="", compare=False)
+
+    @classmethod
+    def from_record(cls, record: GameRecord, env: GameEnv, *, values: bool = False, **rest: Any) -> "SgfGame":
+        """Return a record played in `env` as an SgfGame; `rest` are further fields, such as `players`.
+
+        values: whether to keep the search's value of each position as `notes`.
+        """
+        if values:
+            signed = (record.values * record.movers).tolist()
+            rest["notes"] = {ply: MoveNote(value) for ply, value in enumerate(signed) if record.weights[ply] > 0}
+        setup = dict(record.setup)
+        komi = {"komi": setup.pop("komi")} if "komi" in setup else {}
+        result = "0" if record.outcome == 0 else record.result_string
+        moves = tuple(record.moves.tolist())
+        return cls.in_game(env, moves, **{"setup": setup, "result": result, **komi, **rest})
+
+    @classmethod
+    def in_game(cls, env: GameEnv, moves: tuple[int, ...], **rest: Any) -> "SgfGame":
+        """Return a game with these moves and with the board, komi and rules of `env`, which must be Go.
+
+        rest: further fields.
+        """
+        game = require_go(env, "SGF files")
+        return cls(game.N, moves, **{"komi": game.komi, "rules": rules_name(game.rules), **rest})
+
+    @property
+    def outcome(self) -> float | None:
+        """The outcome: +1 Black won, -1 White won, 0 a draw; None if unknown."""
+        return outcome_of(self.result)
+
+    @property
+    def margin(self) -> float | None:
+        """Black's margin in points; None if unknown, as after a resignation."""
+        return margin_of(self.result)
+
+    @property
+    def played_rules(self) -> Rules:
+        """The rules of ko and suicide: the file's if it names known ones, else `assumed`, else `GoEnv`'s default."""
+        return read_rules(self.rules) or self.assumed or Rules()
+
+    def env(self, **options: Any) -> GoEnv:
+        """Return a GoEnv with the game's board, komi and rules, and a `max_moves` greater than the game's length.
+
+        options: keywords of GoEnv, which replace these values.
+        """
+        cap = max(GoEnv(self.board_size).max_moves, len(self.moves) + 1)
+        rules = self.played_rules
+        return GoEnv(self.board_size, **{"komi": self.komi, "max_moves": cap, **rules._asdict(), **options})
+
+    def position(self, env: GoEnv | None = None, ply: int | None = None) -> GoPosition:
+        """Return the position before move `ply` (None: after the last one), in the game `env` (None: `self.env()`)."""
+        env = env or self.env()
+        position = env.position(**self.setup, komi=None if self.komi == env.komi else self.komi)
+        return position.after(self.moves[:ply])
+
+    def to_record(self, env: GoEnv | None = None) -> GameRecord:
+        """Return a record to train on: one-hot policies for the moves played, values 0, weight 0 for inserted passes.
+
+        Raises ValueError if the result is unknown.
+        """
+        if self.outcome is None:
+            raise ValueError(f"result must name the winner or a draw, got {shown(self.result)}")
+        position = self.position(env, 0)
+        builder = RecordBuilder(dict(position.setup), env=position.env)
+        for ply, action in enumerate(self.moves):
+            policy = np.zeros(position.env.action_space, np.float32)
+            policy[action] = 1
+            legal = int(position.legal_mask.sum())
+            builder.add(action, policy, 0.0, legal, position.to_play, 0.0 if ply in self.inserted else 1.0)
+            position = position.play(action)
+        score = self.outcome if self.margin is None else self.margin
+        return builder.finish(self.outcome, score, self.margin is None, position.env.action_space)

@@ -1,0 +1,249 @@
+"""GTP commands for playing Go; a controller such as Sabaki or GoGui starts the engine as `alphago gtp [MODEL]`."""
+
+import contextlib
+import sys
+from collections.abc import Iterable
+from typing import Any, TextIO
+
+from alphago import __version__
+from alphago.env.game import IllegalMove
+from alphago.env.go import GoEnv
+from alphago.env.go_rules import (
+    MAX_SIZE,
+    MIN_SIZE,
+    check_komi,
+    handicap_points,
+    most_handicap,
+    read_rules,
+    rules_json,
+)
+from alphago.ui.gtp.analysis_commands import AnalysisCommands
+from alphago.ui.gtp.ending_commands import EndingCommands
+from alphago.ui.gtp.file_commands import FileCommands
+from alphago.ui.gtp.gtp_engine import GtpEngine, print_message
+from alphago.ui.gtp.parameter_commands import ParameterCommands
+from alphago.ui.gtp.protocol import (
+    Command,
+    GtpFailure,
+    argument,
+    check_colour,
+    converse,
+    integer,
+    lines_of_stdin,
+    number,
+    replying,
+    reserved_stdout,
+)
+
+NAME = "alphago"
+
+
+def serve(
+    env: GoEnv,
+    network: Any = None,
+    readouts: int = 800,
+    *,
+    resign_threshold: float | None = None,
+    seed: int | None = None,
+    komi: float | None = None,
+    device: str = "auto",
+    ponder: bool = False,
+    name: str = NAME,
+    version: str = __version__,
+    input: Iterable[str] | None = None,
+    output: TextIO | None = None,
+) -> None:
+    """Speak GTP until `quit` or the end of input.
+
+    network: as in `MCTSPlayer`; it plays on boards of `env`'s size, a size-free network on any board.  "random" plays
+        uniformly random legal moves on any board.  None searches without a network on any board, and prints a notice
+        on stderr.
+    readouts: simulations for each move, fewer if time is short; 0 plays the network's most probable action without
+        search.
+    resign_threshold: `genmove` resigns when the mover's value is below it; -1 for never.  None for the value that the
+        network's run has measured (`NeuralNet.resign_threshold`), which applies only to games that begin on the empty
+        board, so not to handicap games.
+    seed: random seed of the choice among equally good moves.
+    komi: used on every board until the controller sets another; None for `env`'s komi on boards of its size, and the
+        default komi on other sizes.
+    device: for the network and the boards of its searches, as in `MCTSPlayer`.
+    ponder: whether to search during the opponent's turn.
+    name, version: the replies to the commands `name` and `version`.
+    input, output: an iterable of lines, and a text file; None for stdin and stdout, which is then reserved for the
+        protocol.
+    """
+    with contextlib.ExitStack() as stack:
+        if output is None or output is sys.stdout:
+            output = stack.enter_context(reserved_stdout())
+        engine = GoEngine(
+            env,
+            network,
+            readouts,
+            resign_threshold=resign_threshold,
+            seed=seed,
+            komi=komi,
+            device=device,
+            ponder=ponder,
+            name=name,
+            version=version,
+        )
+        lines = lines_of_stdin() if input is None else input
+        stack.callback(engine.background.join)  # the process must not end within a wave
+        print_message("GTP ready, beginning main protocol loop")  # KataGo's words, for which LizGoban waits
+        converse(engine.commands, lines, output, idle=engine.idle, awake=engine.awake)
+
+
+class GoEngine(GtpEngine):
+    """An engine with its GTP commands by name; arguments as in `serve` and `GtpEngine`."""
+
+    def __init__(self, *arguments: Any, name: str = NAME, version: str = __version__, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.commands: dict[str, Command] = {
+            "name": lambda arguments: name,
+            "version": lambda arguments: version,
+            "boardsize": self.boardsize,
+            "clear_board": self.clear_board,
+            "komi": self.set_komi,
+            "play": self.play,
+            "genmove": self.genmove,
+            "reg_genmove": self.reg_genmove,
+            "undo": self.undo,
+            "showboard": lambda arguments: f"\n{self.game.position}",
+            "fixed_handicap": self.fixed_handicap,
+            "place_free_handicap": self.place_free_handicap,
+            "set_free_handicap": self.set_free_handicap,
+            "kgs-rules": self.set_rules,
+            "kata-set-rules": self.set_rules,
+            "kata-get-rules": lambda arguments: rules_json(self.game.env.rules),
+            "time_settings": self.time_settings,
+            "time_left": self.time_left,
+            "kgs-time_settings": self.kgs_time_settings,
+            "cputime": lambda arguments: f"{self.seconds:.6f}",
+            **EndingCommands(self).commands,
+            **FileCommands(self).commands,
+            **ParameterCommands(self).commands,
+            **({} if self.at_random else AnalysisCommands(self).commands),
+        }
+
+    # -- commands: arguments in, the reply's text out ----------------------------------------------
+
+    def boardsize(self, arguments: list[str]) -> str:
+        size = integer(argument(arguments, 0))
+        if not (MIN_SIZE <= size <= MAX_SIZE if self.any_size else size == self.env.N):
+            raise GtpFailure("unacceptable size")
+        if size == self.game.env.N:
+            return self.clear_board([])
+        self.open_board(size)
+        return ""
+
+    def clear_board(self, arguments: list[str]) -> str:
+        self.game.clear()
+        self.clock.reset()
+        self.pondering = False
+        return ""
+
+    def set_komi(self, arguments: list[str]) -> str:
+        """Set komi, for this game and later ones."""
+        try:
+            komi = check_komi(number(argument(arguments, 0)))
+        except ValueError as error:
+            raise GtpFailure(str(error)) from None
+        self.komi = komi
+        self.game.set_komi(komi)
+        return ""
+
+    def set_rules(self, arguments: list[str]) -> str:
+        """Set ko and suicide, for this game and later ones; the score is always the area.
+
+        Rules are given by a name of KGS or SGF, or in KataGo's long or JSON form. Fails if one of the game's moves is
+        illegal under them.
+        """
+        first = argument(arguments, 0)
+        rules = read_rules(" ".join(arguments) if first.startswith("{") else first)
+        if rules is None:
+            raise GtpFailure("unknown rules")
+        if rules != self.game.env.rules:
+            self.change_rules(rules)
+        return ""
+
+    def expect_empty(self) -> None:
+        if self.game.plays or self.game.stones:
+            raise GtpFailure("board not empty")
+
+    def fixed_handicap(self, arguments: list[str]) -> str:
+        """Place Black's handicap stones on their fixed points, and return these points."""
+        count, size = integer(argument(arguments, 0)), self.game.env.N
+        self.expect_empty()
+        with replying("invalid number of stones"):
+            stones = handicap_points(size, count)
+        self.game.give_handicap(stones)
+        return " ".join(map(self.game.env.to_text, stones))
+
+    def place_free_handicap(self, arguments: list[str]) -> str:
+        """Place handicap stones on fixed points; fewer than requested, as GTP allows, if there are too few points."""
+        count, most = integer(argument(arguments, 0)), most_handicap(self.game.env.N)
+        if count < 2 or not most:
+            raise GtpFailure("invalid number of stones")
+        return self.fixed_handicap([str(min(count, most))])
+
+    def set_free_handicap(self, arguments: list[str]) -> str:
+        self.expect_empty()
+        with replying("bad vertex list"):
+            stones = {self.game.env.from_text(word) for word in arguments}
+        if not 2 <= len(stones) == len(arguments) < self.game.env.N**2 or self.game.env.pass_action in stones:
+            raise GtpFailure("bad vertex list")
+        self.game.give_handicap(list(stones))
+        return ""
+
+    def play(self, arguments: list[str]) -> str:
+        colour = check_colour(argument(arguments, 0))
+        text = argument(arguments, 1)
+        with replying("invalid color or coordinate"):
+            action = self.game.env.from_text(text)
+        self.pondering = False
+        try:
+            self.game.play(colour, action)
+        except IllegalMove as reason:
+            print_message(str(reason))
+            raise GtpFailure("illegal move") from None
+        return ""
+
+    def genmove(self, arguments: list[str]) -> str:
+        return self.move(check_colour(argument(arguments, 0)))
+
+    def reg_genmove(self, arguments: list[str]) -> str:
+        """Return the move that `genmove` would play, without playing it, and never a resignation."""
+        colour = check_colour(argument(arguments, 0))
+        action = None if self.game.is_over else self.think(colour, may_resign=False)
+        return "pass" if action is None else self.game.env.to_text(action)
+
+    def undo(self, arguments: list[str]) -> str:
+        if not self.game.plays:
+            raise GtpFailure("cannot undo")
+        self.game.undo()
+        self.pondering = False
+        return ""
+
+    def time_settings(self, arguments: list[str]) -> str:
+        main, period, stones = (integer(argument(arguments, i)) for i in range(3))
+        if min(main, period, stones) < 0:
+            raise GtpFailure("syntax error")
+        self.clock.set_limits(main, period, stones)
+        return ""
+
+    def time_left(self, arguments: list[str]) -> str:
+        colour = check_colour(argument(arguments, 0))
+        self.clock.set_left(colour, number(argument(arguments, 1)), max(0, integer(argument(arguments, 2))))
+        return ""
+
+    def kgs_time_settings(self, arguments: list[str]) -> str:
+        """Set kgsGtp's time system: none, absolute, canadian, or byoyomi, where a period is for one move."""
+        kind, numbers = argument(arguments, 0), [number(word) for word in arguments[1:]]
+        lengths = {"none": 0, "absolute": 1, "canadian": 3, "byoyomi": 3}
+        if len(numbers) < lengths.get(kind, 99) or min(numbers, default=0) < 0:
+            raise GtpFailure("syntax error")
+        main, period, stones = (*numbers, 0, 0, 0)[:3]
+        stones = 1 if kind == "byoyomi" else int(stones)
+        self.clock.set_limits(main, period if kind != "none" else 1, stones)
+        self.clock.one_stone = kind == "byoyomi"
+        return ""

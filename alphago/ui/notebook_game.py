@@ -1,0 +1,139 @@
+"""A board in a notebook's cell: an anywidget widget with the web page's board, played in the notebook's own process.
+
+Messages from the browser wait while a cell runs (ipywidgets #1349), so the engine thinks in the session's thread and
+the cell that shows the board returns at once.
+"""
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from alphago.env.game import GameEnv, Position
+from alphago.system.notebook import notebook_shell
+from alphago.ui.web.board_session import Session
+from alphago.ui.web.engines import Choice, Engines
+from alphago.ui.web.new_game import open_link
+from alphago.ui.web.page_files import STATIC, bundle
+from alphago.ui.web.views import offer_view
+from alphago.ui.web.wire import Message
+
+MISSING = "a board in the notebook needs anywidget: pip install 'alphago[notebook]'"
+MINE = "your network"  # the name of the network on the board
+
+
+class NotebookGame:
+    """A game in a notebook's cell; it goes on while other cells run.
+
+    `position` is the present position, and `result` the result, "" while the game goes on. `close()` ends the engine.
+    """
+
+    def __init__(self, env: GameEnv, nn: Any, first: Sequence[dict[str, Any]] = (), device: str = "auto") -> None:
+        """Make the board without showing it; raise ImportError, with a sentence, if anywidget is missing.
+
+        nn: the engine's network, as `MCTSPlayer` takes it. device: where it is computed.
+        first: messages for `alphago.ui.web.page_commands` that set the game up.
+        """
+        make_widget = widget_maker()
+        self.env = env
+        self.shown_in: int | None = None
+        self._state: Mapping[str, Any] = {}
+        self._has_state = threading.Event()
+        engines = Engines([Choice(MINE, nn, env.name)], device)
+        self.welcome = {"type": "welcome", "games": [offer_view(env)], "runs": []}
+        self.bases = {env.name: env}
+        self.widget = make_widget(self._receive)
+        self.session = Session(engines, self.bases, self._send)
+        for command in first:
+            self.session.post(command)
+
+    def _receive(self, message: Any) -> None:
+        """Post a message of the browser to the session; answer a "hello" first with the games on offer."""
+        if isinstance(message, Mapping) and message.get("type") == "hello":
+            self.widget.send(self.welcome)
+        if not self.session.post(message):
+            self.widget.send({"type": "notice", "kind": "error", "text": "Too many commands wait: it is still busy."})
+
+    def _send(self, message: Message) -> None:
+        """Send a message of the session to the browser, and keep the latest state."""
+        if message["type"] == "state":
+            self._state = message
+            self._has_state.set()
+        self.widget.send(message)
+
+    @property
+    def position(self) -> Position:
+        """The position on the board; raises TimeoutError if the board does not answer for a minute."""
+        if not self._has_state.wait(timeout=60):
+            raise TimeoutError("the board has not answered for a minute: its cell shows what it is doing")
+        return open_link(self._state["link"], self.bases).position
+
+    @property
+    def result(self) -> str:
+        """The result in a few words, such as "Black wins by 2.5"; "" while the game goes on."""
+        result = self._state.get("result")
+        return "" if result is None else str(result["text"])
+
+    def close(self) -> None:
+        """End the engine's thread; the board stays in its cell but answers no more."""
+        self.session.close()
+
+    def show(self) -> None:
+        """Show the board below the cell that runs."""
+        from IPython.display import display
+
+        shell = notebook_shell()
+        self.shown_in = None if shell is None else shell.execution_count
+        display(self.widget)
+
+    def _ipython_display_(self) -> None:
+        """Show the board when this is the value of a cell, except in the cell that has shown it already."""
+        shell = notebook_shell()
+        if shell is None or shell.execution_count != self.shown_in:
+            self.show()
+
+    def __repr__(self) -> str:
+        over = f", {self.result}" if self.result else ""
+        return f"<a game of {self.env} in a notebook{over}>"
+
+
+def widget_maker() -> Any:
+    """Return a function that makes a widget from a callback, which receives each message of the browser.
+
+    Raises ImportError, with a sentence, if anywidget is missing.
+    """
+    try:
+        import anywidget
+    except ImportError:
+        raise ImportError(MISSING) from None
+
+    class BoardWidget(anywidget.AnyWidget):
+        _esm = bundle("board")
+        _css = (STATIC / "board.css").read_text("utf-8")
+
+    def make(receive: Any) -> Any:
+        widget = BoardWidget()
+        widget.on_msg(lambda _, content, buffers: receive(content))
+        return widget
+
+    return make
+
+
+def play_in_notebook(
+    env: GameEnv,
+    nn: Any,
+    mode: int,
+    readouts: int | None,
+    *,
+    seconds: float | None = None,
+    handicap: int = 0,
+    device: str = "auto",
+) -> NotebookGame:
+    """Show a board to play on, and return at once; arguments as in `play`, where `readouts` is `num_readouts`."""
+    colours = {"black": "human", "white": "engine"} if mode == 0 else {"black": "engine", "white": "human"}
+    strength: dict[str, Any] = {"type": "strength", "tree": readouts != 0, "seconds": seconds}
+    if readouts != 0:
+        strength["readouts"] = readouts
+    begin = {"type": "new", "handicap": handicap} if handicap else {"type": "players"}
+    game = NotebookGame(env, nn, [strength, {**begin, **colours}], device)
+    game.show()
+    return game

@@ -1,0 +1,120 @@
+"""`Session`, a board with its own thread: commands come in as messages, and changes go out as messages.
+
+A session knows no transport: `alphago.ui.web.server` connects it to a WebSocket, a notebook to its widget.  One thread
+does all of its work, so that commands and thinking never meet: it thinks in slices of a few hundredths of a second and
+reads the commands between them.
+"""
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from alphago.env.game import GameEnv
+from alphago.system.validation import near_misses, shown
+from alphago.ui.web.desk import Desk
+from alphago.ui.web.engines import Engines
+from alphago.ui.web.limits import MOST_WAITING
+from alphago.ui.web.page_commands import COMMANDS
+from alphago.ui.web.wire import Message, check_message
+
+FIRST = "Getting the rules ready; the first time they are compiled, which takes some seconds …"
+CLOSE = object()  # ends the session's thread
+
+
+class Session:
+    """A board with its own thread.
+
+    engines: the networks to choose from, shared by all sessions.
+    bases: games by name, with the options that new games have unless others are chosen.
+    send: called with each message for the page, from the session's thread; `attach` replaces it.
+    runs: the runs whose games can be opened, an `alphago.ui.web.runs.Runs`; None for none.
+    """
+
+    def __init__(
+        self,
+        engines: Engines,
+        bases: Mapping[str, GameEnv],
+        send: Callable[[Message], None],
+        runs: Any = None,
+    ) -> None:
+        self.new_desk = partial(Desk, engines, bases, send, runs)
+        self.send = send
+        self.commands: queue.Queue[Any] = queue.Queue()
+        self.detached_at: float | None = None
+        self.thread = threading.Thread(target=self._work, name="alphago-board", daemon=True)
+        self.thread.start()
+
+    def post(self, message: Any) -> bool:
+        """Queue a message of the page, or return False if too many wait. Any thread may call this method."""
+        if self.commands.qsize() >= MOST_WAITING:
+            return False
+        self.commands.put(message)
+        return True
+
+    def attach(self, send: Callable[[Message], None]) -> None:
+        """Connect the session to a page: call `send` from now on, first with everything that the page has to show."""
+        self.detached_at = None
+        self.commands.put(("attach", send))
+
+    def detach(self) -> None:
+        """Stop thinking, since the page has gone; the board stays as it is."""
+        self.detached_at = time.monotonic()
+        self.commands.put(("detach", None))
+
+    def close(self) -> None:
+        """Stop thinking and end the session's thread."""
+        self.commands.put(CLOSE)
+
+    def _work(self) -> None:
+        """Obey commands, and think in between, until the session is closed."""
+        self.send({"type": "status", "text": FIRST})
+        try:
+            desk = self.new_desk()
+        except Exception as error:  # of a game of the user's own
+            self.send({"type": "status", "text": error_sentence(error)})
+            return
+        self.send({"type": "status", "text": ""})
+        while True:
+            try:
+                command = self.commands.get(block=desk.job is None)
+            except queue.Empty:
+                call_guarded(desk, desk.go_on)
+                continue
+            if command is CLOSE:
+                desk.drop()
+                return
+            if not isinstance(command, tuple):
+                call_guarded(desk, obey, desk, command)
+            elif command[0] == "attach":
+                call_guarded(desk, desk.connect, command[1])
+            else:
+                desk.disconnect()
+
+
+def call_guarded(desk: Desk, call: Callable[..., Any], *arguments: Any) -> None:
+    """Call `call` with the arguments; if it fails, stop the engine, and tell the page why in a sentence."""
+    try:
+        call(*arguments)
+    except Exception as error:
+        desk.stop()
+        desk.say(error_sentence(error))
+
+
+def obey(desk: Desk, message: Any) -> None:
+    """Do what a message of the page asks for; raise ValueError if it is not a valid message."""
+    name = check_message(message)["type"]
+    if name not in COMMANDS:
+        raise ValueError(f"there is no command {shown(name)}: {near_misses(name, list(COMMANDS))}")
+    COMMANDS[name](desk, message)
+
+
+def error_sentence(error: Exception) -> str:
+    """Return an error as a sentence for people, with the error's class if the program or a network is at fault."""
+    text = str(error).strip() or type(error).__name__
+    if not isinstance(error, (ValueError, OSError, ImportError, MemoryError)):
+        text = f"the engine has failed: {type(error).__name__}: {text}"
+    text = text if len(text) <= 400 else f"{text[:300]} … {text[-90:]}"
+    return text[0].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

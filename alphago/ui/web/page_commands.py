@@ -1,0 +1,270 @@
+"""What a page may ask for: one function for each type of message."""
+
+from collections.abc import Callable, Mapping
+
+from alphago.env.game import PLAYER_NAMES, IllegalMove
+from alphago.system.validation import check_int, shown
+from alphago.ui.thinker import MoveLimit
+from alphago.ui.web.desk import ENGINE, HUMAN, PLAYERS, Desk, DeskJob
+from alphago.ui.web.game_tree import MOST_NODES, GameTree
+from alphago.ui.web.limits import MOST_MESSAGE, most_readouts
+from alphago.ui.web.new_game import game_of, open_link, start_of
+from alphago.ui.web.saved import open_file, save_file
+from alphago.ui.web.wire import Message
+
+
+def hello(desk: Desk, message: Message) -> None:
+    """Answer a page that was just opened: send the game of its link, or without a link the game on the board."""
+    if message.get("link"):
+        tree = open_link(message["link"], desk.bases)
+        desk.players = {1: HUMAN, -1: HUMAN}
+        desk.set_game(tree)
+        desk.look()
+    else:
+        desk.tell_game()
+    desk.tell_state()
+
+
+def new_game(desk: Desk, message: Message) -> None:
+    """Begin a game; the message has its name, its options, handicap or set-up stones, and who plays Black and White."""
+    env = game_of(message.get("game", desk.tree.env.name), message.get("options", {}), desk.bases)
+    setup = {key: message.get(key) for key in ("handicap", "black_stones", "white_stones", "to_play")}
+    start = start_of(env, {key.removesuffix("_stones"): value for key, value in setup.items() if value})
+    players = read_players(message)
+    desk.set_game(GameTree(env, start))
+    desk.players |= players
+    if ENGINE in desk.players.values():  # numbers on the board are for studying, not for playing
+        desk.study = desk.analysing = False
+    desk.wake()
+
+
+def read_players(message: Message) -> dict[int, str]:
+    """Return the players ("human" or "engine") that a message names, by side (+1 Black, -1 White).
+
+    A side that the message does not name is left out. Raises ValueError for any other word.
+    """
+    players = {}
+    for side, name in PLAYER_NAMES.items():
+        value = message.get(name.lower())
+        if value is not None:
+            if value not in PLAYERS:
+                raise ValueError(f"{name.lower()} must be {' or '.join(PLAYERS)}, got {shown(value)}")
+            players[side] = str(value)
+    return players
+
+
+def set_players(desk: Desk, message: Message) -> None:
+    """Change who plays Black and White; the engine then moves if it is its turn."""
+    desk.players |= read_players(message)
+    desk.wake()
+
+
+def play(desk: Desk, message: Message) -> None:
+    """Play the message's move for the side to move; raise ValueError if the engine is choosing a move."""
+    tree, move = desk.tree, message.get("move")
+    if not isinstance(move, (int, str)) or isinstance(move, bool):
+        raise ValueError(f"move must be an action or a written move, got {shown(move)}")
+    if tree.loser():
+        raise ValueError("the game is over by resignation: take it back with Undo, or begin a new one")
+    if desk.job is not None and desk.job.purpose == "move":
+        raise ValueError("it is the engine's turn")
+    try:
+        tree.play(move)
+    except IllegalMove as error:  # the page shows where
+        raise ValueError(str(error).removesuffix(f", in {tree.position.describe()}")) from None
+    desk.after_move(tree.nodes[tree.current].action)
+
+
+def resign(desk: Desk, message: Message) -> None:
+    """Resign for the side to move, or for the other side if only that side is played by a person."""
+    if desk.tree.is_over():
+        raise ValueError("the game is over already")
+    mover = desk.tree.position.to_play
+    humans = [side for side in (mover, -mover) if desk.players[side] == HUMAN]
+    desk.resign(humans[0] if humans else mover)
+
+
+def undo(desk: Desk, message: Message) -> None:
+    """Go back to the last position in which a person chose a move; a resignation is taken back first."""
+    tree = desk.tree
+    if tree.resigned.pop(tree.current, 0):
+        mover = tree.position.to_play
+        if desk.players[mover] == HUMAN or ENGINE not in desk.players.values():
+            desk.look_at(tree.current)
+            return
+    before = tree.path()[:-1][::-1]
+    own = [number for number in before if desk.players[tree.position_at(number).to_play] == HUMAN]
+    if not before:
+        raise ValueError("there is no move to take back")
+    desk.look_at((own or before)[0])
+
+
+def redo(desk: Desk, message: Message) -> None:
+    """Go forward on the current line to the next position in which a person is to move, or to the line's end."""
+    tree = desk.tree
+    number = tree.next_of(tree.current)
+    if number is None:
+        raise ValueError("there is no move to play again")
+    while desk.players[tree.position_at(number).to_play] != HUMAN and (after := tree.next_of(number)) is not None:
+        number = after
+    desk.look_at(number)
+
+
+def go_to(desk: Desk, message: Message) -> None:
+    """Put the node that the message names on the board; the engine's job ends even if the node is there already."""
+    number = message.get("node")
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise ValueError(f"node must be a number, got {shown(number)}")
+    desk.look_at(number)
+
+
+def step(desk: Desk, message: Message) -> None:
+    """Go `count` moves forward on the current line, or back if `count` is negative, at most to an end of the line.
+
+    Unlike a node's number, a count is also right if the page has sent other steps that were not yet answered.
+    """
+    line = desk.tree.line()
+    at = line.index(desk.tree.current) + check_int("count", message.get("count"), -MOST_NODES, MOST_NODES)
+    move_to(desk, line[min(max(at, 0), len(line) - 1)])
+
+
+def variation(desk: Desk, message: Message) -> None:
+    """Show the next variation (`direction` 1) or the previous one (-1): another child of the current node's parent."""
+    direction = check_int("direction", message.get("direction"), -1, 1)
+    nodes, current = desk.tree.nodes, desk.tree.current
+    siblings = nodes[nodes[current].parent].children if current else [0]
+    at = siblings.index(current) + direction
+    if 0 <= at < len(siblings):
+        move_to(desk, siblings[at])
+
+
+def move_to(desk: Desk, number: int) -> None:
+    """Put a node on the board; if it is there already, do nothing, so that the engine's job goes on."""
+    if number != desk.tree.current:
+        desk.look_at(number)
+
+
+def set_strength(desk: Desk, message: Message) -> None:
+    """Change the network, the readouts or seconds of a move, and whether the engine searches."""
+    strength = desk.strength.with_wishes({k: v for k, v in message.items() if k != "type"}, desk.tree.env)
+    desk.engines.check(strength.network, desk.tree.env)
+    moving = desk.job is not None and desk.job.purpose == "move"
+    other = strength.network != desk.strength.network
+    desk.strength = strength
+    if moving:
+        desk.wake()
+        return
+    if other:
+        desk.stop()
+        desk.look()
+    desk.tell_state()
+
+
+def move_now(desk: Desk, message: Message) -> None:
+    """Let the engine move: at once if it is thinking about a move, else after a search, even in a person's turn."""
+    if desk.tree.is_over():
+        raise ValueError("the game is over")
+    if desk.job is not None and desk.job.purpose == "move":
+        desk.job.limit = MoveLimit(max(desk.job.done, 1))
+        return
+    desk.job = desk.move_job()
+    desk.tell_state()
+
+
+def study(desk: Desk, message: Message) -> None:
+    """Turn `study` and `analysing` on or off; a setting that the message does not name stays as it is.
+
+    study: whether the board shows numbers. analysing: whether the engine analyses each position on the board.
+    """
+    for name in ("study", "analysing"):
+        value = message.get(name, getattr(desk, name))
+        if not isinstance(value, bool):
+            raise ValueError(f"{name} must be true or false, got {shown(value)}")
+        setattr(desk, name, value)
+    if desk.job is None or desk.job.purpose == "analyse":
+        desk.stop()
+        desk.look()
+    desk.tell_state()
+
+
+def toggle(desk: Desk, message: Message) -> None:
+    """Turn the setting that `what` names, "study" or "analysing", off if it is on, and on if it is off.
+
+    Turning "analysing" on also turns "study" on; `study` says what the settings mean.
+    """
+    name = message.get("what")
+    if name not in ("study", "analysing"):
+        raise ValueError(f"what must be study or analysing, got {shown(name)}")
+    wishes = {name: not getattr(desk, name)}
+    if wishes.get("analysing"):
+        wishes["study"] = True
+    study(desk, wishes)
+
+
+def review(desk: Desk, message: Message) -> None:
+    """Search every position of the current line that has fewer than `readouts` visits, for the page's graph."""
+    readouts = check_int("readouts", message.get("readouts", 1), 1, most_readouts(desk.tree.env))
+    nodes = [number for number in desk.tree.line() if desk.tree.nodes[number].visits < readouts]
+    desk.job = DeskJob("review", nodes, MoveLimit(readouts)) if nodes else None
+    desk.tell_state()
+
+
+def stop(desk: Desk, message: Message) -> None:
+    """Stop whatever the engine is doing."""
+    desk.stop()
+    desk.analysing = False
+    desk.tell_state()
+
+
+def save(desk: Desk, message: Message) -> None:
+    """Send the game as a file: SGF for Go, with variations and analysis; JSON for other games."""
+    name, text = save_file(desk.tree, {side: desk.name_of(side) for side in (1, -1)})
+    desk.send({"type": "file", "name": name, "text": text})
+
+
+def open_game(desk: Desk, message: Message) -> None:
+    """Open a saved game; the message has the text of its file."""
+    text = message.get("text")
+    if not isinstance(text, str) or len(text) > MOST_MESSAGE:
+        raise ValueError(f"a file must be a text of at most {MOST_MESSAGE} letters, got {shown(text)}")
+    tree, names = open_file(text, desk.bases)
+    show(desk, tree, names)
+
+
+def open_run_game(desk: Desk, message: Message) -> None:
+    """Open a game of self-play or of a match, from one of the runs that the server shows."""
+    if desk.runs is None:
+        raise ValueError("no run was given to this server: alphago web runs/a shows one")
+    tree, names = desk.runs.open_game(message.get("run"), message.get("game"))
+    show(desk, tree, names)
+
+
+def show(desk: Desk, tree: GameTree, names: Mapping[int, str]) -> None:
+    """Put an opened game on the board, with persons on both sides; names: the players' names by side."""
+    desk.players = {1: HUMAN, -1: HUMAN}
+    desk.set_game(tree, names)
+    desk.look()
+    desk.tell_state()
+
+
+COMMANDS: dict[str, Callable[[Desk, Message], None]] = {
+    "hello": hello,
+    "new": new_game,
+    "players": set_players,
+    "play": play,
+    "resign": resign,
+    "undo": undo,
+    "redo": redo,
+    "go": go_to,
+    "step": step,
+    "variation": variation,
+    "strength": set_strength,
+    "move": move_now,
+    "study": study,
+    "toggle": toggle,
+    "review": review,
+    "stop": stop,
+    "save": save,
+    "open": open_game,
+    "run-game": open_run_game,
+}

@@ -1,0 +1,55 @@
+// What a move of an analysis gives away against the best one, as a class with a colour and as numbers on a disc.
+
+import { percent, short } from "./elements.js";
+
+/** @typedef {import("./wire.js").MoveView} MoveView */
+
+// From the best move to a blunder: blue to orange, which the colour-blind tell apart, and light to dark on either side.
+export const LOSSES = ["#0b5fa5", "#5aa2d6", "#b9dcf2", "#fcdcae", "#f3a04b", "#cf5510"];
+export const DARK_TEXT = ["#fff", "#000", "#000", "#000", "#000", "#fff"];
+export const POINT_STEPS = [0.5, 1.5, 3, 6, 12]; // points lost, as in KaTrain
+export const RATE_STEPS = [1, 3, 6, 12, 25]; // percent of the chance to win
+/** @type {Record<string, string>} */
+export const MODES = {
+  loss: "difference from the best move",
+  visits: "visits",
+  prior: "prior",
+  q: "Q, mean value",
+  sum: "Q + prior",
+  none: "no numbers",
+};
+
+/**
+ * Return what a move gives away against the best: its class, an index of LOSSES or null, and the loss as text.
+ * @param {MoveView} move
+ * @param {MoveView} best
+ * @returns {{kind: number | null, text: string}}
+ */
+export function lossOf(move, best) {
+  if (move.score !== null && best.score !== null) {
+    const lost = best.score - move.score;
+    return { kind: POINT_STEPS.filter((step) => lost > step).length, text: move === best ? "0" : (-lost).toFixed(1) };
+  }
+  if (move.win === null || best.win === null) return { kind: null, text: "" };
+  const lost = 100 * (best.win - move.win);
+  return { kind: RATE_STEPS.filter((step) => lost > step).length, text: move === best ? "0" : `${(-lost).toFixed(0)}%` };
+}
+
+/**
+ * Return the upper and the lower text on a move's disc.
+ * @param {MoveView} move
+ * @param {MoveView} best
+ * @param {string} mode a key of MODES
+ * @returns {[string, string]}
+ */
+export function numbersOf(move, best, mode) {
+  const q = move.win === null ? null : 2 * move.win - 1;
+  if (mode === "loss") return [lossOf(move, best).text.replace("-", "−").replace(/^−0(\.0)?%?$/, "0"), short(move.visits)];
+  if (mode === "visits") return [move.visits ? short(move.visits) : "", ""];
+  if (mode === "prior") return [percent(move.prior, move.prior < 0.095 ? 1 : 0), ""];
+  if (mode === "none" || q === null) return ["", ""];
+  return [signed(mode === "sum" ? q + move.prior : q), ""];
+}
+
+/** @param {number} value */
+const signed = (value) => (value < 0 ? "−" : "") + Math.abs(value).toFixed(2).replace(/^0\./, ".");

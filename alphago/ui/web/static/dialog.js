@@ -1,0 +1,88 @@
+// The dialogue for a new game: which, with which options, and who plays.
+
+import { h } from "./elements.js";
+
+/** @typedef {import("./board.js").Board} Board */
+/** @typedef {import("./wire.js").OptionView} OptionView */
+
+/** @type {Record<string, string>} */
+const OWN_SIDE = { "human,engine": "black", "engine,human": "white", "human,human": "both" }; // by the players
+
+export class Dialog {
+  /** @param {Board} board */
+  constructor(board) {
+    this.board = board;
+    this.element = h("dialog", { class: "ag-dialog", "data-name": "dialog" });
+  }
+
+  open() {
+    const { game, state, welcome } = this.board;
+    const known = welcome.games.length ? welcome.games : [game];
+    const choose = h("select", { "data-name": "new-game" }, ...known.map((one) => h("option", { value: one.name }, one.title)));
+    choose.value = game.name;
+    const fields = h("div", { class: "ag-fields" });
+    const colour = h("select", { "data-name": "new-colour" });
+    const own = OWN_SIDE[state ? state.players.join() : "human,engine"] || "neither";
+    /** @type {{option: OptionView, input: any}[]} */
+    let options = [];
+    const fill = () => {
+      const one = [game, ...known].find((each) => each.name === choose.value) || game;
+      const chosen = colour.value || own;
+      options = one.options.map((option) => ({ option, input: inputOf(option) }));
+      for (const { option, input } of options) {
+        const other = options.find((each) => each.option.name === option.follows)?.input;
+        other?.addEventListener("change", () => { input.value = option.usual[other.value] ?? input.value; });
+      }
+      fields.replaceChildren(...options.map(({ option, input }) => h("label", {}, option.title, input)));
+      const sides = { black: one.sides[0], white: one.sides[1], both: "both sides", neither: "neither: engine against engine" };
+      colour.replaceChildren(...Object.entries(sides).map(([value, text]) => h("option", { value }, text)));
+      colour.value = chosen;
+    };
+    choose.addEventListener("change", fill);
+    fill();
+    const start = () => {
+      this.element.close();
+      const player = (/** @type {string} */ side) => ([side, "both"].includes(colour.value) ? "human" : "engine");
+      this.board.send("new", { game: choose.value, ...wishesOf(options), black: player("black"), white: player("white") });
+    };
+    this.element.replaceChildren(h("h2", {}, "New game"), h("label", {}, "Game", choose), fields,
+      h("label", {}, "You play", colour), h("div", { class: "ag-row" },
+        h("button", { type: "button", onclick: start, "data-name": "begin", class: "ag-main" }, "Begin"),
+        h("button", { type: "button", onclick: () => this.element.close() }, "Cancel")));
+    this.element.onkeydown = (/** @type {any} */ event) => {
+      if (event.key === "Enter" && event.target.tagName !== "BUTTON") start();
+    };
+    this.element.showModal();
+    choose.focus();
+  }
+}
+
+/**
+ * The input of an option.
+ * @param {OptionView} option
+ */
+function inputOf({ name, value, choices, least, most, step }) {
+  if (choices.length) {
+    const input = h("select", { "data-option": name }, ...choices.map((one) => h("option", { value: one }, one)));
+    input.value = value;
+    return input;
+  }
+  if (typeof value !== "number") return h("input", { "data-option": name, type: "text", value });
+  return h("input", { "data-option": name, type: "number", value, min: least, max: most, step });
+}
+
+/**
+ * What the inputs say, as the fields of a message.
+ * @param {{option: OptionView, input: any}[]} options
+ */
+function wishesOf(options) {
+  /** @type {Record<string, any>} */
+  const wishes = {};
+  /** @type {Record<string, any>} */
+  const ofGame = {};
+  for (const { option, input } of options) {
+    const value = input.type === "number" ? (input.value === "" ? null : Number(input.value)) : input.value;
+    (option.at_start ? wishes : ofGame)[option.name] = value;
+  }
+  return { ...wishes, options: ofGame };
+}

@@ -1,0 +1,33 @@
+// What the page does beyond itself: it saves a file, and makes a sound.
+
+import { h } from "./elements.js";
+
+/**
+ * Save a text as a file.
+ * @param {string} name
+ * @param {string} text
+ */
+export function download(name, text) {
+  const address = URL.createObjectURL(new Blob([text], { type: "application/octet-stream" }));
+  const link = h("a", { href: address, download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(address), 10000);
+}
+
+/** @type {AudioContext | null} */
+let audio = null;
+
+/** Make the sound of a stone. */
+export function click() {
+  audio ||= new AudioContext();
+  const length = 0.05 * audio.sampleRate;
+  const buffer = audio.createBuffer(1, length, audio.sampleRate);
+  const data = buffer.getChannelData(0);
+  for (let i = 0; i < length; i += 1) data[i] = (Math.random() * 2 - 1) * Math.exp(-i / (0.006 * audio.sampleRate));
+  const source = audio.createBufferSource();
+  source.buffer = buffer;
+  source.connect(audio.destination);
+  source.start();
+}

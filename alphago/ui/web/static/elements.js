@@ -1,0 +1,51 @@
+// Elements of the page and of its drawings, and numbers as text.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/**
+ * Make an element of the page. An attribute whose name begins with "on" is a listener; true stands for an attribute
+ * without a value; false, null and undefined leave it out.
+ * @param {string} tag
+ * @param {Record<string, any>} [attributes]
+ * @param {...any} children elements and texts, or lists of them; null, undefined and false are left out
+ * @returns {any}
+ */
+export function h(tag, attributes = {}, ...children) {
+  return filled(document.createElement(tag), attributes, children);
+}
+
+/**
+ * Make an element of a drawing; the arguments are those of `h`.
+ * @param {string} tag
+ * @param {Record<string, any>} [attributes]
+ * @param {...any} children
+ * @returns {any}
+ */
+export function s(tag, attributes = {}, ...children) {
+  return filled(document.createElementNS(SVG, tag), attributes, children);
+}
+
+/**
+ * @param {Element} node
+ * @param {Record<string, any>} attributes
+ * @param {any[]} children
+ */
+function filled(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (value === true) node.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) node.setAttribute(name, value);
+  }
+  node.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  return node;
+}
+
+/** @param {number} share 0 .. 1 */
+export const percent = (share, digits = 0) => (100 * share).toFixed(digits);
+
+/** @param {number} count */
+export const short = (count) => (count >= 1e6 ? (count / 1e6).toFixed(1) + "M" : count >= 1e4 ? Math.round(count / 1e3) + "k"
+  : count >= 1e3 ? (count / 1e3).toFixed(1) + "k" : String(count));
+
+/** @param {number} score Black's, in points */
+export const margin = (score) => (score > 0 ? "B+" : score < 0 ? "W+" : "") + (score ? Math.abs(score).toFixed(1) : "even");

@@ -1,0 +1,166 @@
+"""What goes to the page: its messages as objects with names, which `static/wire.js` describes for the page's script."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, Literal, TypedDict
+
+import numpy as np
+
+from alphago.mcts.analysis_result import Analysis, MoveAnalysis
+from alphago.system.validation import shown
+
+MOST_MOVES = 40  # of an analysis
+SMALL_PRIOR = 0.005  # moves without visits are sent from this prior on
+
+Message = Mapping[str, Any]  # of either side; its "type" says which one
+
+Purpose = Literal["move", "analyse", "review"]  # search and play; search until told to stop; search a whole line
+
+
+class MoveView(TypedDict):
+    """A move of an analysis, from the mover's view; what is not known is None.
+
+    move: its action. visits: simulations through it. prior: what the network alone gives it, 0 .. 1.
+    win: chance to win, 0 .. 1. score: margin in points. line: the actions that are expected, this one first.
+    """
+
+    move: int
+    visits: int
+    prior: float
+    win: float | None
+    score: float | None
+    line: list[int]
+
+
+class AnalysisView(TypedDict):
+    """What a search has found about a position; scores and ownership are None if the network does not forecast them.
+
+    mover: who is to play, +1 or -1. visits: simulations, the position's own evaluation included.
+    win: Black's chance to win, 0 .. 1. score: Black's margin in points. moves: the best first.
+    ownership: a number for each point, 100 if it becomes Black's for sure, -100 for White's.
+    """
+
+    mover: int
+    visits: int
+    win: float
+    score: float | None
+    moves: list[MoveView]
+    ownership: list[int] | None
+
+
+class NodeView(TypedDict):
+    """A node of the tree of variations: its number, its parent's (-1 for the root), and the move between them."""
+
+    node: int
+    parent: int
+    move: int
+    mover: int
+
+
+class EvaluationView(TypedDict):
+    """What is known of a node: Black's chance to win, and Black's margin in points."""
+
+    node: int
+    win: float | None
+    score: float | None
+
+
+class ResultView(TypedDict):
+    """How a game ended: a phrase; the winner, +1, -1 or 0 for a draw; and in short, such as "B+R" or "draw"."""
+
+    text: str
+    winner: int
+    short: str
+
+
+class StateMessage(TypedDict):
+    """What may have changed: the board, the new nodes, who plays, how strong, and what is going on.
+
+    node: the one on the board. line: the numbers of the current line's nodes. view: its position, see
+    `alphago.ui.web.views`. added, evaluations: of nodes that the page has not been told of.
+    players: Black's, White's. strength: see `Strength`. busy: what the engine is doing; "" for nothing.
+    link: restores the position.
+    """
+
+    type: Literal["state"]
+    node: int
+    line: list[int]
+    view: dict[str, Any]
+    over: bool
+    result: ResultView | None
+    added: list[NodeView]
+    evaluations: list[EvaluationView]
+    players: list[str]
+    strength: dict[str, Any]
+    study: bool
+    analysing: bool
+    busy: Purpose | Literal[""]
+    analysis: AnalysisView | None
+    comment: str
+    link: str
+
+
+class ThinkingMessage(TypedDict):
+    """What a search has found so far.
+
+    node: the position that is searched. readouts, limit: so far, and at most. rate: readouts a second.
+    left: positions that are to be searched after this one.
+    """
+
+    type: Literal["thinking"]
+    node: int
+    purpose: Purpose
+    readouts: int
+    limit: int | None
+    rate: int
+    analysis: AnalysisView
+    evaluation: EvaluationView
+    left: int
+
+
+class NoticeMessage(TypedDict):
+    """A sentence to show: a "hint", an "error", or "refused" before the server closes the connection."""
+
+    type: Literal["notice"]
+    kind: Literal["hint", "error", "refused"]
+    text: str
+
+
+def check_message(message: Any) -> Message:
+    """Return a message of the page if it is an object with a type; raise ValueError otherwise."""
+    if not isinstance(message, dict) or not isinstance(message.get("type"), str):
+        raise ValueError(f"a message must be an object with a type, got {shown(message)}")
+    return message
+
+
+def analysis_view(analysis: Analysis) -> AnalysisView:
+    """Return the analysis of one position for the page."""
+    mover, best = int(analysis.to_play[0]), analysis.moves(0)
+    probable = np.flatnonzero((analysis.prior[0] >= SMALL_PRIOR) & (analysis.visits[0] == 0))
+    unseen = analysis.moves(0, len(best) + len(probable))[len(best) :]
+    owners = analysis.ownership
+    return {
+        "mover": mover,
+        "visits": int(analysis.root_visits[0]),
+        "win": round((1 + mover * float(analysis.value[0])) / 2, 4),
+        "score": round_known(mover * float(analysis.root_score[0]), 1),
+        "moves": [move_view(move) for move in [*best, *unseen][:MOST_MOVES]],
+        "ownership": None if owners is None else np.rint(100 * mover * owners[0]).astype(int).ravel().tolist(),
+    }
+
+
+def move_view(move: MoveAnalysis) -> MoveView:
+    """Return a move of an analysis for the page."""
+    return {
+        "move": move.action,
+        "visits": move.visits,
+        "prior": round(move.prior, 4),
+        "win": round_known(move.win_rate, 4),
+        "score": round_known(move.score, 1),
+        "line": list(move.line),
+    }
+
+
+def round_known(number: float, digits: int) -> float | None:
+    """Return a number rounded to some digits; None for NaN."""
+    return None if math.isnan(number) else round(number, digits) + 0.0

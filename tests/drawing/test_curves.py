@@ -1,0 +1,129 @@
+"""Diagrams: what is drawn of a curve, names at the ends, legends, and that nothing overlaps or lies outside."""
+
+from itertools import combinations, pairwise
+
+import pytest
+
+from alphago.drawing.axes import SHARE
+from alphago.drawing.curves import (
+    DASHES,
+    HIGH,
+    LEVEL,
+    MOST_POINTS,
+    WIDE,
+    Curve,
+    CurvePanel,
+    Mark,
+    curves_picture,
+    panel_drawing,
+    title_of,
+)
+from alphago.drawing.shapes import LETTER, Circle, Drawing, Polygon, Rect, Style, Text, flat
+from alphago.drawing.svg import to_svg
+from tests.drawing.reading import shapes, texts
+
+RED, GREEN = "#aa0000", "#00aa00"
+
+
+def lines_of(drawing: Drawing, colour: str, width: float = 1.5) -> list[Polygon]:
+    """The lines of a colour and a width: curves by default."""
+    found = [shape for shape in flat(drawing.layers) if isinstance(shape, Polygon) and shape.is_open]
+    return [line for line in found if line.style.stroke == colour and line.style.width == width]
+
+
+def test_a_curve_is_named_at_its_end() -> None:
+    curves = [Curve([0, 1, 2], [3, 2, 1], RED, name="a"), Curve([0, 2], [1, 1.05], GREEN, name="b"), Curve([2], [2])]
+    svg = to_svg(curves_picture([CurvePanel("Loss", curves)], 3, "games", texts=["a run"]))
+    assert {"a", "b", "Loss", "a run", "games", "0", "2"} <= set(texts(svg))
+    assert [len(shapes(svg, "circle", fill=colour)) for colour in (RED, GREEN, Curve([], []).colour)] == [3, 2, 1]
+    heights = {text.text: float(text.get("y") or 0) for text in shapes(svg, "text")}
+    assert abs(heights["a"] - heights["b"]) > 8  # both end at the same height
+
+
+def test_a_point_is_where_its_numbers_say() -> None:
+    """On a panel from 0 to 1: the first point at the left end below, the last at the right end above."""
+    panel = CurvePanel("Rate", [Curve([0, 5, 10], [0, 0.6, 1], RED)], SHARE, low=0.0, high=1.0)
+    drawing = panel_drawing(panel, "games")
+    ((begin, middle, end),) = [line.points for line in lines_of(drawing, RED)]
+    assert middle[0] == pytest.approx((begin[0] + end[0]) / 2)
+    numbers = {shape.text: shape for shape in flat(drawing.layers) if isinstance(shape, Text)}
+    assert (numbers["0%"].y, numbers["60%"].y, numbers["100%"].y) == pytest.approx((begin[1], middle[1], end[1]))
+    assert (numbers["0"].x, numbers["10"].x) == pytest.approx((begin[0], end[0]))
+
+
+def test_intervals_are_bars() -> None:
+    drawing = panel_drawing(CurvePanel("Rate", [Curve([1, 2], [0.4, 0.6], RED, low=[0.2, 0.5], high=[0.7, 0.6])]), "")
+    bars = [shape for shape in flat(drawing.layers) if isinstance(shape, Polygon) and shape.style.width == 0.7]
+    upright = [
+        line.points for line in bars if line.points[0][0] == line.points[1][0] and line.style.stroke != "#d8d8d8"
+    ]
+    curve = lines_of(drawing, RED)[0].points
+    assert [points[0][0] for points in upright] == [x for x, _ in curve]
+    assert all(low[1] >= y >= high[1] for (low, high), (_, y) in zip(upright, curve, strict=True))
+
+
+def test_long_curves_are_smoothed_and_thinned() -> None:
+    values = [3.0 + i % 2 for i in range(1000)]
+    drawing = panel_drawing(CurvePanel("Loss", [Curve(range(1000), values, RED)]), "")
+    (mean,) = lines_of(drawing, RED)
+    raw = [shape for shape in flat(drawing.layers) if isinstance(shape, Polygon) and len(shape.points) == MOST_POINTS]
+    assert len(raw) == 2
+    heights = [y for _, y in mean.points[5:-5]]
+    assert max(heights) - min(heights) < 0.05 * HIGH
+    exact = panel_drawing(CurvePanel("Loss", [Curve(range(1000), values, RED, is_exact=True)]), "")
+    assert len(lines_of(exact, RED)[0].points) == 1000
+
+
+def test_kinds_of_curves_have_a_legend_and_a_single_kind_is_in_the_title() -> None:
+    one = CurvePanel("Loss", [Curve([1], [1], RED, "-", "old"), Curve([1], [2], GREEN, "-", "old")], "nats")
+    two = one._replace(curves=[*one.curves, Curve([1, 2], [3, 4], RED, "--", "new")])
+    assert (title_of(one), title_of(two)) == ("Loss: old [nats]", "Loss [nats]")
+    svg = to_svg(panel_drawing(two, ""))
+    assert {"old", "new"} <= set(texts(svg))
+    assert "old" not in texts(to_svg(panel_drawing(one, "")))
+    dashed = shapes(svg, "polyline", stroke_dasharray=" ".join(map(str, DASHES["--"])))
+    assert len(dashed) == 2  # the curve, and its sample in the legend
+
+
+def test_levels_marks_grounds_and_pictures() -> None:
+    marks = [Mark(1, 0.5, 4, Style(RED)), Mark(2, 0.5, 4, Style(RED), is_square=True)]
+    panel = CurvePanel("Lead", [Curve([0, 3], [-1, 1])], level=0.5, turn=2.5, marks=marks, fills=True)
+    drawn = flat(panel_drawing(panel, "").layers)
+    (circle,) = [shape for shape in drawn if isinstance(shape, Circle) and shape.style.fill == RED]
+    (square,) = [shape for shape in drawn if isinstance(shape, Rect) and shape.style.fill == RED]
+    level, turn = [shape for shape in drawn if isinstance(shape, Polygon) and shape.style.stroke == LEVEL]
+    assert circle.y == square.y + 4 == level.points[0][1] == level.points[1][1]
+    assert square.x + 4 < turn.points[0][0] == turn.points[1][0]
+    assert len([shape for shape in drawn if isinstance(shape, Polygon) and not shape.is_open]) == 1
+    inner = Drawing(10, 10, ((Circle(5, 5, 5, Style(GREEN)),),), "a ball", 10)
+    (ball,) = [s for s in flat(panel_drawing(CurvePanel("Ball", picture=inner), "").layers) if isinstance(s, Circle)]
+    assert ball.x == WIDE / 2
+    assert 0.3 * HIGH < ball.radius < 0.5 * HIGH
+
+
+def test_nothing_overlaps() -> None:
+    """Titles, numbers and names keep apart and inside, with long names and large numbers too."""
+    name = "…21124/weights/games-0010000@64"
+    panels = [
+        CurvePanel(f"Win rate by something {'long ' * i}", [
+            Curve([90_000 * k for k in range(1, 11)], [56_789 + i + k for k in range(10)], RED, name=name),
+            Curve([90_000 * k for k in range(1, 11)], [56_789 + i + k for k in range(10)], GREEN, name="gnugo:10"),
+        ], "moves/s") for i in range(6)
+    ]  # fmt: skip
+    key = [(f"a-run-of-some-length-{i}", RED) for i in range(12)]
+    drawing = curves_picture(panels, 3, "positions of self-play", key=key, texts=["a line of text"])
+    boxes = [box_of(shape) for shape in flat(drawing.layers) if isinstance(shape, Text)]
+    for (left, top, right, bottom), (other_left, other_top, other_right, other_bottom) in combinations(boxes, 2):
+        assert right <= other_left or other_right <= left or bottom <= other_top or other_bottom <= top
+    for left, top, right, bottom in boxes:
+        assert min(left, top) >= 0
+        assert right <= drawing.width
+        assert bottom <= drawing.height
+    assert all(len({*pair}) == 2 for pair in pairwise(boxes))
+
+
+def box_of(text: Text) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom of a text of letters of average width."""
+    wide = LETTER * text.size * len(text.text)
+    left = text.x - {"start": 0.0, "middle": wide / 2, "end": wide}[text.anchor]
+    return left, text.y - 0.4 * text.size, left + wide, text.y + 0.4 * text.size

@@ -1,0 +1,79 @@
+"""Small exams with known losses, players with known answers, and an analysis engine that knows nothing."""
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from alphago.env.game import Position
+from alphago.env.go import GoEnv
+from alphago.exams.positions import Exam, exam_env, read_exam
+
+SIZE = 3
+ENV: GoEnv = exam_env(SIZE)
+
+# Answers queries with numbers that depend on the moves only: a lead, and the win rate that goes with it.
+# Its first argument: after how many answers it does what the second one says.
+ENGINE = """
+import hashlib, json, sys
+count, last = 0, int(sys.argv[1]) if len(sys.argv) > 1 else -1
+for line in sys.stdin:
+    query = json.loads(line)
+    if query.get("action") == "query_version":
+        print(json.dumps({**query, "version": "0.7"}), flush=True)
+    elif query.get("action") == "query_models":
+        print(json.dumps({**query, "models": [{"name": "some/where/oracle.bin.gz"}]}), flush=True)
+    else:
+        if count == last:
+            exec(sys.argv[2])
+        count += 1
+        text = " ".join(move for _, move in query["moves"])
+        share = hashlib.sha256(text.encode()).digest()[0] / 255
+        root = {"winrate": round(0.1 + 0.8 * share, 3), "scoreLead": round(6 * share - 3, 2)}
+        assert query["overrideSettings"] == {"reportAnalysisWinratesAs": "BLACK"}
+        print(json.dumps({"id": query["id"], "isDuringSearch": True, "rootInfo": {}}))
+        print(json.dumps({"id": query["id"], "isDuringSearch": False, "rootInfo": root}), flush=True)
+"""
+
+
+def row(moves: str = "B2", losses: Mapping[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
+    """A line of an exam on 3x3: every legal move loses one point and a tenth, except those in `losses`."""
+    position = ENV.position().after(moves.split())
+    legal = [ENV.to_text(int(action)) for action in np.flatnonzero(position.legal_mask)]
+    lost = {move: [1.0, 0.1] for move in legal} | dict(losses or {})
+    best = min(lost, key=lambda move: lost[move][0])
+    one = {"size": SIZE, "komi": 0.5, "moves": moves, "black_win": 0.75, "black_lead": 2.0, "best": best, "lost": lost}
+    return one | changes
+
+
+def write(path: Path, *rows: Any) -> Path:
+    """Write rows as an exam's file."""
+    path.write_text("".join(json.dumps(one) + "\n" for one in rows))
+    return path
+
+
+def exam_of(path: Path, *rows: Any) -> Exam:
+    return read_exam(write(path, *rows))
+
+
+def prefers(*moves: str, value: float = 0.0) -> Any:
+    """A network that plays the first legal one of these moves, and gives every position this value for Black."""
+
+    def network(position: Position) -> tuple[np.ndarray, float]:
+        policy = np.full(position.env.action_space, 0.05)
+        actions = [position.env.from_text(move) for move in moves]
+        chosen = next((a for a in actions if position.legal_mask[a]), position.env.pass_action)
+        policy[chosen] = 1
+        return policy, value
+
+    return network
+
+
+def engine(folder: Path, *arguments: object) -> str:
+    """The command of the engine that knows nothing."""
+    path = folder / "oracle.py"
+    path.write_text(ENGINE)
+    return " ".join([sys.executable, str(path), *(f"'{argument}'" for argument in arguments)])

@@ -1,0 +1,78 @@
+"""Chains, moves and ladders on drawn boards."""
+
+import numpy as np
+import pytest
+
+from alphago.env.go import GoEnv
+from alphago.exams.ladders import Stones, ladder
+
+
+def stones_of(drawing: str) -> Stones:
+    """The stones of a drawing: X Black, O White."""
+    rows = [line.split() for line in drawing.strip().splitlines()]
+    return Stones.of(np.array([[{"X": 1, "O": -1}.get(sign, 0) for sign in row] for row in rows], np.int8))
+
+
+LADDER = """
+. . . . . . .
+. . . . . . .
+. . . . . . .
+. . . . . . .
+. O . . . . .
+. O X . . . .
+. . O . . . .
+"""
+POINT = 5 * 7 + 2  # Black's stone, which runs to the upper right
+BROKEN = LADDER.replace(". . . . . . .\n" * 4, ". . . . . . .\n. . . . . X .\n" + ". . . . . . .\n" * 2)
+
+
+class TestLadders:
+    def test_it_runs_to_the_edge(self) -> None:
+        """With a move of White for each of Black's eight, and one that takes."""
+        assert ladder(stones_of(LADDER), POINT) == 9
+
+    def test_a_stone_in_its_way(self) -> None:
+        assert ladder(stones_of(BROKEN), POINT) is None
+
+    def test_an_atari_that_captures_is_one_move(self) -> None:
+        assert ladder(stones_of(". O . . .\nO X O . .\n. . . . .\n. . . . .\n. . . . ."), 6) == 1
+
+    def test_three_liberties_are_free(self) -> None:
+        assert ladder(stones_of(". . . . .\n. X O . .\n. . . . .\n. . . . .\n. . . . ."), 6) is None
+
+    def test_the_defender_takes_the_attackers_stone(self) -> None:
+        """White's stone below Black's has one liberty: Black takes it instead of running."""
+        free = LADDER.replace(". . O . . . .", ". X O . . . .")
+        assert ladder(stones_of(free), POINT) is None
+
+    def test_the_reader_gives_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("alphago.exams.ladders.MOST_BOARDS", 1)
+        assert ladder(stones_of(LADDER), POINT) is None
+
+
+class TestStones:
+    def test_against_the_rules_of_the_game(self) -> None:
+        """Random games: every legal move leaves the game's board."""
+        env, generator = GoEnv(5), np.random.default_rng(0)
+        for _ in range(20):
+            position = env.position()
+            while not position.is_over and len(position.moves) < 40:
+                action = int(generator.choice(np.flatnonzero(position.legal_mask)))
+                after = position.play(action)
+                if action != env.pass_action:
+                    stones = Stones.of(position.board).play(position.to_play, action)
+                    assert stones is not None
+                    assert stones.colours == tuple(after.board.ravel().tolist())
+                position = after
+
+    def test_suicide(self) -> None:
+        assert stones_of(". O .\nO . .\n. . .").play(1, 0) is None
+        assert stones_of(". O X\nO X .\nX . .").play(1, 0) is not None  # it captures
+
+    def test_chains(self) -> None:
+        stones = stones_of("X X .\n. X O\n. . O")
+        chains = list(stones.chains())
+        assert [(sorted(chain.stones), sorted(chain.liberties)) for chain in chains] == [
+            ([0, 1, 4], [2, 3, 7]), ([5, 8], [2, 7]),
+        ]  # fmt: skip
+        assert list(stones.touching(chains[0])) == [chains[1]]

@@ -1,0 +1,214 @@
+"""Exams are made: with this package's own engine, and with one that is killed in the middle."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import alphago
+from alphago.arena.line_process import EngineError
+from alphago.env.go import GoEnv
+from alphago.exams.drawn_positions import DOUBT, LEAD, Drawn, MakeSettings, draw, read_games_of, symmetric_key
+from alphago.exams.making import make_exam
+from alphago.exams.positions import exam_env, read_exam
+from alphago.mcts.evaluator import HashEvaluator
+from alphago.nn.net import NeuralNet
+from alphago.records.record import save_records
+from alphago.training.selfplay import selfplay
+from tests.exams.small_exams import ENV, engine
+
+ROOT = Path(__file__).parents[2]
+TEN = MakeSettings(positions=10, first_ply=1, per_game=3, komi=0.5)
+
+pytestmark = pytest.mark.usefixtures("no_engine_is_left")
+
+
+@pytest.fixture(scope="module")
+def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Twelve games on 3x3."""
+    path = tmp_path_factory.mktemp("games") / "games.npz"
+    records = selfplay(GoEnv(3, komi=0.5), HashEvaluator(), 4, 12, seed=1, groups=1, opening_plies=3)
+    with path.open("wb") as file:
+        save_records(file, records)
+    return path
+
+
+def make(file: Path, engine: str, games: Path, making: MakeSettings = TEN) -> int:
+    return make_exam(file, engine, [games], 3, making)
+
+
+def rows_of(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_bytes().splitlines()[1:]]
+
+
+class TestOwnEngine:
+    def test_it_is_made_and_taken(self, games: Path, tmp_path: Path) -> None:
+        """By `alphago analysis` as another process: its network's own opinion, so it loses next to nothing itself."""
+        net = NeuralNet(GoEnv(3, komi=0.5), tower_height=1, channels=8)
+        net.save(tmp_path / "net.safetensors")
+        command = f"{sys.executable} -m alphago analysis {tmp_path / 'net.safetensors'} --threads 1"
+        told: list[tuple[int, int]] = []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PYTHONPATH", str(ROOT))
+            count = make_exam(
+                tmp_path / "exam", command, [games], 3, MakeSettings(positions=4, first_ply=1, komi=0.5),
+                tell=lambda *both: told.append(both),
+            )  # fmt: skip
+        assert count == 4
+        assert told == [(done, 4) for done in range(5)]
+        exam = read_exam(tmp_path / "exam")
+        assert exam.judge.startswith(f"judged by alphago {alphago.__version__} with NeuralNet(GoEnv(3, komi=0.5)")
+        assert exam.provenance["visits"] == {"position": 12, "move": 1}
+        for one, position in zip(exam.positions, exam.positions_of(net.env), strict=True):
+            legal = np.flatnonzero(position.legal_mask)
+            after = [position.play(int(action)) for action in legal]
+            values = np.array([p.result if p.is_over else net(p)[1] for p in after])
+            mine = (1 + position.to_play * values) / 2
+            np.testing.assert_allclose(one.rates[legal], mine.max() - mine, atol=0.01)
+        assert alphago.exam(net, 0, file=tmp_path / "exam").grades[0].positions == 4
+
+
+class TestJudging:
+    def test_the_losses_are_of_the_side_to_move(self, games: Path, tmp_path: Path) -> None:
+        """The engine's answers are known: win rate and lead belong together, and the best move loses nothing."""
+        assert make(tmp_path / "exam", engine(tmp_path), games) == 10
+        exam = read_exam(tmp_path / "exam")
+        movers = {board.to_play for board in exam.boards}
+        assert movers == {1, -1}
+        for one, position in zip(exam.positions, exam.boards, strict=True):
+            assert one.black_win == pytest.approx(0.5 + one.black_lead * 0.8 / 6, abs=2e-3)
+            assert DOUBT <= one.black_win <= 1 - DOUBT
+            assert abs(one.black_lead) <= 3 * LEAD
+            going = [int(a) for a in np.flatnonzero(position.legal_mask) if not position.play(int(a)).is_over]
+            np.testing.assert_allclose(
+                one.rates[going] - one.rates[going].min(),
+                (one.points[going] - one.points[going].min()) * 0.8 / 6, atol=3e-3,
+            )  # fmt: skip
+            assert np.nanmin(one.points) == np.nanmin(one.rates) == 0
+            assert np.isfinite(one.points[position.legal_mask]).all()
+
+    def test_a_move_that_ends_the_game_is_scored(self, tmp_path: Path) -> None:
+        """After B2 and a pass Black's pass wins by 8.5: the engine is not asked what it would say."""
+        one = Drawn(0, ENV.position(komi=0.5).after(["B2", "pass"]), root=(0.5, 1.0))
+        one.after = {0: (0.6, 3.0), 1: (0.9, 2.0), ENV.pass_action: (1.0, 8.5)}
+        judged = one.result()
+        assert judged.best == ENV.pass_action
+        assert judged.points[[0, 1, ENV.pass_action]].tolist() == [5.5, 6.5, 0]
+        assert judged.rates[[0, 1]].tolist() == pytest.approx([0.4, 0.1])
+        white = Drawn(0, ENV.position(komi=0.5).after(["B2"]), root=(0.5, 1.0), after=one.after).result()
+        assert white.points[[0, 1, ENV.pass_action]].tolist() == [1, 0, 6.5]
+        assert white.rates[[0, 1, ENV.pass_action]].tolist() == pytest.approx([0, 0.3, 0.4])
+        assert white.best == 0  # 1 point and nothing of the win rate, instead of nothing and 0.3
+
+
+class TestDrawing:
+    def test_no_position_twice(self, games: Path) -> None:
+        records = read_games_of([games], ENV)
+        drawn = list(draw(ENV, records, MakeSettings(per_game=20, first_ply=0)))
+        keys = {symmetric_key(one.position) for one in drawn}
+        assert len(keys) == len(drawn) > 12
+        assert [one.number for one in drawn] == list(range(len(drawn)))
+        assert sum(not one.position.moves for one in drawn) == 1
+
+    def test_a_symmetry_is_the_same_position(self) -> None:
+        start = ENV.position(komi=0.5)
+        assert symmetric_key(start.after(["A1", "B2"])) == symmetric_key(start.after(["C3", "B2"]))
+        assert symmetric_key(start.after(["A1", "B2"])) != symmetric_key(start.after(["A2", "B2"]))
+        assert symmetric_key(start) != symmetric_key(ENV.position(komi=1.5))
+
+    def test_limits(self, games: Path) -> None:
+        making = MakeSettings(first_ply=2, last_ply=4, per_game=5, komi=2.5, seed=3)
+        drawn = list(draw(ENV, read_games_of([games], ENV), making))
+        assert {len(one.position.moves) for one in drawn} <= {2, 3, 4}
+        assert {one.position.komi for one in drawn} == {2.5}
+
+    def test_no_games(self, games: Path) -> None:
+        with pytest.raises(ValueError, match="holds no game of GoEnv"):
+            read_games_of([games], exam_env(4))
+
+
+class TestResuming:
+    def test_after_a_kill(self, games: Path, tmp_path: Path) -> None:
+        """Killed in the middle and called again, it makes the file of an undisturbed call."""
+        make(tmp_path / "whole", engine(tmp_path), games)
+        program = (
+            "import sys\nfrom tests.exams.test_making import *\n"
+            f"make(Path({str(tmp_path / 'exam')!r}), {engine(tmp_path, 60, 'sys.stdin.read()')!r}, "
+            f"Path({str(games)!r}))"
+        )
+        process = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, start_new_session=True)
+        try:
+            until = time.monotonic() + 120
+            while not (tmp_path / "exam").exists() or len((tmp_path / "exam").read_bytes().splitlines()) < 3:
+                assert time.monotonic() < until
+                assert process.poll() is None
+                time.sleep(0.05)
+        finally:
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
+        begun = (tmp_path / "exam").read_bytes()
+        (tmp_path / "exam").write_bytes(begun + b'{"size": 3, "komi": 0.5, "mov')  # the kill came while it wrote
+        assert 2 < len(begun.splitlines()) < 11
+        assert make(tmp_path / "exam", engine(tmp_path), games) == 10
+        assert (tmp_path / "exam").read_bytes() == (tmp_path / "whole").read_bytes()
+
+    def test_after_the_engine_failed(self, games: Path, tmp_path: Path) -> None:
+        with pytest.raises(EngineError, match="the process has ended"):
+            make(tmp_path / "exam", engine(tmp_path, 60, "sys.exit(1)"), games)
+        before = rows_of(tmp_path / "exam")
+        assert 0 < len(before) < 10
+        assert make(tmp_path / "exam", engine(tmp_path), games) == 10
+        assert rows_of(tmp_path / "exam")[: len(before)] == before
+
+    def test_more_positions(self, games: Path, tmp_path: Path) -> None:
+        """A finished exam grows, and asks nothing if it has enough."""
+        few = MakeSettings(positions=4, first_ply=1, per_game=3, komi=0.5)
+        assert make(tmp_path / "exam", engine(tmp_path), games, few) == 4
+        assert make(tmp_path / "exam", engine(tmp_path, 0, "sys.exit(1)"), games, few) == 4
+        assert make(tmp_path / "exam", engine(tmp_path), games) == 10
+        make(tmp_path / "whole", engine(tmp_path), games)
+        assert (tmp_path / "exam").read_bytes() == (tmp_path / "whole").read_bytes()
+
+    def test_games_that_have_no_more(self, games: Path, tmp_path: Path) -> None:
+        making = MakeSettings(positions=1000, first_ply=1, komi=0.5)
+        found = make(tmp_path / "exam", engine(tmp_path), games, making)
+        assert 0 < found <= 12
+        assert found == len(read_exam(tmp_path / "exam"))
+
+    @pytest.mark.parametrize(("change", "message"), [
+        ({"seed": 5}, "got drawn {.*'seed': 0.*} instead of {.*'seed': 5"),
+        ({"visits": 50}, "got visits {'position': 12, 'move': 1} instead of {'position': 50, 'move': 1}"),
+    ])  # fmt: skip
+    def test_other_settings(self, games: Path, tmp_path: Path, change: dict[str, int], message: str) -> None:
+        make(tmp_path / "exam", engine(tmp_path), games)
+        before = (tmp_path / "exam").read_bytes()
+        making = MakeSettings(**{"positions": 20, "first_ply": 1, "per_game": 3, "komi": 0.5, **change})
+        with pytest.raises(ValueError, match=f"exam must have been begun by the same call, {message}"):
+            make(tmp_path / "exam", engine(tmp_path), games, making)
+        assert (tmp_path / "exam").read_bytes() == before
+
+    def test_another_file_is_not_overwritten(self, games: Path, tmp_path: Path) -> None:
+        for text in ("my diary", "my diary\n", '{"a": 1}\n'):
+            (tmp_path / "diary").write_text(text)
+            with pytest.raises(ValueError, match="diary"):
+                make(tmp_path / "diary", engine(tmp_path), games)
+            assert (tmp_path / "diary").read_text() == text
+
+    def test_a_damaged_line(self, games: Path, tmp_path: Path) -> None:
+        make(tmp_path / "exam", engine(tmp_path), games)
+        lines = (tmp_path / "exam").read_bytes().splitlines(keepends=True)
+        (tmp_path / "exam").write_bytes(b"".join([*lines[:3], b"###\n", *lines[4:]]))
+        with pytest.raises(ValueError, match="exam, line 4 must be a JSON object, got ###"):
+            make(
+                tmp_path / "exam",
+                engine(tmp_path),
+                games,
+                MakeSettings(positions=20, first_ply=1, per_game=3, komi=0.5),
+            )

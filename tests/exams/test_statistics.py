@@ -1,0 +1,103 @@
+"""Intervals on numbers whose intervals are known, pairs, and halves."""
+
+import math
+
+import numpy as np
+import pytest
+
+from alphago.exams.statistics import (
+    correlation_of,
+    halves_of,
+    mean_difference,
+    mean_of,
+    root_difference,
+    root_mean_square,
+    share_of,
+)
+
+Z = 1.959964
+
+
+class TestIntervals:
+    def test_mean(self) -> None:
+        """1, 2, 3, 4, 5: a mean of 3, a standard deviation of sqrt(2.5), a standard error of sqrt(0.5)."""
+        found = mean_of(np.array([1.0, 2, 3, 4, 5]))
+        assert found.value == 3
+        assert found.margin == pytest.approx(Z * math.sqrt(0.5))
+        assert (found.low + found.high) / 2 == pytest.approx(3)
+
+    def test_share(self) -> None:
+        """Wilson's for 0 of 10: from 0 to z^2 / (n + z^2)."""
+        found = share_of(np.zeros(10, np.bool_))
+        assert (found.value, found.low) == (0, 0)
+        assert found.high == pytest.approx(Z**2 / (10 + Z**2))
+
+    def test_root_mean_square(self) -> None:
+        """Errors of 3 and 4: the root of 12.5; squares of 9 and 16 have a standard error of 3.5."""
+        found = root_mean_square(np.array([3.0, -4.0]))
+        assert found.value == pytest.approx(math.sqrt(12.5))
+        assert found.margin == pytest.approx(Z * 3.5 / (2 * math.sqrt(12.5)))
+
+    def test_correlation(self) -> None:
+        x = np.arange(103.0)
+        noise = np.where(np.arange(103) % 2, 40.0, -40.0)
+        found = correlation_of(x, x + noise)
+        assert found.value == pytest.approx(np.corrcoef(x, x + noise)[0, 1])
+        assert math.atanh(found.high) - math.atanh(found.low) == pytest.approx(2 * Z / 10)
+        assert found.low < found.value < found.high < 1
+
+    def test_unknown(self) -> None:
+        assert all(map(math.isnan, mean_of(np.zeros(0))))
+        assert all(map(math.isnan, root_mean_square(np.array([1.0, math.nan]))))
+        assert all(map(math.isnan, correlation_of(np.ones(9), np.arange(9.0))))
+        one = mean_of(np.array([2.5]))
+        assert one.value == 2.5
+        assert math.isnan(one.margin)
+
+    def test_coverage(self) -> None:
+        """Intervals of means of 100 skewed numbers, as losses are, have the true mean nearly 95 times of 100."""
+        generator = np.random.default_rng(0)
+        found = [mean_of(generator.exponential(1, 100)) for _ in range(2000)]
+        assert 0.92 < np.mean([one.low <= 1 <= one.high for one in found]) < 0.96
+
+
+class TestPairs:
+    def test_what_is_common_falls_out(self) -> None:
+        """Two players that lose the same but for 0.1: alone the means are uncertain, their difference is not."""
+        lost = np.random.default_rng(1).exponential(1, 50)
+        found = mean_difference(lost + 0.1, lost)
+        assert found.value == pytest.approx(0.1)
+        assert found.margin == pytest.approx(0, abs=1e-12)
+        assert mean_of(lost).margin > 0.2
+
+    def test_bools(self) -> None:
+        first, second = np.array([True, True, False, True]), np.array([True, False, False, False])
+        assert mean_difference(first, second).value == 0.5
+
+    def test_roots(self) -> None:
+        errors = np.random.default_rng(2).normal(0, 1, 200)
+        found = root_difference(2 * errors, errors)
+        assert found.value == pytest.approx(root_mean_square(errors).value)
+        # The difference is a root mean square itself, so its interval is that of the errors.
+        assert found.margin == pytest.approx(root_mean_square(errors).margin)
+        assert all(map(math.isnan, root_difference(errors, np.full(200, math.nan))))
+
+
+class TestHalves:
+    def test_their_gap_is_twice_the_standard_error(self) -> None:
+        values = np.random.default_rng(3).normal(5, 2, 400)
+        found = halves_of(values)
+        assert found.gap == pytest.approx(2 * mean_of(values).margin / Z, rel=0.1)
+        assert found.agreement == 1
+
+    def test_a_difference_of_nothing_divides_them(self) -> None:
+        values = np.random.default_rng(4).normal(0, 1, 400)
+        assert halves_of(values - values.mean()).agreement < 0.05
+
+    def test_the_same_at_every_call(self) -> None:
+        values = np.random.default_rng(5).normal(0, 1, 30)
+        assert halves_of(values) == halves_of(values)
+
+    def test_one_position(self) -> None:
+        with pytest.raises(ValueError, match="halves must be of two positions or more, got 1"):
+            halves_of(np.ones(1))

@@ -1,0 +1,45 @@
+"""Graphs with folded norms and fused convolutions compute what the modules do, in as few calls as they should."""
+
+import pytest
+import torch
+from torch import nn
+
+from alphago.env.go import GoEnv
+from alphago.nn.base import ResidualTower
+from alphago.nn.inference.fusion import fold_batch_norms, fuse_convolutions
+from alphago.nn.net import NeuralNet
+from tests.nn.boards import lived_in
+
+
+class Fused(nn.Module):
+    """A convolution, an addition and a relu, as a device might compute them in one call."""
+
+    def __init__(self, conv: nn.Conv2d, relu: bool) -> None:
+        super().__init__()
+        self.conv, self.relu = conv, relu
+
+    def forward(self, inputs, other=0.0):
+        outputs = self.conv(inputs) + other
+        return torch.relu(outputs) if self.relu else outputs
+
+
+def fuse(net: NeuralNet) -> list[tuple[type[nn.Module], int]]:
+    """The classes of the modules that are called, and their numbers of arguments; the results are checked."""
+    planes, base = torch.rand(2, 16, 5, 5), lived_in(net).eval().requires_grad_(False).base_net
+    graph = fuse_convolutions(fold_batch_norms(base), planes, Fused)
+    torch.testing.assert_close(graph(planes), base(planes))
+    calls = [node for node in graph.graph.nodes if node.op == "call_module"]
+    return [(type(graph.get_submodule(node.target)), len(node.args)) for node in calls]
+
+
+@pytest.mark.parametrize("size_free", [False, True])
+def test_default_towers_are_fused(size_free):
+    """A change of torch's internals must not slow the evaluator down unnoticed."""
+    calls = fuse(NeuralNet(GoEnv(5), tower_height=2, channels=8, size_free=size_free))
+    whole_board = [(nn.Linear, 1)] if size_free else []  # between the two convolutions of the second block
+    assert calls == [(Fused, 1), (Fused, 1), (Fused, 2), (Fused, 1), *whole_board, (Fused, 2)]
+
+
+def test_preactivation_sums_are_part_of_the_convolution():
+    calls = fuse(NeuralNet(GoEnv(5), ResidualTower(16, 8, 3, block="preactivation")))
+    assert [count for kind, count in calls if kind is Fused] == [1, 1, 2, 1, 2, 1, 2]

@@ -1,0 +1,306 @@
+"""GTP's Go commands, as a controller sees them."""
+
+import contextlib
+import json
+from collections import Counter
+
+import pytest
+
+from alphago.env.go import GoEnv
+from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
+from alphago.nn.model_files import ModelError
+from alphago.nn.net import NeuralNet
+from alphago.ui.gtp.game_commands import GoEngine
+from tests.diagrams import draw, tidy
+from tests.ui.gtp.engine import BLACK, WHITE, ask, engine, prefers
+
+# Black takes nothing back but what White took: the third move repeats the board, with White to play.
+SEND_TWO = "b B5, w A4, b D5, w B4, b C4, w E1, b A5, w C5, b B5"
+
+
+class TestSetup:
+    def test_boardsize_with_a_network(self) -> None:
+        gtp = engine(5)
+        assert ask(gtp, "play b c3", "boardsize 5") == ["", ""]
+        assert not gtp.game.position.board.any()
+        assert ask(gtp, "boardsize 7", "boardsize 0", "boardsize -5") == ["? unacceptable size"] * 3
+        assert ask(gtp, "boardsize", "boardsize x", "boardsize 5.0") == ["? syntax error"] * 3
+
+    def test_boardsize_without_one(self, capsys: pytest.CaptureFixture) -> None:
+        gtp = GoEngine(GoEnv(5), None, 4)
+        assert capsys.readouterr().err == ("alphago gtp: no model was given: playing with a search without a network\n")
+        for size in (2, 7, 9):
+            assert ask(gtp, f"boardsize {size}", "play b a1", "genmove w")[1] == ""
+            assert gtp.game.position.board.shape == (size, size)
+        assert ask(gtp, "boardsize 1", "boardsize 26") == ["? unacceptable size"] * 2
+        assert gtp.game.env.N == 9
+
+    def test_surplus_arguments_are_ignored(self) -> None:
+        assert ask(engine(), "boardsize 5 7", "komi 5 x", "play b c3 d4", "name x") == ["", "", "", "alphago"]
+
+    @pytest.mark.parametrize(("text", "komi"), [("6.5", 6.5), ("0", 0), ("-3.5", -3.5), (".5", 0.5), ("1e2", 100)])
+    def test_komi(self, text: str, komi: float) -> None:
+        gtp = engine()
+        assert ask(gtp, f"komi {text}") == [""]
+        assert gtp.game.position.komi == komi
+
+    @pytest.mark.parametrize("text", ["", "x", "nan", "inf", "1_0", "5,5", "0x1"])
+    def test_no_komi(self, text: str) -> None:
+        assert ask(engine(), f"komi {text}") == ["? syntax error"]
+
+    def test_a_komi_that_the_game_cannot_have(self) -> None:
+        gtp = engine()
+        assert ask(gtp, "komi 6.25") == ["? komi must be a multiple of 0.5 from -1000 to 1000, got 6.25"]
+        assert gtp.game.position.komi == 7.5
+
+    def test_komi_holds_from_then_on(self) -> None:
+        gtp = GoEngine(GoEnv(5), None, 0)
+        assert ask(gtp, "final_score") == ["W+7.5"]
+        assert ask(gtp, "play b c3", "komi 0.5", "final_score") == ["", "", "B+24.5"]
+        assert gtp.game.position.moves_text() == "B C3"
+        assert ask(gtp, "clear_board", "final_score", "boardsize 7", "final_score") == ["", "W+0.5", "", "W+0.5"]
+
+    def test_komi_of_the_environment(self) -> None:
+        """It is of that board alone, as a network's that was trained with it."""
+        gtp = GoEngine(GoEnv(5, komi=3.5), None, 0)
+        assert ask(gtp, "final_score", "boardsize 7", "final_score") == ["W+3.5", "", "W+9"]
+        assert ask(gtp, "boardsize 5", "final_score") == ["", "W+3.5"]
+
+    def test_komi_that_was_given(self) -> None:
+        """It holds for every board, also where it is the usual one of the first."""
+        gtp = GoEngine(GoEnv(5, komi=7.5), None, 0, komi=7.5)
+        assert GoEnv(5).komi == 7.5
+        assert ask(gtp, "boardsize 7", "final_score", "komi 1", "boardsize 5", "final_score") == [
+            "", "W+7.5", "", "", "W+1",
+        ]  # fmt: skip
+
+    def test_a_given_komi_that_the_game_cannot_have(self) -> None:
+        with pytest.raises(ValueError, match=r"komi must be a multiple of 0\.5 .*, got 6\.25"):
+            GoEngine(GoEnv(5), None, 0, komi=6.25)
+
+
+class TestPlay:
+    def test_colours_and_points_in_any_case(self) -> None:
+        gtp = engine()
+        moves = ("play b c3", "play WHITE D3", "play Black pass", "play w PASS")
+        assert ask(gtp, *moves) == [""] * 4
+        assert gtp.game.position.moves_text() == "B C3, W D3, B pass, W pass"
+
+    @pytest.mark.parametrize("line", ["play b", "play", "genmove", "undo_", "time_left b 5", "time_settings 1 2"])
+    def test_too_little(self, line: str) -> None:
+        assert ask(engine(), line) == ["? unknown command" if line == "undo_" else "? syntax error"]
+
+    @pytest.mark.parametrize("move", ["x c3", "b i3", "b z9", "b f1", "b a0", "b a6", "b 33", "b resign", "b c33"])
+    def test_no_colour_or_point(self, move: str) -> None:
+        assert ask(engine(), f"play {move}") == ["? invalid color or coordinate"]
+
+    def test_illegal_moves(self, capsys: pytest.CaptureFixture) -> None:
+        gtp = engine()
+        assert ask(gtp, "play b c3", "play w c3") == ["", "? illegal move"]
+        assert ask(gtp, "play b a2", "play b b1", "play w a1") == ["", "", "? illegal move"]
+        told = capsys.readouterr().err.splitlines()
+        assert told[0].startswith("alphago gtp: illegal move C3: Black has a stone there, in GoEnv(5")
+        assert "illegal move A1: suicide" in told[1]
+        assert gtp.game.position.moves_text() == "B C3, W pass, B A2, W pass, B B1"
+
+    def test_undo(self) -> None:
+        gtp = engine()
+        ask(gtp, "play b c3", "play w d3", "genmove b", "play w pass")
+        assert ask(gtp, "undo", "undo", "undo", "undo", "undo") == [""] * 4 + ["? cannot undo"]
+        assert gtp.game.position.moves == ()
+        assert ask(gtp, "play w c3", "clear_board", "undo") == ["", "", "? cannot undo"]
+
+    def test_undo_brings_captured_stones_back(self) -> None:
+        gtp = engine(3)
+        ask(gtp, "play b a1", "play w a2", "play b c3", "play w b1")
+        assert draw(gtp.game.position) == tidy("..X\nO..\n.O.")
+        ask(gtp, "undo")
+        assert draw(gtp.game.position) == tidy("..X\nO..\nX..")
+
+    def test_showboard(self) -> None:
+        gtp = engine(3)
+        ask(gtp, "play b b2")
+        assert ask(gtp, "showboard") == [
+            "\n    A B C\n 3  . . .  3\n 2  .(X).  2\n 1  . . .  1\n    A B C\n"
+            "   move 1: White (O) to play, komi 7.5\n   captures: X 0, O 0"
+        ]  # fmt: skip
+
+    @pytest.mark.parametrize(
+        ("komi", "moves", "score"),
+        [("7", "", "W+7"), ("9", "b b2", "0"), ("6.5", "b b2", "B+2.5"), ("9.5", "b b2", "W+0.5"), ("-2", "", "B+2")],
+    )
+    def test_final_score(self, komi: str, moves: str, score: str) -> None:
+        gtp = engine(3)
+        ask(gtp, f"komi {komi}", *([f"play {moves}"] if moves else []))
+        assert ask(gtp, "final_score") == [score]
+
+
+class TestRules:
+    def test_they_are_told(self) -> None:
+        assert json.loads(ask(engine(), "kata-get-rules")[0]) == {
+            "hasButton": False, "ko": "POSITIONAL", "scoring": "AREA", "suicide": False, "tax": "NONE",
+            "whiteHandicapBonus": "0",
+        }  # fmt: skip
+        game = GoEngine(GoEnv(5, ko="simple", suicide=True), UniformEvaluator(), 0)
+        told = ask(game, "kata-get-rules")[0]
+        assert json.loads(told)["ko"] == "SIMPLE"
+        assert ask(game, f"kata-set-rules {told}", "kata-get-rules") == ["", told]
+
+    def test_they_are_taken_and_stay(self) -> None:
+        """Sending two and returning one is legal under simple and situational ko."""
+        gtp = engine()
+        moves = [f"play {move}" for move in SEND_TWO.split(", ")]
+        for rules, last in (("aga", ""), ("chinese", "? illegal move"), ("japanese", ""), ("new_zealand", "")):
+            assert ask(gtp, "clear_board", f"kgs-rules {rules}", *moves)[-1] == last
+        assert ask(gtp, "clear_board", *moves)[-1] == ""
+
+    @pytest.mark.parametrize(
+        ("line", "failure"),
+        [("kgs-rules", "syntax error"), ("kgs-rules mine", "unknown rules"), ("kata-set-rules 7", "unknown rules")],
+    )
+    def test_no_rules(self, line: str, failure: str) -> None:
+        assert ask(engine(), line, "name") == [f"? {failure}", "alphago"]
+
+    def test_during_a_game(self) -> None:
+        """The game goes on, unless it would have been illegal; then nothing changes."""
+        gtp = engine()
+        assert ask(gtp, "kgs-rules japanese", *[f"play {move}" for move in SEND_TWO.split(", ")])[-1] == ""
+        before = draw(gtp.game.position)
+        assert ask(gtp, "kata-set-rules chinese") == ["? the game is illegal under these rules"]
+        assert ask(gtp, "kata-set-rules aga") == [""]
+        assert draw(gtp.game.position) == before
+        assert json.loads(ask(gtp, "kata-get-rules")[0])["ko"] == "SITUATIONAL"
+
+    def test_as_json(self) -> None:
+        gtp = engine()
+        given = '{"hasButton":false,"ko":"SIMPLE", "scoring":"TERRITORY","suicide":true,"tax":"SEKI"}'
+        assert ask(gtp, f"kata-set-rules {given}") == [""]
+        told = json.loads(ask(gtp, "kata-get-rules")[0])
+        assert (told["ko"], told["suicide"], told["scoring"]) == ("SIMPLE", True, "AREA")
+        assert ask(gtp, 'kata-set-rules {"ko":"NONE"}', "kata-set-rules {ko", "kata-set-rules {}") == [
+            "? unknown rules", "? unknown rules", "",
+        ]  # fmt: skip
+
+    def test_a_suicide(self) -> None:
+        lines = ["play b A2", "play w C3", "play b B1", "play w C2", "play b B2", "play w A1"]
+        assert ask(engine(3), *lines)[-1] == "? illegal move"
+        assert ask(engine(3), "kgs-rules nz", *lines)[-1] == "? illegal move"  # a single stone's is none under any
+        two = ["play w A1", "play b A2", "play b B2", "play b C1", "play w B1"]
+        assert ask(engine(3), *two)[-1] == "? illegal move"
+        gtp = engine(3)
+        assert ask(gtp, "kata-set-rules tromp-taylor", *two)[-1] == ""
+        assert draw(gtp.game.position) == tidy("...\nXX.\n..X")
+
+
+class TestHandicap:
+    def test_fixed(self) -> None:
+        gtp = engine(9)
+        assert ask(gtp, "fixed_handicap 3") == ["C3 G7 C7"]
+        assert gtp.game.position.to_play == WHITE
+        assert draw(gtp.game.position).count("X") == 3
+        assert ask(gtp, "play w E5", "undo", "genmove w")[:2] == ["", ""]
+        assert gtp.game.position.board[2, 2] == BLACK
+        assert ask(gtp, "fixed_handicap 2") == ["? board not empty"]
+        ask(gtp, "clear_board")
+        assert not gtp.game.position.board.any()
+
+    def test_free(self) -> None:
+        gtp = engine(9)
+        assert ask(gtp, "place_free_handicap 12") == ["C3 G7 C7 G3 C5 G5 E7 E3 E5"]
+        assert ask(gtp, "clear_board", "set_free_handicap A1 b2 J9") == ["", ""]
+        assert gtp.game.position.setup == {"black": "J9 B2 A1", "to_play": "white"}
+        assert ask(gtp, "play b C3", "play w D4", "komi 0.5") == ["", "", ""]  # Black out of turn
+        assert draw(gtp.game.position).count("X") == 4
+
+    @pytest.mark.parametrize("readouts", [0, 8])
+    def test_nobody_resigns_for_it(self, readouts: int) -> None:
+        """What was measured in even games says nothing here; what the command line says holds everywhere."""
+        network = prefers("C3", "D3", value=1.0)  # Black wins
+        network.resign_threshold = -0.75
+        gtp = engine(9, network, readouts)
+        assert ask(gtp, "play b C3", "genmove w") == ["", "resign"]
+        assert ask(gtp, "clear_board", "fixed_handicap 2", "genmove w")[2] != "resign"
+        gtp = engine(9, network, readouts, resign_threshold=-0.9)
+        assert ask(gtp, "fixed_handicap 2", "genmove w")[1] == "resign"
+
+    @pytest.mark.parametrize(
+        ("line", "failure"),
+        [
+            ("fixed_handicap", "syntax error"),
+            ("fixed_handicap 1", "invalid number of stones"),
+            ("fixed_handicap 10", "invalid number of stones"),
+            ("place_free_handicap 1", "invalid number of stones"),
+            ("set_free_handicap A1", "bad vertex list"),
+            ("set_free_handicap A1 A1", "bad vertex list"),
+            ("set_free_handicap A1 pass", "bad vertex list"),
+            ("set_free_handicap A1 K9", "bad vertex list"),
+        ],
+    )
+    def test_none(self, line: str, failure: str) -> None:
+        gtp = engine(9)
+        assert ask(gtp, line) == [f"? {failure}"]
+        assert not gtp.game.position.board.any()
+
+    def test_small_boards_have_no_places(self) -> None:
+        assert ask(engine(5), "place_free_handicap 2") == ["? invalid number of stones"]
+
+
+class TestGenmove:
+    def test_at_random(self) -> None:
+        """Every legal action equally often, on any board, and the same ones from the same seed."""
+        moves = []
+        for seed in (1, 1, 2):
+            game = engine(network="random", seed=seed)
+            assert ask(game, "boardsize 3") == [""]
+            moves.append(" ".join(ask(game, *["genmove b", "genmove w"] * 4)))
+        assert moves[0] == moves[1] != moves[2]
+        game = engine(2, "random", seed=1)
+        counts = Counter(ask(game, *["clear_board", "genmove b"] * 500)[1::2])
+        assert set(counts) == {"A1", "A2", "B1", "B2", "pass"}
+        assert min(counts.values()) > 50
+
+    @pytest.mark.parametrize(("threshold", "raises"), [(None, True), (-1.0, False)])
+    def test_a_broken_note_on_resigning(self, threshold: float | None, raises: bool) -> None:
+        """It ends the start, and not a game, unless the controller says when to resign."""
+        net = NeuralNet(GoEnv(3), tower_height=0, channels=4)
+        net.notes = {"resign_threshold": "nan"}
+        with pytest.raises(ModelError, match="resign_threshold") if raises else contextlib.nullcontext():
+            GoEngine(GoEnv(3), net, 2, resign_threshold=threshold)
+
+    def test_the_move_is_played(self) -> None:
+        gtp = engine()
+        move = ask(gtp, "genmove b")[0]
+        assert gtp.game.position.moves_text() == f"B {move}"
+        assert ask(gtp, f"play w {move}") == ["? illegal move"]
+
+    def test_the_tree_is_kept(self) -> None:
+        gtp = engine(network=HashEvaluator(), readouts=40)
+        ask(gtp, "genmove b", "play w a5", "genmove b")
+        assert gtp.thinker.player.position.moves[:2] == gtp.game.position.moves[:2]
+        assert gtp.thinker.player.root_visits > 40
+
+    def test_raw_policy(self) -> None:
+        """No search: the most probable legal action; Black, who has lost, passes."""
+        gtp = engine(network=prefers("C3", "D3", "pass", value=-1.0), readouts=0)
+        assert ask(gtp, "genmove b", "genmove w", "genmove b") == ["C3", "D3", "pass"]
+
+    def test_resign(self) -> None:
+        for readouts in (0, 8):
+            lost = engine(network=prefers("C3", value=-1.0), readouts=readouts, resign_threshold=-0.9)
+            assert ask(lost, "genmove b") == ["resign"]
+            assert lost.game.plays == []
+            assert ask(lost, "genmove w") != ["resign"]  # White has won
+            stubborn = engine(network=prefers("C3", value=-1.0), readouts=readouts)
+            assert ask(stubborn, "genmove b") != ["resign"]
+
+    def test_whole_games_are_legal(self) -> None:
+        """Our engine against itself in one process, both colours, to the end."""
+        gtp = engine(3, readouts=20, seed=1)
+        for _ in range(3 * 9):
+            if ask(gtp, "genmove b", "genmove w") == ["pass", "pass"]:
+                break
+        assert gtp.game.is_over
+
+    def test_readouts(self) -> None:
+        with pytest.raises(ValueError, match=r"readouts must be an integer .*, got -1"):
+            engine(readouts=-1)

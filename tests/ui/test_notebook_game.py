@@ -1,0 +1,154 @@
+"""A game in a notebook: the widget's Python side, with a browser that is played by the test."""
+
+import builtins
+import sys
+import time
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("anywidget", reason="anywidget is not installed")
+
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.game import Position
+from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
+from alphago.ui.notebook_game import NotebookGame, play_in_notebook
+from alphago.ui.terminal.terminal_game import play
+from alphago.ui.web.page_files import STATIC, bundle
+
+GO = GoEnv(5, komi=0.5)
+PATIENCE = 120.0  # seconds after which something hangs
+
+
+def even(position: Position) -> tuple[np.ndarray, float]:
+    """A network that knows nothing."""
+    return position.legal_mask / max(1, position.legal_mask.sum()), 0.0
+
+
+class Shell:
+    """What IPython's shell in a notebook has."""
+
+    def __init__(self) -> None:
+        self.kernel = object()
+        self.execution_count = 7
+
+
+@pytest.fixture
+def displayed(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """A notebook; what is displayed in it."""
+    ipython = pytest.importorskip("IPython", reason="IPython is not installed")
+    shell, shown = Shell(), []
+    monkeypatch.setattr(ipython, "get_ipython", lambda: shell)
+    monkeypatch.setattr("IPython.display.display", lambda *things, **_: shown.extend(things))
+    return shown
+
+
+@pytest.fixture
+def games() -> Iterator[list[NotebookGame]]:
+    """Games that are closed in the end."""
+    made: list[NotebookGame] = []
+    yield made
+    for game in made:
+        game.close()
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "nothing happens"
+        time.sleep(0.01)
+
+
+def from_browser(game: NotebookGame, **message: Any) -> None:
+    """What the page's module sends: it arrives at the widget as a custom message."""
+    game.widget._handle_custom_msg(message, [])
+
+
+def test_the_cell_returns_at_once_and_the_engine_answers(displayed: list[Any], games: list[NotebookGame]) -> None:
+    game = play(GO, even, num_readouts=4)
+    assert isinstance(game, NotebookGame)
+    games.append(game)
+    assert displayed == [game.widget]
+    assert len(game.position.moves) == 0
+    from_browser(game, type="hello")
+    from_browser(game, type="play", move="C3")
+    wait_for(lambda: len(game.position.moves) == 2)
+    assert game.position.moves[0] == GO.from_text("C3")
+    assert game.position.to_play == 1
+    assert game.result == ""
+
+
+def test_the_engine_begins_where_you_are_white(displayed: list[Any], games: list[NotebookGame]) -> None:
+    games.append(game := play(ConnectFourEnv(), even, num_readouts=4, mode=1))
+    wait_for(lambda: len(game.position.moves) == 1)
+
+
+def test_a_game_of_ones_own_without_search(displayed: list[Any], games: list[NotebookGame]) -> None:
+    games.append(game := play(TicTacToeEnv(), even, num_readouts=0))
+    from_browser(game, type="play", move="B2")
+    wait_for(lambda: len(game.position.moves) == 2)
+
+
+def test_handicap_and_resignation(displayed: list[Any], games: list[NotebookGame]) -> None:
+    games.append(game := play(GoEnv(9), even, num_readouts=4, handicap=2))
+    wait_for(lambda: len(game.position.moves) == 1)  # White moves first
+    assert (game.position.board == 1).sum() == 2
+    from_browser(game, type="resign")
+    wait_for(lambda: game.result == "White wins by resignation")
+    assert repr(game) == f"<a game of {GoEnv(9)} in a notebook, White wins by resignation>"
+
+
+def test_it_is_shown_once_in_its_cell_and_again_in_others(displayed: list[Any], games: list[NotebookGame]) -> None:
+    games.append(game := play_in_notebook(GO, even, 0, 4))
+    game._ipython_display_()  # the value of the cell
+    assert len(displayed) == 1
+    sys.modules["IPython"].get_ipython().execution_count += 1
+    game._ipython_display_()
+    assert displayed == [game.widget, game.widget]
+
+
+def test_errors_reach_the_board(
+    displayed: list[Any], games: list[NotebookGame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    games.append(game := play(GO, even, num_readouts=4))
+    told: list[dict[str, Any]] = []
+    monkeypatch.setattr(game.widget, "send", told.append)
+    from_browser(game, type="play", move="Z9")
+    wait_for(lambda: any("is not a point of" in str(message.get("text")) for message in told))
+
+
+def test_wrong_arguments_raise_in_the_cell(displayed: list[Any]) -> None:
+    with pytest.raises(ValueError, match="mode must be 0"):
+        play(GO, even, mode=2)
+    with pytest.raises(ValueError, match="num_readouts or seconds must limit a move"):
+        play(GO, even, num_readouts=None)
+    assert displayed == []
+
+
+def test_the_widget_is_the_pages_own_module(displayed: list[Any], games: list[NotebookGame]) -> None:
+    games.append(game := play(GO, even, num_readouts=4))
+    assert str(game.widget._esm) == bundle("board")
+    assert str(game.widget._css) == (STATIC / "board.css").read_text("utf-8")
+
+
+def test_without_anywidget_it_is_played_in_text(displayed: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "anywidget", None)
+    monkeypatch.setattr(builtins, "input", lambda prompt: "quit")
+    printed: list[str] = []
+    monkeypatch.setattr(builtins, "print", lambda *words, **_: printed.append(" ".join(map(str, words))))
+    assert isinstance(play(GO, even, num_readouts=4), Position)
+    assert "a board in the notebook needs anywidget: pip install 'alphago[notebook]'" in printed[0]
+
+
+def test_a_terminal_stays_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """IPython without a kernel, and text that is asked for."""
+    ipython = pytest.importorskip("IPython", reason="IPython is not installed")
+    for shell in (None, SimpleNamespace()):
+        monkeypatch.setattr(ipython, "get_ipython", lambda shell=shell: shell)
+        assert isinstance(play(GO, even, num_readouts=4, read=lambda prompt: "quit", write=lambda text: None), Position)
+    monkeypatch.setattr(ipython, "get_ipython", Shell)
+    assert isinstance(play(GO, even, num_readouts=4, read=lambda prompt: "quit", write=lambda text: None), Position)

@@ -1,0 +1,295 @@
+"""Boards driven by messages, without a browser: playing, going back, engines, studying, and what is refused."""
+
+import re
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.game import GameBatch, GameEnv
+from alphago.env.go import GoEnv
+from alphago.env.gomoku import GomokuEnv
+from alphago.env.oware import OwareEnv
+from alphago.env.reversi import ReversiEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
+from alphago.mcts.evaluator import HashEvaluator
+from alphago.ui.web.limits import MOST_WAITING, most_readouts
+from alphago.ui.web.new_game import link_of, open_link
+from tests.ui.web.desks import GO5, PATIENCE, Guest, stones
+
+GAMES: list[GameEnv] = [GomokuEnv(6, 3), ConnectFourEnv(), ReversiEnv(4), OwareEnv(60), TicTacToeEnv()]
+SURFACES = {
+    "gomoku": "lines", "connect-four": "holes", "reversi": "squares", "oware": "houses", "tic-tac-toe": "squares",
+}  # fmt: skip
+
+
+class Broken(HashEvaluator):
+    """An engine that fails from some evaluation on."""
+
+    def __init__(self, good: int) -> None:
+        self.left = good
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise RuntimeError("the cable has come off")
+        super().evaluate(batch, slots, priors, values)
+
+
+def test_two_people_play_and_one_captures() -> None:
+    with Guest() as guest:
+        state = guest.play("C3 B3 E5 C4 E4 D3 E3 C2")
+        assert stones(state) == "....X ..O.X .O.OX ..O.. ....."
+        assert state["view"]["captures"] == [0, 1]
+        assert [state["node"], state["line"]] == [8, list(range(9))]
+        assert state["added"] == [{"node": 8, "parent": 7, "move": GO5.from_text("C2"), "mover": -1}]
+        assert not state["over"]
+
+
+def test_two_passes_end_the_game_and_say_that_stones_count() -> None:
+    with Guest() as guest:
+        guest.post("play", move="C3")
+        guest.post("play", move=25)
+        assert guest.until("notice")["text"].startswith("Stones on the board count as alive")
+        guest.until("state")
+        state = guest.ask("play", move="pass")
+        assert state["over"]
+        assert state["result"] == {"text": "Black wins by 24.5", "winner": 1, "short": "B+24.5"}
+        assert guest.refused("play", move="A1").startswith("Illegal move A1: the game is over")
+
+
+def test_undo_redo_and_variations() -> None:
+    """What was taken back stays in the tree, and redo follows what was looked at last."""
+    with Guest() as guest:
+        guest.play("C3 C4")
+        assert guest.ask("undo")["node"] == 1
+        state = guest.play("D4")
+        assert [state["node"], state["line"]] == [3, [0, 1, 3]]
+        guest.ask("undo")
+        assert guest.ask("redo")["node"] == 3
+        assert guest.ask("go", node=2)["line"] == [0, 1, 2]
+        guest.ask("go", node=1)
+        assert guest.ask("play", move="C4")["node"] == 2
+        assert guest.ask("go", node=0)["line"] == [0, 1, 2]
+        assert guest.refused("undo") == "There is no move to take back."
+
+
+def test_steps_count_from_where_the_board_is_when_they_arrive() -> None:
+    """Keys come faster than answers: a page cannot know the node that its next step begins at."""
+    with Guest() as guest:
+        guest.play("C3 C4 D4")
+        guest.ask("go", node=2)
+        guest.play("B2")
+        for kind, fields in (("step", {"count": -1}), ("variation", {"direction": -1}), ("step", {"count": -1}),
+                             ("step", {"count": 1}), ("step", {"count": 1}), ("variation", {"direction": 1}),
+                             ("variation", {"direction": -1})):  # fmt: skip
+            guest.post(kind, **fields)
+        nodes = [guest.until("state")["node"] for _ in range(5)]
+        assert nodes == [2, 1, 2, 4, 3]
+        assert guest.ask("step", count=-4000)["line"] == [0, 1, 2, 3]
+        assert guest.ask("step", count=4000)["node"] == 3
+        assert guest.refused("step", count=5000).startswith("Count must be an integer from -4000 to 4000, got 5000")
+        assert guest.refused("variation", direction=True).startswith("Direction must be an integer from -1 to 1, got")
+
+
+def test_study_and_analysis_are_turned_on_and_off_without_knowing_which_they_are() -> None:
+    with Guest() as guest:
+        assert guest.ask("toggle", what="study")["study"]
+        guest.post("toggle", what="analysing")
+        guest.post("toggle", what="study")
+        guest.post("toggle", what="analysing")
+        state = guest.until("state", lambda state: not state["analysing"] and not state["study"])
+        assert not state["busy"]
+        guest.post("toggle", what="analysing")
+        assert guest.until("state", lambda state: state["analysing"])["study"]
+        guest.ask("stop")
+        assert guest.refused("toggle", what="players").startswith("What must be study or analysing, got 'players'")
+
+
+def test_against_the_engine_undo_goes_back_to_the_persons_own_move() -> None:
+    with Guest() as guest:
+        guest.ask("strength", readouts=8)
+        guest.ask("players", white="engine")
+        state = guest.play("C3")
+        assert state["view"]["moves"] == 2
+        assert guest.ask("play", move=state["view"]["legal"][0])["view"]["moves"] == 4
+        assert guest.ask("undo")["view"]["moves"] == 2
+        assert guest.ask("undo")["view"]["moves"] == 0
+        assert guest.ask("redo")["view"]["moves"] == 2
+
+
+def test_the_engine_shows_its_thinking_and_the_network_alone_does_not_search() -> None:
+    with Guest() as guest:
+        guest.ask("strength", readouts=60)
+        guest.post("move")
+        thought = guest.until("thinking", lambda message: message["readouts"] == 60)
+        assert thought["analysis"]["moves"][0]["visits"] > 0
+        assert 0 < thought["analysis"]["win"] < 1
+        played = guest.until("state", lambda state: not state["busy"])
+        assert played["view"]["last"] == thought["analysis"]["moves"][0]["move"]
+        guest.ask("strength", tree=False)
+        guest.post("move")
+        alone = guest.until("thinking")
+        assert alone["readouts"] == 0
+        probable = max(alone["analysis"]["moves"], key=lambda move: move["prior"])
+        assert guest.until("state", lambda state: not state["busy"])["view"]["last"] == probable["move"]
+
+
+def test_a_new_game_by_its_options() -> None:
+    with Guest() as guest:
+        options = {"board_size": 9, "komi": 0.5, "rules": "AGA"}
+        guest.post("new", game="go", options=options, handicap=3, black="human", white="human")
+        game = guest.until("game")["game"]
+        options = {option["name"]: option["value"] for option in game["options"]}
+        assert (game["title"], options) == ("Go 9x9", {"board_size": 9, "komi": 0.5, "rules": "AGA", "handicap": 0})
+        state = guest.until("state")
+        assert state["view"]["toPlay"] == -1
+        assert state["view"]["stones"].count("X") == 3
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"game": "chess"}, "There is no game 'chess'"),
+        ({"options": {"board_size": 26}}, "board_size must be an integer from 2 to 25, got 26"),
+        ({"options": {"board_size": "x"}}, "board_size must be an integer from 2 to 25"),
+        ({"options": {"komi": 0.3}}, "komi must be a multiple of 0.5"),
+        ({"options": {"rules": "Martian"}}, "rules must be one of Chinese"),
+        ({"options": {"kom": 5}}, "go has no option 'kom': did you mean komi?"),
+        ({"options": [5]}, "options must be an object"),
+        ({"options": {"board_size": 9}, "handicap": 77}, "handicap must be an integer from 0 to 9"),
+        ({"black": "god"}, "black must be human or engine, got 'god'"),
+    ],
+)
+def test_a_wrong_option_is_refused_and_the_game_stays(fields: dict[str, object], sentence: str) -> None:
+    with Guest() as guest:
+        guest.play("C3")
+        assert guest.refused("new", **fields).lower().startswith(sentence.lower())
+        assert guest.ask("go", node=1)["view"]["moves"] == 1
+
+
+def test_commands_that_do_not_fit_are_answered_in_a_sentence() -> None:
+    with Guest() as guest:
+        for message, sentence in {
+            "jump": "There is no command 'jump'",
+            "go": "Node must be a number, got None",
+            "play": "Move must be an action or a written move",
+            "redo": "There is no move to play again",
+            "run-game": "No run was given to this server",
+            "open": "A file must be a text",
+        }.items():
+            assert guest.refused(message).startswith(sentence), message
+        guest.session.post("nonsense")
+        assert guest.until("notice")["text"] == "A message must be an object with a type, got 'nonsense'."
+        guest.until("state")
+        assert guest.refused("play", move="Z9").startswith("'Z9' is not a point of GoEnv(5")
+        assert guest.refused("strength", network="../../etc/passwd").startswith("Network must be one of hash, playouts")
+        assert guest.refused("strength", readouts=10**9).startswith("Readouts must be an integer from 1 to")
+        assert guest.refused("strength", readouts=None, seconds=None).startswith("Readouts or seconds must limit")
+
+
+def test_a_resignation_can_be_taken_back() -> None:
+    with Guest() as guest:
+        state = guest.ask("resign")
+        assert state["result"]["short"] == "W+R"
+        assert guest.refused("play", move="C3").startswith("The game is over by resignation")
+        assert not guest.ask("undo")["over"]
+        assert guest.play("C3")["view"]["moves"] == 1
+
+
+def test_an_engine_that_fails_says_so_and_the_board_stays_usable() -> None:
+    with Guest(network=Broken(3)) as guest:
+        guest.ask("strength", readouts=400)
+        assert guest.refused("move") == "The engine has failed: RuntimeError: the cable has come off."
+        state = guest.play("C3")
+        assert [state["view"]["moves"], state["busy"]] == [1, ""]
+
+
+def test_study_evaluates_what_is_looked_at_and_review_the_whole_line() -> None:
+    with Guest() as guest:
+        guest.play("C3 B2 D4")
+        state = guest.ask("study", study=True)
+        assert state["analysis"]["visits"] == 1
+        guest.post("review", readouts=20)
+        reviewed = {}
+        while len(reviewed) < 4:
+            thought = guest.until("thinking")
+            if thought["analysis"]["visits"] >= 20:
+                reviewed[thought["evaluation"]["node"]] = thought["evaluation"]["win"]
+        assert sorted(reviewed) == [0, 1, 2, 3]
+        assert guest.until("state", lambda state: not state["busy"])["node"] == 3
+
+
+def test_analysis_goes_on_until_it_is_stopped_and_a_page_that_leaves_stops_it() -> None:
+    with Guest() as guest:
+        guest.post("study", study=True, analysing=True)
+        guest.until("thinking", lambda message: message["readouts"] > 50)
+        assert not guest.ask("stop")["analysing"]
+        guest.post("study", study=True, analysing=True)
+        guest.until("thinking")
+        guest.session.detach()
+        told = []
+        guest.session.attach(told.append)
+        deadline = time.monotonic() + PATIENCE
+        while not any(message["type"] == "state" for message in told):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert [message["type"] for message in told][:2] == ["game", "state"]
+        assert not told[1]["busy"]
+        guest.session.attach(guest.told.put)
+
+
+def test_study_is_off_when_a_game_against_the_engine_begins() -> None:
+    with Guest() as guest:
+        guest.ask("study", study=True)
+        assert guest.ask("new", game="go", options={}, black="human", white="human")["study"]
+        assert not guest.ask("new", game="go", options={}, black="human", white="engine")["study"]
+
+
+def test_engine_against_engine_plays_to_the_end() -> None:
+    with Guest(GoEnv(3, komi=0.5).match_variant()) as guest:
+        guest.ask("strength", tree=False)
+        state = guest.ask("players", black="engine", white="engine")
+        assert state["over"]
+        assert state["view"]["moves"] >= 2
+
+
+@pytest.mark.parametrize("env", GAMES, ids=lambda env: env.name)
+def test_every_game_is_played_to_its_end(env: GameEnv, games_as_before: None) -> None:
+    """Black by chance, White by playouts, as a page would: by what the view calls legal."""
+    generator = np.random.default_rng(1)
+    with Guest(env) as guest:
+        guest.ask("strength", readouts=4)
+        guest.ask("players", white="engine")
+        state = guest.ask("go", node=0)
+        while not state["over"]:
+            state = guest.ask("play", move=int(generator.choice(state["view"]["legal"])))
+        assert re.match(r"(Black|White) wins|A draw", state["result"]["text"])
+        link = state["link"]
+        tree = open_link(link, {env.name: env})
+        assert tree.position.is_over
+        assert link_of(tree) == link
+    with Guest(env) as other:
+        other.post("hello", link=link)
+        assert other.until("game")["game"]["surface"] == SURFACES[env.name]
+        assert other.until("state")["over"]
+
+
+def test_messages_that_wait_are_limited() -> None:
+    with Guest() as guest:
+        held = threading.Event()
+        guest.session.send = lambda message: None
+        guest.session.attach(lambda message: held.wait(PATIENCE) and None)  # type: ignore[func-returns-value]
+        taken = [guest.session.post({"type": "stop"}) for _ in range(2 * MOST_WAITING)]
+        held.set()
+        assert taken.count(True) <= MOST_WAITING + 2
+        assert not taken[-1]
+        guest.session.attach(guest.told.put)
+        guest.until("game")
+
+
+def test_readouts_are_limited_by_memory() -> None:
+    assert most_readouts(GoEnv(5)) == 100_000
+    assert most_readouts(GoEnv(25)) * 626 * 5 <= 128 * 1024 * 1024
