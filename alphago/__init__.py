@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from alphago.arena.match import MatchResult, evaluate
     from alphago.arena.tuning import Tuning, tune
+    from alphago.env.batch import GameBatch
     from alphago.env.check import check_game
     from alphago.env.connect_four import ConnectFourEnv
-    from alphago.env.game import GameBatch, GameEnv, IllegalMove, Position
+    from alphago.env.game import GameEnv
     from alphago.env.go import GoEnv
     from alphago.env.gomoku import GomokuEnv
     from alphago.env.oware import OwareEnv
+    from alphago.env.position import IllegalMove, Position
     from alphago.env.reversi import ReversiEnv
     from alphago.exams.exam_result import ExamResult
     from alphago.exams.taking import exam
@@ -45,9 +47,9 @@ __version__ = "0.1.0"
 # Where each public name lives, lowest floor first; nothing is imported before it is used.
 _HOMES = {
     "GameEnv": "alphago.env.game",
-    "GameBatch": "alphago.env.game",
-    "Position": "alphago.env.game",
-    "IllegalMove": "alphago.env.game",
+    "GameBatch": "alphago.env.batch",
+    "Position": "alphago.env.position",
+    "IllegalMove": "alphago.env.position",
     "GoEnv": "alphago.env.go",
     "GomokuEnv": "alphago.env.gomoku",
     "ConnectFourEnv": "alphago.env.connect_four",

@@ -24,7 +24,7 @@ from solved_games import bits_of, judge_values, share
 from alphago import ConnectFourEnv, MCTSPlayer
 from alphago.arena.alphabeta import AlphaBetaSearch
 from alphago.cli.models import load
-from alphago.env.game import Position
+from alphago.env.position import Position
 
 HEIGHT, WIDTH = 6, 7
 BOTTOM = sum(1 << (7 * column) for column in range(WIDTH))  # the lowest point of each column

@@ -13,6 +13,7 @@ import numpy as np
 from figures import rate, stamp
 
 from alphago import GameEnv, NeuralNet, Puct, evaluate, load_model
+from alphago.env.games import selfplay_game
 from alphago.nn.threads import one_torch_thread
 
 GAMES = 64  # of a batch of positions
@@ -21,7 +22,7 @@ GAMES = 64  # of a batch of positions
 def positions(env: GameEnv, seed: int = 0) -> Any:
     """A batch of positions after a different number of random moves each."""
     random, batch, slots = np.random.default_rng(seed), env.new_batch(GAMES), np.arange(GAMES)
-    left = random.integers(0, int(env.usual_length), GAMES)
+    left = random.integers(0, int(selfplay_game(env).usual_length), GAMES)
     for ply in range(int(left.max())):
         mask = batch.legal_mask(slots, np.empty((GAMES, env.action_space), np.bool_))
         going = np.flatnonzero((left > ply) & mask.any(axis=1))

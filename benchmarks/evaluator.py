@@ -23,7 +23,7 @@ from figures import Figures, add_option
 
 from alphago import GoEnv, NeuralNet, load_model, selfplay
 from alphago.cli.rates import network_rate
-from alphago.env.game import GameBatch
+from alphago.env.batch import GameBatch
 from alphago.mcts.evaluator import Evaluator
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.frozen import frozen_parts

@@ -9,9 +9,10 @@ import argparse
 import time
 
 from alphago import load_model, selfplay
+from alphago.env.games import selfplay_game
 from alphago.nn.inference.hardware import describe_machine
-from alphago.training.parts import run_settings
 from alphago.training.recipes import RECIPES
+from alphago.training.run_parts import run_settings
 
 
 def main() -> None:
@@ -30,7 +31,7 @@ def main() -> None:
     def rate(flight: int, games: int) -> float:
         began = time.perf_counter()
         played = selfplay(
-            env.training_variant(), evaluator, settings.readouts, games, games_in_flight=flight, seed=0, **how
+            selfplay_game(env).variant(), evaluator, settings.readouts, games, games_in_flight=flight, seed=0, **how
         )
         return sum(map(len, played)) / (time.perf_counter() - began)
 

@@ -14,7 +14,7 @@ from figures import stamp
 from alphago import GomokuEnv, MCTSPlayer
 from alphago.arena.alphabeta import AlphaBetaSearch
 from alphago.cli.models import load
-from alphago.env.game import Position
+from alphago.env.position import Position
 
 SIDES = {1: "Black", -1: "White"}
 RESULTS = {1: "won", 0: "drawn", -1: "lost"}

@@ -13,7 +13,7 @@ from gpu_figures import OPENING, Figure, Scale, game_of_all, matrix_rate, usual_
 from torch.utils.flop_counter import FlopCounterMode
 
 from alphago import GoEnv, NeuralNet, selfplay, train
-from alphago.env.game import GameBatch
+from alphago.env.batch import GameBatch
 from alphago.nn.threads import Workers
 from alphago.training.batches import to_device
 from alphago.training.history import METRICS, number, read_history

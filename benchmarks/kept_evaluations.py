@@ -16,14 +16,15 @@ from statistics import median
 import numpy as np
 
 from alphago import GoEnv, load_model
-from alphago.env.game import GameBatch
+from alphago.env.batch import GameBatch
+from alphago.env.games import selfplay_game
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import Search
 from alphago.nn.inference.hardware import processor
 from alphago.nn.threads import one_torch_thread
 from alphago.training.group import Group
-from alphago.training.parts import run_settings
 from alphago.training.recipes import RECIPES
+from alphago.training.run_parts import run_settings
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 
 GAMES = 128  # side by side
@@ -72,7 +73,7 @@ def main() -> None:
     print(f"{'':<22} evaluations a move: kept, empty      moves/s: kept, empty       ratio")
     for size in BOARDS:
         preset = RECIPES[f"{size}x{size}"]
-        env = preset.make_env().training_variant()
+        env = selfplay_game(preset.make_env()).variant()
         evaluator = load_model(f"{size}x{size}", env).evaluator()
         for readouts in READOUTS:
             settings = (

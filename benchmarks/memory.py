@@ -12,9 +12,10 @@ import tracemalloc
 from figures import Figures, add_option
 
 from alphago import ReplayMemory, load_model, selfplay
+from alphago.env.games import selfplay_game
 from alphago.records.record import RecordBuilder, save_records
-from alphago.training.parts import run_settings
 from alphago.training.recipes import RECIPES
+from alphago.training.run_parts import run_settings
 
 WANTED = 500_000  # positions of a run's memory
 
@@ -26,8 +27,8 @@ def main() -> None:
     add_option(parser)
     options = parser.parse_args()
     figures = Figures(options.json)
-    env = RECIPES["9x9"].make_env().training_variant()
-    settings = run_settings(num_games=options.games, games_in_flight=64).selfplay
+    env = selfplay_game(RECIPES["9x9"].make_env()).variant()
+    settings = run_settings(num_games=options.games, games_in_flight=64).filled("cpu").selfplay
     names = ("opening_plies", "resign_threshold")
     chosen = {name: getattr(settings, name) for name in names}
     records = selfplay(env, load_model("9x9"), options.readouts, options.games, games_in_flight=64, seed=0, **chosen)

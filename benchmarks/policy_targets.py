@@ -19,12 +19,14 @@ import argparse
 import numpy as np
 
 from alphago import Gumbel, load_model, selfplay
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
+from alphago.env.games import selfplay_game
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import Search
 from alphago.nn.inference.hardware import processor
-from alphago.training.parts import run_settings
 from alphago.training.recipes import recipe_for
+from alphago.training.run_parts import run_settings
 
 SETTINGS = (
     "16/8/1", "6/6/1", "8/8/1", "8/8/2", "12/12/1", "12/12/2", "16/16/1", "16/16/2", "24/12/1", "32/16/1", "64/16/1",
@@ -123,7 +125,7 @@ def main() -> None:
     options = parser.parse_args()
     count = options.positions
     board = recipe_for(load_model(options.net).env).make_env(options.size)
-    env = board.training_variant()
+    env = selfplay_game(board).variant()
     net, judge = (load_model(name, board).evaluator() for name in (options.net, options.judge))
     positions = drawn_positions(env, net, count)
     values = judged(env, judge, positions, count, options.readouts)

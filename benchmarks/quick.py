@@ -23,7 +23,7 @@ import torch
 from figures import Figures, add_option
 
 from alphago.cli.rates import network_rate, playout_rate, random_starts, simulation_rate
-from alphago.env.game import GameBatch
+from alphago.env.batch import GameBatch
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import Evaluator, HashEvaluator
 from alphago.mcts.kernels.nodes import ROOT

@@ -27,7 +27,7 @@ from solved_games import bits_of, judge_values, share
 from alphago import MCTSPlayer, ReversiEnv
 from alphago.arena.alphabeta import AlphaBetaSearch
 from alphago.cli.models import load
-from alphago.env.game import Position
+from alphago.env.position import Position
 
 MOST_SIZE = 6  # of the boards of which a side's stones, bit 8 row + column, can be shifted within 63 bits
 ENTRIES = 1 << 22  # of the solver's table

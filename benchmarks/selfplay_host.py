@@ -16,7 +16,9 @@ import numpy as np
 from figures import stamp
 
 from alphago import GoEnv
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
+from alphago.env.games import selfplay_game
 from alphago.nn.threads import Workers
 from alphago.system.stopwatch import Stopwatch
 from alphago.training.selfplay import SelfPlay
@@ -77,7 +79,7 @@ def main() -> None:
         kinds = spent(env, options, workers)
     for kind, microseconds in sorted(kinds.items(), key=lambda pair: -pair[1]):
         print(f"{kind:10} {microseconds:8.2f} us a move")
-    plies, python, trees = env.usual_length, kinds["games"], kinds["tree"]
+    plies, python, trees = selfplay_game(env).usual_length, kinds["games"], kinds["tree"]
     print(f"games of {plies:.0f} plies: Python alone allows {1e6 / (python * plies):,.0f} games/s,")
     print(f"trees {1e6 / (trees * plies):,.0f} games/s for each core that works on them")
 

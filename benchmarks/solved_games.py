@@ -9,7 +9,7 @@ import numpy as np
 from figures import Figures
 
 from alphago.arena.match import wilson
-from alphago.env.game import Position
+from alphago.env.position import Position
 from alphago.mcts.analysis import analyze
 
 

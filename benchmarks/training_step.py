@@ -16,9 +16,9 @@ from alphago.nn.inference.hardware import describe_machine
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
 from alphago.training.learner import Learner
-from alphago.training.parts import run_settings
 from alphago.training.precision import random_sample
 from alphago.training.recipes import RECIPES
+from alphago.training.run_parts import run_settings
 
 WARM_UP = 3  # steps of each kind that are not counted
 

@@ -1,6 +1,6 @@
-"""The pictures of the documents: what a network sees on a board, and the curves of a run.
+"""The pictures of the documents: what a network sees on a board, its worst moves, and the curves of a run.
 
-    python docs/draw.py            # docs/board.svg, docs/strength.svg and docs/losses.svg
+    python docs/draw.py            # docs/board.svg, docs/worst_moves.svg, docs/strength.svg and docs/losses.svg
     python docs/draw.py --only board
 
 The curves come from docs/results/run_7x7.json, one run of 7x7 by its recipe.
@@ -10,7 +10,7 @@ import argparse
 import json
 from pathlib import Path
 
-from alphago import load_model
+from alphago import exam, load_model
 from alphago.arena.match import wilson
 from alphago.drawing.axes import SHARE
 from alphago.drawing.curves import Curve, CurvePanel, curves_picture
@@ -41,6 +41,11 @@ def draw_board(path: Path) -> None:
     to_svg(sheet(pictures, ["Black to move", seen], 2, cell=420)).save(path)
 
 
+def draw_worst_moves(path: Path) -> None:
+    """The ten moves of the package's exam with which the packaged 9x9 network loses most at 64 readouts."""
+    exam("9x9", 64).sheet().save(path)
+
+
 def draw_strength(path: Path) -> None:
     """Win rates against opponents that stay the same, with their 95 % intervals, over the games of the run."""
     run = json.loads(RUN.read_text("utf-8"))
@@ -69,7 +74,7 @@ def draw_losses(path: Path) -> None:
     to_svg(curves_picture(panels, 2, AXIS, size=(360, 200))).save(path)
 
 
-DRAWERS = {"board": draw_board, "strength": draw_strength, "losses": draw_losses}
+DRAWERS = {"board": draw_board, "worst_moves": draw_worst_moves, "strength": draw_strength, "losses": draw_losses}
 
 
 def main() -> None:

@@ -15,7 +15,9 @@ import pytest
 import torch
 
 from alphago import GoEnv, NeuralNet, OwareEnv, evaluate
-from alphago.env.game import GameBatch, GameEnv, Position
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.puct import Puct
 from alphago.mcts.search import Search

@@ -19,10 +19,27 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the built site."""
     pytest.importorskip("mkdocs", reason="mkdocs is not installed")
     path = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(path)]
-    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
+    built = build(ROOT, path)
     assert built.returncode == 0, built.stdout + built.stderr
     return path
+
+
+def build(root: Path, path: Path) -> "subprocess.CompletedProcess[str]":
+    """Build the site of the repository at `root` as `make docs` does: --quiet would make --strict void."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(path)]
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=900)
+
+
+def test_a_link_that_leads_nowhere_fails(tmp_path: Path) -> None:
+    """The check can fail: on a page of its own, with a link to a page or an anchor that is not there."""
+    pytest.importorskip("mkdocs", reason="mkdocs is not installed")
+    (tmp_path / "docs").mkdir()
+    settings = "site_name: a\nvalidation:\n  anchors: warn\n"
+    (tmp_path / "mkdocs.yml").write_text(settings)
+    for link, code in (("[a](index.md#a)", 0), ("[a](nowhere.md)", 1), ("[a](index.md#nowhere)", 1)):
+        (tmp_path / "docs" / "index.md").write_text(f"# a\n\n{link}\n")
+        assert build(tmp_path, tmp_path / "site").returncode == code
+    assert "--quiet" not in (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
 def identifiers(page: Path) -> set[str]:
@@ -49,16 +66,19 @@ def test_every_public_name_is_on_the_api_page(site: Path) -> None:
 
 
 def test_links_within_the_site_lead_somewhere(site: Path) -> None:
-    pages = {page.name: identifiers(page) for page in site.glob("*.html")}
+    pages = {page: identifiers(page) for page in site.rglob("*.html") if page.name != "404.html"}
     links = [
         (page, target, anchor)
         for page in pages
-        for target, anchor in re.findall(r'href="([\w.]*)(?:#([^"]*))?"', (site / page).read_text("utf-8"))
+        for target, anchor in re.findall(r'href="(?!\w+:|//)([^"#?]*)[^"#]*(?:#([^"]*))?"', page.read_text("utf-8"))
     ]
     assert len(links) > 100
+    assert len({page.parent for page in pages}) > 1
     for page, target, anchor in links:
-        assert (target or page) in pages or (site / target).exists(), f"{page} links to {target}"
-        assert not anchor or anchor in pages[target or page], f"{page} links to {target}#{anchor}"
+        there = (page.parent / target).resolve() if target else page
+        there = there / "index.html" if there.is_dir() else there
+        assert there.exists(), f"{page} links to {target}"
+        assert not anchor or there not in pages or anchor in pages[there], f"{page} links to {target}#{anchor}"
 
 
 def test_pages_load_nothing_from_elsewhere(site: Path) -> None:

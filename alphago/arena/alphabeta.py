@@ -12,8 +12,9 @@ import numpy as np
 from alphago.arena.kernels import alphabeta as kernels
 from alphago.arena.kernels.alphabeta import POINT, WIN
 from alphago.arena.kernels.evaluations import FARTHEST, SQUARES
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
 from alphago.env.games import is_packaged
+from alphago.env.position import Position
 from alphago.system.validation import check_int, checks_keywords
 
 DEPTH = 8  # of "alphabeta" without a number

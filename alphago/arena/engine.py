@@ -102,14 +102,16 @@ def engine_of_command(name: str) -> Engine:
 
     COMMAND is split into arguments as a shell does, but without pipes and variables.
     """
+    words: list[str] = []
+    why = ""
     try:
-        program, *arguments = shlex.split(name.removeprefix(COMMAND))
-    except ValueError as error:  # nothing to unpack, or an open quotation mark
-        why = f": {error}" if "quotation" in str(error) else ""
-        raise ValueError(
-            f"after {COMMAND} must come a command such as 'gtp:./engine --argument', got {name!r}{why}"
-        ) from None
-    program = os.path.expanduser(program)
+        words = shlex.split(name.removeprefix(COMMAND))
+    except ValueError as error:  # an open quotation mark
+        why = f": {error}"
+    if not words:
+        example = "'gtp:./engine --argument'"
+        raise ValueError(f"after {COMMAND} must come a command such as {example}, got {name!r}{why}")
+    program, arguments = os.path.expanduser(words[0]), words[1:]
     if shutil.which(program) is None:
         raise EngineError(f"{name} cannot be started: there is no program {program}")
     return Engine(name, (program, *arguments))

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from alphago.arena.engine import Engine, EngineError, EngineProcess
+from alphago.env.batch import GameBatch
 from alphago.env.board import result_text
-from alphago.env.game import GameBatch
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 

@@ -2,11 +2,12 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from alphago.system.files import explain_os_error, is_new_or_empty, write_atomic
+from alphago.system.files import explain_os_error, is_new_or_empty, read_file, write_atomic
 
 
 def as_saved(identity: Mapping[str, Any]) -> dict[str, Any]:
@@ -29,7 +30,7 @@ def open_folder(file: Path, identity: Mapping[str, Any], owner: str) -> None:
     if it cannot be created.
     """
     folder = file.parent
-    if file.exists():
+    if os.path.lexists(file):
         if difference := find_difference(file, identity):
             raise ValueError(f"{folder} holds another {file.stem} ({difference}): choose another folder")
         return
@@ -46,7 +47,7 @@ def find_difference(file: Path, identity: Mapping[str, Any]) -> str:
     Raises ValueError if the file is damaged.
     """
     try:
-        saved = dict(json.loads(file.read_text(encoding="utf-8")))
+        saved = dict(json.loads(read_file(file)))
     except (ValueError, TypeError) as error:
         raise ValueError(f"{file} is damaged: {error!r}") from error
     key = next((key for key in identity if saved.get(key) != identity[key]), None)

@@ -21,6 +21,7 @@ from alphago.arena.players import Player, PlayerSource, make_player, resolve_pla
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.drawing.svg import Svg
 from alphago.env.game import GameEnv, check_env
+from alphago.env.games import selfplay_game
 from alphago.mcts.rule import temperature_plies
 from alphago.mcts.search import leaves_for
 from alphago.mcts.search_forms import PLAYERS, SearchForm
@@ -314,11 +315,11 @@ def open_games(env: GameEnv, entrants: Sequence[Entrant], plan: MatchPlan, numbe
 
 
 def own_view(env: GameEnv, player: PlayerSource) -> GameEnv:
-    """Return the match's game as a player's search plays it (`GameEnv.player_view`), with its network's input planes.
+    """Return the match's game as a player's search plays it (`SelfPlayGame.player_view`), with its network's planes.
 
     For an engine the game is not changed.
     """
     own = getattr(player, "env", None)
     if type(own) is type(env) and "planes" in env.config:
         env = env.replace(planes=own.config["planes"])
-    return env if isinstance(player, Engine) else env.player_view()
+    return env if isinstance(player, Engine) else selfplay_game(env).player_view()

@@ -6,7 +6,8 @@ import numpy as np
 
 from alphago.drawing.shapes import sheet
 from alphago.drawing.svg import Svg, to_svg
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
 from alphago.records.game_pictures import small_drawing
 from alphago.system.validation import check_int
 

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
+from alphago.env.games import selfplay_game
 from alphago.mcts.rule import choose_actions
 
 ENOUGH = 500  # openings of a match; 400 games have 200
@@ -18,7 +20,7 @@ def opening_length(env: GameEnv) -> int:
     which an interval would count as independent.
     """
     allowed = env.position().legal_mask
-    choices = int((allowed & env.opening_actions).sum())
+    choices = int((allowed & selfplay_game(env).opening_actions).sum())
     if choices < FEW:
         choices = int(allowed.sum())
     return next((plies for plies in range(2, MOST_PLIES, 2) if choices**plies >= ENOUGH), MOST_PLIES)
@@ -27,12 +29,12 @@ def opening_length(env: GameEnv) -> int:
 def random_points(board: GameBatch, games: np.ndarray, generators: list[np.random.Generator]) -> np.ndarray:
     """Return a random legal action for each game, int32 [n].
 
-    An action is one of `env.opening_actions`, or, if none of those is legal, any legal action.
+    An action is one of `SelfPlayGame.opening_actions`, or, if none of those is legal, any legal action.
     generators: the random generator of each game.
     """
     env = board.env
     legal = board.legal_mask(games, np.empty((len(games), env.action_space), np.bool_))
-    allowed = legal & env.opening_actions
+    allowed = legal & selfplay_game(env).opening_actions
     allowed[~allowed.any(axis=1)] = legal[~allowed.any(axis=1)]
     chance = np.array([generator.random() for generator in generators])
     return choose_actions(allowed.astype(np.int32), np.ones(len(games), np.bool_), chance)

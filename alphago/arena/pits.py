@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from alphago.mcts.evaluator import as_network
 from alphago.mcts.rule import SearchSettings
 from alphago.mcts.search_forms import plain_form
 from alphago.nn.model_files import fingerprint
-from alphago.system.files import write_atomic
+from alphago.system.files import read_named, user_path, write_atomic
 
 LOG = "pits.jsonl"
 
@@ -94,7 +95,7 @@ class PitFolder:
         identity = plan.identity(self.weights)
         if folder is None:
             folder = hashed_folder(f"tune-{plan.name}", identity)
-        self.path = Path(folder)
+        self.path = user_path(folder)
         open_folder(self.path / "tuning.json", identity, "a tuning")
         self.rows = self._earlier_rows()
 
@@ -140,7 +141,7 @@ class PitFolder:
     def _earlier_rows(self) -> dict[tuple[Any, Any], dict[str, Any]]:
         """Return the rows of pits.jsonl, by (candidate, champion); lines that cannot be parsed are left out."""
         path, rows = self.path / LOG, {}
-        for line in path.read_bytes().splitlines() if path.is_file() else ():
+        for line in read_named(path).splitlines() if os.path.lexists(path) else ():
             with contextlib.suppress(ValueError, KeyError, TypeError):
                 row = dict(json.loads(line))
                 rows[row["candidate"], row["champion"]] = row

@@ -17,7 +17,8 @@ from alphago.arena.alphabeta import (
 from alphago.arena.engine import COMMAND, Engine, find_engine
 from alphago.arena.engine_player import EnginePlayer, check_engine
 from alphago.arena.playout_player import PlayoutPlayer, PlayoutSettings, playout_settings
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.env.packaged import packaged_nets
 from alphago.mcts.evaluator import Evaluator, as_evaluator

@@ -11,7 +11,7 @@ from alphago.arena.match_games import MatchGame
 from alphago.env.game import GameEnv
 from alphago.records.sgf import format_sgf
 from alphago.records.sgf.sgf_game import SgfGame
-from alphago.system.files import write_atomic
+from alphago.system.files import append, read_named, user_path, write_atomic
 
 Match = tuple[int, int]  # indices of two players
 
@@ -32,7 +32,7 @@ class ResultFolder:
 
         Raises ValueError if the folder has other contents, OSError if it cannot be created.
         """
-        self.path = Path(path)
+        self.path = user_path(path)
         self.env = env
         self.names = names
         self.games: dict[Match, dict[int, MatchGame]] = {}
@@ -52,8 +52,7 @@ class ResultFolder:
             "counted": game.counted,
             "disagreement": game.disagreement,
         }
-        with open(self._lines, "a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+        append(self._lines, (json.dumps(line) + "\n").encode())
         self._insert(match, game)
 
     def game_name(self, match: Match, number: int) -> str:
@@ -66,7 +65,7 @@ class ResultFolder:
 
     def _read_games(self) -> None:
         """Read the games of earlier calls; an incomplete last line, left by a crash, is removed from the file."""
-        data = self._lines.read_bytes() if self._lines.exists() else b""
+        data = read_named(self._lines) if os.path.lexists(self._lines) else b""
         whole = data[: data.rfind(b"\n") + 1]
         if len(whole) < len(data):
             os.truncate(self._lines, len(whole))

@@ -124,7 +124,7 @@ def ratings_table(tournament: Tournament, played: dict[Match, MatchResult], anch
 
 
 def notes(tournament: Tournament, played: dict[Match, MatchResult]) -> Iterable[str]:
-    """Yield notes on the results: early decisions, engines' faults and disagreements, missing games, and the folder."""
+    """Yield notes on the results: repeated games, early decisions, engines' faults, missing games, and the folder."""
     for match, result in played.items():
         title = " - ".join(tournament.names[i] for i in match)
         verdict = tournament.verdict(match)
@@ -134,6 +134,11 @@ def notes(tournament: Tournament, played: dict[Match, MatchResult]) -> Iterable[
             yield (
                 f"{title}: {decision[verdict.state]} by the sequential test of {elo0:+g} against {elo1:+g} Elo "
                 f"(pairs of games: {verdict.samples}, log likelihood ratio: {verdict.ratio:.2f})"
+            )
+        if result.distinct < len(result.games):
+            yield (
+                f"{title}: {result.distinct} of {len(result.games)} games are distinct; the interval takes all for "
+                "games of their own, and is too narrow"
             )
         if result.forfeits:
             yield f"{title}: games lost by an engine's fault: {len(result.forfeits)}"

@@ -3,15 +3,18 @@
 import argparse
 import contextlib
 import importlib
+import re
 import sys
 from collections.abc import Sequence
 
 import alphago
 from alphago.cli.errors import error_text
 from alphago.cli.options import Parser
-from alphago.system.interrupts import INTERRUPTED, ended_by_interrupt
-from alphago.system.validation import near_misses
+from alphago.system.files import user_path
+from alphago.system.interrupts import INTERRUPTED, ended_by_interrupt, ignore_interrupts
+from alphago.system.validation import near_misses, printable
 
+HOME = re.compile(r"(?<=^)~(?=/|$)|(?<==)~(?=/|$)")
 USAGE_ERROR = 2  # exit code for errors that the user can correct: a missing file, a wrong model, a wrong option
 
 # For each verb, its module, which has `add_options(parser)` and `run(options)`, and a description.
@@ -38,7 +41,9 @@ VERBS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code; arguments: the command line, by default this process's."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    # A shell leaves the ~ of --out=~/net alone.
+    given = sys.argv[1:] if arguments is None else arguments
+    words = [HOME.sub(lambda match: str(user_path(match[0])), word) for word in given]
     if words[:1] == ["help"]:
         words = [*words[1:2], "--help"]
     verb = words[0] if words else "--help"
@@ -55,13 +60,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser = parser_of(verb, words[1:])
         options = parser.parse_args(words[1:])
     try:
-        return int(options.run(options))
+        return run(verb, parser, options)
+    finally:
+        if arguments is None:
+            ignore_interrupts()
+
+
+def run(verb: str, parser: Parser, options: argparse.Namespace) -> int:
+    """Run a verb with its parsed options, and return the exit code; errors that a user can correct are printed."""
+    try:
+        code = int(options.run(options))
+        sys.stdout.flush()  # a full disk is an error of the command, not a line that Python prints at its end
+        return code
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
         if (sentence := error_text(error, parser)) is None:
             raise
-        print(f"alphago {verb}: {sentence}", file=sys.stderr)
+        print(f"alphago {verb}: {printable(sentence)}", file=sys.stderr)
         return USAGE_ERROR
 
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from alphago.arena.standings import table
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, make_game
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.rule import SearchSettings

@@ -1,18 +1,23 @@
 """Convert exceptions to messages for the command line."""
 
 import argparse
+import errno
 import re
 
+from alphago.system.files import os_error_text
 from alphago.system.validation import UnusedSetting
 
 SETTINGS = re.compile(r"\w+(?: (?:or|and) \w+)*(?:, in minutes,)? must ")  # the beginning of a message about a setting
+OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EPIPE)  # what the standard output fails with
 TORCH_MEMORY = re.compile(r"DefaultCPUAllocator.* tried to allocate (\d+) bytes")
 
 
 def error_text(error: BaseException, parser: argparse.ArgumentParser) -> str | None:
     """Return the message for an error that the user can correct; None for a fault of the program."""
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename} cannot be used: {error.strerror}" if error.filename else error.strerror
+        # Files name themselves, so that what is full or closed is what the command prints to.
+        is_output = not error.filename and error.errno in OUTPUT
+        return f"its output cannot be written: {error.strerror}" if is_output else os_error_text(error)
     if isinstance(error, RuntimeError):
         asked = TORCH_MEMORY.search(str(error))
         return None if asked is None else f"there is not enough memory: {int(asked[1]) / 1e9:.1f} GB were asked for"

@@ -23,7 +23,6 @@ DTYPES = ("float32", "bfloat16", "int8", "fastest")
 
 
 def add_options(parser: Parser) -> None:
-    parser.others["--game"] = "exams are of Go"
     parser.description = (
         "Grades networks by positions of Go with the loss of every legal move, as a strong judge sees it: points and "
         "win rate lost a move, best moves, blunders, errors of win rate and lead, with 95 % intervals; several "
@@ -36,15 +35,20 @@ def add_options(parser: Parser) -> None:
     )
     parser.add_argument("networks", nargs="*", metavar="NET", help="one or more; see below")
     parser.add_argument(
-        "--readouts", type=counts, default=(0, 64), metavar="N,…",
+        "--readouts",
+        type=counts,
+        default=(0, 64),
+        metavar="N,…",
         help="simulations per move; 0: the policy alone (0,64)",
-    )  # fmt: skip
+    )
     parser.add_argument("--file", metavar="FILE", help="the exam (the package's for the networks' board)")
     parser.add_argument("--search", choices=tuple(SEARCHES), help="the networks' search (puct)")
     parser.add_argument(
-        "--dtype", choices=DTYPES, default=DTYPES[0],
+        "--dtype",
+        choices=DTYPES,
+        default=DTYPES[0],
         help="the networks' numbers; float32 for grades that hardly depend on the machine (float32)",
-    )  # fmt: skip
+    )
     parser.add_argument("--threads", type=integer, metavar="N", help="number of threads (one per core)")
     parser.add_argument("--halves", action="store_true", help="tell how much random halves of the exam differ")
     parser.add_argument("--sheet", metavar="FILE", help="draw the ten worst moves of the first network, as SVG")
@@ -93,10 +97,15 @@ def grade(options: argparse.Namespace) -> int:
 
     try:
         result = exam(
-            options.networks, options.readouts, file=options.file, search=options.search,
-            dtype=None if options.dtype == "fastest" else options.dtype, device=options.device,
-            threads=options.threads, tell=tell,
-        )  # fmt: skip
+            options.networks,
+            options.readouts,
+            file=options.file,
+            search=options.search,
+            dtype=None if options.dtype == "fastest" else options.dtype,
+            device=options.device,
+            threads=options.threads,
+            tell=tell,
+        )
     finally:
         bar.close()
     print(result)
@@ -115,9 +124,9 @@ def halves_text(result: "ExamResult") -> str:
     lines = ["Random halves of the exam differ, in points lost a move, by (root mean square):"]
     for player, name in enumerate(result.names):
         lines.append(f"  {name} {result.halves(player).gap:.2f}")
-    for player, name in enumerate(result.names[1:], 1):
-        found, before = result.halves(player, player - 1), result.names[player - 1]
-        lines.append(f"  {name} - {before} {found.gap:.2f}; both prefer the same player in {found.agreement:.0%}")
+    for later, earlier in result.pairs:
+        found, name = result.halves(later, earlier), f"{result.names[later]} - {result.names[earlier]}"
+        lines.append(f"  {name} {found.gap:.2f}; both prefer the same player in {found.agreement:.0%}")
     return "\n".join(lines)
 
 

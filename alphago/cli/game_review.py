@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from alphago.cli.models import add_device, load
 from alphago.cli.options import Parser, integer
 from alphago.drawing.image import save_drawing
-from alphago.env.game import IllegalMove
 from alphago.env.go import GoEnv
+from alphago.env.position import IllegalMove
 from alphago.system.files import explain_os_error, write_atomic
+from alphago.system.validation import printable
 
 if TYPE_CHECKING:
     from alphago.records.sgf import SgfGame
@@ -92,7 +93,8 @@ class Reviewer:
                 self.fail(game.faults[0].of(str(path)))
                 continue
             for fault in game.faults:
-                print(f"alphago review: {fault.of(str(path))}; {len(game.moves)} moves are reviewed", file=sys.stderr)
+                told = f"alphago review: {fault.of(str(path))}; {len(game.moves)} moves are reviewed"
+                print(printable(told), file=sys.stderr)
             several = len(games) > 1
             place = self.place(source, path.stem + (f"-{number}" if several else ""))
             try:
@@ -109,7 +111,7 @@ class Reviewer:
             game, self.network(game.board_size), options.readouts, symmetries=options.symmetries, device=options.device
         )
         write(place.parent, place.name, review, options.graph)
-        print(f"{title}\n{review.summary()}")
+        print(printable(f"{title}\n{review.summary()}"))
 
     def place(self, source: Source, stem: str) -> Path:
         """Return the path of a game's review, without suffix; a path that this command has written gets a number."""

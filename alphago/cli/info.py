@@ -10,7 +10,7 @@ from alphago.cli.options import number
 from alphago.cli.rates import measure_rates
 from alphago.nn.inference.hardware import describe_machine
 from alphago.nn.model_files import LATEST, model_file, read_weights
-from alphago.system.validation import check_float
+from alphago.system.validation import check_float, printable
 from alphago.training.call.summary import network_facts, run_summary
 from alphago.training.history import number as number_of
 from alphago.training.history import read_history
@@ -116,4 +116,4 @@ def readable(fact: object) -> str:
         return f"{fact:.1%}"
     if isinstance(fact, list):
         return ", ".join(map(str, fact)) or "none"
-    return "not installed" if fact is None else str(fact)
+    return "not installed" if fact is None else printable(str(fact))

@@ -31,9 +31,11 @@ def add_game(parser: argparse.ArgumentParser, usual: str, usual_size: str) -> No
 
 def add_device(parser: argparse.ArgumentParser, default: str = "auto") -> None:
     parser.add_argument(
-        "--device", choices=("cpu", "cuda", "auto"), default=default,
+        "--device",
+        choices=("cpu", "cuda", "auto"),
+        default=default,
         help="the device of boards and networks; auto: the GPU if there is one that supports them (auto)",
-    )  # fmt: skip
+    )
 
 
 def add_game_settings(parser: Parser) -> None:

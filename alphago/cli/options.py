@@ -17,6 +17,7 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import NoneType, UnionType
 from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
 
@@ -156,15 +157,28 @@ class Setting:
 
 
 class Switch(argparse.BooleanOptionalAction):
-    """The action of an optional bool, with the options --name, --no-name and `--name none`."""
+    """The action of an optional bool, with the options --name, --no-name and `--name none`.
 
-    def __init__(self, *words: Any, **options: Any) -> None:
+    values: the words that its setting may have instead, such as "measured".
+    """
+
+    def __init__(self, *words: Any, values: Sequence[str] = (), **options: Any) -> None:
         super().__init__(*words, **options)
-        self.nargs, self.const, self.metavar = "?", True, "none"
-        self.type = Setting("", (NoneType,)).read
+        self.nargs, self.const, self.metavar = "?", True, "|".join((*values, "none"))
+        self.type = partial(read_word, values)
 
     def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
-        setattr(namespace, self.dest, values if values is None else not option_string.startswith("--no-"))
+        is_word = values is None or isinstance(values, str)
+        setattr(namespace, self.dest, values if is_word else not option_string.startswith("--no-"))
+
+
+def read_word(values: Sequence[str], text: str) -> str | None:
+    """Return the text if it is one of the values, None for "none"; raise ArgumentTypeError for another text."""
+    if text.lower() == "none":
+        return None
+    if text not in values:
+        raise argparse.ArgumentTypeError(f"must be {' or '.join((*values, 'none'))}, got {text!r}")
+    return text
 
 
 integer: Callable[[str], int] = Setting("", (int,)).read
@@ -282,8 +296,9 @@ def add_setting(parser: argparse._ActionsContainer, flag: str, setting: Setting)
     text = setting.help.replace("%", "%%")
     common: dict[str, Any] = {"dest": setting.name, "default": argparse.SUPPRESS, "help": text}
     if bool in setting.types:
-        action = Switch if NoneType in setting.types else argparse.BooleanOptionalAction
-        return parser.add_argument(flag, action=action, **common)
+        if NoneType in setting.types:
+            return parser.add_argument(flag, action=Switch, values=setting.choices, **common)
+        return parser.add_argument(flag, action=argparse.BooleanOptionalAction, **common)
     if setting.choices:
         return parser.add_argument(flag, choices=setting.choices, **common)
     return parser.add_argument(flag, type=setting.read, metavar=setting.metavar, **common)

@@ -5,13 +5,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.kernels.playouts import playout_batch, random_action
 from alphago.mcts.evaluator import Evaluator, HashEvaluator
 from alphago.mcts.puct import Puct
 from alphago.mcts.search import Search
-from alphago.nn.inference.cpu import FORMS, NetEvaluator
+from alphago.nn.inference.cpu import NetEvaluator
+from alphago.nn.inference.cpu_forms import FORMS
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
@@ -28,7 +30,7 @@ def measure_rates(seconds: float) -> dict[str, float]:
     """Return measured rates, in units per second, by name, on 9x9 with the network of the 9x9 recipe.
 
     Playouts and search use one core, networks and training all cores.  Forms of the network (`FORMS` in
-    nn.inference.cpu) that this machine cannot run are left out.
+    nn.inference.cpu_forms) that this machine cannot run are left out.
 
     seconds: time for all measurements together, without compiling and loading.
     """

@@ -10,13 +10,15 @@ from types import NoneType
 from typing import Any, get_type_hints
 
 from alphago.cli.options import Parser, Setting, add_setting, in_shell, typed_setting
-from alphago.system.settings_tree import Entry, SettingsTree
+from alphago.system.settings_tree import SettingEntry, SettingsTree
 
 SHORT = {"num_games": "games", "max_minutes": "minutes"}  # flags of settings that have a longer name in Python
 # Texts for the defaults of self-play's search that depend on other settings.
 SELF_PLAY_DEFAULTS = {
-    "search": "gumbel", "considered": "half of the readouts, 2 to 16", "leaves": "as many as fill a batch"
-}  # fmt: skip
+    "search": "gumbel",
+    "considered": "half of the readouts, 2 to 16",
+    "leaves": "as many as fill a batch",
+}
 
 
 def add_tree(
@@ -66,7 +68,7 @@ def flag_of(keyword: str, flags: Mapping[str, str]) -> str:
     return "--" + flags.get(keyword, keyword).replace("_", "-")
 
 
-def setting_of(entry: Entry) -> Setting:
+def setting_of(entry: SettingEntry) -> Setting:
     """Return an entry of a tree as a Setting; it has no types and choices if it cannot be typed."""
     text = declaration(entry).metadata["help"]
     if entry.slot is not None:
@@ -74,14 +76,14 @@ def setting_of(entry: Entry) -> Setting:
     if "parts" in entry.field.metadata:
         return Setting(entry.keyword, ())
     setting = typed_setting(entry.keyword, get_type_hints(entry.owner)[entry.field.name], entry.default, text)
-    if entry.field.metadata["automatic"] and bool not in setting.types:
+    if entry.field.metadata["automatic"]:
         setting = replace(setting, types=(*setting.types, NoneType))
     if entry.kinds:
         setting = replace(setting, text=f"{text} [{', '.join(entry.kinds)}]")
     return setting
 
 
-def part_setting(entry: Entry, text: str) -> Setting:
+def part_setting(entry: SettingEntry, text: str) -> Setting:
     """Return the Setting of a part's keyword: its names, or its first setting's values, or none."""
     slot = entry.slot
     assert slot is not None
@@ -96,13 +98,13 @@ def part_setting(entry: Entry, text: str) -> Setting:
     return Setting(entry.keyword, types, default, text, names if not types else ())
 
 
-def brief(setting: Setting, entry: Entry) -> str:
+def brief(setting: Setting, entry: SettingEntry) -> str:
     """Return a setting's help in a few words, with the default if there is one; "" if --help does not show it."""
     text = declaration(entry).metadata["shown"]
     names = ", ".join(setting.choices)
     return replace(setting, text=f"{text}: {names}" if names else text).help.replace("%", "%%") if text else ""
 
 
-def declaration(entry: Entry) -> Field[Any]:
+def declaration(entry: SettingEntry) -> Field[Any]:
     """Return the declaration that has an entry's help: that of a part's first setting, if its values stand for it."""
     return entry.field if entry.slot is None or not entry.slot.first else fields(entry.slot.usual)[0]

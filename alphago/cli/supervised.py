@@ -1,14 +1,13 @@
 """`alphago supervised`: train a network on given games."""
 
 import argparse
-import shlex
 from pathlib import Path
 from typing import Any
 
 from alphago.cli.models import add_device
 from alphago.cli.options import Parser, integer, number
 from alphago.cli.settings_flags import add_tree, given_keywords
-from alphago.training.supervised.call import SUPERVISED, USUAL
+from alphago.training.supervised.supervised_settings import SUPERVISED
 
 
 def add_options(parser: Parser) -> None:
@@ -19,9 +18,10 @@ def add_options(parser: Parser) -> None:
     )
     parser.usage = f"{parser.prog} DATASET [OPTIONS]"
     parser.add_argument(
-        "dataset", metavar="DATASET",
+        "dataset",
+        metavar="DATASET",
         help="a dataset (alphago sgf FILES --to DATASET), a run of self-play, or a file or folder of games",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--board-size", type=integer, metavar="N", help="size of the board (the model's, or the dataset's usual one)"
     )
@@ -31,19 +31,17 @@ def add_options(parser: Parser) -> None:
         "--epochs",
         type=number,
         metavar="X",
-        help="how often each game is trained on, on average (1; a resumed run keeps its own)",
+        help="how often each game is trained on, on average, instead of --games (1; a resumed run keeps its own)",
     )
     parser.add_argument("--tower-height", type=integer, metavar="N", help="residual blocks (the board's recipe's)")
     parser.add_argument("--channels", type=integer, metavar="N", help="channels of the network (the board's recipe's)")
-    parser.add_argument("--checks", type=integer, default=20, metavar="N", help="tests on held-out games (20)")
     parser.add_argument("--folder", metavar="PATH", help="the run's folder (a new one in runs)")
     parser.add_argument(
         "--stop-after", type=number, metavar="MINUTES", help="save and stop after so many minutes; --folder resumes"
     )
-    parser.add_argument("--groups", type=integer, metavar="N", help="threads (one per core, or 4 on a GPU)")
     add_device(parser)
     parser.add_argument("--tensorboard", action="store_true", help="write curves for TensorBoard into the run's folder")
-    add_tree(parser, SUPERVISED, "the run", leave=["ckp_freq"], defaults=USUAL)
+    add_tree(parser, SUPERVISED, "the run")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -51,15 +49,14 @@ def run(options: argparse.Namespace) -> int:
     from alphago.training.watch.report import ConsoleReport, TensorBoardReport
 
     env, net = game_of(options)
-    names = ("folder", "tower_height", "channels", "stop_after", "groups")
+    names = ("folder", "tower_height", "channels", "stop_after")
     given: dict[str, Any] = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     given |= given_keywords(options, SUPERVISED)
-    with ConsoleReport(f"alphago supervised {shlex.quote(str(options.dataset))}") as console:
+    with ConsoleReport() as console:
         reports = [console, *([TensorBoardReport()] if options.tensorboard else [])]
         best = train_supervised(
-            env, options.dataset, net, epochs=options.epochs, checks=options.checks, device=options.device,
-            reports=reports, **given,
-        )  # fmt: skip
+            env, options.dataset, net, epochs=options.epochs, device=options.device, reports=reports, **given
+        )
     try:
         found = predict_games(best, options.dataset)
     except ValueError:

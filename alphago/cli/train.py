@@ -13,7 +13,7 @@ from alphago.cli.settings_flags import SELF_PLAY_DEFAULTS, add_tree, given_keywo
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, make_game, with_settings
 from alphago.system.validation import near_names
-from alphago.training.parts import RUN
+from alphago.training.run_parts import RUN
 
 # What --help says of options that are no settings.
 BRIEF = {
@@ -50,9 +50,12 @@ def add_options(parser: Parser) -> None:
     parser.add_argument("--channels", type=integer, metavar="N", help="channels of the network (the recipe's)")
     parser.add_argument("--model", metavar="FILE", help="a network to start from; its file is not changed")
     parser.add_argument(
-        "--until", metavar="PLAYER", default=argparse.SUPPRESS, type=Setting("until", (str, NoneType)).read,
+        "--until",
+        metavar="PLAYER",
+        default=argparse.SUPPRESS,
+        type=Setting("until", (str, NoneType)).read,
         help="play matches against PLAYER, such as gnugo or rave:1000, and end once the network is proved stronger",
-    )  # fmt: skip
+    )
     parser.add_argument("--folder", metavar="PATH", help="the run's folder (a new one in runs)")
     parser.add_argument(
         "--stop-after", type=number, metavar="MINUTES", help="save and stop after so many minutes; --folder resumes"

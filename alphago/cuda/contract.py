@@ -1,5 +1,6 @@
 """The interface of a backend: arrays, streams, and kernels by name."""
 
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,10 +13,37 @@ class BackendMissing(OSError):
     """The error raised if kernels cannot run on this machine; the message says what is missing."""
 
 
+class Array(Protocol):
+    """An array of numbers anywhere: NumPy's, CuPy's, or a torch tensor."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    @property
+    def dtype(self) -> Any: ...  # NumPy's or torch's
+
+    def __len__(self) -> int: ...
+
+
+class KernelArray(Array, Protocol):
+    """An array in memory that kernels reach."""
+
+    @property
+    def itemsize(self) -> int: ...
+
+    @property
+    def strides(self) -> tuple[int, ...]: ...
+
+    @property
+    def flags(self) -> Any: ...
+
+    def __getitem__(self, key: Any, /) -> Any: ...
+
+
 class Kernels(Protocol):
     """The compiled kernels of a program."""
 
-    def launch(self, kernel: str, items: int, *arguments: Any) -> None:
+    def launch(self, kernel: str, items: int, *arguments: object) -> None:
         """Launch a kernel.
 
         kernel: its name in the program.
@@ -37,26 +65,26 @@ class Backend(Protocol):
         small.
         """
 
-    def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
+    def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> KernelArray:
         """Return a new array of zeros on the device; raise MemoryError if the device's memory is too small."""
 
-    def upload(self, values: Any, dtype: DTypeLike) -> Any:
+    def upload(self, values: object, dtype: DTypeLike) -> KernelArray:
         """Return `values` as a C-contiguous array of `dtype` on the device; if it is one already, it is not copied."""
 
-    def download(self, array: Any) -> np.ndarray:
+    def download(self, array: KernelArray, /) -> np.ndarray:
         """Return an array of the backend as a NumPy array; not copied if it is a NumPy array already."""
 
-    def reachable(self, out: Any) -> Any | None:
+    def reachable(self, out: Array) -> KernelArray | None:
         """Return an array of the backend that shares the memory of `out`; None if kernels cannot access this memory.
 
         The array has the strides of `out`.
         """
 
-    def new_stream(self) -> Any:
+    def new_stream(self) -> AbstractContextManager[object]:
         """Return a stream; inside `with stream:` this thread's calls are queued on it.
 
         With the backend "cuda" it is a non-blocking CuPy stream.
         """
 
-    def keep_stream(self, stream: Any) -> None:
+    def keep_stream(self, stream: AbstractContextManager[object]) -> None:
         """Take back a stream that is no longer used; `new_stream` may return it again."""

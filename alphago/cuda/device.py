@@ -1,14 +1,21 @@
 """The backend "cuda": kernels compiled by NVRTC through CuPy, which is imported when the first `Device` is made."""
 
+from collections.abc import Callable
 from functools import cache
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from alphago.cuda.contract import BackendMissing
+from alphago.cuda.contract import Array, BackendMissing
 from alphago.cuda.kernel_source import Program
+from alphago.system.optional import optional_import
 from alphago.system.stopwatch import TRANSFER
+
+if TYPE_CHECKING:
+    from cupy import RawModule, ndarray
+    from cupy.cuda import Stream
 
 # Without fused multiply-add: a product and a sum are rounded separately, as in numba's kernels.
 OPTIONS = ("-std=c++17", "--fmad=false")
@@ -17,18 +24,15 @@ BLOCKS = 65_535  # largest number; with more items a thread processes several
 INTEGERS = (int, np.integer, np.bool_)  # types of arguments that kernels get as 64-bit integers
 # Streams to use again.  They are never destroyed: torch remembers which streams copied from a block of pinned memory,
 # and asks those streams whether the block is free again, perhaps long after their last use here.
-KEPT: list[Any] = []
+KEPT: list["Stream"] = []
 
 
-def import_cupy() -> Any:
+def import_cupy() -> ModuleType:
     """Import and return the module cupy; raise BackendMissing if it is not installed or finds no GPU."""
     try:
-        import cupy
+        cupy = optional_import("cupy", "a CUDA device is used through CuPy: install alphago[cuda12] or alphago[cuda13]")
     except ImportError as error:
-        raise BackendMissing(
-            f"a CUDA device is used through CuPy, which cannot be imported ({error}): "
-            "install alphago[cuda12] or alphago[cuda13]"
-        ) from error
+        raise BackendMissing(str(error)) from error
     try:
         count = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:
@@ -39,7 +43,7 @@ def import_cupy() -> Any:
 
 
 @cache
-def load_module(program: Program) -> Any:
+def load_module(program: Program) -> "RawModule":
     """Return the compiled program as a `cupy.RawModule`; raise the errors that `Backend.load` documents."""
     cupy = import_cupy()
     module = cupy.RawModule(code=program.text, options=OPTIONS, backend="nvrtc")
@@ -64,12 +68,12 @@ class DeviceKernels:
     threads: number of threads per block.
     """
 
-    def __init__(self, module: Any, threads: int) -> None:
+    def __init__(self, module: "RawModule", threads: int) -> None:
         self._module = module
         self._threads = threads
-        self._functions: dict[str, Any] = {}
+        self._functions: dict[str, Callable[..., None]] = {}
 
-    def launch(self, kernel: str, items: int, *arguments: Any) -> None:
+    def launch(self, kernel: str, items: int, *arguments: object) -> None:
         if items == 0:
             return  # CUDA refuses an empty grid
         blocks = min(-(-items // self._threads), BLOCKS)
@@ -95,7 +99,7 @@ class Device:
     def load(self, program: Program) -> DeviceKernels:
         return DeviceKernels(load_module(program), self._threads)
 
-    def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
+    def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> "ndarray":
         errors = (self._cupy.cuda.memory.OutOfMemoryError, self._cupy.cuda.runtime.CUDARuntimeError)
         try:
             return self._cupy.zeros(shape, dtype)
@@ -105,17 +109,17 @@ class Device:
             size = int(np.prod(shape)) * np.dtype(dtype).itemsize
             raise MemoryError(f"{size / 2**20:.0f} MiB do not fit into the memory that is left on the GPU") from error
 
-    def upload(self, values: Any, dtype: DTypeLike) -> Any:
+    def upload(self, values: object, dtype: DTypeLike) -> "ndarray":
         if isinstance(values, self._cupy.ndarray) and values.dtype == dtype and values.flags.c_contiguous:
             return values  # the usual case in a wave: a call of CuPy would take longer than a kernel's launch
         with TRANSFER:
             return self._cupy.ascontiguousarray(self._cupy.asarray(values, dtype))
 
     @TRANSFER
-    def download(self, array: Any) -> np.ndarray:
+    def download(self, array: "ndarray") -> np.ndarray:
         return self._cupy.asnumpy(array)
 
-    def reachable(self, out: Any) -> Any | None:
+    def reachable(self, out: Array) -> "ndarray | None":
         """Return a CuPy array that shares the memory of `out`, such as a torch tensor on the GPU.
 
         Returns None if `out` lacks CUDA's array interface.
@@ -124,17 +128,17 @@ class Device:
             return out
         return self._cupy.asarray(out) if hasattr(out, "__cuda_array_interface__") else None
 
-    def new_stream(self) -> Any:
+    def new_stream(self) -> "Stream":
         try:
             return KEPT.pop()
         except IndexError:  # not checked in advance, since another thread may take the last stream
             return self._cupy.cuda.Stream(non_blocking=True)
 
-    def keep_stream(self, stream: Any) -> None:
+    def keep_stream(self, stream: "Stream") -> None:
         KEPT.append(stream)
 
 
-def as_argument(value: Any) -> Any:
+def as_argument(value: object) -> object:
     """Convert a kernel argument: numbers become NumPy's 64-bit scalars; arrays are unchanged."""
     if isinstance(value, float):
         return np.float64(value)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from alphago.cuda.contract import BackendMissing
+from alphago.cuda.contract import Array, BackendMissing, KernelArray
 from alphago.cuda.kernel_source import Program
 from alphago.system.kernels.jit import CACHE_FOLDER
 
@@ -82,7 +82,7 @@ class HostKernels:
         self._library = library
         self._blocks, self._threads = blocks, threads
 
-    def launch(self, kernel: str, items: int, *arguments: Any) -> None:
+    def launch(self, kernel: str, items: int, *arguments: object) -> None:
         function = self._library[kernel]
         function.restype = None
         prepared = [as_argument(value) for value in arguments]
@@ -110,23 +110,23 @@ class Host:
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray:
         return np.zeros(shape, dtype)
 
-    def upload(self, values: Any, dtype: DTypeLike) -> np.ndarray:
+    def upload(self, values: object, dtype: DTypeLike) -> np.ndarray:
         return np.ascontiguousarray(values, dtype)
 
-    def download(self, array: np.ndarray) -> np.ndarray:
-        return array
+    def download(self, array: KernelArray) -> np.ndarray:
+        return np.asarray(array)
 
-    def reachable(self, out: Any) -> np.ndarray | None:
+    def reachable(self, out: Array) -> np.ndarray | None:
         return out if isinstance(out, np.ndarray) else None
 
     def new_stream(self) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()
 
-    def keep_stream(self, stream: contextlib.AbstractContextManager[None]) -> None:
+    def keep_stream(self, stream: contextlib.AbstractContextManager[object]) -> None:
         """Do nothing, since the CPU has no streams."""
 
 
-def as_argument(value: Any) -> Any:
+def as_argument(value: Any) -> object:
     """Convert a kernel argument to ctypes: an array to its address, a number to a long long or a double."""
     if isinstance(value, np.ndarray):
         return ctypes.c_void_p(value.ctypes.data)

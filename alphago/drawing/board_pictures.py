@@ -3,8 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from alphago.drawing.overlay import Overlay, Spot, discs, legend, line_stones, squares
 from alphago.drawing.shapes import (
     BLACK,
@@ -33,17 +31,23 @@ FRAME, HOLE = "#51718f", "#a9bccd"  # colours of a board of holes
 
 
 class Board(NamedTuple):
-    """A board to draw; points are numbered row by row from the top.
+    """A board to draw; lengths are steps from a point to the next.
 
+    stones: on each point, 1 Black, -1 White, 0 none. points: the places (x, y) of the points, y down.
     surface: "lines", stones on the crossings of lines; "squares", in squares; "holes", in holes of an upright frame.
-    columns: the columns' names, from the left. rows: the rows' names, from the top. Empty: no names are drawn.
+    size: width and height of the surface. lines: its lines, as (x, y, x, y).
+    columns: the names of the points of the last row, from the left. rows: the rows' names, from the top. Empty: no
+    names are drawn.
     stars: star points. last: the point of the last move. forbidden: points on which ko forbids a stone.
     numbers: by point, the number on its stone. label: what the picture shows, for those who cannot see it.
     colours: of the stones of 1 and of -1, as "#rrggbb"; None for black and white.
     """
 
-    stones: np.ndarray  # int [height, width], 1 Black, -1 White, 0 empty
+    stones: Sequence[int]
+    points: Sequence[tuple[float, float]]
     surface: str = "lines"
+    size: tuple[float, float] = (0, 0)
+    lines: Sequence[tuple[float, float, float, float]] = ()
     columns: Sequence[str] = ()
     rows: Sequence[str] = ()
     stars: Sequence[int] = ()
@@ -64,14 +68,14 @@ def board_picture(
     actions: the point of each action of the overlay, -1 for an action without a point, such as a pass.
     to_text: returns the name of an action.
     """
-    height, width = board.stones.shape
+    xs, ys = zip(*board.points, strict=True)
     left = CELL * (1.1 if board.rows else 0.75)
-    wide = left + CELL * (width - 1) + CELL * 0.75
+    wide = left + CELL * (max(xs) - min(xs)) + CELL * 0.75
     shift = max(0.0, (SMALLEST - wide) / 2)
     left, wide = left + shift, max(wide, SMALLEST)
     disc = CELL * (STONE if board.surface == "lines" else 0.43)
-    spots = [Spot(left + CELL * c, CELL * (0.75 + r), disc) for r in range(height) for c in range(width)]
-    bottom = spots[-1].y + CELL * (1.1 if board.columns else 0.75)
+    spots = [Spot(left + CELL * (x - min(xs)), CELL * (0.75 + y - min(ys)), disc) for x, y in board.points]
+    bottom = max(spot.y for spot in spots) + CELL * (1.1 if board.columns else 0.75)
     places = [spots[point] if point >= 0 else None for point in actions]
     sentences = list(board.texts)
     if overlay is not None and board.legend:
@@ -99,37 +103,35 @@ def texts_below(sentences: Sequence[str], wide: float, top: float, size: float) 
 
 
 def ground(board: Board, spots: Sequence[Spot]) -> Layer:
-    """Return the board without its stones: the lines, cells or holes, and the star points."""
-    height, width = board.stones.shape
-    first, last, half = spots[0], spots[-1], CELL / 2
+    """Return the board without its stones: the lines, the frame with its holes, and the star points."""
+    (x, y), first = board.points[0], spots[0]
+    left, top = first.x - CELL * x, first.y - CELL * y  # of the surface
+    wide, high = CELL * board.size[0], CELL * board.size[1]
     if board.surface == "holes":
-        frame = Rect(first.x - half, first.y - half, CELL * width, CELL * height, Style(FRAME), 0.2 * CELL)
+        frame = Rect(left, top, wide, high, Style(FRAME), 0.2 * CELL)
         return (frame, *(Circle(x, y, CELL * 0.42, Style(HOLE, EDGE, 0.6)) for x, y, _ in spots))
     style = Style(stroke=LINE, width=1.2)
-    if board.surface == "squares":
-        shapes: list[Shape] = [Rect(first.x - half, first.y - half, CELL * width, CELL * height, style)]
-        between = (np.arange(1, max(height, width)) - 0.5) * CELL
-        shapes += [
-            line(first.x - half, first.y + y, last.x + half, first.y + y, style) for y in between[: height - 1].tolist()
+    lines = [(left + CELL * x1, top + CELL * y1, left + CELL * x2, top + CELL * y2) for x1, y1, x2, y2 in board.lines]
+    shapes: list[Shape] = []
+    if board.surface == "squares":  # whose corners are square
+        shapes.append(Rect(left, top, wide, high, style))
+        sides = {left, left + wide}, {top, top + high}
+        lines = [
+            (x1, y1, x2, y2)
+            for x1, y1, x2, y2 in lines
+            if not (({x1, x2} <= sides[0] and x1 == x2) or ({y1, y2} <= sides[1] and y1 == y2))
         ]
-        shapes += [
-            line(first.x + x, first.y - half, first.x + x, last.y + half, style) for x in between[: width - 1].tolist()
-        ]
-    else:
-        shapes = [line(first.x, spots[row * width].y, last.x, spots[row * width].y, style) for row in range(height)]
-        shapes += [line(spots[column].x, first.y, spots[column].x, last.y, style) for column in range(width)]
+    shapes += [line(*ends, style) for ends in lines]
     shapes += [Circle(spots[point].x, spots[point].y, 0.09 * CELL, Style(LINE)) for point in board.stars]
     return tuple(shapes)
 
 
 def names_around(board: Board, spots: Sequence[Spot]) -> Layer:
     """Return the names of rows at the left and of columns at the bottom."""
-    width, size = board.stones.shape[1], 0.36 * CELL
+    width, size, low = len(board.columns), 0.36 * CELL, max(spot.y for spot in spots) + 0.8 * CELL
     rows = [Text(spots[0].x - 0.78 * CELL, spots[i * width].y, name, size, LINE) for i, name in enumerate(board.rows)]
-    return (
-        *rows,
-        *(Text(spots[i].x, spots[-1].y + 0.8 * CELL, name, size, LINE) for i, name in enumerate(board.columns)),
-    )
+    columns = zip(spots[len(spots) - width :], board.columns, strict=True)
+    return (*rows, *(Text(spot.x, low, name, size, LINE) for spot, name in columns))
 
 
 def stones(board: Board, spots: Sequence[Spot]) -> Layer:
@@ -139,7 +141,7 @@ def stones(board: Board, spots: Sequence[Spot]) -> Layer:
     styles = {1: Style(first, first, 1.0), -1: Style(second, EDGE, 1.4)}
     return tuple(
         Circle(spots[point].x, spots[point].y, radius, styles[colour])
-        for point, colour in enumerate(board.stones.ravel().tolist())
+        for point, colour in enumerate(board.stones)
         if colour
     )
 
@@ -150,7 +152,7 @@ def marks(board: Board, spots: Sequence[Spot]) -> Layer:
     The mark is a ring, or a bar below the number if the stone has a number.
     """
     shapes: list[Shape] = []
-    colours = board.stones.ravel().tolist()
+    colours = board.stones
     for point, number in board.numbers.items():
         if colours[point]:
             ink = WHITE if colours[point] > 0 else BLACK

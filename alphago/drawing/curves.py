@@ -210,11 +210,11 @@ def axes_shapes(panel: CurvePanel, box: Rect, x: tuple[float, float], y: tuple[f
     """Return a panel's grid, numbers, level and label; box: of its curves; x, y: the ends of its axes."""
     shapes: list[Shape] = []
     right, bottom = box.x + box.width, box.y + box.height
-    for value in ticks(*y, max(5, int(box.height / 45))):
+    for value in ticks(*y, max(2, int(box.height / 28))):
         at = box.y + box.height * (y[1] - value) / (y[1] - y[0])
         shapes.append(line(box.x, at, right, at, Style(stroke=GRID, width=0.7)))
         shapes.append(Text(box.x - 4, at, number_text(value, panel.unit), SMALL, anchor="end"))
-    for value in ticks(*x, max(5, int(box.width / 60))):
+    for value in ticks(*x, max(2, int(box.width / 48))):
         at = box.x + box.width * (value - x[0]) / (x[1] - x[0])
         shapes.append(line(at, box.y, at, bottom, Style(stroke=GRID, width=0.7)))
         shapes.append(Text(at, bottom + 0.9 * SMALL, number_text(value), SMALL))

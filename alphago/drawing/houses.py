@@ -1,4 +1,4 @@
-"""Pictures of Oware: two rows of houses with their seeds, and the stores beside them."""
+"""Pictures of games that sow: two rows of houses with their seeds, and the stores beside them."""
 
 from collections.abc import Sequence
 from math import cos, pi, sin
@@ -34,6 +34,7 @@ class Houses(NamedTuple):
     label: str = ""
     named: bool = True  # whether the letters are written
     legend: bool = True  # whether sentences explain an overlay
+    sides: tuple[str, str] = ("Black", "White")  # the names of the stores
 
 
 def houses_picture(houses: Houses, overlay: Overlay | None = None, mover: int = 1) -> Drawing:
@@ -110,8 +111,8 @@ def stores_layer(houses: Houses, wide: float, top: float) -> Layer:
     shapes: list[Shape] = []
     middle = top + 1.05 * CELL
     for name, seeds, x in (
-        ("White", houses.stores[1], 0.3 * CELL + STORE / 2),
-        ("Black", houses.stores[0], wide - 0.3 * CELL - STORE / 2),
+        (houses.sides[1], houses.stores[1], 0.3 * CELL + STORE / 2),
+        (houses.sides[0], houses.stores[0], wide - 0.3 * CELL - STORE / 2),
     ):
         shapes.append(Text(x, middle - 0.4 * CELL, name, 0.42 * CELL, INK))
         shapes.append(Text(x, middle + 0.35 * CELL, str(seeds), 0.8 * CELL, INK, bold=True))

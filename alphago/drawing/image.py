@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from alphago.drawing.shapes import Circle, Drawing, Rect, Shape, Text
 from alphago.drawing.svg import to_svg
-from alphago.system.files import explain_os_error, write_atomic
+from alphago.system.files import explain_os_error, user_path, write_atomic
+from alphago.system.optional import optional_import
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -19,6 +20,8 @@ FINER = 3  # times as many pixels while painting, for smooth edges
 COLOURS = 64  # of a GIF
 FORMATS = (".svg", ".png", ".pdf")  # of `save_drawing`
 SHARPER = 1.5  # pixels for each unit of a drawing that is saved, so that small letters are readable
+
+NEED = "pictures in pixels are painted with Pillow, which is missing: pip install 'alphago[plot]'"
 
 Points = list[tuple[float, float]]
 
@@ -31,12 +34,12 @@ class Gif(bytes):
     def __repr__(self) -> str:
         return f"<a GIF of {len(self):,} bytes>"
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"image/gif": base64.b64encode(self).decode(), "text/plain": repr(self)}
 
     def save(self, path: str | Path) -> Path:
         """Write the picture to a file atomically and return its path; raise OSError, with a sentence, if that fails."""
-        path = Path(path)
+        path = user_path(path)
         with explain_os_error(f"{path} cannot be written"):
             write_atomic(path, bytes(self))
         return path
@@ -47,7 +50,7 @@ def to_gif(frames: Sequence[Drawing], seconds: float, last: float, size: float |
 
     seconds: how long each frame but the last stays. last: how long the last frame stays.
     size: the width in pixels; None for the usual one.
-    Raises ModuleNotFoundError, with a sentence, if Pillow is missing.
+    Raises ImportError, with a sentence, if Pillow is missing.
     """
     palette = to_image(frames[-1], size).quantize(COLOURS)  # raises without Pillow
     from PIL import Image
@@ -73,9 +76,9 @@ def save_drawing(drawing: Drawing, path: str | Path) -> Path:
     """Write a drawing to a file, as its suffix says, atomically, and return its path.
 
     .svg has shapes and letters; .png and .pdf have pixels, for which Pillow must be installed.
-    Raises what `check_format` raises, and ModuleNotFoundError, with a sentence, if Pillow is missing.
+    Raises what `check_format` raises, and ImportError, with a sentence, if Pillow is missing.
     """
-    path = Path(path)
+    path = user_path(path)
     check_format(path)
     if path.suffix.lower() == ".svg":
         return to_svg(drawing).save(path)
@@ -89,14 +92,9 @@ def save_drawing(drawing: Drawing, path: str | Path) -> Path:
 def to_image(drawing: Drawing, size: float | None = None) -> "Image":
     """Return a drawing as an image of Pillow, `size` pixels wide (None: as wide as it is usually shown).
 
-    Raises ModuleNotFoundError, with a sentence, if Pillow is missing.
+    Raises ImportError, with a sentence, if Pillow is missing.
     """
-    try:
-        from PIL import Image, ImageDraw
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "pictures in pixels are painted with Pillow, which is missing: pip install 'alphago[plot]'"
-        ) from error
+    Image, ImageDraw = (optional_import(f"PIL.{name}", NEED) for name in ("Image", "ImageDraw"))
     wide = round(drawing.shown if size is None else size)
     high = round(wide * drawing.height / drawing.width)
     large = Image.new("RGB", (wide * FINER, high * FINER), "#ffffff")

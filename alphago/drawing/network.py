@@ -3,20 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from alphago.drawing.shapes import (
-    BLACK,
-    BLUE,
-    PALE,
-    WHITE,
-    Drawing,
-    Layer,
-    Rect,
-    Shape,
-    Style,
-    Text,
-    arrow,
-    paragraph,
-)
+from alphago.drawing.shapes import BLACK, BLUE, PALE, WHITE, Drawing, Layer, Rect, Shape, Style, Text, arrow, paragraph
 
 WIDE, GAP, SIZE = 640.0, 26.0, 14.0
 BOX = 370.0  # width of a box of the base

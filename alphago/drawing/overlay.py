@@ -185,13 +185,13 @@ def letters(text: str, most: float) -> float:
     return min(most, 2.2 * most / len(text)) * 1.25 if len(text) > 2 else most
 
 
-def squares(ownership: np.ndarray, stones: np.ndarray, spots: Sequence[Spot]) -> Layer:
+def squares(ownership: np.ndarray, stones: Sequence[int], spots: Sequence[Spot]) -> Layer:
     """Return a square for each point that a side is expected to own; a surer owner has a larger square.
 
     A square on a stone has the other side's colour, and its size shows how surely the stone is lost.
     """
     shapes: list[Shape] = []
-    for point, (owner, stone) in enumerate(zip(ownership.ravel().tolist(), stones.ravel().tolist(), strict=True)):
+    for point, (owner, stone) in enumerate(zip(ownership.ravel().tolist(), stones, strict=True)):
         strength = (1 - stone * owner) / 2 if stone else abs(owner)
         if strength < LEAST_SQUARE:
             continue

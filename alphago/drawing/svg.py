@@ -1,13 +1,15 @@
 """Drawings as SVG: still ones, and animated ones that need neither scripts nor identifiers."""
 
+import re
 from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
 from alphago.drawing.shapes import Circle, Drawing, Polygon, Rect, Shape, Style, Text
-from alphago.system.files import explain_os_error, write_atomic
+from alphago.system.files import explain_os_error, user_path, write_atomic
 
 FONT = "system-ui, 'Helvetica Neue', Arial, sans-serif"
+NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 BELOW = 0.35  # distance from the middle of a line of text down to its base, as a share of the letters' size
 
 
@@ -24,7 +26,7 @@ class Svg(str):
 
     def save(self, path: str | Path) -> Path:
         """Write the picture to a file atomically and return its path; raise OSError, with a sentence, if that fails."""
-        path = Path(path)
+        path = user_path(path)
         with explain_os_error(f"{path} cannot be written"):
             write_atomic(path, (self + "\n").encode())
         return path
@@ -90,7 +92,12 @@ def document(drawing: Drawing, size: float | None, parts: Sequence[str], shrinks
     fitting = 'style="max-width:100%;height:auto" ' if shrinks else ""  # in a cell that is narrower
     size_and_role = f'{box} height="{number(high)}" {fitting}role="img"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size_and_role} font-family="{FONT}">'
-    return Svg("\n".join([head, f"<title>{escape(drawing.label, quote=False)}</title>", *parts, "</svg>"]))
+    return Svg("\n".join([head, f"<title>{xml_text(drawing.label)}</title>", *parts, "</svg>"]))
+
+
+def xml_text(text: str) -> str:
+    """Return a text for an element of XML, in which most control characters are not allowed."""
+    return escape(NOT_XML.sub("\ufffd", text), quote=False)
 
 
 def element(shape: Shape, inside: str = "") -> str:
@@ -99,7 +106,7 @@ def element(shape: Shape, inside: str = "") -> str:
         bold = ' font-weight="600"' if shape.bold else ""
         anchor = "" if shape.anchor == "start" else f' text-anchor="{shape.anchor}"'
         place = f'x="{number(shape.x)}" y="{number(shape.y + BELOW * shape.size)}" font-size="{number(shape.size)}"'
-        words = escape(shape.text, quote=False)
+        words = xml_text(shape.text)
         return f'<text {place} fill="{shape.fill}"{anchor}{bold}>{words}{inside}</text>'
     if isinstance(shape, Circle):
         name = "circle"

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from alphago.drawing.board_pictures import Board, board_picture
 from alphago.drawing.shapes import Drawing
+from alphago.env.batch import GameBatch
 from alphago.env.board_view import COLUMNS, BoardView, Places, grid_view
-from alphago.env.game import PLAYER_NAMES, GameBatch, GameEnv, Position
-from alphago.env.pictured import PLAIN, Look, move_numbers
+from alphago.env.game import PLAYER_NAMES, GameEnv
+from alphago.env.pictured import PLAIN, Look
+from alphago.env.position import Position
 from alphago.system.validation import shown
 
 SYMBOLS = {1: "X", -1: "O"}
@@ -29,7 +30,7 @@ def check_player(player: int | str) -> int:
     return int(value)
 
 
-def check_board(board: Any, shape: tuple[int, int]) -> np.ndarray:
+def check_board(board: object, shape: tuple[int, int]) -> np.ndarray:
     """Return a board as int8 [height, width] of 1, -1 and 0; raise ValueError for a wrong shape or other numbers."""
     try:
         stones = np.asarray(board)
@@ -40,7 +41,7 @@ def check_board(board: Any, shape: tuple[int, int]) -> np.ndarray:
     return stones.astype(np.int8)
 
 
-def check_history(history: Any, shape: tuple[int, int]) -> list[np.ndarray]:
+def check_history(history: object, shape: tuple[int, int]) -> list[np.ndarray]:
     """Return earlier boards as a list, each checked by `check_board`; raise ValueError if they are not a sequence."""
     if isinstance(history, str) or not isinstance(history, Iterable):
         raise ValueError(f"history must be a sequence of boards, the oldest first, got {shown(history)}")
@@ -101,10 +102,10 @@ class StonesEnv(GameEnv):
         surface = self.surface or ("holes" if columns else "squares")
         return grid_view(self.title_and_size, surface, self.plane_shape, places)
 
-    def make_position(self, batch: GameBatch, setup: Mapping[str, Any]) -> "StonesPosition":
+    def make_position(self, batch: GameBatch, setup: Mapping[str, object]) -> "StonesPosition":
         return StonesPosition(self, batch, setup)
 
-    def position(self, *, history: Sequence[Any] = (), **setup: Any) -> Position:
+    def position(self, *, history: Sequence[object] = (), **setup: Any) -> Position:
         """Return the start position, or a set-up position.
 
         board: the stones, [height, width] of 1 Black, -1 White, 0 empty, if the game supports it.
@@ -193,15 +194,8 @@ class StonesPosition(Position):
     @property
     def contents(self) -> list[int]:
         """The stone in each cell of the board: 1 Black, -1 White, 0 none."""
-        return [int(stone) for stone in self.board.ravel()]
-
-    @cached_property
-    def points_of_actions(self) -> np.ndarray:
-        """The point on which each action puts its stone, int64 [action_space]; -1 for a pass or a full column."""
-        view = self.env.board_view
-        if view.surface == "text":
-            return super().points_of_actions
-        return view.landing_cells(self.to_play, self.board.ravel())
+        stones: list[int] = self.board.ravel().tolist()
+        return stones
 
     @property
     def state_text(self) -> str:
@@ -213,34 +207,19 @@ class StonesPosition(Position):
         return f"move {self.move_number}: {self.state_text}"
 
     def drawing(self, look: Look = PLAIN) -> Drawing:
-        env, (height, width) = self.env, self.board.shape
-        view = env.board_view
+        view = self.env.board_view
         if view.surface == "text":  # its stones are drawn, though its actions have no places
-            view = grid_view(view.title, env.surface or "squares", (height, width), ())
-        picture = Board(
-            self.board,
-            view.surface,
-            view.columns if look.coordinates else (),
-            view.rows if look.coordinates else (),
-            stars=view.stars,
-            last=self.last_cell,
-            forbidden=self.ko_points,
-            numbers=move_numbers(list(self.replay()), look.numbers) if look.numbers else {},
-            texts=self.texts_below(look),
-            label=f"{env.name} {height}x{width}, {self.caption}",
-            legend=look.legend,
-            colours=view.colours,
-        )
-        return board_picture(picture, look.overlay, self.points_of_actions.tolist(), env.to_text)
+            return self.board_drawing(grid_view(view.title, self.env.surface or "squares", self.board.shape, ()), look)
+        return super().drawing(look)
 
     def why_illegal(self, action: int) -> str:
         if self.env.actions_are_points and action < self.board.size and self.board.ravel()[action]:
-            return f"{PLAYER_NAMES[int(self.board.ravel()[action])]} has a stone there"
+            return f"{self.env.board_view.side(self.board.ravel()[action])} has a stone there"
         return super().why_illegal(action)
 
     def __str__(self) -> str:
-        """Return the board with coordinates; X Black, O White, and brackets around the last stone."""
-        state = f"{PLAYER_NAMES[self.to_play]} ({SYMBOLS[self.to_play]}) to play"
+        """Return the board with coordinates; X the first side, O the second, and brackets around the last stone."""
+        state = f"{self.env.board_view.side(self.to_play)} ({SYMBOLS[self.to_play]}) to play"
         if self.is_over:
             state = f"game over, {result_text(self.score())}"
         return f"{draw_board(self.board, self.last_point, self.marks)}\n   move {self.move_number}: {state}"

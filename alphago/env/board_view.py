@@ -67,7 +67,7 @@ class BoardView:
         if outside:
             raise ValueError(f"places must have cells from 0 to {len(self.cells) - 1}, got {outside[0]}")
 
-    def side(self, player: int) -> str:
+    def side(self, player: float) -> str:
         """Return the name of a player, +1 or -1."""
         return self.sides[0 if player > 0 else 1]
 
@@ -117,10 +117,11 @@ def grid_view(
     right, bottom = (width - 1, height - 1) if on_lines else (width, height)
     columns = tuple(COLUMNS[:width]) if width <= len(COLUMNS) else ()
     rows = () if holes or not columns else tuple(str(height - row) for row in range(height))
-    labels = [(x + half, bottom + beside, name) for x, name in enumerate(columns)]
+    low, far = round(bottom + beside, 2), round(right + beside, 2)
+    labels = [(x + half, low, name) for x, name in enumerate(columns)]
     if not holes:
         labels += [(x + half, -beside, name) for x, name in enumerate(columns)]
-        labels += [(x, y + half, name) for y, name in enumerate(rows) for x in (-beside, right + beside)]
+        labels += [(x, y + half, name) for y, name in enumerate(rows) for x in (-beside, far)]
     lines = [(0, y, right, y) for y in range(bottom + 1)] + [(x, 0, x, bottom) for x in range(right + 1)]
     return BoardView(
         title,

@@ -2,12 +2,15 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
-from alphago.env.game import GameBatch, GameEnv, IllegalMove, PlainBatch, Position
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.env.leaves import Leaves, Reached
+from alphago.env.plain_batch import PlainBatch
+from alphago.env.position import IllegalMove, Position
 from alphago.system.validation import checks_keywords
 
 Answer = TypeVar("Answer")
@@ -37,12 +40,12 @@ def check_game(
     *,
     games: int = 50,
     seed: int = 0,
-    setups: Sequence[Mapping[str, Any]] = ({},),
+    setups: Sequence[Mapping[str, object]] = ({},),
 ) -> None:
     """Play random games of `env`; raise GameError at the first violation of the contract of a game.
 
-    Checked are the description, the texts of moves, every method of a batch at every ply, copies and replays,
-    symmetries, and `Position`.
+    Checked are the description, the texts of moves, the look of the board, every method of a batch at every ply, copies
+    and replays, symmetries, and `Position`.
 
     plain: a second implementation of the same game, with the same actions; both implementations play the same moves and
         must agree at every ply.  Use it to compare a fast game with a version in plain Python.
@@ -50,10 +53,14 @@ def check_game(
     seed: seed of the random moves.
     setups: set-ups, each a dictionary of keywords for `GameBatch.reset`; the games use them in turn.
     """
+    for name, game in (("env", env), ("plain", plain)):
+        if isinstance(game, type):
+            raise TypeError(f"{name} must be a game, such as {game.__name__}(), got the class {game.__name__}")
     start = _Game(env, {})
     _check_description(start)
     _check_texts(start)
     _check_symmetries(start)
+    _check_board_view(start)
     for name in ("action_space", "planes", "plane_shape", "max_moves") if plain is not None else ():
         if getattr(env, name) != getattr(plain, name):
             start.fail(name, f"{getattr(plain, name)} as in {plain}", getattr(env, name))
@@ -78,7 +85,7 @@ class _View(NamedTuple):
 class _Game:
     """A game that is being checked, with its moves so far, which error messages report."""
 
-    def __init__(self, env: GameEnv, setup: Mapping[str, Any]) -> None:
+    def __init__(self, env: GameEnv, setup: Mapping[str, object]) -> None:
         self.env = env
         self.setup = setup
         self.moves: list[int] = []
@@ -94,7 +101,7 @@ class _Game:
     def fail(self, verb: str, expected: str, got: object, cause: Exception | None = None) -> NoReturn:
         raise GameError(f"{verb}: expected {expected}, got {got}\n  in {self.where()}") from cause
 
-    def run(self, verb: str, function: Callable[..., Answer], *arguments: Any, **keywords: Any) -> Answer:
+    def run(self, verb: str, function: Callable[..., Answer], *arguments: object, **keywords: object) -> Answer:
         try:
             return function(*arguments, **keywords)
         except Exception as error:
@@ -217,6 +224,33 @@ def _check_symmetries(game: _Game) -> None:
             game.fail(f"symmetries.{name}", "the identity first", table[0].tolist())
 
 
+def _check_board_view(game: _Game) -> None:
+    view = game.run("board_view", lambda: game.env.board_view)
+    if view.surface == "text":
+        return
+    for name, places in zip(view.sides, view.places, strict=True):
+        if len(places) != game.env.action_space:
+            game.fail("board_view.places", f"cells for each of {game.env.action_space} actions of {name}", len(places))
+    height, width = game.env.plane_shape
+    if game.env.has_ownership and len(view.cells) != height * width:
+        game.fail("board_view.cells", f"the {height * width} points that have owners", len(view.cells))
+
+
+def _check_contents(game: _Game, position: Position) -> None:
+    """Check that a position says what is in each cell of the board, as pages and pictures draw it."""
+    view = game.env.board_view
+    if view.surface == "text":
+        return
+    contents = game.run("Position.contents", lambda: position.contents)
+    if contents is None or len(contents) != len(view.cells):
+        game.fail("Position.contents", f"one number for each of {len(view.cells)} cells", contents)
+    if view.stores and position.captures is None:
+        game.fail("Position.captures", "two numbers for the stores of board_view", None)
+    last = game.run("Position.last_cell", lambda: position.last_cell)
+    if last is not None and not 0 <= last < len(view.cells):
+        game.fail("Position.last_cell", f"a cell from 0 to {len(view.cells) - 1}, or None", last)
+
+
 def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.random.Generator) -> None:
     env = game.env
     slots = np.arange(6)
@@ -322,6 +356,7 @@ def _check_position(game: _Game, position: Position, view: _View, random: np.ran
         return _View(position.to_play, position.is_over, mask, planes, view.hash, outcome, score, view.ownership)
 
     game.same("Position", "as in the batch", view, game.run("Position", read))
+    _check_contents(game, position)
     illegal = np.flatnonzero(~view.legal_mask)
     for action in [-1, game.env.action_space, *random.permutation(illegal)[:1]]:
         try:

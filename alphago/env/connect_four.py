@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from alphago.env.batch import GameBatch
 from alphago.env.board import StonesEnv, StonesPosition, point_text
-from alphago.env.game import GameBatch
 from alphago.env.kernels import connect_four as kernels
 from alphago.env.kernels.rows import HEADER
 from alphago.env.stones_batch import LineBatch
@@ -34,7 +33,7 @@ class ConnectFourEnv(StonesEnv):
         """Make the game; it has no options."""
 
     @property
-    def config(self) -> dict[str, Any]:
+    def config(self) -> dict[str, object]:
         return {}
 
     @cached_property
@@ -47,7 +46,7 @@ class ConnectFourEnv(StonesEnv):
         self.require_cpu(device)
         return ConnectFourBatch(self, count, kernels, HEADER + HEIGHT * WIDTH, (HEIGHT, WIDTH))
 
-    def make_position(self, batch: GameBatch, setup: Mapping[str, Any]) -> "ConnectFourPosition":
+    def make_position(self, batch: GameBatch, setup: Mapping[str, object]) -> "ConnectFourPosition":
         return ConnectFourPosition(self, batch, setup)
 
 

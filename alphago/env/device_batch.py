@@ -2,16 +2,18 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from alphago.cuda.contract import Backend
+from alphago.cuda.contract import Array, Backend, KernelArray
 from alphago.cuda.kernel_source import LANES, Program
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.env.leaves import Leaves, Reached
 
+Out = TypeVar("Out", bound=Array)
 REACHED = (np.bool_, np.int8, np.float32)  # dtypes of Reached
 # The dtypes of `planes`, by the dtype of `out`: NumPy lacks bfloat16, so 16-bit integers stand for bfloat16's bits.
 PLANE_DTYPES = {"float32": "float32", "float16": "float16", "uint16": "bfloat16", "int16": "bfloat16"}
@@ -55,7 +57,7 @@ class DeviceBatch(GameBatch):
         """The rows, int32 [count, words]; for a batch on a GPU, a copy on the CPU."""
         return self.backend.download(self._rows)
 
-    def copy(self, sources: Any, targets: Any, of: GameBatch | None = None) -> None:
+    def copy(self, sources: Array, targets: Array, of: GameBatch | None = None) -> None:
         if of is None or (isinstance(of, DeviceBatch) and of.device == self.device):
             rows = self._rows if of is None else of._rows
         else:  # only the rows to be copied are transferred
@@ -70,10 +72,10 @@ class DeviceBatch(GameBatch):
         alone.rows[0] = self.backend.download(self._rows[slot : slot + 1])[0]
         return alone
 
-    def play(self, slots: Any, actions: Any) -> None:
+    def play(self, slots: Array, actions: Array) -> None:
         self._launch("play_batch", slots, self.backend.upload(actions, np.int32))
 
-    def replay(self, roots: Any, paths: Any, lengths: Any, targets: Any) -> None:
+    def replay(self, roots: Array, paths: Array, lengths: Array, targets: Array) -> None:
         upload = self.backend.upload
         steps, depths, slots = upload(paths, np.int32), upload(lengths, np.int32), upload(targets, np.int64)
         self._copy(self._rows, upload(roots, np.int64), slots)
@@ -95,28 +97,28 @@ class DeviceBatch(GameBatch):
             self._deliver(buffer, array)
         return out
 
-    def is_over(self, slots: Any, out: Any) -> Any:
+    def is_over(self, slots: Array, out: Out) -> Out:
         return self._answer("is_over_batch", slots, out, np.bool_)
 
-    def to_play(self, slots: Any, out: Any) -> Any:
+    def to_play(self, slots: Array, out: Out) -> Out:
         return self._answer("to_play_batch", slots, out, np.int8)
 
-    def hash(self, slots: Any, out: Any) -> Any:
+    def hash(self, slots: Array, out: Out) -> Out:
         return self._answer("hash_batch", slots, out, np.int64)
 
-    def outcome(self, slots: Any, out: Any) -> Any:
+    def outcome(self, slots: Array, out: Out) -> Out:
         return self._answer("outcome_batch", slots, out, np.float32, (), self._options)
 
-    def score(self, slots: Any, out: Any) -> Any:
+    def score(self, slots: Array, out: Out) -> Out:
         return self._answer("score_batch", slots, out, np.float32)
 
-    def ownership(self, slots: Any, out: Any) -> Any:
+    def ownership(self, slots: Array, out: Out) -> Out:
         if not self.env.has_ownership:
-            return super().ownership(slots, out)
+            return super().ownership(slots, out)  # type: ignore[arg-type, return-value]  # it raises
         height, width = self.env.plane_shape
         return self._answer("ownership_batch", slots, out, np.int8, (height * width,), height * width)
 
-    def planes(self, slots: Any, out: Any) -> Any:
+    def planes(self, slots: Array, out: Out) -> Out:
         """Write the planes of the positions in `slots` to `out`.
 
         out: [n, planes, height, width], of any dtype in PLANE_DTYPES; for bfloat16 pass `tensor.view(torch.int16)`.  An
@@ -139,7 +141,7 @@ class DeviceBatch(GameBatch):
         return self._deliver(buffer, out)
 
     @abstractmethod
-    def write_planes(self, slots: Any, dtype: str, target: tuple[Any, int, int, int]) -> None:
+    def write_planes(self, slots: Array, dtype: str, target: tuple[KernelArray, int, int, int]) -> None:
         """Launch the kernels that write the planes of the positions in `slots`.
 
         dtype: "float32", "float16" or "bfloat16".
@@ -147,13 +149,13 @@ class DeviceBatch(GameBatch):
         """
 
     @abstractmethod
-    def playout(self, slots: Any, states: Any) -> np.ndarray:
+    def playout(self, slots: Array, states: Array) -> np.ndarray:
         """Play random moves to the end in every slot; return the number of moves played in each, int32 [n].
 
         states: int64 [n], the state of one random generator per slot, changed in place.
         """
 
-    def _playout(self, slots: Any, states: Any, *options: int) -> np.ndarray:
+    def _playout(self, slots: Array, states: Array, *options: int) -> np.ndarray:
         """Play random moves as `playout` does.
 
         options: further arguments of the kernel `playout_batch` of the game.
@@ -165,13 +167,13 @@ class DeviceBatch(GameBatch):
         self._deliver(streams, states)
         return self.backend.download(moves)
 
-    def _launch(self, kernel: str, slots: Any, *arguments: Any, threads: int = 1) -> None:
+    def _launch(self, kernel: str, slots: Array, *arguments: object, threads: int = 1) -> None:
         """Run a kernel on the slots, with `threads` threads per slot."""
         index = self.backend.upload(slots, np.int64)
         count = len(index)
         self._kernels.launch(kernel, count * threads, self._rows, self._words, index, count, *arguments)
 
-    def _copy(self, rows: Any, sources: Any, targets: Any) -> None:
+    def _copy(self, rows: KernelArray, sources: KernelArray, targets: KernelArray) -> None:
         """Copy the slots `sources` of `rows` to the slots `targets`; both are int64 arrays of the backend."""
         count = len(targets)
         self._kernels.launch("copy_batch", count * LANES, rows, sources, self._rows, self._words, targets, count)
@@ -179,24 +181,24 @@ class DeviceBatch(GameBatch):
     def _answer(
         self,
         kernel: str,
-        slots: Any,
-        out: Any,
+        slots: Array,
+        out: Out,
         dtype: DTypeLike,
         shape: tuple[int, ...] = (),
-        *arguments: Any,
+        *arguments: object,
         threads: int = 1,
-    ) -> Any:
+    ) -> Out:
         """Run a kernel that writes an array [n, *shape] of `dtype`, copy the array to `out`, and return `out`."""
         buffer = self._buffer(out, dtype, (len(slots), *shape))
         self._launch(kernel, slots, buffer, *arguments, threads=threads)
         return self._deliver(buffer, out)
 
-    def _buffer(self, out: Any, dtype: DTypeLike, shape: tuple[int, ...]) -> Any:
+    def _buffer(self, out: Array, dtype: DTypeLike, shape: tuple[int, ...]) -> KernelArray:
         """Return the array that a kernel writes: `out` itself, or a new array that `_deliver` then copies to `out`."""
         reached = self._reach(out, dtype, shape)
         return self.backend.zeros(shape, dtype) if reached is None else reached
 
-    def _reach(self, out: Any, dtype: DTypeLike, shape: tuple[int, ...]) -> Any | None:
+    def _reach(self, out: Array, dtype: DTypeLike, shape: tuple[int, ...]) -> KernelArray | None:
         """Return `out` as an array that kernels can write to, or None if the result must be copied to `out`.
 
         It is None for a NumPy array that kernels cannot access. Raises ValueError if `out` has another shape, or if the
@@ -209,7 +211,7 @@ class DeviceBatch(GameBatch):
         self._check_takes_copies(out, str(np.dtype(dtype)))
         return None
 
-    def _check_takes_copies(self, out: Any, dtype: str) -> None:
+    def _check_takes_copies(self, out: Array, dtype: str) -> None:
         """Raise ValueError unless `out` is a NumPy array, to which results can be copied."""
         if not isinstance(out, np.ndarray):
             raise ValueError(
@@ -217,13 +219,13 @@ class DeviceBatch(GameBatch):
                 f"got a {type(out).__name__} of {out.dtype}"
             )
 
-    def _deliver(self, buffer: Any, out: Any) -> Any:
+    def _deliver(self, buffer: KernelArray, out: Out) -> Out:
         """Copy `buffer` into `out` unless they are the same array, and return `out`."""
         if isinstance(out, np.ndarray) and buffer is not out:
             out[...] = self.backend.download(buffer)
         return out
 
-    def _check_shape(self, out: Any, shape: tuple[int, ...]) -> None:
+    def _check_shape(self, out: Array, shape: tuple[int, ...]) -> None:
         """Raise ValueError unless `out` has this shape, since kernels do not check bounds."""
         if tuple(out.shape) != shape:
             raise ValueError(f"out must have shape {list(shape)}, got {list(out.shape)}")

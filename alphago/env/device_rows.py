@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from alphago.cuda.contract import Backend
+from alphago.cuda.contract import Array, Backend, KernelArray
 from alphago.cuda.kernel_source import Program, constants
-from alphago.env.device_batch import DeviceBatch
+from alphago.env.device_batch import DeviceBatch, Out
 from alphago.env.game import GameEnv
 from alphago.env.kernels import rows as layout
 
@@ -37,7 +37,7 @@ class DeviceRowBatch(DeviceBatch):
         self._start = backend.upload(start, np.int32)
         self.reset(np.arange(count))
 
-    def reset(self, slots: Any, **setup: Any) -> None:
+    def reset(self, slots: Array, **setup: object) -> None:
         """Set the slots to a start position.
 
         setup: keywords of `reset` of the game's batch on the CPU.
@@ -46,23 +46,23 @@ class DeviceRowBatch(DeviceBatch):
         targets = self.backend.upload(slots, np.int64)
         self._copy(start, self.backend.zeros((len(targets),), np.int64), targets)
 
-    def legal_mask(self, slots: Any, out: Any) -> Any:
+    def legal_mask(self, slots: Array, out: Out) -> Out:
         actions = self.env.action_space
         return self._answer("legal_mask_batch", slots, out, np.bool_, (actions,), actions, threads=actions)
 
-    def decisive_moves(self, slots: Any, out: Any) -> Any:
+    def decisive_moves(self, slots: Array, out: Out) -> Out:
         scratch = self.backend.zeros((len(slots), self._words), np.int32)
         return self._answer("decisive_moves_batch", slots, out, np.int32, (), scratch, self.env.action_space)
 
-    def write_planes(self, slots: Any, dtype: str, target: tuple[Any, int, int, int]) -> None:
+    def write_planes(self, slots: Array, dtype: str, target: tuple[KernelArray, int, int, int]) -> None:
         height, width = self.env.plane_shape
         self._launch(f"planes_{dtype}_batch", slots, *target, height * width, threads=height * width)
 
-    def playout(self, slots: Any, states: Any) -> np.ndarray:
+    def playout(self, slots: Array, states: Array) -> np.ndarray:
         return self._playout(slots, states)
 
 
-def start_row(env: GameEnv, **setup: Any) -> np.ndarray:
+def start_row(env: GameEnv, **setup: object) -> np.ndarray:
     """Return the row of a start position from the game's batch on the CPU, int64 [1, words].
 
     setup: keywords of the batch's method `reset`.

@@ -2,14 +2,17 @@
 
 import inspect
 from collections.abc import Mapping
+from functools import singledispatch
 from typing import Any
 
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.env.go_selfplay import GoSelfPlayGame
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.oware import OwareEnv
 from alphago.env.reversi import ReversiEnv
+from alphago.env.selfplay_game import SelfPlayGame
 
 GAMES: dict[str, type[GameEnv]] = {env.name: env for env in (GoEnv, GomokuEnv, ConnectFourEnv, ReversiEnv, OwareEnv)}
 USUAL_GAME = GoEnv.name  # the default; packaged networks play it
@@ -18,7 +21,7 @@ FACTS = ("N", "planes", "plane_shape", "action_space", "max_moves")
 USUAL: dict[str, dict[str, Any]] = {GoEnv.name: {"board_size": 9}}  # defaults here that differ from the class's
 
 
-def make_game(name: str | None = None, board_size: int | None = None, **options: Any) -> GameEnv:
+def make_game(name: str | None = None, board_size: int | None = None, **options: object) -> GameEnv:
     """Return the packaged game called `name`, with these options.
 
     A name, board size or option that is None gets its default value.
@@ -40,6 +43,18 @@ def make_game(name: str | None = None, board_size: int | None = None, **options:
     env = GAMES[name](**given)
     check_defined(env)
     return env
+
+
+@singledispatch
+def selfplay_game(env: GameEnv) -> SelfPlayGame[Any]:
+    """Return a game as self-play and matches begin and vary it.
+
+    `selfplay_game.register(MyEnv, MySelfPlayGame)` gives a game of your own a subclass of SelfPlayGame.
+    """
+    return SelfPlayGame(env)
+
+
+selfplay_game.register(GoEnv, GoSelfPlayGame)
 
 
 def check_defined(env: GameEnv) -> None:
@@ -66,7 +81,7 @@ def game_reference(env: type[GameEnv]) -> str:
     return f"{'MODULE' if env.__module__ == '__main__' else env.__module__}:{env.__qualname__}"
 
 
-def with_settings(env: GameEnv, given: Mapping[str, Any]) -> GameEnv:
+def with_settings(env: GameEnv, given: Mapping[str, object]) -> GameEnv:
     """Return the same game with the options `given` changed; raise ValueError for an unknown option."""
     for name, value in given.items():
         if name not in env.config:

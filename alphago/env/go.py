@@ -13,9 +13,11 @@ import numpy as np
 
 from alphago.cuda.backend import find_backend
 from alphago.env import symmetry
+from alphago.env.batch import GameBatch
 from alphago.env.board import StonesEnv, check_board, check_player
 from alphago.env.board_view import BoardView
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.game import GameEnv
+from alphago.env.game_options import Option, option_of
 from alphago.env.go_batch import GoBatch, GoStart
 from alphago.env.go_cuda import CudaGoBatch
 from alphago.env.go_position import GoPosition
@@ -40,7 +42,6 @@ from alphago.env.go_setup import Past, setup_texts, with_past
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_planes
 from alphago.env.kernels import go_row as layout
-from alphago.env.options import Option, option_of
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import check_bool, check_choice, check_float, check_int, checks_keywords, is_int, shown
 
@@ -72,7 +73,7 @@ class GoEnv(StonesEnv):
         (1 - w) sign(margin) + w tanh(margin / 10).  For self-play, so that decided games still teach something
         (KataGo's score utility: Wu 2019, "Accelerating Self-Play Learning in Go", section 4); `result` does not
         depend on it.
-    komi_spread: in self-play, spread in points of the random komi of each game (see `random_setup`); 0 for
+    komi_spread: in self-play, spread in points of the random komi of each game (see `alphago.env.go_selfplay`); 0 for
         `komi` in every game.  With random komis one network learns all komis, and neither side wins all games.
     first_pass: the ply from which passing is legal; before it a pass is legal only if there is no other move.
         Not a rule of Go, but for self-play, where untrained networks would end games before there is anything to
@@ -84,6 +85,7 @@ class GoEnv(StonesEnv):
     name, title = "go", "Go"
     surface = "lines"
     setup_words = ("black", "white", "to_play")
+    selfplay_options = frozenset({"max_moves", "margin_weight", "komi_spread", "first_pass"})
     actions_are_points = True
     has_ownership = has_captures = has_sgf = has_device_kernels = True
     pass_action: int
@@ -110,8 +112,7 @@ class GoEnv(StonesEnv):
         self.history = 1 if self.plane_set else (self.planes - 1) // 2
         self.ko, self.suicide = check_choice("ko", ko, KO_RULES), check_bool("suicide", suicide)
         self.turns = None if turns is None else check_int("turns", turns, 1)
-        self.fixed_length = self.turns is not None
-        self.cuts_games = not self.fixed_length
+        self.cuts_games = self.turns is None
         if self.turns is not None:
             self.max_moves = 2 * self.turns
         elif max_moves is None:
@@ -128,7 +129,7 @@ class GoEnv(StonesEnv):
         self.pass_action = self.N * self.N
 
     @property
-    def config(self) -> dict[str, Any]:
+    def config(self) -> dict[str, object]:
         return {
             "board_size": self.N,
             "komi": self.komi,
@@ -142,7 +143,7 @@ class GoEnv(StonesEnv):
             "first_pass": self.first_pass,
         }
 
-    def replace(self, **options: Any) -> Self:
+    def replace(self, **options: object) -> Self:
         """Return the same game with some options changed; setting `turns` removes `max_moves`.
 
         With another `board_size`, a komi or max_moves that is the old board's default becomes the new board's default.
@@ -162,7 +163,7 @@ class GoEnv(StonesEnv):
     def board_view(self) -> BoardView:
         return replace(super().board_view, stars=tuple(star_points(self.N)), mark=KO_MARK, pass_hint=STONES_COUNT)
 
-    @property
+    @cached_property
     def options(self) -> tuple[Option, ...]:
         """What a person may choose for a new game: size, komi, rules by name, and handicap."""
         sizes = range(MIN_SIZE, MAX_SIZE + 1)
@@ -176,14 +177,10 @@ class GoEnv(StonesEnv):
             Option("handicap", "Handicap", 0, most=9, at_start=True),
         )
 
-    def choose(self, **chosen: Any) -> Self:
+    def choose(self, **chosen: object) -> Self:
         if "rules" in chosen:
             chosen |= named_rules(str(chosen.pop("rules")))._asdict()
         return super().choose(**chosen)
-
-    @property
-    def rule_options(self) -> dict[str, Any]:
-        return {name: self.config[name] for name in ("board_size", "komi", "ko", "suicide", "turns")}
 
     @property
     def summary(self) -> str:
@@ -194,7 +191,7 @@ class GoEnv(StonesEnv):
 
     @classmethod
     def from_saved(cls, config: Mapping[str, Any]) -> Self:
-        """Return the game with the board, komi, planes and rules of `config`, without its options for self-play."""
+        """Return the game with the board, komi, planes and rules of `config`, without its `selfplay_options`."""
         needed = {name: config[name] for name in ("board_size", "komi", "planes")}
         return cls(**needed, **{name: config[name] for name in ("ko", "suicide", "turns") if name in config})
 
@@ -209,44 +206,11 @@ class GoEnv(StonesEnv):
         cap = 0 if self.max_moves == ENDLESS else None
         return self.replace(board_size=size, komi=None, max_moves=cap, first_pass=0)
 
-    @property
-    def usual_length(self) -> float:
-        return float(min(self.max_moves, 1.3 * self.N * self.N))
-
-    def training_variant(self) -> "GoEnv":
-        """Return the game with options that make self-play learn faster.
-
-        margin_weight becomes 0.3, komi_spread 1 and first_pass 0.9 N^2, each only if it is 0 in this game.
-        """
-        return self.replace(
-            margin_weight=self.margin_weight or 0.3,
-            komi_spread=self.komi_spread or 1.0,
-            first_pass=self.first_pass or 9 * self.N * self.N // 10,
-        )
-
     def match_variant(self) -> Self:
         """Return the game in which passing is always legal; without fixed turns, `max_moves` is also at least 4 N^2."""
         if self.turns is not None:
             return self.replace(first_pass=0)
         return self.replace(max_moves=max(self.max_moves, 4 * self.N * self.N), first_pass=0)
-
-    def player_view(self) -> Self:
-        """Return this game; if it has fixed turns, the game in which a pass is legal only if there is no other move."""
-        return self if self.turns is None else self.replace(first_pass=self.max_moves)
-
-    def random_setup(self, generator: np.random.Generator) -> dict[str, Any]:
-        """Return a random komi for a self-play game as {"komi": …}; {} if `komi_spread` is 0.
-
-        The komi is normally distributed: in half of the games around `komi`, with a standard deviation of 2
-        `komi_spread`; in the other half around `komi` / 2, with a standard deviation of 5 `komi_spread`. While networks
-        are weak, Black needs these smaller komis.
-        """
-        if self.komi_spread == 0:
-            return {}
-        near = generator.random() < 0.5
-        centre, deviation = (self.komi, 2.0) if near else (self.komi / 2, 5.0)
-        drawn = generator.normal(centre, deviation * self.komi_spread)
-        return {"komi": float(np.clip(np.round(2 * drawn) / 2, -self.N * self.N, self.N * self.N))}
 
     def accepts(self, other: GameEnv) -> bool:
         names = ("N", "planes", "plane_set", "max_moves", "ko", "suicide", "turns")
@@ -260,13 +224,6 @@ class GoEnv(StonesEnv):
     @cached_property
     def symmetries(self) -> Symmetries:
         return symmetry.square(self.N, extra_actions=1)
-
-    @cached_property
-    def opening_actions(self) -> np.ndarray:
-        """The actions from which random openings choose: the points off the edge, bool [action_space]."""
-        inner = np.zeros((self.N, self.N), np.bool_)
-        inner[1:-1, 1:-1] = True
-        return np.append(inner.ravel(), False)
 
     @cached_property
     def start(self) -> GoStart:

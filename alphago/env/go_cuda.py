@@ -1,13 +1,12 @@
 """`CudaGoBatch`: positions of Go on a device, with the rows and methods of `GoBatch`."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from alphago.cuda.contract import Backend
+from alphago.cuda.contract import Array, Backend, KernelArray
 from alphago.cuda.kernel_source import LANES, Program, constants
-from alphago.env.device_batch import DeviceBatch
+from alphago.env.device_batch import DeviceBatch, Out
 from alphago.env.game import GameEnv
 from alphago.env.go_batch import GoStart, check_setup
 from alphago.env.kernels import go_alive as alive
@@ -45,7 +44,7 @@ class CudaGoBatch(DeviceBatch):
 
     def reset(
         self,
-        slots: Any,
+        slots: Array,
         *,
         stones: np.ndarray | None = None,
         to_play: int | str = 1,
@@ -62,11 +61,11 @@ class CudaGoBatch(DeviceBatch):
         if worst != layout.NO_ACTION:
             raise ValueError(f"the chain at {self.env.to_text(worst)} has no liberty")
 
-    def legal_mask(self, slots: Any, out: Any) -> Any:
+    def legal_mask(self, slots: Array, out: Out) -> Out:
         size = self._size
         return self._answer("legal_mask_batch", slots, out, np.bool_, (self.env.action_space,), size, threads=size + 1)
 
-    def write_planes(self, slots: Any, dtype: str, target: tuple[Any, int, int, int]) -> None:
+    def write_planes(self, slots: Array, dtype: str, target: tuple[KernelArray, int, int, int]) -> None:
         slots, size = self.backend.upload(slots, np.int64), self._size
         if self._places is None:
             threads = self._history * size + 1
@@ -77,18 +76,18 @@ class CudaGoBatch(DeviceBatch):
         threads = size + BOARD_PARTS
         self._launch(f"rule_planes_{dtype}_batch", slots, *target, size, self._places, *scratch, threads=threads)
 
-    def pass_alive(self, slots: Any, out: Any) -> Any:
+    def pass_alive(self, slots: Array, out: Out) -> Out:
         """Write the pass-alive points, as `GoBatch.pass_alive`."""
         return self._answer("pass_alive_batch", slots, out, np.int8, (self._size**2,), *self._scratch(len(slots)))
 
-    def playout(self, slots: Any, states: Any, fill_eyes: bool = False) -> np.ndarray:
+    def playout(self, slots: Array, states: Array, fill_eyes: bool = False) -> np.ndarray:
         """Play random moves as `DeviceBatch.playout` does.
 
         fill_eyes: whether a side may fill its own eyes; such games end only at `max_moves`.
         """
         return self._playout(slots, states, fill_eyes)
 
-    def _scratch(self, count: int) -> tuple[Any, int]:
+    def _scratch(self, count: int) -> tuple[KernelArray, int]:
         """Return scratch memory for `count` boards, int32 [count, words], and `words`."""
         words = alive.scratch_words(self._size)
         return self.backend.zeros((count, words), np.int32), words

@@ -1,7 +1,6 @@
 """One position of Go, to read, print and play on."""
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -69,9 +68,8 @@ class GoPosition(StonesPosition):
         """The empty points, as actions, where only the ko rule forbids the side to move to play."""
         if self.is_over:
             return ()
-        row, colour = self.row, int(self.row[layout.TO_PLAY])
         doubtful = np.flatnonzero((self.board.ravel() == 0) & ~self.legal_mask[:-1])
-        return tuple(a for a in doubtful.tolist() if legal.allowed(row, layout.point_of(row, a), colour, False))
+        return tuple(filter(self.repeats, doubtful.tolist()))
 
     @property
     def began_empty(self) -> bool:
@@ -99,8 +97,13 @@ class GoPosition(StonesPosition):
         points.flags.writeable = False
         return points
 
-    def setup_in(self, env: GameEnv) -> dict[str, Any]:
+    def setup_in(self, env: GameEnv) -> dict[str, object]:
         return {**self.setup, "komi": self.komi} if getattr(env, "komi", None) != self.komi else dict(self.setup)
+
+    def repeats(self, action: int) -> bool:
+        """Return whether only the ko rule forbids a stone on an empty point."""
+        row = self.row
+        return bool(legal.allowed(row, layout.point_of(row, action), int(row[layout.TO_PLAY]), False))
 
     def why_illegal(self, action: int) -> str:
         row = self.row
@@ -108,7 +111,7 @@ class GoPosition(StonesPosition):
             return f"passing is allowed from move {row[layout.FIRST_PASS]} on"
         if self.board.ravel()[action]:
             return super().why_illegal(action)
-        if legal.allowed(row, layout.point_of(row, action), int(row[layout.TO_PLAY]), False):
+        if self.repeats(action):
             return REPETITION[int(row[layout.KO_RULE])]
         return "suicide that repeats a board" if row[layout.SUICIDE] else "suicide"
 

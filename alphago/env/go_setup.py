@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from alphago.env.board import check_history, follow
-from alphago.env.game import PLAYER_NAMES, GameEnv, IllegalMove
+from alphago.env.game import PLAYER_NAMES, GameEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.kernels import go_row as layout
+from alphago.env.position import IllegalMove
 from alphago.system.validation import check_int, is_int, shown
 
 

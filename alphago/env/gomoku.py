@@ -1,7 +1,6 @@
 """Gomoku, five in a row: `GomokuEnv(15)`; its rules are in kernels/gomoku.py."""
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -9,9 +8,9 @@ from alphago.cuda.backend import find_backend
 from alphago.env import symmetry
 from alphago.env.board import StonesEnv
 from alphago.env.device_rows import DeviceRowBatch, row_program
+from alphago.env.game_options import Option, option_of
 from alphago.env.kernels import gomoku as kernels
 from alphago.env.kernels.rows import HEADER
-from alphago.env.options import Option, option_of
 from alphago.env.stones_batch import LineBatch
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import check_int, checks_keywords
@@ -48,10 +47,10 @@ class GomokuEnv(StonesEnv):
         self.action_space = self.max_moves = self.N * self.N
 
     @property
-    def config(self) -> dict[str, Any]:
+    def config(self) -> dict[str, object]:
         return {"board_size": self.N, "connect_row": self.connect_row, "planes": self.planes}
 
-    @property
+    @cached_property
     def options(self) -> tuple[Option, ...]:
         """What a person may choose for a new game: the size, and the stones in a row that win."""
         return (

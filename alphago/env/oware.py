@@ -8,14 +8,16 @@ import numpy as np
 
 from alphago.drawing.houses import Houses, houses_picture
 from alphago.drawing.shapes import Drawing
+from alphago.env.batch import GameBatch
 from alphago.env.board import check_player, result_text
 from alphago.env.board_view import BoardView
-from alphago.env.game import GameBatch, GameEnv, Position
+from alphago.env.game import GameEnv
+from alphago.env.game_options import Option, option_of
 from alphago.env.kernels import oware as kernels
 from alphago.env.kernels.rows import HEADER, MARGIN, PLY
-from alphago.env.options import Option, option_of
 from alphago.env.packed import RowBatch
 from alphago.env.pictured import PLAIN, Look
+from alphago.env.position import Position
 from alphago.system.validation import check_bool, check_choice, check_int, checks_keywords
 
 SEEDS, HOUSES, SIDE = kernels.SEEDS, kernels.HOUSES, kernels.SIDE
@@ -107,8 +109,8 @@ class OwareEnv(GameEnv):
         """Black's houses below from the left, White's above from the right, and a store beside them for each side."""
         below = [(2.2 + 1.4 * house, 2.3) for house in range(SIDE)]
         above = [(x, 0.7) for x, _ in reversed(below)]
-        names = [(x, y + away, name) for row, away in ((below, 0.92), (above, -0.92)) for (x, y), name in
-                 zip(row, LETTERS, strict=True)]  # fmt: skip
+        rows = ((below, 0.92), (above, -0.92))
+        names = [(x, y + away, name) for row, away in rows for (x, y), name in zip(row, LETTERS, strict=True)]
         places = tuple(tuple((first + house,) for house in range(SIDE)) for first in (0, SIDE))
         return BoardView(
             self.title,
@@ -123,7 +125,7 @@ class OwareEnv(GameEnv):
             reach=0.65,
         )
 
-    @property
+    @cached_property
     def options(self) -> tuple[Option, ...]:
         """What a person may choose for a new game: single rules, graded outcomes excepted, see `match_variant`."""
         return (
@@ -131,7 +133,7 @@ class OwareEnv(GameEnv):
             option_of("remainder", self.remainder, title="Seeds left go to", choices=REMAINDERS),
         )
 
-    def replace(self, **options: Any) -> "OwareEnv":
+    def replace(self, **options: object) -> "OwareEnv":
         """Return the same game with some options changed.
 
         A new value of `rules` also resets the rules that are not given.
@@ -161,7 +163,7 @@ class OwareEnv(GameEnv):
         self.require_cpu(device)
         return OwareBatch(self, count)
 
-    def make_position(self, batch: GameBatch, setup: Mapping[str, Any]) -> "OwarePosition":
+    def make_position(self, batch: GameBatch, setup: Mapping[str, object]) -> "OwarePosition":
         return OwarePosition(self, batch, setup)
 
     def to_text(self, action: int) -> str:
@@ -275,6 +277,7 @@ class OwarePosition(Position):
             f"oware, {self.caption}",
             look.coordinates,
             look.legend,
+            self.env.board_view.sides,
         )
         return houses_picture(picture, look.overlay, self.to_play)
 

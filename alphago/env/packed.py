@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.env.kernels import rows as row_kernels
 
 
@@ -26,7 +27,7 @@ class PackedBatch(GameBatch):
         self._rules = rules
         self._common = common
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Return the state for copies and pickles; modules, which cannot be pickled, are replaced by their names."""
         return vars(self) | {"_rules": self._rules.__name__, "_common": self._common.__name__}
 

@@ -1,15 +1,18 @@
-"""Pictures of positions: the methods that every position has; games with boards override the drawing."""
+"""Pictures of positions, on boards as their games describe them: the methods that every position has."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from alphago.drawing.board_pictures import Board, board_picture
 from alphago.drawing.overlay import Overlay, legend, make_overlay
 from alphago.drawing.planes import planes_picture
 from alphago.drawing.shapes import Drawing
 from alphago.drawing.svg import Svg, to_svg
+from alphago.env.board_view import BoardView
 
 
 class Look(NamedTuple):
@@ -30,12 +33,13 @@ class Look(NamedTuple):
 
 
 PLAIN = Look()
+STONES = ("lines", "squares", "holes")  # surfaces with stones
 
 
 class Pictured:
     """A position that can be drawn; `Position` derives from it."""
 
-    env: Any
+    env: Any  # the game, a GameEnv, whose module imports this one
     moves: tuple[int, ...]
     to_play: int
     is_over: bool
@@ -50,8 +54,8 @@ class Pictured:
     def state_text(self) -> str:
         """The side to move, or the result of the game, as text."""
         if self.is_over:
-            return "game over, " + {1.0: "Black wins", -1.0: "White wins"}.get(self.result, "a draw")
-        return f"{'Black' if self.to_play > 0 else 'White'} to play"
+            return f"game over, {self.env.board_view.side(self.result)} wins" if self.result else "game over, a draw"
+        return f"{self.env.board_view.side(self.to_play)} to play"
 
     def svg(
         self,
@@ -59,10 +63,10 @@ class Pictured:
         numbers: bool | int = False,
         coordinates: bool = True,
         caption: str | None = None,
-        priors: Any = None,
-        visits: Any = None,
-        q: Any = None,
-        ownership: Any = None,
+        priors: object = None,
+        visits: object = None,
+        q: object = None,
+        ownership: object = None,
         line: str | Iterable[int | str] = (),
         show: str | None = None,
         size: float | None = None,
@@ -70,7 +74,7 @@ class Pictured:
         """Return a picture of the position as SVG, which a notebook shows and `.save(path)` writes to a file.
 
         It can be read without colours: Black's stones are filled, the last stone has a ring, a square marks a point
-        that ko forbids. Games without a board of stones are drawn as the planes that a network receives.
+        that ko forbids. Games that describe no board are drawn as the planes that a network receives.
 
         numbers: True for the numbers of all moves on their stones, n for the numbers of the last n moves.
         coordinates: whether rows and columns are named.
@@ -98,11 +102,57 @@ class Pictured:
         return str(self.svg())
 
     def drawing(self, look: Look = PLAIN) -> Drawing:
-        """Return the drawing that `svg` converts to SVG text; games with a board override this method."""
+        """Return the drawing that `svg` converts to SVG text, on a board as the game describes it."""
+        if self.env.board_view.surface in STONES:
+            return self.board_drawing(self.env.board_view, look)
         texts = self.texts_below(look)
         if look.overlay is not None and look.legend:
             texts += legend(look.overlay, [None] * self.env.action_space, self.env.to_text)
         return planes_picture(self.planes(), texts, f"{self.env.name}: {self.caption}")
+
+    def board_drawing(self, view: BoardView, look: Look) -> Drawing:
+        """Return the drawing of a board with stones; its surface is one of STONES."""
+        height, width = self.env.plane_shape
+        picture = Board(
+            self.contents or (),
+            view.cells,
+            view.surface,
+            view.size,
+            view.lines,
+            view.columns if look.coordinates else (),
+            view.rows if look.coordinates else (),
+            stars=view.stars,
+            last=self.last_cell,
+            forbidden=self.ko_points,
+            numbers=move_numbers(list(self.replay()), look.numbers) if look.numbers else {},
+            texts=self.texts_below(look),
+            label=f"{self.env.name} {height}x{width}, {self.caption}",
+            legend=look.legend,
+            colours=view.colours,
+        )
+        return board_picture(picture, look.overlay, self.points_of_actions.tolist(), self.env.to_text)
+
+    @property
+    def contents(self) -> Sequence[int] | None:
+        """What is in each cell of `GameEnv.board_view`: 1 the first player's stone, -1 the second's, 0 none.
+
+        In houses it is the number of seeds. None in a game without cells.
+        """
+        return None
+
+    @property
+    def ko_points(self) -> Sequence[int]:
+        """The cells where only a rule against repetition forbids a move, which are marked."""
+        return ()
+
+    @property
+    def last_cell(self) -> int | None:
+        """The cell in which the piece of the last move landed, or from which it was sown; None if there is none."""
+        raise NotImplementedError
+
+    def replay(self) -> Iterator[Any]:
+        """Return all positions of the game so far."""
+        raise NotImplementedError
 
     def planes(self) -> np.ndarray:
         """Return the network's input, float32 [planes, height, width]."""
@@ -128,10 +178,13 @@ class Pictured:
             position = position.play(action)
         return points
 
-    @property
+    @cached_property
     def points_of_actions(self) -> np.ndarray:
-        """The point (row * width + column) on which each action is drawn, int64 [action_space]; -1 if there is none."""
-        return np.full(self.env.action_space, -1, np.int64)
+        """The cell in which each action's stone lands, int64 [action_space]; -1 if there is none, or none is empty."""
+        view = self.env.board_view
+        if view.surface not in STONES:
+            return np.full(self.env.action_space, -1, np.int64)
+        return view.landing_cells(self.to_play, np.array(self.contents))
 
 
 def move_numbers(positions: Sequence[Any], last: int) -> dict[int, int]:

@@ -2,18 +2,18 @@
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from alphago.cuda.backend import find_backend
 from alphago.env import symmetry
+from alphago.env.batch import GameBatch
 from alphago.env.board import StonesEnv, StonesPosition
 from alphago.env.device_rows import DeviceRowBatch, row_program
-from alphago.env.game import PLAYER_NAMES, GameBatch
+from alphago.env.game import PLAYER_NAMES
+from alphago.env.game_options import Option, option_of
 from alphago.env.kernels import reversi as kernels
 from alphago.env.kernels.rows import HEADER
-from alphago.env.options import Option, option_of
 from alphago.env.stones_batch import StonesBatch
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import check_int, checks_keywords
@@ -50,10 +50,10 @@ class ReversiEnv(StonesEnv):
         self.max_moves = 2 * (self.N * self.N - 4)  # at least every second ply places a stone
 
     @property
-    def config(self) -> dict[str, Any]:
+    def config(self) -> dict[str, object]:
         return {"board_size": self.N}
 
-    @property
+    @cached_property
     def options(self) -> tuple[Option, ...]:
         """What a person may choose for a new game: the size."""
         return (option_of("board_size", self.N, least=MIN_SIZE, most=MAX_SIZE, step=2),)
@@ -73,7 +73,7 @@ class ReversiEnv(StonesEnv):
             return ReversiBatch(self, count, kernels, HEADER + self.N * self.N, (self.N,))
         return DeviceRowBatch(self, count, find_backend(device), row_program(kernels))
 
-    def make_position(self, batch: GameBatch, setup: Mapping[str, Any]) -> "ReversiPosition":
+    def make_position(self, batch: GameBatch, setup: Mapping[str, object]) -> "ReversiPosition":
         return ReversiPosition(self, batch, setup)
 
 

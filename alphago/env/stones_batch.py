@@ -1,7 +1,6 @@
 """Batches of small games with stones, with boards that can be set up."""
 
 from abc import abstractmethod
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from alphago.env.packed import RowBatch
 class StonesBatch(RowBatch):
     """Base class of batches whose rows hold a board of stones (see `alphago.env.kernels.rows`)."""
 
-    def reset(self, slots: np.ndarray, *, board: Any = None, to_play: int | str | None = None) -> None:
+    def reset(self, slots: np.ndarray, *, board: object = None, to_play: int | str | None = None) -> None:
         """Set all slots to the start position, or to the same set-up; raise ValueError for an impossible board.
 
         board: [height, width] of 1 Black, -1 White, 0 empty; None for the start position's board.

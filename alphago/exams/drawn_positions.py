@@ -8,10 +8,11 @@ import numpy as np
 
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
+from alphago.env.go_rules import check_komi
 from alphago.exams.positions import ExamPosition
 from alphago.records.collection import read_collection
 from alphago.records.record import GameRecord
-from alphago.system.validation import setting, settings
+from alphago.system.validation import check_ranges, setting, settings
 
 DOUBT = 0.03  # least win rate of either side in an undecided position
 LEAD = 1.2  # most points of lead in an undecided position, for each line of the board
@@ -33,6 +34,11 @@ class MakeSettings:
     per_game: int = setting("largest number of positions drawn from a game", default=1, least=1)
     komi: float | None = setting("komi of all positions; None for each game's own", default=None)
     seed: int = setting("seed of the drawing", default=0, least=0)
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+        if self.komi is not None:
+            check_komi(self.komi)
 
 
 @dataclass

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -55,6 +54,14 @@ class ExamResult:
         """
         one, other = self.marks[first], self.marks[second]
         return difference_of(one, other) if rows is None else difference_of(one.take(rows), other.take(rows))
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Pairs (later, earlier) of players with the same network or as many readouts; all pairs if there is none."""
+        both = [(later, earlier) for later in range(len(self.names)) for earlier in range(later)]
+        parts = [name.rpartition("@")[::2] for name in self.names]
+        alike = [(a, b) for a, b in both if any(x == y for x, y in zip(parts[a], parts[b], strict=True))]
+        return alike or both
 
     def by_phase(self, player: int = 0) -> dict[str, Grade]:
         """Return a player's grade in each phase of the game that the exam has (`alphago.exams.kinds.PHASES`)."""
@@ -108,13 +115,13 @@ class ExamResult:
         return str(self.sheet())
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield the grades, and the differences from the first player, as plain data."""
+        """Yield the grades of all players, also by phase and kind, and the differences of `pairs`, as plain data."""
         for player, name in enumerate(self.names):
             yield {"player": name, **self.grade(player).row()}
             for label, graded in ((self.by_phase(player), "phase"), (self.by_kind(player), "kind")):
                 yield from ({"player": name, graded: part, **grade.row()} for part, grade in label.items())
-            if player:
-                yield {"player": name, "minus": self.names[0], **self.paired(player, 0).row()}
+        for later, earlier in self.pairs:
+            yield {"player": self.names[later], "minus": self.names[earlier], **self.paired(later, earlier).row()}
 
     def __str__(self) -> str:
         """Return the grades of all players, their differences, and their losses by phase and kind, as a text."""
@@ -125,9 +132,9 @@ class ExamResult:
             "± is a 95 % interval, the errors are root mean squares"
         ]
         lines += ["", *grade_table("player", dict(zip(self.names, self.grades, strict=True)))]
-        pairs = {f"{b} - {a}": self.paired(i + 1, i) for i, (a, b) in enumerate(pairwise(self.names))}
-        if pairs:
-            lines += ["", "Paired, on the same positions:", *grade_table("players", pairs, DIFFERENCES, signed=True)]
+        if self.pairs:
+            paired = {f"{self.names[a]} - {self.names[b]}": self.paired(a, b) for a, b in self.pairs}
+            lines += ["", "Paired, on the same positions:", *grade_table("players", paired, DIFFERENCES, signed=True)]
         parts: dict[str, Callable[[int], dict[str, Grade]]] = {"phase": self.by_phase, "kind": self.by_kind}
         for heading, by in parts.items():
             lines += ["", *parts_table(heading, self.names, [by(player) for player in range(len(self.names))])]

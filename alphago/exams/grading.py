@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from alphago.env.game import GameEnv
+from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 from alphago.exams.positions import Exam
 from alphago.mcts.analysis import GroupMaker
@@ -85,16 +87,15 @@ def mark(exam: Exam, answers: Answers) -> Marks:
     )
 
 
-def exam_game(env: object, size: int) -> GoEnv:
+def exam_game(env: GameEnv, size: int) -> GoEnv:
     """Return a network's game under the rules of an exam, on a board of `size` x `size` points.
 
     Raises ValueError for another game than Go, and for games of fixed turns.
     """
-    if not isinstance(env, GoEnv):
-        raise ValueError(f"an exam must be taken by a network for Go, got one for {env}")
-    if env.turns is not None:
+    go = require_go(env, "an exam")
+    if go.turns is not None:
         raise ValueError(f"an exam must be taken by a network for games that two passes end, got one for {env}")
-    board = env if size == env.N else env.resized(size)
+    board = go if size == go.N else go.resized(size)
     return board.replace(ko="positional", suicide=False).match_variant()
 
 

@@ -85,12 +85,16 @@ def provenance_of(client: AnalysisClient, records: Sequence[GameRecord], making:
         "visits": {"position": making.visits, "move": making.move_visits},
         "undecided": {"win_rate": [DOUBT, 1 - DOUBT], "lead_per_line": LEAD},
         "drawn": {
-            "games": len(records), "digest": digest.hexdigest(), "seed": making.seed, "per_game": making.per_game,
-            "plies": [making.first_ply, making.last_ply], "komi": making.komi,
+            "games": len(records),
+            "digest": digest.hexdigest(),
+            "seed": making.seed,
+            "per_game": making.per_game,
+            "plies": [making.first_ply, making.last_ply],
+            "komi": making.komi,
         },
         "date": datetime.date.today().isoformat(),
         "made_by": f"alphago {version('alphago')}",
-    }  # fmt: skip
+    }
 
 
 def begin_file(path: Path, size: int, provenance: dict[str, Any]) -> tuple[int, int]:
@@ -172,11 +176,16 @@ def ask(
     asked[name] = one, action
     client.send(
         {
-            "id": name, "moves": [[who, env.to_text(a)] for who, a in zip(movers, position.moves, strict=True)],
-            "rules": RULES, "komi": position.komi, "boardXSize": env.N, "boardYSize": env.N, "maxVisits": visits,
+            "id": name,
+            "moves": [[who, env.to_text(a)] for who, a in zip(movers, position.moves, strict=True)],
+            "rules": RULES,
+            "komi": position.komi,
+            "boardXSize": env.N,
+            "boardYSize": env.N,
+            "maxVisits": visits,
             "overrideSettings": {"reportAnalysisWinratesAs": "BLACK"},
         }
-    )  # fmt: skip
+    )
 
 
 def black_view(client: AnalysisClient, reply: dict[str, Any]) -> tuple[float, float]:

@@ -27,9 +27,14 @@ VERSION = 1  # of the format
 PACKAGED = Path(__file__).with_name("packaged")
 SUFFIX = ".jsonl.gz"
 RULES = {
-    "ko": "POSITIONAL", "scoring": "AREA", "tax": "NONE", "suicide": False, "hasButton": False,
-    "whiteHandicapBonus": "0", "friendlyPassOk": False,
-}  # fmt: skip
+    "ko": "POSITIONAL",
+    "scoring": "AREA",
+    "tax": "NONE",
+    "suicide": False,
+    "hasButton": False,
+    "whiteHandicapBonus": "0",
+    "friendlyPassOk": False,
+}
 KEYS = ("size", "komi", "moves", "black_win", "black_lead", "best", "lost")
 
 
@@ -260,9 +265,15 @@ def position_line(env: GoEnv, one: ExamPosition, **more: Any) -> bytes:
     legal = np.flatnonzero(~np.isnan(one.points))
     losses = {env.to_text(int(a)): [rounded(one.points[a], 2), rounded(one.rates[a], 3)] for a in legal}
     row = {
-        "size": env.N, "komi": one.komi, "moves": text_of(env, one.moves), "black_win": rounded(one.black_win, 3),
-        "black_lead": rounded(one.black_lead, 2), "best": env.to_text(one.best), **more, "lost": losses,
-    }  # fmt: skip
+        "size": env.N,
+        "komi": one.komi,
+        "moves": text_of(env, one.moves),
+        "black_win": rounded(one.black_win, 3),
+        "black_lead": rounded(one.black_lead, 2),
+        "best": env.to_text(one.best),
+        **more,
+        "lost": losses,
+    }
     return (json.dumps(row) + "\n").encode()
 
 

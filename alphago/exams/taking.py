@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from alphago.arena.entrant import parse_entrant
 from alphago.env.game import GameEnv
+from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 from alphago.exams.exam_result import ExamResult
 from alphago.exams.grading import Answers, ExamPlayer, exam_game
@@ -118,8 +119,8 @@ def examinee_of(
     if entry.model is None:
         raise ValueError(f"an exam must be taken by networks, got {text}")
     env: GameEnv = saved_game(entry.model)
-    if chosen is not None and isinstance(env, GoEnv) and chosen.size != env.N:
-        env = env.resized(chosen.size)
+    if chosen is not None and chosen.size != env.N:
+        env = require_go(env, "an exam").resized(chosen.size)
     own = readouts if entry.readouts < 0 else (entry.readouts,)
     return Examinee(entry.base, load_model(entry.model, env), own, entry.search or search)
 

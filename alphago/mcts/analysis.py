@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
 from alphago.mcts.analysis_group import PositionGroup, evaluate_alone
 from alphago.mcts.analysis_result import PLIES, Analysis, join_analyses
 from alphago.mcts.analysis_search import Forbidden, node_bytes
@@ -34,7 +35,7 @@ Moves = Iterable[int | str]
 @checks_keywords()
 def analyze(
     positions: Position | Sequence[Position],
-    net: Any,
+    net: object,
     readouts: int = 800,
     *,
     avoid: Moves = (),
@@ -96,7 +97,7 @@ def analyze(
 @checks_keywords()
 def iter_analysis(
     positions: Position | Sequence[Position],
-    net: Any,
+    net: object,
     readouts: int = 800,
     *,
     every: float = 0.5,
@@ -150,7 +151,7 @@ class GroupMaker:
     def __init__(
         self,
         positions: Position | Sequence[Position],
-        net: Any,
+        net: object,
         readouts: int,
         settings: SearchForm,
         symmetries: bool,

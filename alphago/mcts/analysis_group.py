@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
 from alphago.mcts.analysis_result import ARRAYS, Analysis
 from alphago.mcts.analysis_search import AnalysisSearch, Forbidden, check_symmetries
 from alphago.mcts.evaluator import Evaluator, Forecaster

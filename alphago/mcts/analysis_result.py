@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from alphago.drawing.svg import Svg
-from alphago.env.game import PLAYER_NAMES, GameEnv, Position
+from alphago.env.game import PLAYER_NAMES, GameEnv
+from alphago.env.position import Position
 
 DEVIATIONS = 5.0  # standard errors between a win rate and its lower bound (KataGo's default)
 PLIES = 15  # most plies of a line of play

@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
 from alphago.env.leaves import Leaves, Reached
+from alphago.env.position import Position
 from alphago.mcts.evaluator import Evaluator, Forecaster
 from alphago.mcts.kernels import subtrees
 from alphago.mcts.kernels.nodes import NONE

@@ -12,9 +12,11 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from alphago.env.batch import GameBatch
 from alphago.env.devices import check_device
-from alphago.env.game import GameBatch, GameEnv, Position
+from alphago.env.game import GameEnv
 from alphago.env.leaves import Leaves, Reached
+from alphago.env.position import Position
 from alphago.mcts.kernels.evaluator import hash_evaluation
 
 ROUNDING = 1e-3  # how far a value may be outside -1 .. 1
@@ -113,7 +115,7 @@ class FunctionEvaluator(Evaluator):
     The function returns (policy [A], value), with value +1 if Black wins and -1 if White wins, as in AlphaGo.jl.
     """
 
-    def __init__(self, function: Callable[[Position], tuple[Any, Any]]) -> None:
+    def __init__(self, function: Callable[[Position], tuple[object, object]]) -> None:
         self.function = function
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
@@ -126,7 +128,7 @@ class FunctionEvaluator(Evaluator):
             values[i] = position.to_play * value
 
 
-def read_answer(answer: Any, env: GameEnv) -> tuple[np.ndarray, float]:
+def read_answer(answer: object, env: GameEnv) -> tuple[np.ndarray, float]:
     """Return the policy, float32 [A], and the value, -1 .. 1, in the answer of a user's function.
 
     Raises TypeError if the answer is not a pair.  Raises ValueError if the policy is not one finite number >= 0 for
@@ -161,7 +163,7 @@ class CpuEvaluator(Evaluator):
         self.inner.evaluate(batch, slots, priors, values)
 
 
-def as_network(network: Any, env: GameEnv | None = None) -> Any:
+def as_network(network: object, env: GameEnv | None = None) -> object:
     """Return the network called `network`: a name ("7x7"), a file or a run folder, loaded with `load_model`.
 
     Any other object is returned unchanged.
@@ -175,7 +177,7 @@ def as_network(network: Any, env: GameEnv | None = None) -> Any:
     return load_model(network, env)
 
 
-def fitting_network(network: Any, env: GameEnv | None) -> Any:
+def fitting_network(network: Any, env: GameEnv | None) -> object:
     """Return a network as `as_network` does; a size-free network is resized to the board of `env`."""
     network = as_network(network, env)
     if env is None or not hasattr(network, "resized") or network.env.plane_shape == env.plane_shape:
@@ -183,7 +185,7 @@ def fitting_network(network: Any, env: GameEnv | None) -> Any:
     return network if network.env.accepts(env) else network.resized(env)  # accepted: the same board, other planes
 
 
-def as_evaluator(network: Any, env: GameEnv | None = None, device: str = "cpu") -> Evaluator:
+def as_evaluator(network: object, env: GameEnv | None = None, device: str = "cpu") -> Evaluator:
     """Return an evaluator for a network, an evaluator, or a function on positions.
 
     network: a network, or its name, file or run folder (the result is its `evaluator()`); an object with a method
@@ -209,7 +211,7 @@ def as_evaluator(network: Any, env: GameEnv | None = None, device: str = "cpu") 
     )
 
 
-def as_forecast_evaluator(network: Any, env: GameEnv | None = None, device: str = "cpu") -> Evaluator:
+def as_forecast_evaluator(network: object, env: GameEnv | None = None, device: str = "cpu") -> Evaluator:
     """Return a network's `Forecaster` if it has one, else the result of `as_evaluator`.
 
     network, env: as in `as_evaluator`. device: where the network is computed; boards stay on the CPU.

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from alphago.env.game import GameBatch
+from alphago.env.batch import GameBatch
 from alphago.mcts.kernels import gumbel
 from alphago.mcts.rule import SearchRule, SearchSettings, choose_actions, only_child
 from alphago.mcts.tree import Tree

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from alphago.env.game import GameEnv, Position, check_env
+from alphago.env.game import GameEnv, check_env
+from alphago.env.position import Position
 from alphago.mcts.analysis_result import PLIES, Analysis
 from alphago.mcts.analysis_search import AnalysisSearch, Forbidden
 from alphago.mcts.evaluator import as_evaluator, as_forecast_evaluator, as_network
@@ -49,7 +49,7 @@ class MCTSPlayer:
     def __init__(
         self,
         env: GameEnv,
-        network: Any,
+        network: object,
         num_readouts: int = 800,
         two_player_mode: bool = False,
         resign_threshold: float | None = -0.9,

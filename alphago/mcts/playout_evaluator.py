@@ -7,7 +7,8 @@ import threading
 
 import numpy as np
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
 
 MOST_PLIES = 400  # of a playout; then the current board is scored

@@ -5,7 +5,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from alphago.env.game import GameBatch
+from alphago.env.batch import GameBatch
 from alphago.mcts.kernels import puct
 from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.rule import SearchRule, SearchSettings, choose_actions, only_child, root_visits

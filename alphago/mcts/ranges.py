@@ -6,7 +6,7 @@ The result is bit-identical to that of one thread: games are independent, and ea
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,13 +14,14 @@ from alphago.env.leaves import Reached
 from alphago.mcts.kernels import waves
 from alphago.mcts.tree import Tree, Wave
 
+Result = TypeVar("Result")
 LEAST = 64  # fewest games of a range: waking a thread takes as long as searching fewer
 
 
 class Ranges:
     """A pool that runs a rule's `select` and `waves.expand` on up to `threads` threads, the caller's included."""
 
-    def __init__(self, select: Any, threads: int) -> None:
+    def __init__(self, select: Callable[..., tuple[int, int]], threads: int) -> None:
         self.threads = threads
         self._select = select
         self._pool = ThreadPoolExecutor(max(1, threads - 1))
@@ -59,7 +60,7 @@ class Ranges:
         parts = max(1, min(self.threads, count // LEAST))
         return [count * part // parts for part in range(parts + 1)]
 
-    def _run(self, work: Callable[[int, int], Any], bounds: Sequence[int]) -> list[Any]:
+    def _run(self, work: Callable[[int, int], Result], bounds: Sequence[int]) -> list[Result]:
         """Return the results of `work(begin, end)` for each range; the calling thread does the last range."""
         *others, last = pairwise(bounds)
         waiting = [self._pool.submit(work, *part) for part in others]

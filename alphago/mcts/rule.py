@@ -6,7 +6,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.mcts.kernels import nodes
 from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.tree import Tree, Wave
@@ -112,7 +113,7 @@ class SearchSettings(ABC):
         """Return the rule for a search of `games` games with `actions` actions."""
 
     @classmethod
-    def for_readouts(cls, readouts: int, **given: Any) -> Self:
+    def for_readouts(cls, readouts: int, **given: object) -> Self:
         """Return settings that suit a number of simulations per move, with the values `given`."""
         return make_settings(cls, **given)
 

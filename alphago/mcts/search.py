@@ -10,7 +10,8 @@ from typing import cast
 
 import numpy as np
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.env.leaves import Leaves, Reached
 from alphago.mcts.evaluator import Evaluator, WaveEvaluator
 from alphago.mcts.kernels import nodes, subtrees, waves

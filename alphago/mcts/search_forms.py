@@ -88,14 +88,14 @@ def rule_class(name: str, known: object = None) -> type[SearchSettings]:
     return kind
 
 
-def check_fields(kind: type[SearchSettings], given: Mapping[str, Any]) -> None:
+def check_fields(kind: type[SearchSettings], given: Mapping[str, object]) -> None:
     """Raise UnusedSetting for the first setting that `kind` does not have, but another rule; TypeError for others."""
     for name in given:
         check_used(kind, name, given[name])
         check_keywords(kind.__qualname__, [name], all_fields(kind))
 
 
-def check_used(kind: type[SearchSettings], name: str, value: Any = UNSET) -> None:
+def check_used(kind: type[SearchSettings], name: str, value: object = UNSET) -> None:
     """Raise UnusedSetting if another rule has the setting `name`, but not `kind`.
 
     value: the value given, for the message.

@@ -11,7 +11,7 @@ any network; `examples/bots/` has one.
 import hashlib
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,15 +24,17 @@ from alphago.env.game import GameEnv
 from alphago.nn.graph import NetworkGraph, Tensor, run_graph
 from alphago.nn.inference.frozen import TRACING, frozen_copy, frozen_parts
 from alphago.nn.inference.fusion import fold_batch_norms
-from alphago.nn.net import NeuralNet
+from alphago.nn.net import NeuralNet, load_model
 from alphago.nn.parts import class_path
 from alphago.nn.random_positions import random_planes
 from alphago.nn.threads import one_torch_thread
 from alphago.nn.translator import Translator, reshape
 from alphago.nn.value import ForecastHead
-from alphago.system.files import write_atomic
+from alphago.system.files import user_path, write_atomic
+from alphago.system.optional import optional_import
 from alphago.system.validation import check_int, checks_keywords
 
+Computation = Callable[[np.ndarray], dict[str, np.ndarray]]  # planes [n, C, H, W] -> outputs by name
 FORMATS = ("onnx", "w32", "w16", "npz")
 OPSET, IR_VERSION = 17, 8  # versions of ONNX that runtimes since 2022 read
 POSITIONS = 500  # positions on which an exported network is compared with the original
@@ -70,11 +72,15 @@ class Export(NamedTuple):
 
 @checks_keywords()
 def export_model(
-    net: NeuralNet, path: str | PathLike[str], format: str | None = None, *, positions: int = POSITIONS
+    net: NeuralNet | str | PathLike[str],
+    path: str | PathLike[str],
+    format: str | None = None,
+    *,
+    positions: int = POSITIONS,
 ) -> Export:
     """Write a network for other programs, after comparing the exported network with the original one.
 
-    net: the network.
+    net: the network, or its name, file or run folder.
     path: the file to write.
     format: "onnx", "w32", "w16" or "npz"; None for the suffix of `path`.
     positions: number of positions of random games on which outputs are compared; for a size-free network, this many
@@ -84,12 +90,13 @@ def export_model(
     other outputs; ImportError if the format needs packages that are not installed; OSError if a file cannot be written.
     Unless the error is an OSError, no file is written.
     """
-    path = Path(path)
+    path = user_path(path)
     chosen = path.suffix.removeprefix(".") if format is None else format
     if chosen not in FORMATS:
         wanted = "format must be onnx, w32, w16 or npz"
         raise ValueError(f"{wanted}, or the end of the file's name, got {path.name if format is None else format!r}")
     positions = check_int("positions", positions, 1)
+    net = load_model(net) if isinstance(net, (str, PathLike)) else net
     graph = network_graph(net)
     files = {path: onnx_bytes(graph, net)} if chosen == "onnx" else raw_files(graph, net, path, chosen)
     run = onnx_run(files[path]) if chosen == "onnx" else rounded_run(graph, np.float16 if chosen == "w16" else None)
@@ -101,17 +108,9 @@ def export_model(
     if chosen != "w16" and max(differences.values()) > ROUNDING:
         raise ValueError(f"the exported network must compute what torch does, got differences of {differences}")
     for file, data in files.items():
-        write_file(file, data)
+        write_atomic(file, data)
     total = sum(len(data) for data in files.values())
     return Export(tuple(files), total, positions * len(boards), differences)
-
-
-def write_file(path: Path, data: bytes) -> None:
-    """Write a file atomically; raise OSError, with the file's name, if that fails."""
-    try:
-        write_atomic(path, data)
-    except OSError as error:
-        raise type(error)(error.errno, error.strerror, str(path)) from error
 
 
 # --- the network's operations ----------------------------------------------------------------------
@@ -179,7 +178,7 @@ def check_boards(net: NeuralNet) -> list[GameEnv]:
     return [net.env]
 
 
-def compare(net: NeuralNet, env: GameEnv, run: Any, count: int) -> dict[str, float]:
+def compare(net: NeuralNet, env: GameEnv, run: Computation, count: int) -> dict[str, float]:
     """Return the largest difference of each output between torch in float32 and the exported network, by name.
 
     run: computes the exported network: planes float32 [n, C, H, W] -> outputs by name.
@@ -196,7 +195,7 @@ def compare(net: NeuralNet, env: GameEnv, run: Any, count: int) -> dict[str, flo
     return {name: float(np.abs(outputs[name] - tensor.numpy()).max()) for name, tensor in expected.items()}
 
 
-def onnx_run(data: bytes) -> Any:
+def onnx_run(data: bytes) -> Computation:
     """Return a function that computes an ONNX model with onnxruntime: planes -> outputs by name.
 
     data: the contents of the ONNX file.
@@ -210,7 +209,7 @@ def onnx_run(data: bytes) -> Any:
     return lambda planes: dict(zip(names, session.run(names, {"planes": planes}), strict=True))
 
 
-def rounded_run(graph: NetworkGraph, dtype: Any) -> Any:
+def rounded_run(graph: NetworkGraph, dtype: type[np.floating] | None) -> Computation:
     """Return a function that computes a graph with numpy: planes -> outputs by name.
 
     dtype: the weights are rounded to this dtype first; None for no rounding.
@@ -226,16 +225,11 @@ def rounded_run(graph: NetworkGraph, dtype: Any) -> Any:
 
 
 def package(name: str) -> Any:
-    """Import and return a package; raise ImportError, which names the extra `export`, if it is missing."""
-    import importlib
-
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise ImportError(f"ONNX needs {name}, which is not installed: pip install 'alphago[export]'") from None
+    """Import and return a package; raise ImportError, which names the extra `export`, if it is missing or broken."""
+    return optional_import(name, f"ONNX needs {name}, which is not installed: pip install 'alphago[export]'")
 
 
-def about(net: NeuralNet) -> dict[str, Any]:
+def about(net: NeuralNet) -> dict[str, object]:
     """Return facts about a network for an exported file, as plain data: game, sizes, inputs, and actions."""
     env = net.env
     actions: str | list[str] = "row * board side + column, row 0 at the top; then the pass"
@@ -299,7 +293,7 @@ def layer_weights(graph: NetworkGraph) -> dict[str, np.ndarray]:
     return {name: array for name, array in graph.weights.items() if "." in name}
 
 
-def manifest(graph: NetworkGraph, net: NeuralNet, facts: Mapping[str, Any]) -> dict[str, Any]:
+def manifest(graph: NetworkGraph, net: NeuralNet, facts: Mapping[str, object]) -> dict[str, object]:
     """Return the manifest of exported weights as plain data; facts: its entries about the file of weights."""
     constants = {name: array.tolist() for name, array in graph.weights.items() if "." not in name}
     outputs = {

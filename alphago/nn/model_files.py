@@ -22,7 +22,7 @@ from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, game_reference, with_settings
 from alphago.env.packaged import NETWORKS, packaged_nets
 from alphago.nn.parts import SLOTS, game_structure
-from alphago.system.files import write_atomic
+from alphago.system.files import user_path, write_atomic
 from alphago.system.validation import check_int, near_names, shortened
 
 FORMAT = "alphago-net"
@@ -54,12 +54,12 @@ def model_file(path: str | PathLike[str]) -> Path:
             f"path must be a network's file, a run folder, or a name such as '7x7', got {path!r}"
             + ("; the game comes second" if isinstance(path, GameEnv) else "")
         )
-    if isinstance(path, str) and not Path(path).exists():
+    if isinstance(path, str) and not user_path(path).exists():
         if path in (names := packaged_nets()):
             return NETWORKS / f"{path}.safetensors"
         if re.fullmatch(r"[0-9]+x[0-9]+", path):
             raise ModelError(f"no network {path} comes with the package: there are {', '.join(names) or 'none'}")
-    path = Path(path)
+    path = user_path(path)
     return path / LATEST if path.is_dir() and (path / LATEST).exists() else path
 
 
@@ -94,7 +94,7 @@ def write_network(
     path: str | PathLike[str],
     tensors: Mapping[str, Any],
     env: GameEnv,
-    config: Mapping[str, Any],
+    config: Mapping[str, object],
     extra: Mapping[str, str],
 ) -> None:
     """Write a network's tensors and description to a file; after an error the file is unchanged.
@@ -122,14 +122,14 @@ def write_network(
     own = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
     description["digest"] = content_digest(own, description)
     try:
-        write_atomic(Path(path), bytes_of(own, description))
+        write_atomic(user_path(path), bytes_of(own, description))
     except OSError as error:
         failure = type(error)(f"the network could not be saved as {path}: {error.strerror or error}")
         failure.errno = error.errno
         raise failure from error
 
 
-def content_digest(tensors: Mapping[str, torch.Tensor], texts: Mapping[str, Any]) -> str:
+def content_digest(tensors: Mapping[str, torch.Tensor], texts: Mapping[str, object]) -> str:
     """Return a hash of a file's contents; texts: the header's texts, of which the entry "digest" is ignored."""
     digest = hashlib.sha256(json.dumps({**texts, "digest": None}, sort_keys=True).encode())
     for name, tensor in sorted(tensors.items()):
@@ -174,7 +174,7 @@ def read_description(path: str | PathLike[str]) -> dict[str, Any]:
     return parse_description(path, read_regular_file(path)[0])
 
 
-def read_regular_file(path: str | PathLike[str], whole: bool = False) -> tuple[Mapping[str, Any], bytes]:
+def read_regular_file(path: str | PathLike[str], whole: bool = False) -> tuple[Mapping[str, object], bytes]:
     """Return the texts in a file's header, and the bytes of the whole file if `whole`, else those of the header.
 
     The sizes in the header are checked before the rest of the file is read.  Pipes and devices are not read.
@@ -234,7 +234,7 @@ def header_end(path: str | PathLike[str], begin: bytes, size: int) -> int:
     return end
 
 
-def read_header(path: str | PathLike[str], header: bytes, size: int) -> Mapping[str, Any]:
+def read_header(path: str | PathLike[str], header: bytes, size: int) -> Mapping[str, object]:
     """Return the texts in a safetensors header; raise ModelError if the header is damaged.
 
     header: the header's bytes, 8 bytes of length followed by JSON.  size: the file's size, which must fit the header.
@@ -254,7 +254,7 @@ def read_header(path: str | PathLike[str], header: bytes, size: int) -> Mapping[
     return texts
 
 
-def parse_description(path: str | PathLike[str], texts: Mapping[str, Any]) -> dict[str, Any]:
+def parse_description(path: str | PathLike[str], texts: Mapping[str, Any]) -> dict[str, object]:
     """Return the description (see `read_description`) from the texts in a file's header.
 
     Raises ModelError if NeuralNet.save did not write them.
@@ -284,7 +284,7 @@ def parse_description(path: str | PathLike[str], texts: Mapping[str, Any]) -> di
     return description
 
 
-def check_structure(structure: Mapping[str, Any]) -> None:
+def check_structure(structure: Mapping[str, object]) -> None:
     """Raise ValueError unless the contents of `structure` have the form that `game_structure` returns."""
     if not isinstance(structure["game"], str):
         raise ValueError(f"game must be a name, got {shortened(structure['game'])}")
@@ -296,7 +296,7 @@ def check_structure(structure: Mapping[str, Any]) -> None:
         check_int(name, number, 1, MOST_BYTES)
 
 
-def table(name: str, value: Any) -> dict[str, Any]:
+def table(name: str, value: object) -> dict[str, object]:
     """Return `value` if it is a dictionary, else raise ValueError; name: the value's name in the message."""
     if not isinstance(value, dict):
         raise ValueError(f"{name} must be a table, got {shortened(value)}")

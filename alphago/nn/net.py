@@ -9,11 +9,11 @@ import torch
 from torch import nn
 
 from alphago.drawing.svg import Svg
-from alphago.env.game import GameEnv, Position, check_env
+from alphago.env.game import GameEnv, check_env
+from alphago.env.position import Position
 from alphago.nn import model_checks, model_files, parts
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.inference.cpu import NetEvaluator
-from alphago.nn.inference.forecasts import ForecastEvaluator
 from alphago.nn.inference.gpu import DeviceEvaluator, make_evaluator
 from alphago.nn.inference.hardware import find_device
 from alphago.nn.inference.kept import kept
@@ -22,7 +22,7 @@ from alphago.nn.net_picture import NetParts, net_svg
 from alphago.nn.parts import check_base, check_heads, describe_slots
 from alphago.nn.policy import FlatPolicy, default_policy
 from alphago.nn.reading import PositionForecast, forecast_position, read_positions
-from alphago.nn.threads import one_torch_thread
+from alphago.nn.threads import one_torch_thread, own_settings
 from alphago.nn.value import FlatValue, Forecast, ForecastHead, default_value
 from alphago.system.validation import check_choice, check_float, check_int, checks_keywords, shortened
 
@@ -60,6 +60,7 @@ class NeuralNet(nn.Module):
     not a tensor; the message names the part.
     """
 
+    @own_settings()
     def __init__(
         self,
         env: GameEnv,
@@ -130,7 +131,7 @@ class NeuralNet(nn.Module):
     @overload
     def forecast(self, inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, Forecast | None]: ...
 
-    def forecast(self, inputs: Any) -> Any:
+    def forecast(self, inputs: object) -> object:
         """Predict how a position's game will end: win probability, score and ownership.
 
         For a Position, return a PositionForecast in Black's view, computed in eval mode.  Raises ValueError for a
@@ -162,7 +163,7 @@ class NeuralNet(nn.Module):
         net.parts, net.custom = self.parts, self.custom
         return net.train(self.training)
 
-    def __call__(self, inputs: Any, *rest: Any, **options: Any) -> Any:
+    def __call__(self, inputs: object, *rest: object, **options: object) -> Any:
         """Evaluate a position, `net(position)`, several positions, `net(positions)`, or planes, `net(planes)`.
 
         For a Position, return (policy, value), computed in eval mode.  policy: float32 [action_space], probabilities
@@ -199,7 +200,7 @@ class NeuralNet(nn.Module):
         make = partial(make_evaluator, self.env, modules, dtype, device, exact)
         return kept(modules, (self.env, dtype, device, exact), make) if shared else make()
 
-    def forecast_evaluator(self, device: str = "cpu", *, dtype: str | None = None) -> ForecastEvaluator:
+    def forecast_evaluator(self, device: str = "cpu", *, dtype: str | None = None) -> NetEvaluator:
         """Return an evaluator that also predicts score and ownership, if the value head does; cached as in `evaluator`.
 
         device: the device that computes the network, as in `evaluator`; the positions are on the CPU.
@@ -207,8 +208,8 @@ class NeuralNet(nn.Module):
         """
         modules = (self.base_net, self.value, self.policy)
 
-        def make() -> ForecastEvaluator:
-            return ForecastEvaluator(self.env, *modules, where=find_device(self.env, device), dtype=dtype)
+        def make() -> NetEvaluator:
+            return NetEvaluator(self.env, *modules, forecasts=True, where=find_device(self.env, device), dtype=dtype)
 
         return kept(modules, (self.env, device, dtype, "forecasts"), make)
 
@@ -218,7 +219,7 @@ class NeuralNet(nn.Module):
         return sum(parameter.numel() for parameter in self.parameters())
 
     @property
-    def config(self) -> dict[str, Any]:
+    def config(self) -> dict[str, object]:
         """The plain data from which `build_net` rebuilds the network.
 
         Its entries are the constructor's keywords, and two entries about the parts that were passed to the constructor:

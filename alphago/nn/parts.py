@@ -37,7 +37,7 @@ def register_part(part: PartClass) -> PartClass:
     signature = inspect.signature(part)
 
     @functools.wraps(create)
-    def create_and_keep(self: Any, *values: Any, **named: Any) -> None:
+    def create_and_keep(self: Any, *values: object, **named: object) -> None:
         create(self, *values, **named)
         bound = signature.bind(*values, **named)
         bound.apply_defaults()
@@ -47,7 +47,7 @@ def register_part(part: PartClass) -> PartClass:
     return part
 
 
-def as_plain_data(value: Any) -> Any:
+def as_plain_data(value: object) -> object:
     """Convert lists and tuples to lists and NumPy's numbers to Python's; return other values unchanged."""
     if isinstance(value, (list, tuple)):
         return [as_plain_data(item) for item in value]
@@ -62,7 +62,7 @@ def class_path(part: type[nn.Module]) -> str:
 # --- parts as plain data ---------------------------------------------------------------------------
 
 
-def describe_part(module: nn.Module | None) -> dict[str, Any] | None:
+def describe_part(module: nn.Module | None) -> dict[str, object] | None:
     """Return the class name (as "part") and arguments of a registered part as plain data; None for other modules."""
     if module is None or PARTS.get(type(module).__name__) is not type(module):
         return None
@@ -82,7 +82,7 @@ def describe_slots(slots: Mapping[str, nn.Module | None]) -> tuple[dict[str, Any
     return parts, {slot: class_path(type(module)) for slot, module in others.items()}
 
 
-def build_part(description: Mapping[str, Any]) -> nn.Module:
+def build_part(description: Mapping[str, object]) -> nn.Module:
     """Return a new part from a description that `describe_part` returned.
 
     Raises ValueError for an unknown part, ValueError or TypeError for wrong arguments.
@@ -94,7 +94,7 @@ def build_part(description: Mapping[str, Any]) -> nn.Module:
     return PARTS[name](**arguments)
 
 
-def build_part_for(description: Mapping[str, Any], tensors: Mapping[str, torch.Tensor]) -> nn.Module:
+def build_part_for(description: Mapping[str, object], tensors: Mapping[str, torch.Tensor]) -> nn.Module:
     """Return `build_part(description)`, after checking that its weights have the shapes of `tensors`.
 
     The shapes are checked before memory for the weights is allocated.
@@ -124,7 +124,7 @@ def few_weights(most: int) -> Iterator[None]:
     """
     thread, built = threading.get_ident(), 0
 
-    def count(module: nn.Module, name: str, weight: Any) -> None:
+    def count(module: nn.Module, name: str, weight: object) -> None:
         nonlocal built
         built += weight is not None and threading.get_ident() == thread
         if built > 2 * most:  # a part may replace some of its weights

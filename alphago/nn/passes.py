@@ -6,13 +6,13 @@ function here computes a composition of torch's operations.  It uses compiled ke
 training on channels-last bfloat16 features on the CPU, and torch otherwise.
 """
 
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
-from torch.autograd.function import once_differentiable
+from torch.autograd.function import FunctionCtx, once_differentiable
 
 from alphago.nn.kernels import norm as kernels
 
@@ -88,12 +88,24 @@ def for_kernels(gradient: torch.Tensor) -> torch.Tensor:
     return gradient.to(torch.bfloat16).contiguous(memory_format=torch.channels_last)
 
 
+class Context(FunctionCtx):
+    """What the functions below keep from the forward pass for the backward pass."""
+
+    saved_tensors: tuple[torch.Tensor, ...]
+    mean: np.ndarray  # float64 [C], from `kernels.scale_to_norm`, like `deviation`
+    deviation: np.ndarray
+    has_added: bool
+    argmax: np.ndarray  # int32 [B, C]
+    shape: torch.Size
+    points: int
+
+
 class NormRelu(torch.autograd.Function):
     """The autograd function of `norm_relu` (Ioffe & Szegedy 2015, algorithm 1 and section 3)."""
 
     @staticmethod
     def forward(
-        ctx: Any,
+        ctx: Context,
         features: torch.Tensor,
         added: torch.Tensor | None,
         weight: torch.Tensor,
@@ -119,7 +131,7 @@ class NormRelu(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+    def backward(ctx: Context, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         features, out, weight = ctx.saved_tensors
         passed, dx = torch.empty_like(features), torch.empty_like(features)
         dweight, dbias = torch.empty_like(weight), torch.empty_like(weight)
@@ -133,7 +145,7 @@ class BoardPool(torch.autograd.Function):
     """The autograd function of `board_pool`: features [B, C, H, W] -> float32 [B, 2 C], means followed by maxima."""
 
     @staticmethod
-    def forward(ctx: Any, features: torch.Tensor) -> torch.Tensor:
+    def forward(ctx: Context, features: torch.Tensor) -> torch.Tensor:
         boards, channels, height, width = features.shape
         out = torch.empty(boards, 2 * channels)
         ctx.argmax = np.empty((boards, channels), np.int32)
@@ -143,7 +155,7 @@ class BoardPool(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:
+    def backward(ctx: Context, gradient: torch.Tensor) -> torch.Tensor:
         dx = torch.empty(ctx.shape, dtype=torch.bfloat16, memory_format=torch.channels_last)
         points = ctx.shape[2] * ctx.shape[3]
         kernels.pool_backward(gradient.float().contiguous().numpy(), ctx.argmax, points, flat(dx))
@@ -154,7 +166,7 @@ class AddBias(torch.autograd.Function):
     """The autograd function of `add_board_bias`."""
 
     @staticmethod
-    def forward(ctx: Any, features: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    def forward(ctx: Context, features: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
         out = torch.empty_like(features)
         ctx.points = features.shape[2] * features.shape[3]
         kernels.add_bias(flat(features), bias.detach().contiguous().numpy(), ctx.points, flat(out))
@@ -162,7 +174,7 @@ class AddBias(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def backward(ctx: Context, gradient: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         gradient = for_kernels(gradient)
         dbias = torch.empty(gradient.shape[:2])
         kernels.sum_boards(flat(gradient), ctx.points, dbias.numpy())

@@ -7,8 +7,10 @@ import numpy as np
 import torch
 from torch import nn
 
+from alphago.env.batch import GameBatch
 from alphago.env.board import draw_board, result_text
-from alphago.env.game import GameBatch, GameEnv, Position
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
 from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
 from alphago.nn.parts import eval_mode
 from alphago.nn.value import POINTS, ForecastHead

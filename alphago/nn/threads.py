@@ -1,17 +1,47 @@
-"""Threads that run tasks in parallel, each with a single torch thread."""
+"""Threads that run tasks in parallel, each with a single torch thread; and the settings in which all is computed."""
 
 import contextlib
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TypeVar
 
+import numpy as np
 import torch
+
+Result = TypeVar("Result")
+
+# torch's threads do not exist in a forked child, which would wait for them for ever: there its own one computes.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
+
+
+@contextlib.contextmanager
+def own_settings() -> Iterator[None]:
+    """Compute with torch's and NumPy's settings as they are at the start, whatever the caller has changed.
+
+    These are: float32, tensors on the CPU unless they are put elsewhere, no inference mode, and no exceptions for
+    numbers that underflow.
+    """
+    dtype = torch.get_default_dtype()
+    with contextlib.ExitStack() as stack:
+        if dtype != torch.float32:
+            torch.set_default_dtype(torch.float32)
+            stack.callback(torch.set_default_dtype, dtype)
+        if torch.get_default_device().type != "cpu":
+            stack.enter_context(torch.device("cpu"))
+        if torch.is_inference_mode_enabled():
+            stack.enter_context(torch.inference_mode(False))
+        stack.enter_context(np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"))
+        yield
 
 
 @contextlib.contextmanager
 def one_torch_thread() -> Iterator[None]:
     """Set torch's number of threads to 1 within the `with` block, for this thread and threads started in it.
+
+    The other settings are those of `own_settings`.
 
     torch's threads wait for each other after every operation.  If another program keeps one of two cores busy, a small
     network therefore takes ten times as long on two threads as on one.
@@ -19,7 +49,8 @@ def one_torch_thread() -> Iterator[None]:
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        yield
+        with own_settings():
+            yield
     finally:
         torch.set_num_threads(before)
 
@@ -31,7 +62,7 @@ class Workers:
         self.count = count
         self._pool = ThreadPoolExecutor(count, initializer=torch.set_num_threads, initargs=(1,))
 
-    def run(self, tasks: Sequence[Callable[[], Any]], stop: threading.Event | None = None) -> list[Any]:
+    def run(self, tasks: Sequence[Callable[[], Result]], stop: threading.Event | None = None) -> list[Result]:
         """Run the tasks and return their results, in order.
 
         If a task raises an exception, or Ctrl-C interrupts this method, the method sets `stop`, waits until all tasks
@@ -58,5 +89,5 @@ class Workers:
     def __enter__(self) -> "Workers":
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

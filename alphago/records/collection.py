@@ -10,6 +10,7 @@ from alphago.env.go import GoEnv
 from alphago.records.dataset import Dataset, is_dataset
 from alphago.records.record import GameRecord, load_records
 from alphago.records.sgf import read_sgf
+from alphago.system.files import user_path
 
 SUFFIXES = (".sgf", ".npz")
 
@@ -23,7 +24,7 @@ def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[Game
 
     Raises FileNotFoundError if `path` does not exist, ValueError if it holds no game of `env`.
     """
-    path = Path(path)
+    path = user_path(path)
     if is_dataset(path):
         return read_dataset(path, require_go(env, "datasets"), positions)
     if not path.exists():

@@ -12,7 +12,7 @@ from alphago.env.kernels import go_lines
 from alphago.records.dataset import ENDED, INSERTED, RESULT, UNKNOWN_KOMI, WHITE_STONE, rules_code
 from alphago.records.dataset_writer import Batch, Collector
 from alphago.records.sgf import faults as kinds
-from alphago.records.sgf.faults import FATAL
+from alphago.records.sgf.faults import FATAL, TOLD
 from alphago.records.sgf.game_line import LENIENT
 from alphago.records.sgf.reader import salvage_sgf
 from alphago.records.sgf.sgf_game import SgfGame
@@ -56,7 +56,7 @@ class GameFilter:
     def __post_init__(self) -> None:
         check_ranges(self)
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         """Return the filter as a dictionary of its options, for JSON."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
@@ -101,7 +101,8 @@ class Converter:
             return
         komi2 = self.komi2(game.komi)
         known = game.outcome is not None
-        score2, ended = self.score(env, game) if known and not game.faults else (0, False)
+        is_sound = all(fault.kind in TOLD for fault in game.faults)
+        score2, ended = self.score(env, game) if known and is_sound else (0, False)
         year = YEAR.search(game.date)
         first = -1 if game.setup.get("to_play") == "white" else 1
         row = {"length": len(game.moves), "stones": stones, "size": game.board_size, "first": first, "komi2": komi2}

@@ -22,7 +22,7 @@ import numpy as np
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules
 from alphago.records.record import POLICY_SCALE, GameRecord
-from alphago.system.files import read_file
+from alphago.system.files import read_file, user_path
 
 FORMAT, VERSION = "alphago-dataset", 1
 INDEX = "index.json"
@@ -140,7 +140,7 @@ class Dataset:
 
     def __init__(self, path: str | Path) -> None:
         """Open a dataset; raise FileNotFoundError if `path` is not a dataset, ValueError if it is damaged."""
-        self.path = Path(path)
+        self.path = user_path(path)
         self.index = read_index(self.path)
         self.parts = [self._open(part) for part in self.index["parts"]]
         self.rows = np.concatenate([part.games for part in self.parts]) if self.parts else np.zeros(0, GAME)
@@ -150,6 +150,8 @@ class Dataset:
         arrays = []
         for name in ("games", "moves"):
             path = self.path / part[name]["file"]
+            if path.exists() and not path.is_file():  # opening a pipe may never end
+                raise ValueError(f"{path} is no file: {REPAIR}")
             try:
                 arrays.append(np.load(path, mmap_mode="r", allow_pickle=False))
             except (ValueError, EOFError) as error:
@@ -255,7 +257,7 @@ def read_index(path: Path) -> dict[str, Any]:
 
 def is_dataset(path: str | Path) -> bool:
     """Return whether a path is the folder of a dataset."""
-    return (Path(path) / INDEX).is_file()
+    return (user_path(path) / INDEX).is_file()
 
 
 def rules_code(rules: Rules) -> int:

@@ -29,7 +29,7 @@ from alphago.records.dataset import (
     WHITE_STONE,
     read_index,
 )
-from alphago.system.files import explain_os_error, lock, write_atomic
+from alphago.system.files import explain_os_error, lock, user_path, write_atomic
 
 GAMES_PER_PART = 20_000
 MERGED_AT = 50_000  # new hashes kept in a set before they are merged into the sorted array
@@ -166,7 +166,7 @@ class DatasetWriter:
         Raises ValueError if the dataset has another split, FileExistsError if the folder holds other files,
         BlockingIOError if another process writes to the dataset.
         """
-        self.path = Path(path)
+        self.path = user_path(path)
         with explain_os_error(f"the dataset {path} cannot be made"):
             self.path.mkdir(parents=True, exist_ok=True)
         strangers = {one.name for one in self.path.iterdir() if not one.name.startswith(".")} - {"lock"}
@@ -203,7 +203,7 @@ class DatasetWriter:
     def __enter__(self) -> "DatasetWriter":
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         self._lock.close()
         with contextlib.suppress(OSError):
             (self.path / "lock").unlink()
@@ -220,7 +220,7 @@ class DatasetWriter:
 
     # --- imports ---
 
-    def begin(self, sources: Sequence[Any], options: Mapping[str, Any]) -> int:
+    def begin(self, sources: Sequence[object], options: Mapping[str, object]) -> int:
         """Begin or resume an import; return how many of its jobs are done, or -1 if the import is already complete.
 
         If the sources have changed since the import was interrupted, it begins again: their jobs are other ones now.

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from alphago.system.files import explain_os_error
+from alphago.system.files import explain_os_error, named
 
 TIMEOUT = 60.0  # seconds without any data
 PIECE = 2**18  # bytes between two calls of `on_progress`
@@ -119,10 +119,11 @@ def fetch(address: str, folder: Path, on_progress: Callable[[int], object] | Non
         with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
             goes_on = begun > 0 and answer.status == 206
             expected = answer.headers.get("Content-Length")
-            with open(part, "ab" if goes_on else "wb") as file:
+            with open(part, "ab" if goes_on else "wb", buffering=0) as file:
                 before = file.tell()
                 while data := answer.read(PIECE):
-                    file.write(data)
+                    with named(part):
+                        file.write(data)
                     if on_progress is not None:
                         on_progress(len(data))
                 come = file.tell() - before

@@ -6,8 +6,9 @@ from typing import Any, Protocol
 from alphago.drawing.image import Gif, to_gif
 from alphago.drawing.shapes import Drawing, sheet
 from alphago.drawing.svg import Svg, animate, to_svg
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
 from alphago.env.pictured import Look
+from alphago.env.position import Position
 from alphago.system.validation import check_int, check_positive
 
 LAST = 3.0  # seconds that an animation shows its last frame

@@ -7,13 +7,14 @@ import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from alphago.records.converting import Converter, GameFilter
 from alphago.records.dataset_writer import Batch, DatasetWriter, Split
 from alphago.records.sources import OTHER_NAMES, Piece, files_of, find_indexes, pieces, read_indexes
+from alphago.system.files import user_path
 
 BYTES_PER_JOB = 300_000
 PIECES_PER_JOB = 200
@@ -45,12 +46,12 @@ class ImportReport:
 
 
 def import_games(
-    paths: Sequence[str | Path],
+    paths: str | Path | Sequence[str | Path],
     dataset: str | Path,
     *,
     filter: GameFilter | None = None,
     split: Split | None = None,
-    index: Sequence[str | Path] | None = None,
+    index: str | Path | Sequence[str | Path] | None = None,
     workers: int = 1,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> ImportReport:
@@ -62,7 +63,7 @@ def import_games(
 
     Args:
         paths: SGF files, archives (`.tar.gz`, `.zip`), texts with a game on each line (`id TAB ;B[pd];W[dp]…`),
-            compressed or not, and folders with such files.
+            compressed or not, and folders with such files; one of them, or several.
         dataset: the dataset's folder, which need not exist.
         filter: which games to keep.
         split: shares of validation and test games; None for the dataset's own, or the default for a new one.
@@ -76,19 +77,23 @@ def import_games(
         ValueError: if another import into the dataset was interrupted, or the dataset has another split.
         FileExistsError: if the folder is neither empty nor a dataset.
         BlockingIOError: if another process writes to the dataset.
+        RuntimeError: if a worker process ends early, as all do in a script without the guard.
     """
+    leave_if_imported_again(workers)
     filter = filter or GameFilter()
-    for path in paths:
-        if not Path(path).exists():
+    places = [user_path(path) for path in ([paths] if isinstance(paths, (str, Path)) else paths)]
+    for path in places:
+        if not path.exists():
             raise FileNotFoundError(f"games must be in a file, a folder or an archive, got {path}")
-    indexes = find_indexes(paths) if index is None else [Path(one) for one in index]
+    given = [index] if isinstance(index, (str, Path)) else index
+    indexes = find_indexes(places) if given is None else [user_path(one) for one in given]
     converter = Converter(filter, read_indexes(indexes))
-    sources = [stamp(path, dataset) for path in paths]
+    sources = [stamp(path, dataset) for path in places]
     with DatasetWriter(dataset, split) as writer:
         done = writer.begin(sources, {"filter": filter.plain(), "index": len(converter.index)})
         if done < 0:  # it is complete already
             return ImportReport(0, writer.games)
-        for number, batch in enumerate(converted(converter, jobs(paths, done), workers), done + 1):
+        for number, batch in enumerate(converted(converter, jobs(places, done), workers), done + 1):
             writer.add(batch, number)
             if on_progress is not None:
                 kept = writer.games - writer.before
@@ -97,7 +102,7 @@ def import_games(
         return ImportReport(writer.games - writer.before, writer.games, writer.rejected, writer.examples)
 
 
-def stamp(path: str | Path, dataset: str | Path) -> list[Any]:
+def stamp(path: str | Path, dataset: str | Path) -> list[object]:
     """Return [path, size, modification time], to notice changes; for a folder also a digest of its files.
 
     A folder's size is that of its files together, its time that of the newest one.  The digest is over their names,
@@ -144,7 +149,7 @@ def converted(converter: Converter, groups: Iterator[list[Piece]], workers: int)
         yield from map(converter.convert, groups)
         return
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, context, start_worker, (converter,)) as pool:
+    with explain_broken_pool(), ProcessPoolExecutor(workers, context, start_worker, (converter,)) as pool:
         ahead: deque[Future[Batch]] = deque()
         try:
             for group in groups:
@@ -156,6 +161,27 @@ def converted(converter: Converter, groups: Iterator[list[Piece]], workers: int)
         finally:
             for future in ahead:
                 future.cancel()
+
+
+def leave_if_imported_again(workers: int) -> None:
+    """End a worker process that runs its parent's script, because that has no guard, before it starts workers too.
+
+    The parent then raises the error with the sentence; an exception here would print a traceback for each worker.
+    """
+    if workers > 1 and getattr(multiprocessing.current_process(), "_inheriting", False):
+        os._exit(1)
+
+
+@contextlib.contextmanager
+def explain_broken_pool() -> Iterator[None]:
+    """Replace the error for worker processes that ended early by a sentence."""
+    try:
+        yield
+    except BrokenProcessPool:
+        raise RuntimeError(
+            "the worker processes ended early: with workers > 1, a script must make the call below "
+            'if __name__ == "__main__":, since each worker imports the script; or there was not enough memory'
+        ) from None
 
 
 def start_worker(converter: Converter) -> None:

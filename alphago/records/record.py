@@ -12,8 +12,10 @@ import numpy as np
 
 from alphago.drawing.image import Gif
 from alphago.drawing.svg import Svg
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
 from alphago.records import game_pictures
+from alphago.system.files import read_named, user_path
 
 SEED_END = 2**63  # above all seeds: files keep them as int64
 POLICY_SCALE = 65535  # policies are kept as uint16: 0 .. 1 in steps of 1 / 65535
@@ -83,7 +85,7 @@ class GameRecord:
         """Return the position before move `ply` (counted from 0); None for the position after the last move."""
         return env.position(**self.setup).after(self.moves[:ply])
 
-    def svg(self, ply: int | None = None, *, env: GameEnv | None = None, **look: Any) -> Svg:
+    def svg(self, ply: int | None = None, *, env: GameEnv | None = None, **look: object) -> Svg:
         """Return a picture of the position before move `ply` (None: after the last move), with the moves' numbers on
         stones.
 
@@ -104,7 +106,7 @@ class GameRecord:
         """Return the game as an animated GIF that loops, `seconds` a move; `.save(path)` writes it to a file.
 
         env: as in `svg`. size: width in pixels.
-        Raises ModuleNotFoundError without Pillow (the extra `plot`).
+        Raises ImportError without Pillow (the extra `plot`).
         """
         return game_pictures.record_gif(self, env, seconds, size)
 
@@ -160,7 +162,7 @@ def records_to_bytes(records: list[GameRecord]) -> bytes:
 
 def load_records(path: str | Path) -> list[GameRecord]:
     """Return the records in a file that `save_records` wrote; raise ValueError if the file is not such a file."""
-    data = Path(path).read_bytes()  # numpy leaves a file open if it cannot read it
+    data = read_named(user_path(path))  # numpy leaves a file open if it cannot read it
     if not data.startswith(b"PK"):
         raise ValueError(f"{path} holds no game records (not an .npz archive)")
     try:
@@ -201,7 +203,7 @@ class RecordBuilder:
     """
 
     def __init__(
-        self, setup: dict[str, Any] | None = None, seed: tuple[int, int] | None = None, env: GameEnv | None = None
+        self, setup: dict[str, object] | None = None, seed: tuple[int, int] | None = None, env: GameEnv | None = None
     ) -> None:
         check_seed(seed)
         self.env = env

@@ -1,40 +1,109 @@
-"""Write files atomically, read them, set damaged ones aside, and lock folders."""
+"""Write files atomically, read them, set damaged ones aside, and lock folders.
+
+Only regular files are read and written: opening a pipe may never end, and a device or socket is no place for a file.
+Every OSError names the file.
+"""
 
 import contextlib
 import errno
+import json
 import os
 import secrets
+import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import Any, BinaryIO
 
 if sys.platform != "win32":
     import fcntl
 
 LOCK = "lock"
 DAMAGED = ".damaged"  # suffix of damaged files that were set aside
+NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # which Windows has not, nor has it pipes among its files
+MOST_BYTES = 2**32  # of a file that is read as a whole: far more than any that the package writes
+
+
+def user_path(path: str | os.PathLike[str]) -> Path:
+    """Return a path that a user gave, with the home folder for a leading ~, which no shell may have replaced."""
+    with contextlib.suppress(RuntimeError):  # there is no such user, or no home folder
+        return Path(path).expanduser()
+    return Path(path)
 
 
 def write_atomic(path: Path, data: bytes | memoryview) -> None:
     """Write `data` to `path` atomically: readers see the old file or the complete new one, even after a power cut.
 
-    Raises OSError if the file cannot be written; the old file is then unchanged.
+    A link stays, and the file to which it leads is replaced, as by other programs: who keeps `weights.safetensors` on
+    another disk behind a link wants it there.
+
+    Raises OSError, which names `path`, if the file cannot be written or something else than a regular file is there;
+    what is there is then unchanged.
     """
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "there is a folder of that name")
-    part = path.with_name(f".{path.name[:64]}.{secrets.token_hex(8)}.part")
+    with named(path):
+        place = Path(os.path.realpath(path))
+        check_regular(place)
+        part = place.with_name(f".{place.name[:64]}.{secrets.token_hex(8)}.part")
+        try:
+            with open(part, "xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(part, place)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(part)
+            raise
+        flush_folder(place.parent)
+
+
+def append(path: Path, data: bytes) -> None:
+    """Append `data` to a file in one write; if that fails, raise OSError, which names it, and leave it unchanged."""
+    with named(path), open_to_append(path) as file:
+        before = file.tell()
+        try:
+            if file.write(data) < len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError:
+            file.truncate(before)
+            raise
+
+
+def open_to_append(path: Path) -> BinaryIO:
+    """Open a regular file, unbuffered, at its end, and create it if there is none; never wait for a pipe's reader."""
+    check_regular(path)
+    return open(path, "ab", buffering=0, opener=lambda name, flags: os.open(name, flags | NO_WAIT, 0o666))
+
+
+def check_regular(path: Path) -> None:
+    """Raise OSError if something else than a regular file is at `path`."""
     try:
-        with open(part, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(part)
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, "there is a folder of that name", str(path))
+    if not stat.S_ISREG(mode):
+        kinds = {stat.S_ISFIFO: "pipe", stat.S_ISSOCK: "socket"}
+        kind = next((name for test, name in kinds.items() if test(mode)), "device")
+        raise OSError(errno.EINVAL, f"{path.name} is a {kind}, no regular file", str(path))
+
+
+@contextlib.contextmanager
+def named(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Give an OSError in the `with` block the name `path`: a full disk, for example, raises one without a name."""
+    try:
+        yield
+    except OSError as error:
+        error.filename, error.filename2 = os.fspath(path), None
         raise
-    flush_folder(path.parent)
+
+
+def os_error_text(error: OSError) -> str:
+    """Return what an OSError says of its file, as one sentence without Python's number of the error."""
+    if error.filename and error.strerror:
+        return f"{error.filename} cannot be used: {error.strerror}"
+    return error.strerror or str(error)
 
 
 def is_new_or_empty(folder: Path) -> bool:
@@ -52,21 +121,53 @@ def flush_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def read_file(path: Path) -> bytes:
+def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
     """Return a file's bytes.
 
-    Raises OSError if it cannot be opened.  Raises ValueError if the disk fails to read it (EIO), or if it is not a
-    regular file, since reading a pipe or device may never end.  The ValueError's message, such as "is no file",
-    continues a sentence that begins with the file's name.
+    Raises OSError if it cannot be opened.  Raises ValueError if it is not a regular file, is a link to itself, has more
+    than `most` bytes (an empty file may claim to have any number) or more than fit into the memory, or if the disk
+    fails to read it (EIO).  The ValueError's message, such as "is no file", continues a sentence that begins with the
+    file's name.
     """
-    if path.exists() and not path.is_file():
-        raise ValueError("is no file")
     try:
-        return path.read_bytes()
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | NO_WAIT)) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise ValueError("is no file")
+            if status.st_size > most:
+                raise ValueError(f"is too large ({status.st_size:,} bytes, at most {most:,} are read)")
+            return file.read()
+    except MemoryError:
+        raise ValueError(f"does not fit into the memory ({status.st_size:,} bytes)") from None
+    except IsADirectoryError:
+        raise ValueError("is no file") from None
     except OSError as error:
-        if error.errno != errno.EIO:
+        if error.errno == errno.ENXIO:  # a socket
+            raise ValueError("is no file") from None
+        if error.errno not in (errno.EIO, errno.ELOOP):
             raise
-        raise ValueError(f"cannot be read ({os.strerror(errno.EIO)})") from error
+        why = "it is a link to itself" if error.errno == errno.ELOOP else os.strerror(errno.EIO)
+        raise ValueError(f"cannot be read ({why})") from error
+
+
+def read_named(path: Path) -> bytes:
+    """Return a file's bytes as `read_file` does; a ValueError's message is a whole sentence with the file's name."""
+    try:
+        return read_file(path)
+    except ValueError as error:
+        raise ValueError(f"{path} {error}") from error
+
+
+def parse_json(data: bytes) -> Any:
+    """Return the value in a JSON text.
+
+    Raises ValueError with the message "is damaged", which continues a sentence that begins with the file's name:
+    Python's own message about a number of too many digits names a setting of Python.
+    """
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"is damaged ({type(error).__name__})") from error
 
 
 def set_aside(path: Path, reason: str) -> str:
@@ -79,17 +180,15 @@ def set_aside(path: Path, reason: str) -> str:
     return f"{path} {reason}; it was set aside as {aside.name}"
 
 
-def lock(folder: Path) -> IO[str]:
+def lock(folder: Path) -> BinaryIO:
     """Lock a folder until the returned file is closed or the process ends.
 
     On Windows and on file systems without locks, nothing is locked.
     Raises BlockingIOError if the folder is already locked by another process or call, OSError if the folder cannot be
     written.
     """
-    try:
-        file = open(folder / LOCK, "a")  # noqa: SIM115 - open for as long as the folder is to be locked
-    except OSError as error:
-        raise type(error)(f"the folder {folder} cannot be written: {error.strerror}") from error
+    with explain_os_error(f"the folder {folder} cannot be written"):
+        file = open_to_append(folder / LOCK)
     if sys.platform != "win32":
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -107,7 +206,6 @@ def explain_os_error(sentence: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = os.strerror(error.errno) if error.errno is not None else str(error)
-        explained = type(error)(f"{sentence}: {reason}")
+        explained = type(error)(f"{sentence}: {error.strerror or error}")
         explained.errno = error.errno
         raise explained from error

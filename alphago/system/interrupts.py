@@ -9,6 +9,12 @@ from collections.abc import Iterator
 INTERRUPTED = 130  # exit code of a process ended by Ctrl-C
 
 
+def ignore_interrupts() -> None:
+    """Ignore Ctrl-C from here on: the process ends, and an exception in its exit handlers would print a traceback."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 @contextlib.contextmanager
 def ended_by_interrupt() -> Iterator[None]:
     """End the process at once and without a message on Ctrl-C within the `with` block, which imports libraries.

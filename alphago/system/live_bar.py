@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable
-from typing import Any
 
 from tqdm.auto import tqdm
 
@@ -15,7 +14,7 @@ class LiveBar(tqdm):
     update: called by this thread before each redrawing, to set the bar's contents.
     """
 
-    def __init__(self, *args: Any, update: Callable[[], object] | None = None, **options: Any) -> None:
+    def __init__(self, *args: object, update: Callable[[], object] | None = None, **options: object) -> None:
         super().__init__(*args, dynamic_ncols=True, **options)
         self._update = update
         self._closing = threading.Event()

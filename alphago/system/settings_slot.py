@@ -41,7 +41,7 @@ class Slot:
         self,
         keyword: str,
         named: Named,
-        default: Any,
+        default: object,
         *,
         title: str,
         kind: type | None = None,
@@ -64,7 +64,7 @@ class Slot:
             for field in fields(owner)[1 if first else 0 :]:  # the keyword of the part is the first setting's
                 self.inner.setdefault((own if prefix is None else prefix) + field.name, {})[owner] = field.name
 
-    def merge(self, before: Any, given: Mapping[str, Any]) -> Any:
+    def merge(self, before: object, given: Mapping[str, object]) -> Any:
         """Return the part `before`, changed as the keywords in `given` say; `given` may have other keywords too."""
         own = given.get(self.keyword, UNSET)
         now = before if own is UNSET else self.read(own, before)
@@ -82,7 +82,7 @@ class Slot:
             values[self.inner[name][owner]] = value
         return self.change(now, values)
 
-    def read(self, given: Any, before: Any) -> Any:
+    def read(self, given: object, before: object) -> Any:
         """Return the part that the value `given` of the keyword stands for: a name, settings, an object.
 
         before: the part so far, which a name of its class leaves as it is, and of which settings change some.
@@ -110,7 +110,7 @@ class Slot:
             return self.change(before, {fields(self.kind_of(before))[0].name: given})
         return given
 
-    def change(self, now: Any, values: Mapping[str, Any]) -> Any:
+    def change(self, now: object, values: Mapping[str, object]) -> Any:
         """Return the part `now` with other values of its settings, or a new part with them if `now` is None.
 
         values: by the names of the settings in the part's class.
@@ -144,7 +144,7 @@ class Slot:
             (self.keyword, label),
         )
 
-    def kind_of(self, part: Any) -> type:
+    def kind_of(self, part: object) -> type:
         """Return the class of a part or form; the usual one for None and for a form that names none."""
         if isinstance(part, Mapping):
             name = part.get(KIND)
@@ -157,7 +157,7 @@ class Slot:
         names = "".join(f"{name!r}, " for name in self.named)
         return f"{names}a {self.usual.__qualname__}, a dictionary of settings{' or None' * self.optional}"
 
-    def save(self, part: Any) -> Any:
+    def save(self, part: object) -> Any:
         """Return the part as plain data for JSON, with the name of its class if there are several."""
         if part is None or isinstance(part, Mapping):
             return part
@@ -175,7 +175,7 @@ class Slot:
         return load_part(saved, classes, self.usual, [given.get(self.keyword)], keyword=self.keyword, who=who)
 
 
-def save_part(part: Any, classes: Mapping[type, str], *, bare: bool = False) -> dict[str, Any]:
+def save_part(part: object, classes: Mapping[type, str], *, bare: bool = False) -> dict[str, Any]:
     """Return an object with settings as plain data.
 
     classes: names of classes; the name of another class is "module:class".
@@ -217,7 +217,7 @@ def load_part(
     return make_settings(kind, **values)
 
 
-def named_function(name: str, given: Iterable[Any], *, keyword: str, who: str) -> Any:
+def named_function(name: str, given: Iterable[object], *, keyword: str, who: str) -> Any:
     """Return the function called `name` among those given; raise ValueError if it is not there."""
     for one in given:
         if hasattr(one, "__qualname__") and qualified_name(one).replace(":", ".") == name.replace(":", "."):
@@ -239,11 +239,11 @@ def imported(name: str, *, keyword: str, who: str) -> type:
     return kind
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Return a setting's value as plain data for JSON: a function as {"function": its name}, all else unchanged."""
     return {"function": qualified_name(value)} if hasattr(value, "__qualname__") else value
 
 
-def loaded(value: Any) -> Any:
+def loaded(value: object) -> Any:
     """Return a value from JSON with tuples in place of lists."""
     return tuple(map(loaded, value)) if isinstance(value, list) else value

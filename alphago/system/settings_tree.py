@@ -20,9 +20,12 @@ from alphago.system.validation import check_keywords, make_settings, qualified_n
 Root = TypeVar("Root")
 
 
-def group(title: str, kind: type[Root]) -> Root:
-    """Declare a field that is an object of the settings class `kind`; `title` is the heading of its flags."""
-    made: Root = setting(title, default=kind(), group=kind)
+def group(title: str, kind: type[Root], **defaults: Any) -> Root:
+    """Declare a field that is an object of the settings class `kind`; `title` is the heading of its flags.
+
+    defaults: defaults other than those of `kind`.
+    """
+    made: Root = setting(title, default=kind(**defaults), group=kind)
     return made
 
 
@@ -44,7 +47,7 @@ def parts(text: str, **more: Any) -> Any:
     return setting(text, default=(), parts=True, **more)
 
 
-class Entry(NamedTuple):
+class SettingEntry(NamedTuple):
     """A setting as a keyword and a flag.
 
     keyword: its keyword.  title: the heading of its flags; "" for those of the root.
@@ -77,10 +80,10 @@ class SettingsTree(Generic[Root]):
         _ = self.entries  # raises
 
     @property
-    def entries(self) -> dict[str, Entry]:
+    def entries(self) -> dict[str, SettingEntry]:
         """All settings by keyword; made anew, since a class may get a name at any time."""
-        entries: dict[str, Entry] = {}
-        for entry in self._walk(self.root, ""):
+        entries: dict[str, SettingEntry] = {}
+        for entry in self._walk(self.root, "", None):
             if entry.keyword in entries:
                 raise ValueError(f"two settings have the keyword {entry.keyword}")
             entries[entry.keyword] = entry
@@ -98,16 +101,17 @@ class SettingsTree(Generic[Root]):
             return {one.name: Slot(one.name, own, one.default, **one.metadata["part"])}
         return {name: judge_slot(name, made) for name, made in own.items()}
 
-    def _walk(self, kind: type[Any], title: str) -> Iterator[Entry]:
+    def _walk(self, kind: type[Any], title: str, made: Any) -> Iterator[SettingEntry]:
         for one in fields(kind):
             if "group" in one.metadata:
-                yield from self._walk(one.metadata["group"], one.metadata["help"])
+                yield from self._walk(one.metadata["group"], one.metadata["help"], one.default)
                 continue
             if "part" not in one.metadata:
-                yield Entry(one.name, title, kind, one, one.default)
+                default = one.default if made is None else getattr(made, one.name)
+                yield SettingEntry(one.name, title, kind, one, default)
             if "part" in one.metadata or "parts" in one.metadata:
                 for slot in self.slots(one).values():
-                    yield Entry(slot.keyword, slot.title, kind, one, slot.default, slot)
+                    yield SettingEntry(slot.keyword, slot.title, kind, one, slot.default, slot)
                     yield from slot_entries(slot)
 
     def make(self, given: Mapping[str, Any], before: Root | None = None) -> Root:
@@ -218,13 +222,13 @@ def judge_slot(name: str, kind: type) -> Slot:
     return Slot(name, {}, None, title=f"the {name}", kind=kind, prefix=f"{name}_", first=True, optional=True)
 
 
-def slot_entries(slot: Slot) -> Iterator[Entry]:
+def slot_entries(slot: Slot) -> Iterator[SettingEntry]:
     """Yield the entries of the settings of a slot's parts."""
     for keyword, kinds in slot.inner.items():
         kind, name = next(iter(kinds.items()))
         one = kind.__dataclass_fields__[name]  # type: ignore[attr-defined]
         whose = tuple(slot.classes[kind] for kind in kinds) if len(kinds) < len(slot.classes) else ()
-        yield Entry(keyword, slot.title, kind, one, getattr(slot.default, name, one.default), kinds=whose)
+        yield SettingEntry(keyword, slot.title, kind, one, getattr(slot.default, name, one.default), kinds=whose)
 
 
 def merge_parts(

@@ -5,6 +5,7 @@ import functools
 import inspect
 import math
 import numbers
+import re
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
@@ -43,10 +44,13 @@ NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
 LARGEST = 10**9  # upper bound of numbers in settings that declare none
 MOST_READOUTS = 10_000_000  # upper bound of readouts per move; a tree of this size takes gigabytes
 
+# Control characters but for the tab and the line break, marks that turn the direction of writing, lone surrogates.
+CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
 UNSET: Literal[Unset.UNSET] = Unset.UNSET
 
 
-def make_settings(kind: type[Kind], **given: Any) -> Kind:
+def make_settings(kind: type[Kind], **given: object) -> Kind:
     """Return an instance of the settings dataclass `kind` with the given values.
 
     Raises TypeError, which suggests similar names, for an unknown keyword.  Raises ValueError if a value is None, but
@@ -169,7 +173,7 @@ def checks_keywords(*further: type | Sequence[str]) -> Callable[[Call], Call]:
         function = call.__init__ if isinstance(call, type) else call  # type: ignore[misc]
 
         @functools.wraps(function)
-        def checked(*given: Any, **named: Any) -> Any:
+        def checked(*given: object, **named: object) -> object:
             check_keywords(call.__qualname__, named, known)
             try:
                 return function(*given, **named)
@@ -185,13 +189,13 @@ def checks_keywords(*further: type | Sequence[str]) -> Callable[[Call], Call]:
     return decorate
 
 
-def keywords_of(call: Callable[..., Any]) -> list[str]:
+def keywords_of(call: Callable[..., object]) -> list[str]:
     """Return the names of the arguments that can be passed to a function or class by keyword, without `self`."""
     parameters = inspect.signature(call).parameters.values()
     return [parameter.name for parameter in parameters if parameter.kind in NAMED and parameter.name != "self"]
 
 
-def takes_any_keyword(call: Callable[..., Any]) -> bool:
+def takes_any_keyword(call: Callable[..., object]) -> bool:
     """Return whether a function takes `**keywords`."""
     kinds = [parameter.kind for parameter in inspect.signature(call).parameters.values()]
     return inspect.Parameter.VAR_KEYWORD in kinds
@@ -207,7 +211,9 @@ def check_keywords(who: str, given: Iterable[str], known: Sequence[str]) -> None
             raise TypeError(f"{who} has no keyword {shown(name)}: {near_misses(name, known)}")
 
 
-def check_arguments(who: str, function: Callable[..., Any], given: Sequence[Any], named: Mapping[str, Any]) -> None:
+def check_arguments(
+    who: str, function: Callable[..., object], given: Sequence[object], named: Mapping[str, object]
+) -> None:
     """Raise TypeError, which says how to call the function, if arguments are missing, excess or repeated.
 
     who: the function's name for the message.  given, named: the positional and keyword arguments of the call.
@@ -234,18 +240,23 @@ def check_arguments(who: str, function: Callable[..., Any], given: Sequence[Any]
     raise TypeError(f"{who} needs {' and '.join(missing)}: {who}({', '.join(own)}, …)") from None
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Return a value's repr for an error message, without its middle if it is long."""
     return shortened(repr(value))
 
 
-def shortened(value: Any) -> str:
+def printable(text: str) -> str:
+    """Return a text of others, such as a name in a file, without what moves a terminal's cursor or turns letters."""
+    return CONTROLS.sub("\ufffd", text)
+
+
+def shortened(value: object) -> str:
     """Return a value as text for a message, without its middle if it is long."""
     text = str(value)
     return text if len(text) <= 200 else f"{text[:100]} … {text[-90:]}"
 
 
-def check_int(name: str, value: Any, least: int, most: int | None = None) -> int:
+def check_int(name: str, value: object, least: int, most: int | None = None) -> int:
     """Return `value` as an int; raise ValueError unless it is an integer from `least` to `most`.
 
     name: the value's name for the message.
@@ -256,7 +267,7 @@ def check_int(name: str, value: Any, least: int, most: int | None = None) -> int
     return int(value)
 
 
-def check_bool(name: str, value: Any) -> bool:
+def check_bool(name: str, value: object) -> bool:
     """Return `value` as a bool; raise ValueError unless it is a Python or NumPy bool.
 
     name: the value's name for the message.
@@ -267,7 +278,7 @@ def check_bool(name: str, value: Any) -> bool:
     raise ValueError(f"{name} must be True or False, got {shown(value)}")
 
 
-def check_float(name: str, value: Any, least: float = -math.inf, most: float = math.inf) -> float:
+def check_float(name: str, value: object, least: float = -math.inf, most: float = math.inf) -> float:
     """Return `value` as a float; raise ValueError unless it is a finite number from `least` to `most`.
 
     name: the value's name for the message.
@@ -281,7 +292,7 @@ def check_float(name: str, value: Any, least: float = -math.inf, most: float = m
     raise ValueError(f"{name} must be {expected}, got {shown(value)}")
 
 
-def check_positive(name: str, value: Any, most: float = math.inf) -> float:
+def check_positive(name: str, value: object, most: float = math.inf) -> float:
     """Return `value` as a float; raise ValueError unless it is a finite number > 0 and at most `most`.
 
     name: the value's name for the message.
@@ -292,7 +303,7 @@ def check_positive(name: str, value: Any, most: float = math.inf) -> float:
     raise ValueError(f"{name} must be a number > 0{bound}, got {shown(value)}")
 
 
-def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
+def check_choice(name: str, value: object, choices: Collection[str]) -> str:
     """Return `value` if it is one of the choices; raise ValueError, which lists them, if not.
 
     name: the value's name for the message.
@@ -309,23 +320,23 @@ def qualified_name(named: Any) -> str:
     return f"{named.__module__}:{named.__qualname__}"
 
 
-def as_plain_numbers(settings: Any) -> None:
+def as_plain_numbers(settings: object) -> None:
     """Replace NumPy's numbers in a settings dataclass by Python's, in place, so that they can be saved as JSON."""
     for name, value in vars(settings).items():
         object.__setattr__(settings, name, plain_number(value))
 
 
-def plain_number(value: Any) -> Any:
+def plain_number(value: Any) -> object:
     """Convert a NumPy number to a Python number; return any other value unchanged."""
     return value.item() if getattr(value, "ndim", None) == 0 else value
 
 
-def is_int(value: Any, least: int) -> TypeGuard[int]:
+def is_int(value: object, least: int) -> TypeGuard[int]:
     """Return whether `value` is an integer (not a bool) >= `least`."""
     return not isinstance(value, bool) and isinstance(value, numbers.Integral) and int(value) >= least
 
 
-def is_finite(value: Any) -> TypeGuard[float]:
+def is_finite(value: object) -> TypeGuard[float]:
     """Return whether `value` is a number (not a bool) that is neither infinite nor nan."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return False

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from alphago.env.game import GameEnv
+from alphago.env.games import selfplay_game
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 
 
@@ -23,7 +24,7 @@ def draw_beginning(env: GameEnv, settings: SelfPlaySettings, seed: int, number: 
     seed: the run's seed.  number: the game's number in the run.
     """
     generator = np.random.default_rng([seed, number])
-    setup = env.random_setup(generator)
+    setup = selfplay_game(env).random_setup(generator)
     longest = min(env.max_moves, 2 * env.action_space)  # games without a limit have a huge max_moves
     plies = longest / 20 if settings.opening_plies is None else settings.opening_plies
     opening = int(generator.exponential(plies))

@@ -1,6 +1,5 @@
 """The logs of a run as JSON lines: one row per iteration, and one per measurement of a judge."""
 
-import errno
 import json
 import math
 import os
@@ -9,11 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from alphago.system.files import append, read_file, user_path
+
 METRICS = "metrics.jsonl"
 EVALUATIONS = "evaluations.jsonl"
 HELD_OUT = "held-out"  # the value of "judge" in rows of supervised learning's tests
+MOST_LOG_BYTES = 2**30  # of a log that is read: about a million iterations
 
 Row = Mapping[str, Any]
+
+# What readers compute with or print; a row that has something else in one of these places is damaged.
+LENGTHS = ("iteration", "seconds", "processor_seconds", "games", "positions", "steps")
+NUMBERS = (*LENGTHS, "played", "readouts", "win_rate", "low", "high")
+TEXTS = ("judge", "opponent", "sprt")
 
 
 @dataclass(frozen=True)
@@ -35,9 +42,11 @@ def read_history(folder: str | Path) -> History:
 
     Raises FileNotFoundError if there is no run, ValueError if its log has no valid row or no iteration is over yet.
     """
-    folder = Path(folder)
+    folder = user_path(folder)
     if not (folder / METRICS).is_file():
-        raise FileNotFoundError(f"a run must be a folder with {METRICS}, got {folder}")
+        runs = sorted(path.parent for path in folder.glob(f"*/{METRICS}"))
+        hint = f": did you mean {' or '.join(map(str, runs[-3:]))}?" if runs else ""
+        raise FileNotFoundError(f"a run must be a folder with {METRICS}, got {folder}{hint}")
     metrics = read_rows(folder / METRICS, "seconds")
     if not metrics:
         raise ValueError(f"{folder / METRICS} has no complete line: no iteration of training is over yet")
@@ -48,26 +57,28 @@ def read_rows(path: Path, key: str) -> list[Row]:
     """Return those rows of a file of JSON lines that have `key`; [] if there is no such file.
 
     Invalid lines are left out: a killed run may leave an incomplete line, and the next line is appended to it.
-    Raises ValueError if the file has complete lines but none with `key`.
+    Raises ValueError if the file is no regular file, or has complete lines but none with `key`.
     """
-    lines = path.read_bytes().split(b"\n") if path.is_file() else []
-    rows: list[Row] = [row for row in map(parse_object, lines) if key in row]
+    lines = log_bytes(path).split(b"\n")
+    rows: list[Row] = [row for row in map(parse_row, lines) if key in row]
     if not rows and any(line.strip() for line in lines[:-1]):  # the last line may be incomplete
         raise ValueError(f"{path} is not what a run writes: no line of it is a JSON object with {key!r}")
     return rows
 
 
+def log_bytes(path: Path) -> bytes:
+    """Return a log's bytes, b"" if there is none; raise ValueError if it is no regular file or too large for a log."""
+    try:
+        return read_file(path, MOST_LOG_BYTES)
+    except FileNotFoundError:
+        return b""
+    except ValueError as error:
+        raise ValueError(f"{path} {error}") from error
+
+
 def append_row(path: Path, row: Mapping[str, Any]) -> None:
     """Append a row to a file of JSON lines; if that fails, raise OSError and leave the file unchanged."""
-    data = (json.dumps(row) + "\n").encode()
-    with open(path, "ab", buffering=0) as file:
-        before = file.tell()
-        try:
-            if file.write(data) < len(data):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        except OSError:
-            file.truncate(before)
-            raise
+    append(path, (json.dumps(row) + "\n").encode())
 
 
 def truncate(path: Path, length: int) -> str:
@@ -75,20 +86,23 @@ def truncate(path: Path, length: int) -> str:
 
     If the log is already shorter, remove an incomplete last line and return a sentence about the loss.
     """
-    data = path.read_bytes() if path.is_file() else b""
-    whole = data[:length] if len(data) >= length else data[: data.rfind(b"\n") + 1]
+    size = path.stat().st_size if path.is_file() else 0
+    if size >= length:
+        if size > length:
+            os.truncate(path, length)
+        return ""
+    data = log_bytes(path)
+    whole = data[: data.rfind(b"\n") + 1]
     if len(whole) < len(data):
         os.truncate(path, len(whole))
-    if len(data) >= length:
-        return ""
     lines = whole.count(b"\n")
     return f"{path} has lost its end: {len(whole)} of {length} bytes are left, {lines} lines; it goes on after them"
 
 
 def unreadable_lines(path: Path) -> str:
     """Return a sentence that lists the damaged lines of a log, which readers skip; "" if it has none."""
-    lines = path.read_bytes().splitlines() if path.is_file() else []
-    damaged = [number for number, line in enumerate(lines, 1) if not parse_object(line)]
+    lines = log_bytes(path).splitlines()
+    damaged = [number for number, line in enumerate(lines, 1) if not parse_row(line)]
     return f"{path} has damaged lines, which are left out: {abridged(damaged)} of {len(lines)}" if damaged else ""
 
 
@@ -97,21 +111,36 @@ def abridged(numbers: Sequence[int], most: int = 5) -> str:
     return ", ".join(map(str, numbers[:most])) + (", …" if len(numbers) > most else "")
 
 
-def parse_object(line: bytes) -> dict[str, Any]:
-    """Return the JSON object in a line; {} if the line is not a JSON object."""
+def parse_row(line: bytes) -> dict[str, Any]:
+    """Return the row in a line; {} if the line is not a JSON object, or has a value of a wrong type."""
     try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
+        row = json.loads(line)
+        sound = (
+            isinstance(row, dict)
+            and all(is_number(row[key]) for key in NUMBERS if row.get(key) is not None)
+            and all(isinstance(row[key], str) for key in TEXTS if key in row)
+            and isinstance(row.get("accepted", False), bool)
+            and ("opponent" not in row or all(map(is_game, row.get("moves") or ())))  # in metrics it is a number
+        )
+    except (ValueError, TypeError, RecursionError):
         return {}
-    return value if isinstance(value, dict) else {}
+    return row if sound else {}
+
+
+def is_number(value: object) -> bool:
+    """Return whether a value is a number, which may be infinite, and no bool."""
+    return isinstance(value, float) or (type(value) is int and abs(value) < 2**63)
+
+
+def is_game(value: object) -> bool:
+    """Return whether a value is one of a row's `moves`: the moves of a game as text, and its outcome."""
+    return isinstance(value, dict) and isinstance(value.get("moves"), str) and is_number(value.get("outcome"))
 
 
 def number(row: Row, key: str) -> float | None:
     """Return the row's value of `key` as a float; None if it is missing, not a number, or not finite."""
     value = row.get(key)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        return None
-    return float(value)
+    return float(value) if value is not None and is_number(value) and math.isfinite(value) else None
 
 
 def opponent_name(row: Row) -> str:
@@ -120,4 +149,4 @@ def opponent_name(row: Row) -> str:
     row: a row of evaluations.jsonl.
     """
     readouts = number(row, "readouts")
-    return str(row["opponent"]) + ("" if readouts is None else f"@{readouts:.0f}")
+    return row["opponent"] + ("" if readouts is None else f"@{readouts:.0f}")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 
 from alphago.env.game import GameEnv
-from alphago.nn.inference.hardware import has_native_bfloat16
+from alphago.nn.inference.hardware import trains_in_bfloat16
 from alphago.nn.loss import LossFunction, LossWeights, add_l2_gradient, alphazero_loss, forecast_loss
 from alphago.nn.net import NeuralNet
 from alphago.nn.parts import strip_prefix
@@ -76,7 +76,9 @@ class Learner:
         self.optimizer = make(net.parameters(), settings.learning_rate, settings.weight_decay)
         if settings.dense_rate != 1:
             slow_down_dense(self.optimizer, settings.dense_rate)
-        self.autocast = has_native_bfloat16(device) if settings.bfloat16 is None else settings.bfloat16
+        weights = sum(parameter.numel() for parameter in net.parameters())
+        chosen = settings.bfloat16
+        self.autocast = chosen if isinstance(chosen, bool) else trains_in_bfloat16(weights, device)
 
     def resize(self, env: GameEnv) -> None:
         """Replace `net` by a network for the board of `env` with the same weights, and keep the optimizer."""

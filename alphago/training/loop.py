@@ -1,6 +1,6 @@
 """AlphaZero's algorithm on one page: play, remember, learn, publish, judge.
 
-    Run (run.py)          everything that lasts from one iteration to the next
+    SelfPlayRun           everything that lasts from one iteration to the next
     play, remember        self-play by one frozen network (group.py) fills the memory (memory.py)
     learn                 gradient steps on samples from memory (learner.py)
     run.publish, judge    the new network plays next; a judge may decide otherwise (judge.py, judges/)
@@ -18,24 +18,25 @@ from alphago.records.record import GameRecord
 from alphago.system.stopwatch import NET, OPTIMIZER, PLAYING, SAMPLING
 from alphago.training.metrics import game_metrics
 from alphago.training.run import Run, Stopped
+from alphago.training.selfplay_run import SelfPlayRun
 
 Metrics = dict[str, float]
 FRESH_POSITIONS = 256  # positions of new games on which the network is tested before it is trained on them
 
 
-def train_loop(run: Run, stop: threading.Event) -> None:
+def train_loop(run: SelfPlayRun, stop: threading.Event) -> None:
     """Train until the run is over; raise Stopped if `stop` is set within an iteration or a match."""
     run.judge(stop)  # a match that was interrupted by `stop`
     while not run.is_over and not stop.is_set():
         run.begin_iteration()  # enters a larger board, raises readouts and the number of games in parallel
         remember(run, play(run, stop))
-        steps = learn(run, stop)
+        steps = learn(run, stop, run.settings.epochs)
         run.publish()  # self-play gets the new network
         run.end_iteration(steps)  # metrics, reports, autosave
         run.judge(stop)  # the gate and other judges, if due
 
 
-def play(run: Run, stop: threading.Event) -> list[GameRecord]:
+def play(run: SelfPlayRun, stop: threading.Event) -> list[GameRecord]:
     """Play the iteration's moves in every game, until the run's time is over; return the finished games.
 
     Raises Stopped if `stop` is set first.
@@ -51,7 +52,7 @@ def play(run: Run, stop: threading.Event) -> list[GameRecord]:
 
 
 @SAMPLING
-def remember(run: Run, records: list[GameRecord]) -> None:
+def remember(run: SelfPlayRun, records: list[GameRecord]) -> None:
     """Put finished games into memory, which says how many samples to train on, and test the network on them first."""
     run.pace.has_played()
     run.add_games(records)
@@ -64,14 +65,15 @@ def remember(run: Run, records: list[GameRecord]) -> None:
         run.game_metrics = losses | game_metrics(records, run.stage.env)
 
 
-def learn(run: Run, stop: threading.Event) -> list[Metrics]:
+def learn(run: Run, stop: threading.Event, epochs: int = 1) -> list[Metrics]:
     """Take the gradient steps that are due, until the run's time is over; return the metrics of each step.
 
+    epochs: gradient steps on each batch.
     Raises Stopped if `stop` is set first.
     """
     steps: list[Metrics] = []
     for batch in run.batches(lambda: not stop.is_set() and not run.clock.is_over):
-        for _ in range(run.settings.epochs):
+        for _ in range(epochs):
             with OPTIMIZER:
                 metrics = run.learner.step(batch, progress=run.progress)
             if metrics is not None:  # a step whose loss is not finite is skipped

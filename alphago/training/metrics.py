@@ -34,20 +34,34 @@ WORK = (
 NECESSARY = (NET.name, OPTIMIZER.name)  # all other kinds of work are overhead
 
 
-class Pace:
-    """A measurement of one iteration: self-play's speed and share of the time, and the processor's utilization.
+class ProcessorMeter:
+    """A measurement of the processor's utilization, which begins when the object is created.
 
-    It begins when the object is created.
+    threads: number of the run's threads that compute.
+    """
 
-    source: the source of the run's games, whose moves it counts.  threads: number of the run's threads that compute.
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+        self.began = time.monotonic()
+        self.processor = time.process_time()
+
+    def metrics(self) -> dict[str, float | None]:
+        """Return the metrics of the time so far, by name."""
+        total = time.monotonic() - self.began
+        return {"processor_share": (time.process_time() - self.processor) / max(total * self.threads, 1e-9)}
+
+
+class Pace(ProcessorMeter):
+    """A measurement of one iteration, which also has self-play's speed and share of the time.
+
+    source: the source of the run's games, whose moves it counts.
     """
 
     def __init__(self, source: GameSource, threads: int) -> None:
+        super().__init__(threads)
         self.source = source
-        self.threads = threads
         self.moves, self.readouts = source.moves, source.readouts_done
-        self.began = self.played = time.monotonic()
-        self.processor = time.process_time()
+        self.played = self.began
 
     def has_played(self) -> None:
         """Record that the iteration's self-play is over and training begins."""
@@ -59,7 +73,7 @@ class Pace:
         return self.source.moves - self.moves, (self.played if over else time.monotonic()) - self.began
 
     def metrics(self) -> dict[str, float | None]:
-        """Return the metrics at the end of the iteration, by name; those of self-play are None for given games."""
+        """Return the metrics at the end of the iteration, by name; speeds are None if the source did not search."""
         playing, total = self.played - self.began, time.monotonic() - self.began
         moves, readouts = self.source.moves - self.moves, self.source.readouts_done - self.readouts
         return {
@@ -67,7 +81,7 @@ class Pace:
             "moves_per_second": moves / max(playing, 1e-9) if readouts else None,
             "readouts_per_second": readouts / max(playing, 1e-9) if readouts else None,
             "selfplay_share": playing / max(total, 1e-9) if readouts else None,
-            "processor_share": (time.process_time() - self.processor) / max(total * self.threads, 1e-9),
+            **super().metrics(),
         }
 
 

@@ -8,7 +8,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import torch
 
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
 from alphago.nn.net import NeuralNet
 from alphago.nn.reading import stack
 from alphago.nn.threads import Workers, one_torch_thread
@@ -67,7 +68,7 @@ def train_on(
     """
     check_keywords("train_on", settings, ["epochs", "seed", "groups", *KEYWORDS])
     if not isinstance(net, NeuralNet):
-        raise TypeError(f"net must be a NeuralNet, got {net!r}")
+        raise TypeError(f"net must be a NeuralNet, which is trained in place, such as load_model('7x7'), got {net!r}")
     chosen = LEARNING.make(settings)
     sample = sample_of(net.env, positions, policies, outcomes, masked=chosen.weights.masked)
     epochs = check_int("epochs", epochs, 1)

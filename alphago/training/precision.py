@@ -1,7 +1,7 @@
-"""Choose the dtypes in which a run computes on a CPU, by a short measurement when the run begins.
+"""Choose the dtypes in which a run computes on a CPU.
 
-The fastest dtype depends on the processor, the network and the batch.  For example, of two AVX-512 BF16 processors
-without AMX, one was faster in bfloat16, the other took 1.35 times as long as in float32 (docs/design/networks.md).
+They are chosen by the kind of the processor and the size of the network, so that the same call is the same run.  A
+stopwatch chooses only where the settings ask for it: beside other programs it may choose otherwise the next time.
 """
 
 import copy
@@ -9,18 +9,25 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from statistics import median
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+import torch
 
 from alphago.env.game import GameEnv
 from alphago.nn.inference.cpu import NetEvaluator
-from alphago.nn.inference.hardware import choose_dtype, dtype_name, fastest_float, has_native_bfloat16
+from alphago.nn.inference.hardware import (
+    choose_dtype,
+    dtype_name,
+    fastest_float,
+    has_native_bfloat16,
+    trains_in_bfloat16,
+)
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.training.learner import Learner
 from alphago.training.memory import Sample
-from alphago.training.settings.run_settings import RunSettings
+from alphago.training.settings.learning_settings import MEASURED, LearningSettings
 
 ENOUGH = 0.5  # seconds per task after which a measurement ends
 ROUNDS = 2, 9  # least and greatest number of runs of each task
@@ -28,37 +35,46 @@ POSITIONS = 64  # positions in a batch of the search
 
 
 class Precision(NamedTuple):
-    """Settings with the dtypes chosen, and the measured seconds of a gradient step with these settings."""
+    """Settings of learning with the dtype chosen, and the measured seconds of a gradient step with these settings."""
 
-    settings: RunSettings
+    learning: LearningSettings
     step_seconds: float
 
 
-def choose_precision(env: GameEnv, net: NeuralNet, settings: RunSettings) -> Precision:
-    """Choose the fastest `bfloat16` and `selfplay_dtype` on this CPU, if they are None in the settings.
+def choose_precision(env: GameEnv, net: NeuralNet, learning: LearningSettings, threads: int) -> Precision:
+    """Choose `bfloat16` for this CPU, if it is None or "measured" in the settings.
 
     The network's weights and torch's random state are not changed.
     """
-    learning, both = settings.learning, [False, True][: 1 + has_native_bfloat16()]
-    kinds = [replace(learning, bfloat16=flag) for flag in (both if learning.bfloat16 is None else [learning.bfloat16])]
-    with one_torch_thread(), Workers(settings.selfplay.groups) as workers:
+    flags: Sequence[bool | Literal["measured"] | None] = [learning.bfloat16]
+    if learning.bfloat16 is None:
+        flags = [trains_in_bfloat16(sum(parameter.numel() for parameter in net.parameters()))]
+    elif learning.bfloat16 == MEASURED:
+        flags = [False, True][: 1 + has_native_bfloat16()]
+    kinds = [replace(learning, bfloat16=flag) for flag in flags]
+    with one_torch_thread(), Workers(threads) as workers:
         sample = random_sample(env, learning.batch_size)
         learners = [Learner(copy.deepcopy(net), kind, workers) for kind in kinds]
         steps = measure([lambda learner=learner: learner.step(sample) for learner in learners])  # type: ignore[misc]
-        dtype = settings.selfplay_dtype or fastest_inference(env, net)
     best = int(np.argmin(steps))
-    return Precision(replace(settings, learning=kinds[best], selfplay_dtype=dtype), steps[best])
+    return Precision(kinds[best], steps[best])
+
+
+def inference_dtype(env: GameEnv, net: NeuralNet, wish: str | None) -> str:
+    """Return the dtype of self-play's inference for a wish: None for this CPU's kind, "measured" for the fastest."""
+    return fastest_inference(env, net) if wish == MEASURED else wish or dtype_name(choose_dtype(None))
 
 
 def fastest_inference(env: GameEnv, net: NeuralNet) -> str:
     """Return the name of the dtype in which the network's evaluator is fastest on this CPU."""
-    names = list(dict.fromkeys(map(dtype_name, (choose_dtype(None), fastest_float()))))
+    names = list(dict.fromkeys(map(dtype_name, (choose_dtype(None), fastest_float(), torch.float32))))
     if len(names) == 1:
         return names[0]
     batch, slots = env.new_batch(POSITIONS), np.arange(POSITIONS)
     priors, values = np.empty((POSITIONS, env.action_space), np.float32), np.empty(POSITIONS, np.float32)
     evaluators = [NetEvaluator(env, net.base_net, net.value, net.policy, dtype=name) for name in names]
-    seconds = measure([lambda one=one: one.evaluate(batch, slots, priors, values) for one in evaluators])  # type: ignore[misc]
+    with one_torch_thread():
+        seconds = measure([lambda one=one: one.evaluate(batch, slots, priors, values) for one in evaluators])  # type: ignore[misc]
     return names[int(np.argmin(seconds))]
 
 

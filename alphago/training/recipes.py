@@ -22,7 +22,7 @@ class Recipe:
 
     env: options of the game.
     network: keywords of NeuralNet.
-    settings: settings of RunSettings and of its parts, by keyword (see `alphago.training.parts`).
+    settings: settings of RunSettings and of its parts, by keyword (see `alphago.training.run_parts`).
     proved_after: for each opponent, the number of positions of self-play after which a run proved its network stronger.
     gpu: settings that replace those in `settings` on a GPU.
     game: the game's name; "" for any game.

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from alphago.env.game import GameEnv
+from alphago.env.games import selfplay_game
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
@@ -46,7 +47,7 @@ class Stage:
         device: str = "cpu",
     ) -> None:
         self.env = env
-        self.variant = env if settings.exact_rules else env.training_variant()  # the game of self-play
+        self.variant = env if settings.exact_rules else selfplay_game(env).variant()  # the game of self-play
         self.settings = settings
         self.selfplay = replace(settings.selfplay, seating=settings.seating)
         self.adaptive = AdaptiveThreshold() if settings.adaptive_resignation else None
@@ -131,10 +132,7 @@ class Stage:
         """
         was, now = data["source_class"], self.source_class
         if was != now:
-            raise ValueError(
-                f"source must make what played the run's unfinished games, {was}, got {now}: a supervised run is "
-                "resumed by `alphago supervised DATASET --folder RUN`, others by `alphago train --folder RUN`"
-            )
+            raise ValueError(f"source must make what played the run's unfinished games, {was}, got {now}")
         self.memory.restore(records, data["memory"])
         if self.adaptive is not None and data["adaptive"] is not None:
             self.adaptive.restore(data["adaptive"])

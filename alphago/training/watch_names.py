@@ -18,9 +18,8 @@ class WatchList:
         'opponents that play matches against the network at intervals: "random@0", "gnugo:10@64", "rave:1000@64", '
         '"runs/old@0".  The number after @ is the readouts of the run\'s network (default 64; 0 plays its policy '
         'alone); an opponent that is a network uses the same number.  "records:FOLDER" measures the network\'s '
-        'predictions of the moves in given games.  "exam@0" and "exam@64" grade it by the package\'s exam of the board '
-        '(see `alphago.exam`), "exam:FILE@64" by another.  Watching does not influence training and does not count as '
-        "training time",
+        'predictions of the moves in given games.  "exam@0" and "exam@64" grade it by the exam of its board, '
+        '"exam:FILE@64" by another.  Watching does not influence training and does not count as training time',
         default=(),
         shown="opponents to play at intervals: gnugo@64,…",
     )

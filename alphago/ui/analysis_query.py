@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from alphago.env.board import check_player
-from alphago.env.game import IllegalMove
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import MAX_SIZE, MIN_SIZE, Rules, check_komi, read_rules
 from alphago.env.kernels import go_lines
+from alphago.env.position import IllegalMove
 from alphago.mcts.analysis_search import Forbidden
 from alphago.system.validation import is_finite, is_int, shown
 from alphago.ui.gtp.gtp_game import GtpGame

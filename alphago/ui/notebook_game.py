@@ -8,8 +8,10 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
 from alphago.system.notebook import notebook_shell
+from alphago.system.optional import optional_import
 from alphago.ui.web.board_session import Session
 from alphago.ui.web.engines import Choice, Engines
 from alphago.ui.web.new_game import open_link
@@ -101,12 +103,9 @@ def widget_maker() -> Any:
 
     Raises ImportError, with a sentence, if anywidget is missing.
     """
-    try:
-        import anywidget
-    except ImportError:
-        raise ImportError(MISSING) from None
+    base: Any = optional_import("anywidget", MISSING).AnyWidget
 
-    class BoardWidget(anywidget.AnyWidget):
+    class BoardWidget(base):
         _esm = bundle("board")
         _css = (STATIC / "board.css").read_text("utf-8")
 
@@ -133,7 +132,7 @@ def play_in_notebook(
     strength: dict[str, Any] = {"type": "strength", "tree": readouts != 0, "seconds": seconds}
     if readouts != 0:
         strength["readouts"] = readouts
-    begin = {"type": "new", "handicap": handicap} if handicap else {"type": "players"}
+    begin: dict[str, Any] = {"type": "new", "setup": {"handicap": handicap}} if handicap else {"type": "players"}
     game = NotebookGame(env, nn, [strength, {**begin, **colours}], device)
     game.show()
     return game

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from alphago.env.game import Position
+from alphago.env.position import Position
 from alphago.mcts.analysis_search import Forbidden, usable
 from alphago.mcts.player import MCTSPlayer
 from alphago.system.validation import MOST_READOUTS, check_int, check_positive

@@ -12,7 +12,7 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).parents[2]
 TEXTS = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 EXAMPLES = ("examples", "alphago/examples")
-LINK = re.compile(r"\]\(\.\./([^)#]+)\)")
+LINK = re.compile(r"\]\(((?:\.\./)+)([^)#.][^)#]*)(#[^)]*)?\)")  # a way up, a path, an anchor
 
 
 def on_files(files: Files, config: Any) -> Files:
@@ -24,14 +24,18 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    return LINK.sub(lambda link: f"]({page_of(link[1])})", markdown)
+    return LINK.sub(lambda link: f"]({page_of(link[1], link[2], link[3] or '')})", markdown)
 
 
-def page_of(path: str) -> str:
-    """Where the site has a file of the repository; what it has not stays as it is, and a strict build says so."""
+def page_of(up: str, path: str, anchor: str) -> str:
+    """Return the link to the page that has a file of the repository; other links stay as they are.
+
+    A strict build says where one of these leads nowhere.
+    """
+    inside = up.removeprefix("../")  # from a page to the folder docs
     if path.startswith(EXAMPLES):
-        return f"examples.md#{Path(path).stem}" if path.endswith(".py") else "examples.md"
-    return TEXTS.get(path, f"../{path}")
+        return f"{inside}examples.md" + (f"#{Path(path).stem}" if path.endswith(".py") else "")
+    return f"{inside}{TEXTS[path]}{anchor}" if path in TEXTS else f"{up}{path}{anchor}"
 
 
 def examples_page() -> str:

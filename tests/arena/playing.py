@@ -14,7 +14,8 @@ from alphago.arena.entrant import Entrant
 from alphago.arena.match import MatchResult, play_match
 from alphago.arena.match_games import MatchGame, MatchPlan
 from alphago.arena.players import resolve_player
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
 
 # Answers every command with success; genmove plays the points of its first argument in turn, then passes.
 ENGINE = """
@@ -80,9 +81,15 @@ def passes(position: Position) -> tuple[np.ndarray, float]:
 
 
 def match_on(
-    cores: int, env: GameEnv, black: Any, white: Any, games: int, readouts: int = 0,
-    stop: threading.Event | None = None, **plan: int,
-) -> MatchResult:  # fmt: skip
+    cores: int,
+    env: GameEnv,
+    black: Any,
+    white: Any,
+    games: int,
+    readouts: int = 0,
+    stop: threading.Event | None = None,
+    **plan: int,
+) -> MatchResult:
     """A match without chance in the opening, on so many cores."""
     entrants = Entrant(resolve_player(black, env), readouts), Entrant(resolve_player(white, env), readouts)
     plan = {"opening_plies": 0, "random_opening": 0, "seed": 0, "leaves": 1, **plan}

@@ -9,10 +9,11 @@ from alphago.arena.match import evaluate
 from alphago.arena.players import resolve_player
 from alphago.cli import main
 from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.oware import OwareEnv
+from alphago.env.position import Position
 from alphago.env.reversi import ReversiEnv
 from alphago.examples.plain_connect_four import PlainConnectFourEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv

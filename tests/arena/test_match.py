@@ -13,8 +13,8 @@ from alphago.arena.engine import EngineError
 from alphago.arena.match import MatchResult, MatchStopped, evaluate, wilson
 from alphago.arena.match_games import MatchGame
 from alphago.arena.players import PolicyPlayer, RandomPlayer, SearchPlayer, make_player
-from alphago.env.game import Position
 from alphago.env.go import GoEnv
+from alphago.env.position import Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator
 from alphago.mcts.gumbel import Gumbel

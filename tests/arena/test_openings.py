@@ -16,11 +16,20 @@ from alphago.mcts.evaluator import HashEvaluator
 @pytest.mark.parametrize(
     ("env", "plies"),
     [
-        (GoEnv(19), 2), (GoEnv(9), 2), (GoEnv(7), 2), (GoEnv(5), 4), (GoEnv(3), 4), (GoEnv(2), 4),
-        (GomokuEnv(9), 2), (OwareEnv(), 4), (ConnectFourEnv(), 4), (ReversiEnv(), 6), (ReversiEnv(6), 6),
+        (GoEnv(19), 2),
+        (GoEnv(9), 2),
+        (GoEnv(7), 2),
+        (GoEnv(5), 4),
+        (GoEnv(3), 4),
+        (GoEnv(2), 4),
+        (GomokuEnv(9), 2),
+        (OwareEnv(), 4),
+        (ConnectFourEnv(), 4),
+        (ReversiEnv(), 6),
+        (ReversiEnv(6), 6),
         (GomokuEnv(3, 3), 4),
     ],
-)  # fmt: skip
+)
 def test_usual_number_of_plies(env: GameEnv, plies: int) -> None:
     assert opening_length(env) == plies <= MOST_PLIES
 

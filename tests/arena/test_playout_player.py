@@ -74,9 +74,12 @@ class TestTwin:
                     player = player_at(start, settings)
                     action = int(player.choose(ONE, NEVER, np.array([chance]))[0])
                     search = NaivePlayoutSearch(
-                        twin, int(chance * 2**63), exploration=settings.exploration,
-                        equivalence=settings.equivalence, prior=settings.prior,
-                    )  # fmt: skip
+                        twin,
+                        int(chance * 2**63),
+                        exploration=settings.exploration,
+                        equivalence=settings.equivalence,
+                        prior=settings.prior,
+                    )
                     visits = search.run(settings.playouts)
                     assert same_tree(player, search), f"in {start}"
                     assert visits[action] == visits.max()

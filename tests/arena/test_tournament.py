@@ -192,7 +192,7 @@ class TestResume:
             ((HASH, RANDOM), {}, r"its players is \['hash', 'uniform'\], got \['hash', 'random'\]"),
             ((HASH, Entrant(UNIFORM.player, name="uniform", weights="f")), {}, "the networks' files have changed"),
         ],
-    )  # fmt: skip
+    )
     def test_another_evaluation_is_refused(self, tmp_path: Path, entrants: tuple, settings: dict, why: str) -> None:
         played(tmp_path, HASH, UNIFORM)
         before = lines(tmp_path)
@@ -300,7 +300,11 @@ class TestStandings:
             "uniform  +170  -140 to +481     12\n"
             "random   +100        anchor      4\n"
             "\n"
+            "hash - uniform: 2 of 8 games are distinct; the interval takes all for "
+            "games of their own, and is too narrow\n"
             "hash - uniform: an engine scored 8 final boards too, 0 of them differently; the win rate is by the board\n"
+            "uniform - random: 3 of 4 games are distinct; the interval takes all for "
+            "games of their own, and is too narrow\n"
             "uniform - random: an engine scored 4 final boards too, 2 of them differently; "
             "the win rate is by the board\n"
             "  2-3-0001: W+3.5 on the board, B+8.5 says hash\n"
@@ -312,8 +316,10 @@ class TestStandings:
     def test_before_the_first_game(self, tmp_path: Path) -> None:
         text = standings(tournament(tmp_path, random_opening=0))
         assert text.splitlines() == [
-            "5x5, komi 0.5, 6 games a match, from the empty board, seed 0", "", f"games are in {tmp_path / 'out'}"
-        ]  # fmt: skip
+            "5x5, komi 0.5, 6 games a match, from the empty board, seed 0",
+            "",
+            f"games are in {tmp_path / 'out'}",
+        ]
 
     def test_a_player_without_games(self, tmp_path: Path) -> None:
         one = tournament(tmp_path, games=2)

@@ -201,9 +201,14 @@ class TestPlaying:
         for stop_after in (2, 4):
             with pytest.raises(KeyboardInterrupt):
                 tune(
-                    GO, HashEvaluator(), "c_puct", [0.96, 0.5, 2.0], folder=tmp_path / "part",
-                    listener=Heard(stop_after), **SMALL,
-                )  # fmt: skip
+                    GO,
+                    HashEvaluator(),
+                    "c_puct",
+                    [0.96, 0.5, 2.0],
+                    folder=tmp_path / "part",
+                    listener=Heard(stop_after),
+                    **SMALL,
+                )
         heard = Heard()
         part = tune(GO, HashEvaluator(), "c_puct", [0.96, 0.5, 2.0], folder=tmp_path / "part", listener=heard, **SMALL)
         assert heard.games < 8

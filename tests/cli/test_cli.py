@@ -34,7 +34,7 @@ def test_help(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     [
         ("play --readouts x", "argument --readouts: must be an integer, got 'x'"),
         ("train --gate-sprt 40", "argument --gate-sprt: must be a pair such as 0:40, got '40'"),
-        ("train --bfloat16 maybe", "unrecognized arguments: maybe"),
+        ("train --bfloat16 maybe", "argument --bfloat16/--no-bfloat16: must be measured or none, got 'maybe'"),
         ("train --first-readouts x", "argument --first-readouts: must be an integer, got 'x'"),
         ("train --readouts none", "argument --readouts: must be an integer, got 'none'"),
     ],
@@ -73,7 +73,7 @@ def test_the_word_help(words: list[str], beginning: str, capsys: pytest.CaptureF
     ("error", "sentence"),
     [
         (OSError(28, "No space left on device", "runs/a"), "runs/a cannot be used: No space left on device"),
-        (OSError(28, "No space left on device"), "No space left on device"),
+        (OSError(28, "No space left on device"), "its output cannot be written: No space left on device"),
         (ValueError("board_size must be 9, got 8"), "--board-size must be 9, got 8"),
         (ValueError("num_games or max_minutes must be set"), "--games or --minutes must be set"),
         (ValueError("a network must be small"), "a network must be small"),
@@ -93,6 +93,16 @@ def test_errors_as_sentences(
     monkeypatch.setattr("alphago.training.call.session.train", fail)
     assert main(["train"]) == 2
     assert capsys.readouterr().err.startswith(f"alphago train: {sentence}")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a file that is always full")
+def test_a_full_disk_behind_the_output() -> None:
+    """One sentence, and no line that Python adds at its end."""
+    with open("/dev/full", "wb") as full:
+        command = [sys.executable, "-m", "alphago", "info"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, cwd=ROOT, timeout=600)
+    assert done.returncode == 2
+    assert done.stderr.decode() == "alphago info: its output cannot be written: No space left on device\n"
 
 
 def test_a_fault_of_the_program_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,3 +139,20 @@ def test_help_loads_no_library() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=600)
     assert done.returncode == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
+def test_ctrl_c_again_while_the_process_ends() -> None:
+    """Exit handlers, torch's among them, are not interrupted: an exit code, and no traceback."""
+    code = (
+        "import atexit, os, signal, sys\n"
+        "import alphago.cli, alphago.cli.info\n"
+        "def interrupt(*_): os.kill(os.getpid(), signal.SIGINT)\n"
+        "atexit.register(interrupt)\n"
+        "def stopped(_): raise KeyboardInterrupt\n"
+        "alphago.cli.info.run = stopped\n"
+        "sys.argv[1:] = ['info']\n"
+        "sys.exit(alphago.cli.main())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=600, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

@@ -2,6 +2,7 @@
 
 import http.server
 import re
+import shlex
 import shutil
 import tarfile
 import threading
@@ -16,6 +17,7 @@ from alphago.nn.net import load_model
 from alphago.records import downloads
 from alphago.records.dataset import Dataset
 from alphago.records.downloads import COLLECTIONS, Collection, address_name, fetch, months
+from alphago.training.history import read_history
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -89,9 +91,13 @@ class TestSgf:
 
     @pytest.mark.parametrize(
         ("words", "sentence"),
-        [("none.sgf", "games must be in a file"), ("{data} --validation 2", "--validation and --test must be shares"),
-         ("{data} --workers 0", "--workers must be at least 1"), ("{data} --size 99", "--size must be")],
-    )  # fmt: skip
+        [
+            ("none.sgf", "games must be in a file"),
+            ("{data} --validation 2", "--validation and --test must be shares"),
+            ("{data} --workers 0", "--workers must be at least 1"),
+            ("{data} --size 99", "--size must be"),
+        ],
+    )
     def test_errors(self, words: str, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         given = words.format(data=DATA / "9x9").split()
         assert main(["sgf", *given, "--to", str(tmp_path / "d")]) == 2
@@ -107,9 +113,12 @@ class TestData:
         assert "no collection 'tygm': did you mean tygem" in capsys.readouterr().err
 
     def test_a_collection(
-        self, server: tuple[str, Path, type[Handler]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+        self,
+        server: tuple[str, Path, type[Handler]],
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
         capsys: pytest.CaptureFixture[str],
-    ) -> None:  # fmt: skip
+    ) -> None:
         address, folder, handler = server
         with tarfile.open(folder / "a.tar.gz", "w:gz") as archive:
             archive.add(DATA / "9x9", "9x9")
@@ -159,11 +168,18 @@ class TestData:
 
 def test_supervised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = str(tmp_path / "d")
-    assert main(["sgf", str(DATA / "9x9"), "--to", target, "--workers", "1", "--min-moves", "1", "--any-result",
-                 "--validation", "0.3", "--test", "0.2"]) == 0  # fmt: skip
-    words = ["supervised", target, "--epochs", "2", "--tower-height", "1", "--channels", "8", "--checks", "1",
-             "--folder", str(tmp_path / "run"), "--device", "cpu", "--batch-size", "32", "--groups", "1"]  # fmt: skip
-    assert main(words) == 0
+    options = "--workers 1 --min-moves 1 --any-result --validation 0.3 --test 0.2"
+    assert main(["sgf", str(DATA / "9x9"), "--to", target, *options.split()]) == 0
+    options = "--epochs 2 --tower-height 1 --channels 8 --checks 1 --device cpu --batch-size 32 --threads 1"
+    assert main(["supervised", target, "--folder", str(tmp_path / "run"), *options.split()]) == 0
     assert re.search(r"on \d+ test positions: top-1 \d+\.\d%, top-5", capsys.readouterr().out)
     assert load_model(tmp_path / "run").env.N == 9
+    assert main(["info", str(tmp_path / "run")]) == 0
+    line = re.search(r"to go on +(alphago .*)", capsys.readouterr().out)
+    assert line is not None
+    words = shlex.split(line[1])
+    games = read_history(tmp_path / "run").metrics[-1]["games"]
+    assert words == ["alphago", "supervised", target, "--folder", str(tmp_path / "run"), "--games", str(2 * games)]
+    assert main([*words[1:], "--device", "cpu"]) == 0
+    assert read_history(tmp_path / "run").metrics[-1]["games"] == 2 * games
     assert main(["supervised", str(tmp_path / "none")]) == 2

@@ -69,12 +69,11 @@ class TestEvaluate:
         (path,) = Path("runs").iterdir()
         known = json.loads((path / "evaluation.json").read_text())
         assert known.pop("weights")[1] == ""
-        assert known == {
-            "players": [f"{nets / 'four.safetensors'}@6,gumbel", "random"], "readouts": [6, 0],
-            "search": ["gumbel", ""], "board_size": 4, "komi": 1.5, "game": "go", "ko": "positional",
-            "suicide": False, "turns": None, "games": 4, "random_opening": 1, "opening_plies": 3,
-            "adjudicator": None, "seed": 7, "sprt": [-300, 100.5],
-        }  # fmt: skip
+        players = [f"{nets / 'four.safetensors'}@6,gumbel", "random"]
+        expected = {"players": players, "readouts": [6, 0], "search": ["gumbel", ""], "board_size": 4, "komi": 1.5}
+        expected |= {"game": "go", "ko": "positional", "suicide": False, "turns": None, "games": 4, "seed": 7}
+        expected |= {"random_opening": 1, "opening_plies": 3, "adjudicator": None, "sprt": [-300, 100.5]}
+        assert known == expected
         text = capsys.readouterr().out
         assert re.search(r"^random +-50 +anchor +4$", text, re.MULTILINE)
         assert "the sequential test of -300 against +100.5 Elo" in text
@@ -112,14 +111,20 @@ class TestEvaluate:
             ("{nets}/new.safetensors@x random", "{nets}/new.safetensors@x: after @ must come readouts"),
             ("{nets}/new.safetensors@5000000000 random", "--readouts must be an integer from 0 to 10000000, got 5"),
             ("{nets}/new.safetensors {nets}/new.safetensors@64", "{nets}/new.safetensors@64 is named twice"),
-            ("{nets}/new.safetensors {nets}/komi.safetensors",
-             "the networks differ in komi: 0.5 of {nets}/new.safetensors, 2.5 of {nets}/komi.safetensors; choose one "
-             "with --komi"),
-            ("{nets}/new.safetensors {nets}/four.safetensors",
-             "the networks differ in board_size: 3 of {nets}/new.safetensors, 4 of {nets}/four.safetensors; choose"),
-            ("{nets}/new.safetensors {nets}/turns.safetensors --komi 0",
-             "the networks differ in turns: None of {nets}/new.safetensors, 5 of {nets}/turns.safetensors; choose one "
-             "with --turns"),
+            (
+                "{nets}/new.safetensors {nets}/komi.safetensors",
+                "the networks differ in komi: 0.5 of {nets}/new.safetensors, 2.5 of {nets}/komi.safetensors; "
+                "choose one with --komi",
+            ),
+            (
+                "{nets}/new.safetensors {nets}/four.safetensors",
+                "the networks differ in board_size: 3 of {nets}/new.safetensors, 4 of {nets}/four.safetensors; choose",
+            ),
+            (
+                "{nets}/new.safetensors {nets}/turns.safetensors --komi 0",
+                "the networks differ in turns: None of {nets}/new.safetensors, 5 of {nets}/turns.safetensors; "
+                "choose one with --turns",
+            ),
             ("random {nets}/new.safetensors --turns -2", "--turns must be an integer >= 1, got -2"),
             ("random {nets}/new.safetensors --rules x", "--rules must be one of Chinese, Tromp-Taylor,"),
             ("random {nets}/new.safetensors --readouts -1", "--readouts must be an integer from 0 to 10000000, got -1"),
@@ -131,7 +136,7 @@ class TestEvaluate:
             ("random {nets}/new.safetensors --adjudicator uct", "--adjudicator must be 'gnugo', "),
             ("random {nets}/new.safetensors --folder {nets}", "{nets} must be a new or empty folder or an evaluation"),
         ],
-    )  # fmt: skip
+    )
     def test_errors(self, nets: Path, words: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
         """One line, exit code 2, and nothing is left behind."""
         assert evaluate(words.format(nets=nets)) == 2

@@ -13,6 +13,7 @@ from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.net import NeuralNet
 from alphago.training.recipes import RECIPES
 from alphago.training.resignation import Resignation
+from alphago.training.runs.config import read_config, write_config
 from tests.training.small_runs import GO, RandomGames, opened, run
 
 
@@ -58,14 +59,12 @@ def test_of_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info", str(tmp_path)]) == 0
     text = capsys.readouterr().out
     lines = text.partition("\ntime\n")[2].splitlines()
-    assert [" ".join(line.split()) for line in lines[:4]] == [
-        "net 75.0%", "tree 25.0%", "threads on the processor 90.0%", "GPU busy 50.0%",
-    ]  # fmt: skip
+    shares = ["net 75.0%", "tree 25.0%", "threads on the processor 90.0%", "GPU busy 50.0%"]
+    assert [" ".join(line.split()) for line in lines[:4]] == shares
     assert lines[4:] == ["resignation", "  not known yet"]
     assert main(["info", str(tmp_path), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["time"] == {
-        "net": 0.75, "tree": 0.25, "threads on the processor": 0.9, "GPU busy": 0.5,
-    }  # fmt: skip
+    expected = {"net": 0.75, "tree": 0.25, "threads on the processor": 0.9, "GPU busy": 0.5}
+    assert json.loads(capsys.readouterr().out)["time"] == expected
 
 
 def test_of_a_run_whose_network_may_resign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -75,9 +74,8 @@ def test_of_a_run_whose_network_may_resign(tmp_path: Path, capsys: pytest.Captur
     net.save(tmp_path / "weights.safetensors", Resignation(-0.875, 123, 0.0456).notes())
     assert main(["info", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.partition("\nresignation\n")[2].splitlines()
-    assert [" ".join(line.split()) for line in lines] == [
-        "mover's value below -0.875", "resignations judged 123", "of them not lost 4.6%",
-    ]  # fmt: skip
+    facts = ["mover's value below -0.875", "resignations judged 123", "of them not lost 4.6%"]
+    assert [" ".join(line.split()) for line in lines] == facts
 
 
 def facts_about(what: object, capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, str]]:
@@ -101,8 +99,8 @@ def test_what_a_run_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert facts["game"] == str(GO)
     assert "tower_height=0, channels=8" in facts["network"]
     assert "parameters" in facts["network"]
-    expected = {"recipe": "few games", "games": "8 of 8", "readouts": "4", "over": "yes, all games are played",
-                "to go on": f"alphago train --folder {folder} --games 16"}  # fmt: skip
+    expected = {"recipe": "few games", "games": "8 of 8", "readouts": "4", "over": "yes, all games are played"}
+    expected["to go on"] = f"alphago train --folder {folder} --games 16"
     assert expected.items() <= facts.items()
     assert 0 < float(facts["policy loss"]) < 10
     assert re.fullmatch(r"\d+\.\d% of 2 games \(.*% to .*%\), after 8 games", facts["against best so far@2"])
@@ -154,3 +152,14 @@ def test_of_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
     assert error.startswith("alphago info: ")
     assert sentence in error
     assert error.count("\n") == 1
+
+
+def test_how_a_run_goes_on_where_no_command_can(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A network with modules of one's own has to be given again, in Python."""
+    with opened(tmp_path / "own"):
+        pass
+    config = read_config(tmp_path / "own")
+    config["network"]["custom"] = {"base": "mine:Base"}
+    write_config(tmp_path / "own", config)
+    expected = f"in Python train(env, model=net, folder='{tmp_path / 'own'}')"
+    assert facts_about(tmp_path / "own", capsys)["run"]["to go on"] == expected

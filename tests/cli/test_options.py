@@ -18,7 +18,7 @@ from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
 from alphago.mcts.search_forms import SEARCHES
 from alphago.system.settings_tree import SettingsTree
-from alphago.training.parts import RUN, run_settings
+from alphago.training.run_parts import RUN, run_settings
 from alphago.training.settings.learning_settings import LearningSettings
 from alphago.training.settings.run_settings import RunSettings
 from alphago.training.settings.selfplay_settings import SELF_PLAYS, SelfPlaySettings
@@ -81,9 +81,8 @@ class TestSettings:
 
     def test_what_is_typed(self) -> None:
         words = "--watts 40 --lit --colour blue --shade none --name x --steps 7:0.25,9:0.5"
-        assert parse(LampSettings, *words.split()) == {
-            "watts": 40, "lit": True, "colour": "blue", "shade": None, "name": "x", "steps": ((7, 0.25), (9, 0.5))
-        }  # fmt: skip
+        expected = {"watts": 40, "lit": True, "colour": "blue", "shade": None, "name": "x"}
+        assert parse(LampSettings, *words.split()) == {**expected, "steps": ((7, 0.25), (9, 0.5))}
 
     def test_the_beginning_of_a_flag(self) -> None:
         """It is enough where no other flag begins so; a whole flag counts though others begin with it."""
@@ -249,10 +248,8 @@ class TestTrain:
 
     def test_settings(self, given: Callable[[str], tuple]) -> None:
         command = "--board-size 5 --games 7 --minutes 3 --batch-size 64 --curriculum 3:0.5 --exact-rules --seed 4"
-        settings = {
-            "num_games": 7, "max_minutes": 3.0, "batch_size": 64, "curriculum": ((3, 0.5),), "exact_rules": True,
-            "seed": 4,
-        }  # fmt: skip
+        settings = {"num_games": 7, "max_minutes": 3.0, "batch_size": 64, "seed": 4}
+        settings |= {"curriculum": ((3, 0.5),), "exact_rules": True}
         assert given(command) == (GoEnv(5), settings)
 
     def test_what_is_taken_off(self, given: Callable[[str], tuple]) -> None:
@@ -261,9 +258,8 @@ class TestTrain:
         assert settings == dict.fromkeys(
             ("until", "gate", "max_minutes", "num_games", "resign_threshold", "watch", "groups", "first_readouts")
         )
-        assert given("--until random --curriculum none --no-bfloat16")[1] == {
-            "until": "random", "curriculum": (), "bfloat16": False
-        }  # fmt: skip
+        expected = {"until": "random", "curriculum": (), "bfloat16": False}
+        assert given("--until random --curriculum none --no-bfloat16")[1] == expected
 
     @pytest.mark.parametrize(
         ("command", "settings"),
@@ -312,9 +308,8 @@ class TestTrain:
 
     def test_targets_and_play(self, given: Callable[[str], tuple]) -> None:
         words = "--search-share 0.1 --near-best 0.95 --search cgzero-puct --loss-masked"
-        assert given(words)[1] == {
-            "search_share": 0.1, "near_best": 0.95, "search": "cgzero-puct", "loss_masked": True
-        }  # fmt: skip
+        expected = {"search_share": 0.1, "near_best": 0.95, "search": "cgzero-puct", "loss_masked": True}
+        assert given(words)[1] == expected
 
     @pytest.mark.parametrize(
         ("words", "sentence"),

@@ -5,26 +5,39 @@ import pytest
 from alphago.drawing.axes import chosen, ends_of, number_text, smooth, spread, ticks
 
 
-@pytest.mark.parametrize(("values", "low", "high", "expected"), [
-    ([1.0, 2.0], None, None, (1.0, 2.0)), ([20.0, 20.0], None, None, (19.0, 21.0)), ([0.0], 0.0, None, (0.0, 0.5)),
-    ([0.3], 0.0, 1.0, (0.0, 1.0)), ([1e-6, 2e-6], None, None, (1e-6, 2e-6)), ([0.0], None, None, (-0.5, 0.5)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("values", "low", "high", "expected"),
+    [
+        ([1.0, 2.0], None, None, (1.0, 2.0)),
+        ([20.0, 20.0], None, None, (19.0, 21.0)),
+        ([0.0], 0.0, None, (0.0, 0.5)),
+        ([0.3], 0.0, 1.0, (0.0, 1.0)),
+        ([1e-6, 2e-6], None, None, (1e-6, 2e-6)),
+        ([0.0], None, None, (-0.5, 0.5)),
+    ],
+)
 def test_the_ends_of_an_axis(values: list[float], low: float | None, high: float | None, expected: tuple) -> None:
     assert ends_of(values, low, high) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(("low", "high", "expected"), [
-    (0, 10, [0, 2, 4, 6, 8, 10]), (0, 12000, [0, 2500, 5000, 7500, 10000]), (-0.04, 1.04, [0, 0.25, 0.5, 0.75, 1.0]),
-    (57.3, 62.8, [58, 60, 62]), (1e-4, 2e-3, [5e-4, 1e-3, 1.5e-3, 2e-3]), (-400, 410, [-400, -200, 0, 200, 400]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0, 10, [0, 2, 4, 6, 8, 10]),
+        (0, 12000, [0, 2500, 5000, 7500, 10000]),
+        (-0.04, 1.04, [0, 0.25, 0.5, 0.75, 1.0]),
+        (57.3, 62.8, [58, 60, 62]),
+        (1e-4, 2e-3, [5e-4, 1e-3, 1.5e-3, 2e-3]),
+        (-400, 410, [-400, -200, 0, 200, 400]),
+    ],
+)
 def test_round_numbers(low: float, high: float, expected: list[float]) -> None:
     assert ticks(low, high, 5) == pytest.approx(expected)
 
 
 def test_how_numbers_are_written() -> None:
-    assert [number_text(value) for value in (0, 0.25, 5000, 12_000, 12_345, 2.5e6, -400, 1e-4, -3e-5)] == [
-        "0", "0.25", "5000", "12k", "12.35k", "2.5M", "-400", "1e-04", "-3e-05",
-    ]  # fmt: skip
+    texts = ["0", "0.25", "5000", "12k", "12.35k", "2.5M", "-400", "1e-04", "-3e-05"]
+    assert [number_text(value) for value in (0, 0.25, 5000, 12_000, 12_345, 2.5e6, -400, 1e-4, -3e-5)] == texts
     assert [number_text(value, "% of moves") for value in (0, 0.25, 0.125, 1)] == ["0%", "25%", "12.5%", "100%"]
 
 

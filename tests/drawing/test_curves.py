@@ -104,12 +104,11 @@ def test_levels_marks_grounds_and_pictures() -> None:
 def test_nothing_overlaps() -> None:
     """Titles, numbers and names keep apart and inside, with long names and large numbers too."""
     name = "…21124/weights/games-0010000@64"
-    panels = [
-        CurvePanel(f"Win rate by something {'long ' * i}", [
-            Curve([90_000 * k for k in range(1, 11)], [56_789 + i + k for k in range(10)], RED, name=name),
-            Curve([90_000 * k for k in range(1, 11)], [56_789 + i + k for k in range(10)], GREEN, name="gnugo:10"),
-        ], "moves/s") for i in range(6)
-    ]  # fmt: skip
+    names, at = ((RED, name), (GREEN, "gnugo:10")), [90_000 * k for k in range(1, 11)]
+    panels = []
+    for i in range(6):
+        drawn = [Curve(at, [56_789 + i + k for k in range(10)], colour, name=text) for colour, text in names]
+        panels.append(CurvePanel(f"Win rate by something {'long ' * i}", drawn, "moves/s"))
     key = [(f"a-run-of-some-length-{i}", RED) for i in range(12)]
     drawing = curves_picture(panels, 3, "positions of self-play", key=key, texts=["a line of text"])
     boxes = [box_of(shape) for shape in flat(drawing.layers) if isinstance(shape, Text)]

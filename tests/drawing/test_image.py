@@ -45,5 +45,5 @@ def test_a_gif_has_every_frame_and_stays_at_the_end() -> None:
 
 def test_without_pillow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(ModuleNotFoundError, match=r"Pillow, which is missing: pip install 'alphago\[plot\]'"):
+    with pytest.raises(ImportError, match=r"Pillow, which is missing: pip install 'alphago\[plot\]'"):
         to_gif([drawing()], 1.0, 1.0)

@@ -34,6 +34,15 @@ def test_any_caption_is_well_formed() -> None:
     assert title(svg) == "1 < 2 & 3"
 
 
+def test_letters_that_xml_does_not_allow() -> None:
+    """Control characters and lone surrogates, as names of files may have them."""
+    for text in ("\x1b[31mred", "\x00", "a\udcffb", "\ufffe", "<script>&"):
+        picture = to_svg(drawing(Text(1, 1, text, 5), label=text))
+        (drawn,) = texts(picture)  # parses it
+        assert len(drawn) == len(text)
+        picture.encode()
+
+
 def test_the_size_in_pixels() -> None:
     assert (root_of(to_svg(drawing())).get("width"), root_of(to_svg(drawing())).get("height")) == ("200", "100")
     assert (root_of(to_svg(drawing(), 50)).get("width"), root_of(to_svg(drawing(), 50)).get("height")) == ("50", "25")

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 
 
 def legal(batch: GameBatch) -> np.ndarray:

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from alphago.env import symmetry
+from alphago.env.batch import GameBatch
 from alphago.env.check import GameError, check_game
-from alphago.env.game import GameBatch, GameEnv, PlainBatch
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.go_batch import GoBatch
 from alphago.env.leaves import Leaves, Reached
+from alphago.env.plain_batch import PlainBatch
 from alphago.examples.tic_tac_toe import TicTacToe, TicTacToeEnv
 from tests.naive.go import NaiveGoEnv
 

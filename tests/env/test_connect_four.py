@@ -4,7 +4,7 @@ import pytest
 
 from alphago.env.check import check_game
 from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import IllegalMove
+from alphago.env.position import IllegalMove
 from alphago.examples.plain_connect_four import PlainConnectFourEnv
 from tests.env.counting import count_games
 

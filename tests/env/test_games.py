@@ -21,6 +21,7 @@ ABOUT_GO = {
     "cli/gtp.py": "GTP speaks of Go",
     "cli/rates.py": "Go is what rates are measured with",
     "cli/game_review.py": "SGF files hold games of Go",
+    "exams/": "exams are of Go: what is judged are points",
     "records/collection.py": "SGF files hold games of Go",
     "records/converting.py": "SGF files hold games of Go",
     "records/dataset.py": "datasets hold games of Go",
@@ -58,6 +59,13 @@ def names_compared(module: str) -> list[str]:
     return [ast.unparse(node) for node, part in texts if part.value in GAMES]
 
 
+def classes_asked_for(module: str) -> set[str]:
+    """The names in the second arguments of a module's calls of `isinstance`."""
+    tree = ast.parse((PACKAGE / module).read_text())
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance"]
+    return {node.id for call in calls for node in ast.walk(call.args[1]) if isinstance(node, ast.Name)}
+
+
 def test_there_are_modules() -> None:
     assert {"training/run.py", "arena/match.py", "nn/net.py", "ui/terminal/screen.py"} <= set(above_the_games())
 
@@ -67,6 +75,8 @@ def test_no_other_module_names_a_game(module: str) -> None:
     """What varies from game to game is a member of `GameEnv`."""
     if not any(module.startswith(place) for place in ABOUT_GO):
         assert named(module) == set()
+    kinds = {name for name in classes_asked_for(module) if name.endswith(("Env", "Position"))}
+    assert kinds <= {"GameEnv", "Position"}
     if module != "records/sgf/game_line.py":  # GM may be "go", though the standard asks for a number
         assert names_compared(module) == []
 
@@ -95,10 +105,8 @@ class TestWhatAGameSays:
         assert GoEnv(5, max_moves=200).match_variant() == GoEnv(5, max_moves=200)
         turns = GoEnv(5, turns=4, first_pass=3)
         assert turns.match_variant() == GoEnv(5, turns=4)
-        assert turns.player_view() == GoEnv(5, turns=4, first_pass=8)
-        assert GoEnv(5).player_view() == GoEnv(5)
         for env in (GomokuEnv(5), ConnectFourEnv()):
-            assert env.match_variant() == env.player_view() == env
+            assert env.match_variant() == env
 
     def test_files(self) -> None:
         assert [name for name in GAMES if make_game(name).has_sgf] == ["go"]

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from alphago.env.check import check_game
-from alphago.env.game import IllegalMove
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
+from alphago.env.position import IllegalMove
 from tests.diagrams import board, draw, is_legal, play, position, tidy
 from tests.naive.go import NaiveGoEnv
 
@@ -234,7 +234,7 @@ def test_the_contract_holds_without_a_cap(ko: str) -> None:
 def test_fixed_turns() -> None:
     """Each side plays so often; passes use a turn up, and two of them end nothing."""
     env = GoEnv(3, turns=3, komi=0)
-    assert (env.max_moves, env.config["max_moves"], env.fixed_length) == (6, None, True)
+    assert (env.max_moves, env.config["max_moves"], env.cuts_games) == (6, None, False)
     going = play(env.position(), "B B2, W pass, B pass, W pass, B pass")
     assert not going.is_over
     ended = play(going, "W A1")

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from alphago.env.game import IllegalMove
 from alphago.env.go import GoEnv
+from alphago.env.position import IllegalMove
 from tests.diagrams import draw, is_legal, play, position, tidy
 from tests.env.test_go_ko import KO
 

@@ -5,10 +5,10 @@ import copy
 import numpy as np
 import pytest
 
-from alphago.env.game import IllegalMove
 from alphago.env.go import GoEnv
 from alphago.env.kernels import go_row as layout
 from alphago.env.kernels.playouts import is_own_eye, random_action
+from alphago.env.position import IllegalMove
 from tests.diagrams import beside, draw, is_legal, play, position, tidy
 from tests.env.test_go_ko import KO
 from tests.env.test_go_planes import HISTORY

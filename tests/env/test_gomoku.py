@@ -5,8 +5,8 @@ import pytest
 
 from alphago.arena.alphabeta import best_move
 from alphago.env.check import check_game
-from alphago.env.game import IllegalMove
 from alphago.env.gomoku import GomokuEnv
+from alphago.env.position import IllegalMove
 from tests.env.counting import count_games, solve
 from tests.naive.gomoku import NaiveGomokuEnv
 

@@ -5,8 +5,8 @@ import pytest
 
 from alphago.arena.match import evaluate
 from alphago.env.check import check_game
-from alphago.env.game import IllegalMove
 from alphago.env.oware import OwareEnv, OwarePosition
+from alphago.env.position import IllegalMove
 from alphago.nn.base import DenseBase
 from alphago.nn.net import NeuralNet
 from alphago.records.record import RecordBuilder

@@ -8,16 +8,18 @@ import pytest
 from alphago.drawing.overlay import make_overlay
 from alphago.drawing.svg import to_svg
 from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv, IllegalMove
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.oware import OwareEnv
 from alphago.env.pictured import Look
+from alphago.env.position import IllegalMove
 from alphago.env.reversi import ReversiEnv
 from alphago.examples.plain_connect_four import PlainConnectFourEnv as Columns
 from alphago.examples.tic_tac_toe import TicTacToe, TicTacToeEnv
 from tests.diagrams import play, position
 from tests.drawing.reading import root_of, shapes, texts, title
+from tests.ui.own_games import LeaningEnv, RingEnv
 
 BLACK, WHITE, EDGE = "#161616", "#ffffff", "#333333"
 
@@ -34,7 +36,7 @@ class Drawn(GameEnv):
         return TicTacToe()
 
 
-SMALL = [GomokuEnv(15), ConnectFourEnv(), ReversiEnv(8), OwareEnv(), TicTacToeEnv(), Drawn()]
+SMALL = [GomokuEnv(15), ConnectFourEnv(), ReversiEnv(8), OwareEnv(), TicTacToeEnv(), Drawn(), LeaningEnv(), RingEnv()]
 GAMES = [*(GoEnv(size) for size in (2, 5, 9, 19, 25)), *SMALL]
 
 
@@ -65,11 +67,27 @@ def test_every_game_can_be_drawn(env: GameEnv, moves: int) -> None:
     assert now._repr_svg_() == now.svg()
 
 
-@pytest.mark.parametrize("env", [e for e in GAMES if not isinstance(e, (OwareEnv, Drawn))], ids=str)
+@pytest.mark.parametrize(
+    "env", [e for e in GAMES if not isinstance(e, (OwareEnv, Drawn, LeaningEnv, RingEnv))], ids=str
+)
 def test_stones_are_those_of_the_board(env: GameEnv) -> None:
     now = played(env, 30)
     expected = {"black": int((now.board == 1).sum()), "white": int((now.board == -1).sum())}
     assert stones(now.svg()) == expected
+
+
+def test_boards_of_games_of_ones_own() -> None:
+    """They are drawn where their games say: on a ring of lines, and in a frame that leans, in other colours."""
+    ring = RingEnv().position().after(["r1", "r3"]).svg(numbers=True)
+    assert len(shapes(ring, "polyline")) == 6 + 1  # and the bar below the last stone's number
+    assert stones(ring) == {"black": 1, "white": 1}
+    top, side = (shapes(ring, "circle", fill=fill, stroke=edge)[0] for fill, edge in ((BLACK, BLACK), (WHITE, EDGE)))
+    right, down = (float(side.get(axis) or 0) - float(top.get(axis) or 0) for axis in ("cx", "cy"))
+    assert (right, down) == (pytest.approx(40 * 1.8 * 3**0.5 / 2, abs=0.1), pytest.approx(40 * 2.7, abs=0.1))
+    leaning = LeaningEnv().position().after("DDD").svg()
+    red, yellow = shapes(leaning, "circle", fill="#a01818"), shapes(leaning, "circle", fill="#f4d03f")
+    lowest, middle, upper = (float(one.get("cx") or 0) for one in (red[1], yellow[0], red[0]))
+    assert (middle - lowest, upper - middle) == (20, 20)
 
 
 def test_a_stone_is_on_its_point() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from alphago.env.game import Position
 from alphago.env.go import GoEnv
+from alphago.env.position import Position
 from alphago.exams.positions import Exam, exam_env, read_exam
 
 SIZE = 3

@@ -42,12 +42,15 @@ class TestAnswers:
 
 
 class TestFailures:
-    @pytest.mark.parametrize(("body", "message"), [
-        ("sys.exit(3)", "the process has ended \\(exit status 3\\)"),
-        ('print("GTP ready", flush=True)', "the reply 'GTP ready' is not JSON"),
-        ('print("[1]", flush=True)', "the reply \\[1\\] is not a JSON object"),
-        ('print(json.dumps({"error": "no such rules"}), flush=True)', "it was refused: 'no such rules'"),
-    ])  # fmt: skip
+    @pytest.mark.parametrize(
+        ("body", "message"),
+        [
+            ("sys.exit(3)", "the process has ended \\(exit status 3\\)"),
+            ('print("GTP ready", flush=True)', "the reply 'GTP ready' is not JSON"),
+            ('print("[1]", flush=True)', "the reply \\[1\\] is not a JSON object"),
+            ('print(json.dumps({"error": "no such rules"}), flush=True)', "it was refused: 'no such rules'"),
+        ],
+    )
     def test_they_are_told(self, tmp_path: Path, body: str, message: str) -> None:
         with AnalysisClient(scripted(tmp_path, body)) as client:
             client.send({"id": "a"})
@@ -71,9 +74,14 @@ class TestFailures:
             split_command(command)
 
 
-@pytest.mark.parametrize(("command", "name"), [
-    ("katago analysis", "katago"), ("nice -n 19 /opt/katago analysis", "katago"),
-    ("/usr/bin/python3 -m alphago analysis 9x9", "alphago"), ("python3.12", "python3.12"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("katago analysis", "katago"),
+        ("nice -n 19 /opt/katago analysis", "katago"),
+        ("/usr/bin/python3 -m alphago analysis 9x9", "alphago"),
+        ("python3.12", "python3.12"),
+    ],
+)
 def test_program_name(command: str, name: str) -> None:
     assert program_name(command.split()) == name

@@ -79,6 +79,19 @@ class TestGrades:
         assert paired["correlation"] is None
         assert sum(one["positions"] for one in rows if "kind" in one and one["player"] == "weak") == 4
 
+    @pytest.mark.parametrize(
+        ("names", "pairs"),
+        [
+            (("a@0",), []),
+            (("a@0", "b@64"), [(1, 0)]),
+            (("a@0", "a@64", "b@0", "b@64"), [(1, 0), (2, 0), (3, 1), (3, 2)]),
+        ],
+    )
+    def test_pairs(self, exam: Exam, names: tuple[str, ...], pairs: list[tuple[int, int]]) -> None:
+        """The same network or as many readouts; or all, if there is nothing alike."""
+        one = answers("A1", "A1", "A1", "A1")
+        assert ExamResult(exam, names, (one,) * len(names)).pairs == pairs
+
 
 class TestTable:
     def test_columns(self, result: ExamResult) -> None:

@@ -83,6 +83,15 @@ class TestAnswers:
         expected = [net.forecast(position).score for position in exam.positions_of(net.env)]
         assert answers.black_lead.tolist() == pytest.approx(expected, abs=1e-3)
 
+    @pytest.mark.parametrize("readouts", [0, 16])
+    def test_every_device(self, exam: Exam, device: str, readouts: int) -> None:
+        """Also where a run's boards are on the device of its network."""
+        net = NeuralNet(GoEnv(3), tower_height=1, channels=8).eval()
+        env = exam_game(net.env, 3)
+        expected = ExamPlayer(exam, env, net.evaluator("float32"), readouts).answer_all(1)
+        found = ExamPlayer(exam, env, net.evaluator("float32", device), readouts).answer_all(1)
+        assert found.black_win.tolist() == pytest.approx(expected.black_win.tolist(), abs=1e-3)
+
 
 class TestMarks:
     def test_losses(self, exam: Exam) -> None:
@@ -113,7 +122,7 @@ class TestGame:
         assert (env.N, env.ko, env.suicide, env.planes, env.first_pass) == (13, "positional", False, 17, 0)
 
     def test_other_games(self) -> None:
-        with pytest.raises(ValueError, match="an exam must be taken by a network for Go, got one for OwareEnv"):
+        with pytest.raises(ValueError, match="env must be Go for an exam, got OwareEnv"):
             exam_game(OwareEnv(), 6)
         with pytest.raises(ValueError, match="for games that two passes end, got one for GoEnv\\(7"):
             exam_game(GoEnv(7, turns=30), 7)

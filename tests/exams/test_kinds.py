@@ -64,10 +64,14 @@ def kind(drawing: str, best: str, elsewhere: float = FIGHT, mover: int = 1, plie
 
 
 class TestPhases:
-    @pytest.mark.parametrize(("size", "plies", "phase"), [
-        (9, 0, "opening"), (9, 12, "opening"), (9, 13, "middle game"), (9, 40, "middle game"), (9, 41, "endgame"),
-        (7, 7, "opening"), (7, 8, "middle game"), (13, 25, "opening"), (13, 90, "endgame"),
-    ])  # fmt: skip
+    @pytest.mark.parametrize(
+        ("size", "plies", "phase"),
+        [
+            *((9, 0, "opening"), (9, 12, "opening"), (7, 7, "opening"), (13, 25, "opening")),
+            *((9, 13, "middle game"), (9, 40, "middle game"), (7, 8, "middle game")),
+            *((9, 41, "endgame"), (13, 90, "endgame")),
+        ],
+    )
     def test_by_the_number_of_moves(self, size: int, plies: int, phase: str) -> None:
         assert phase_of(size, plies) == phase
 

@@ -73,6 +73,7 @@ class TestStones:
         stones = stones_of("X X .\n. X O\n. . O")
         chains = list(stones.chains())
         assert [(sorted(chain.stones), sorted(chain.liberties)) for chain in chains] == [
-            ([0, 1, 4], [2, 3, 7]), ([5, 8], [2, 7]),
-        ]  # fmt: skip
+            ([0, 1, 4], [2, 3, 7]),
+            ([5, 8], [2, 7]),
+        ]
         assert list(stones.touching(chains[0])) == [chains[1]]

@@ -27,8 +27,6 @@ from tests.exams.small_exams import ENV, engine
 ROOT = Path(__file__).parents[2]
 TEN = MakeSettings(positions=10, first_ply=1, per_game=3, komi=0.5)
 
-pytestmark = pytest.mark.usefixtures("no_engine_is_left")
-
 
 @pytest.fixture(scope="module")
 def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -58,9 +56,13 @@ class TestOwnEngine:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("PYTHONPATH", str(ROOT))
             count = make_exam(
-                tmp_path / "exam", command, [games], 3, MakeSettings(positions=4, first_ply=1, komi=0.5),
+                tmp_path / "exam",
+                command,
+                [games],
+                3,
+                MakeSettings(positions=4, first_ply=1, komi=0.5),
                 tell=lambda *both: told.append(both),
-            )  # fmt: skip
+            )
         assert count == 4
         assert told == [(done, 4) for done in range(5)]
         exam = read_exam(tmp_path / "exam")
@@ -75,6 +77,7 @@ class TestOwnEngine:
         assert alphago.exam(net, 0, file=tmp_path / "exam").grades[0].positions == 4
 
 
+@pytest.mark.usefixtures("no_engine_is_left")
 class TestJudging:
     def test_the_losses_are_of_the_side_to_move(self, games: Path, tmp_path: Path) -> None:
         """The engine's answers are known: win rate and lead belong together, and the best move loses nothing."""
@@ -89,8 +92,9 @@ class TestJudging:
             going = [int(a) for a in np.flatnonzero(position.legal_mask) if not position.play(int(a)).is_over]
             np.testing.assert_allclose(
                 one.rates[going] - one.rates[going].min(),
-                (one.points[going] - one.points[going].min()) * 0.8 / 6, atol=3e-3,
-            )  # fmt: skip
+                (one.points[going] - one.points[going].min()) * 0.8 / 6,
+                atol=3e-3,
+            )
             assert np.nanmin(one.points) == np.nanmin(one.rates) == 0
             assert np.isfinite(one.points[position.legal_mask]).all()
 
@@ -129,11 +133,16 @@ class TestDrawing:
         assert {len(one.position.moves) for one in drawn} <= {2, 3, 4}
         assert {one.position.komi for one in drawn} == {2.5}
 
+    def test_a_komi_that_cannot_be(self) -> None:
+        with pytest.raises(ValueError, match=r"komi must be a multiple of 0\.5"):
+            MakeSettings(komi=0.3)
+
     def test_no_games(self, games: Path) -> None:
         with pytest.raises(ValueError, match="holds no game of GoEnv"):
             read_games_of([games], exam_env(4))
 
 
+@pytest.mark.usefixtures("no_engine_is_left")
 class TestResuming:
     def test_after_a_kill(self, games: Path, tmp_path: Path) -> None:
         """Killed in the middle and called again, it makes the file of an undisturbed call."""
@@ -182,10 +191,13 @@ class TestResuming:
         assert 0 < found <= 12
         assert found == len(read_exam(tmp_path / "exam"))
 
-    @pytest.mark.parametrize(("change", "message"), [
-        ({"seed": 5}, "got drawn {.*'seed': 0.*} instead of {.*'seed': 5"),
-        ({"visits": 50}, "got visits {'position': 12, 'move': 1} instead of {'position': 50, 'move': 1}"),
-    ])  # fmt: skip
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"seed": 5}, "got drawn {.*'seed': 0.*} instead of {.*'seed': 5"),
+            ({"visits": 50}, "got visits {'position': 12, 'move': 1} instead of {'position': 50, 'move': 1}"),
+        ],
+    )
     def test_other_settings(self, games: Path, tmp_path: Path, change: dict[str, int], message: str) -> None:
         make(tmp_path / "exam", engine(tmp_path), games)
         before = (tmp_path / "exam").read_bytes()

@@ -78,7 +78,7 @@ BAD: list[tuple[Any, str]] = [
     (row("B2", {"A1": [3]}), "the loss of A1 must be \\[points, win rate\\], got \\[3\\]"),
     (row("B2", {"A1": [-1, 0]}), "the points that A1 loses must be a number >= 0, got -1"),
     (row("B2", {"A1": [1, 1.5]}), "the win rate that A1 loses must be a number from 0 to 1, got 1.5"),
-]  # fmt: skip
+]
 
 
 class TestDamagedFiles:

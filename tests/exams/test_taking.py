@@ -84,7 +84,7 @@ class TestErrors:
             alphago.exam(three, 0)
         with pytest.raises(ValueError, match="file must name the exam for networks that do not know their board"):
             alphago.exam(prefers("A1"), 0)
-        with pytest.raises(ValueError, match="an exam must be taken by a network for Go, got one for ConnectFourEnv"):
+        with pytest.raises(ValueError, match="env must be Go for an exam, got ConnectFourEnv"):
             alphago.exam(NeuralNet(ConnectFourEnv(), **TINY), 0, file=file)
         with pytest.raises(ValueError, match="an exam must be taken by networks, got random"):
             alphago.exam("random", 0, file=file)

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from alphago.cli.bench import search_runs, signature
-from alphago.env.game import Position
 from alphago.env.go import GoEnv
+from alphago.env.position import Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.gumbel import Gumbel

@@ -4,7 +4,9 @@ from functools import cache
 
 import numpy as np
 
-from alphago.env.game import GameBatch, GameEnv, Position
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
 from alphago.examples.tic_tac_toe import LINES
 from alphago.mcts.evaluator import Evaluator
 

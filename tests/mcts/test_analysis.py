@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from alphago import analyze, iter_analysis
+from alphago.env.batch import GameBatch
 from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameBatch, Position
 from alphago.env.go import GoEnv
+from alphago.env.position import Position
 from alphago.mcts.analysis_result import DEVIATIONS, Analysis
 from alphago.mcts.analysis_search import AnalysisSearch, Forbidden
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from alphago.env.game import GameBatch, GameEnv, Position
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.env.position import Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import Evaluator, HashEvaluator
 from alphago.mcts.gumbel import Gumbel, halving_schedule, halving_schedules

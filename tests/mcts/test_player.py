@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from alphago.arena.players import SearchPlayer
-from alphago.env.game import IllegalMove, Position
 from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
+from alphago.env.position import IllegalMove, Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.mcts.gumbel import Gumbel

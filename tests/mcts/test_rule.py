@@ -20,7 +20,7 @@ from alphago.mcts.rule import choose_actions, resigns, temperature_plies, withou
 from alphago.mcts.search_forms import SEARCHES
 from alphago.system.kernels.jit import inlined
 from alphago.system.validation import setting, settings
-from alphago.training.parts import run_settings
+from alphago.training.run_parts import run_settings
 from alphago.training.selfplay import selfplay
 from alphago.training.settings.selfplay_settings import SELF_PLAYS
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.kernels.nodes import EXPANDED, NONE, ROOT, TERMINAL
 from alphago.mcts.rule import SearchSettings

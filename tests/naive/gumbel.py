@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from alphago.env.game import Position
+from alphago.env.position import Position
 from tests.naive.puct import Evaluation, NaiveSearch, Node
 
 

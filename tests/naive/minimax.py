@@ -6,9 +6,9 @@ import numpy as np
 
 from alphago.arena.alphabeta import POINT, WIN
 from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import Position
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.oware import OwareEnv
+from alphago.env.position import Position
 from alphago.env.reversi import ReversiEnv
 
 # Norvig's weights of one corner's quarter of the board, and of its smaller ones.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from alphago.env.game import Position
+from alphago.env.position import Position
 from alphago.mcts.evaluator import Evaluator
 
 ONLY_SLOT = np.zeros(1, np.int64)  # of a position's batch

@@ -12,6 +12,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from alphago.env.game import GameEnv
+from alphago.env.games import selfplay_game
 from alphago.env.go import GoEnv
 from alphago.env.packaged import board_of, packaged_net, packaged_nets
 from alphago.examples.tic_tac_toe import TicTacToeEnv
@@ -284,16 +285,20 @@ def test_a_mistyped_name_is_answered_with_the_one_that_was_meant():
         load_model("9x")
 
 
+MISFIT = " must have shape|, which the network does not have"
+
+
+def net_of(**config) -> dict[str, str]:
+    return {"net": json.dumps({"custom": {}, **config})}
+
+
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
         ({"drop": ["value.last.bias"]}, "lacks the weight value.last.bias"),
         ({"stranger": torch.zeros(1)}, "holds a weight stranger, which the network does not have"),
         ({"value__last__bias": torch.zeros(3)}, r"weight value.last.bias must have shape \[2\], got \[3\]"),
-        (
-            {"value__last__bias": torch.zeros(2, dtype=torch.int64)},
-            "weight value.last.bias must be torch.float32, got torch.int64",
-        ),
+        ({"value__last__bias": torch.zeros(2, dtype=torch.int64)}, "last.bias must be torch.float32, got torch.int64"),
         ({"value__last__bias": torch.tensor([0, torch.nan])}, "value.last.bias holds NaN or infinite numbers"),
         ({"net": "{"}, "has a damaged description"),
         ({"net": '{"custom": []}'}, "has a damaged description"),
@@ -305,30 +310,12 @@ def test_a_mistyped_name_is_answered_with_the_one_that_was_meant():
         ),
         ({"format_version": "9" * 10**6}, "must have format version 1, got 9{100} … 9{90}$"),
         ({"extra": '{"resign_threshold": "nan"}'}, "resign_threshold must be a number from -1 to 1, got 'nan'"),
-        (
-            {"net": json.dumps({"custom": {}, "parts": {"head": {"part": "FlatValue"}}})},
-            "a part must be base_net or value or policy, got head",
-        ),
-        (
-            {"net": json.dumps({"custom": {}, "tower_height": 10**9, "channels": 256})},
-            "describes 1000000000 blocks x 256 channels, but holds only",
-        ),
-        (
-            {"net": json.dumps({"custom": {}, "tower_height": "1", "channels": 8})},
-            "describes 1 blocks x 8 channels, but holds only",
-        ),
-        (
-            {"net": json.dumps({"custom": {}, "tower_height": 1, "channels": 0})},
-            "cannot be rebuilt: channels must be an integer >= 1, got 0",
-        ),
-        (
-            {"net": json.dumps({"custom": {}, "tower_height": 0, "channels": 8, "size_free": True})},
-            "holds a weight base_net.blocks.0",
-        ),
-        (
-            {"net": json.dumps({"custom": {}, "tower_height": 1, "channels": 8, "size_free": False})},
-            r"weight (policy|value|base_net)\.\S+( must have shape|, which the network does not have)",
-        ),
+        (net_of(parts={"head": {"part": "FlatValue"}}), "a part must be base_net or value or policy, got head"),
+        (net_of(tower_height=10**9, channels=256), "describes 1000000000 blocks x 256 channels, but holds only"),
+        (net_of(tower_height="1", channels=8), "describes 1 blocks x 8 channels, but holds only"),
+        (net_of(tower_height=1, channels=0), "cannot be rebuilt: channels must be an integer >= 1, got 0"),
+        (net_of(tower_height=0, channels=8, size_free=True), "holds a weight base_net.blocks.0"),
+        (net_of(tower_height=1, channels=8, size_free=False), rf"weight (policy|value|base_net)\.\S+({MISFIT})"),
     ],
 )
 def test_damaged_contents(path, changes, text):
@@ -392,7 +379,7 @@ def save(env: GameEnv, path: pathlib.Path) -> pathlib.Path:
 
 def test_without_a_game_a_network_loads_with_its_own(tmp_path):
     """The rules of Go, that is: what self-play changed about them is left out."""
-    path = save(GoEnv(5, komi=3.5, max_moves=40).training_variant(), tmp_path / "net")
+    path = save(selfplay_game(GoEnv(5, komi=3.5, max_moves=40)).variant(), tmp_path / "net")
     net = load_model(path)
     assert net.env == GoEnv(5, komi=3.5)
     assert_reads_alike(net, load_model(path, GoEnv(5)), net.env.position())

@@ -4,6 +4,8 @@ import gzip
 import json
 import os
 import shutil
+import subprocess
+import sys
 import tarfile
 import zipfile
 from pathlib import Path
@@ -466,3 +468,36 @@ def test_a_dataset_is_a_collection(tmp_path: Path) -> None:
     assert records
     assert all(record.policies.shape[1] == 82 for record in records)
     del dataset
+
+
+class TestWaysToCall:
+    def test_one_path(self, tmp_path: Path) -> None:
+        """A string is a path, not a sequence of letters."""
+        (tmp_path / "a.sgf").write_bytes(format_sgf(random_game(1)))
+        for number, paths in enumerate((str(tmp_path / "a.sgf"), tmp_path / "a.sgf", [tmp_path / "a.sgf"])):
+            assert import_games(paths, tmp_path / f"{number}.dataset").kept == 1
+
+    def test_the_home_folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("HOME", str(tmp_path))
+        (tmp_path / "a.sgf").write_bytes(format_sgf(random_game(1)))
+        assert import_games("~/a.sgf", "~/out").kept == 1
+        assert len(Dataset("~/out")) == len(Dataset(tmp_path / "out")) == 1
+
+    def test_a_script_without_guard(self, tmp_path: Path) -> None:
+        """One sentence of the parent; the workers are silent, and the dataset is not locked."""
+        (tmp_path / "a.sgf").write_bytes(format_sgf(random_game(1)))
+        script = tmp_path / "script.py"
+        script.write_text(
+            f"from alphago import import_games\nimport_games('{tmp_path}', '{tmp_path}/out', workers=2)\n"
+        )
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, sys.path))}
+        done = subprocess.run(
+            [sys.executable, script], env=environment, capture_output=True, text=True, timeout=600, cwd=tmp_path
+        )
+        assert done.returncode == 1
+        assert done.stderr.count("Traceback") == 1
+        assert done.stderr.splitlines()[-1].startswith(
+            "RuntimeError: the worker processes ended early: with workers > 1"
+        )
+        assert 'if __name__ == "__main__":' in done.stderr.splitlines()[-1]
+        assert import_games(tmp_path / "a.sgf", tmp_path / "out").kept == 1

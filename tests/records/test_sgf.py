@@ -207,7 +207,7 @@ class TestErrors:
             ("(;SZ[9]HA[two])", "the handicap must be a number of stones, got 'two'"),
             ("(;SZ[9];B[jj])", "a move must be on a point of a board of 9 x 9, got 'jj'"),
             ("(;SZ[9];B[a])", "a move must be on a point of a board of 9 x 9, got 'a'"),
-            ("(;SZ[9];B[E5])", "a move must be on a point of a board of 9 x 9, got 'E5'"),
+            ("(;SZ[9];B[E15])", "a move must be on a point of a board of 9 x 9, got 'E15'"),
             ("(;SZ[9]AB[tt])", "a stone must be on a point of a board of 9 x 9, got 'tt'"),
             ("(;SZ[9];B[aa];AW[bb];W[cc])", "stones must be set up before the first move, got a set-up after move 1"),
             ("(;SZ[9];B[aa];AE[aa];W[cc])", "stones must be set up before the first move, got a set-up after move 1"),

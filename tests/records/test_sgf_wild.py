@@ -2,6 +2,7 @@
 
 import base64
 import gzip
+import itertools
 import json
 import random
 import struct
@@ -27,10 +28,11 @@ from alphago.records.sgf import (
     write_sgf,
 )
 from alphago.records.sgf import grammar as grammar_module
-from alphago.records.sgf import reading as reading_module
+from alphago.records.sgf import reader as reader_module
 from alphago.records.sgf.encoding import decode
 from alphago.records.sgf.grammar import trees
 from alphago.records.sgf.notes import katrain_values, packed, read_notes
+from alphago.records.sgf.reader import parse_games
 from alphago.records.sgf.values import read_rank
 from benchmarks.wild_sgf import with_accidents
 
@@ -292,7 +294,116 @@ class TestEncodings:
 
     def test_utf_16_without_mark(self) -> None:
         for name in ("utf-16-le", "utf-16-be"):
-            assert decode("(;SZ[5]PB[x];B[aa])".encode(name)) == ("(;SZ[5]PB[x];B[aa])", name)
+            assert decode("(;SZ[5]PB[x];B[aa])".encode(name)) == [("(;SZ[5]PB[x];B[aa])", name, "")]
+
+
+def encoded(*games: tuple[str, str]) -> bytes:
+    """A file of games, each a text and its encoding; CA names it where the text says so."""
+    return b"\n".join(text.encode(name) for text, name in games)
+
+
+class TestEncodingsOfSeveralGames:
+    """Each game has its own: the declared one, or the likeliest."""
+
+    SJIS = "(;CA[Shift_JIS]SZ[9]PB[表ソ能十]EV[棋聖戦];B[ee];W[cc](;B[gg]C[能表])(;B[hh]))"
+    UTF8 = "(;CA[UTF-8]SZ[9]PB[佐藤花子]EV[名人戦];B[ee];W[cc](;B[gg])(;B[hh]C[(;CA[Big5\\]SZ[5\\])]))"
+    GBK = "(;CA[GB18030]SZ[9]PB[王小明乗]EV[第一局];B[ee];W[cc])"
+    KOREAN = "(;SZ[9]CA[EUC-KR]PB[이창호]EV[국수전 결승];B[ee];W[cc])"
+
+    @pytest.mark.parametrize("order", list(itertools.permutations(range(4))))
+    def test_declared(self, order: tuple[int, ...]) -> None:
+        texts = [(self.SJIS, "cp932"), (self.UTF8, "utf-8"), (self.GBK, "gb18030"), (self.KOREAN, "euc_kr")]
+        names = ["表ソ能十", "佐藤花子", "王小明乗", "이창호"]
+        data = encoded(*(texts[i] for i in order))
+        games = list(salvage_sgf(data * 2))
+        assert [game.players[0] for game in games] == [names[i] for i in order] * 2
+        assert [fault for game in games for fault in game.faults] == []
+        assert {moves(game)[:10] for game in games} == {"B E5, W C7"}
+        assert [game.players[0] for game in parse_games(data)] == [names[i] for i in order]
+
+    def test_one_that_declares_nothing(self) -> None:
+        plain = self.GBK.replace("CA[GB18030]", "")
+        for texts in ([(self.UTF8, "utf-8"), (plain, "gb18030")], [(plain, "gb18030"), (self.UTF8, "utf-8")]):
+            games = list(salvage_sgf(encoded(*texts)))
+            assert {game.players[0] for game in games} == {"佐藤花子", "王小明乗"}
+            assert [fault for game in games for fault in game.faults] == []
+
+    def test_long_games(self) -> None:
+        """Longer than the part of the file in which their ends are looked for first."""
+        comment = "C[能表ソ]" * 20_000
+        texts = [(self.SJIS.replace(";W[cc]", f";W[cc]{comment}"), "cp932"), (self.UTF8, "utf-8")]
+        assert [game.players[0] for game in salvage_sgf(encoded(*texts))] == ["表ソ能十", "佐藤花子"]
+
+    def test_what_does_not_fit_is_told(self) -> None:
+        data = encoded((self.UTF8, "utf-8"), (self.GBK.replace("GB18030", "UTF-8"), "gb18030"), (self.UTF8, "utf-8"))
+        games = list(salvage_sgf(data, name="a.sgf"))
+        assert [wrong(game) for game in games] == [
+            [],
+            ["a.sgf, game 2: the text must be utf-8, as CA says, but is not: it is read as gb18030"],
+            [],
+        ]
+        assert games[1].players[0] == "王小明乗"
+        assert len(parse_games(data)) == 3  # it refuses no game
+
+    def test_a_damaged_letter_is_told(self) -> None:
+        data = self.UTF8.encode().replace("戦".encode(), "戦".encode()[:2])
+        assert wrong(next(salvage_sgf(data, name="a"))) == ["a: 1 letters of the text are damaged (not utf-8)"]
+        letter = self.UTF8.replace("戦", "\ufffd").encode()  # which the file has itself
+        assert wrong(next(salvage_sgf(letter, name="a"))) == []
+
+
+class TestCyrillic:
+    NAMES = (("Иванов Сергей", "Петров Анатолий"), ("Степан Попов", "Командный турнир"), ("Коваль Олексій", "Київ"))
+
+    @pytest.mark.parametrize("names", NAMES)
+    @pytest.mark.parametrize("name", ["cp1251", "koi8_r", "utf-8"])
+    def test_undeclared(self, name: str, names: tuple[str, str]) -> None:
+        if "і" in names[0] and name == "koi8_r":
+            pytest.skip("KOI8-R has no Ukrainian letters")
+        game = only(f"(;GM[1]SZ[9]PB[{names[0]}]PW[{names[1]}];B[ee];W[cc])".encode(name))
+        assert (game.players, game.faults) == (names, ())
+
+
+class TestAsPeopleWrite:
+    """Points such as D4, and the word pass: read, and said."""
+
+    def test_moves(self) -> None:
+        game = only("(;GM[1]SZ[9];B[E5];W[c3];B[G7];W[pass];B[PASS])")
+        assert moves(game) == "B E5, W C3, B G7, W pass, B pass"
+        (sentence,) = wrong(game)
+        assert sentence.startswith("wild.sgf, node 1: points must be two letters such as dp, got B[E5], ")
+        assert parse_games(b"(;SZ[9];B[E5])")[0].moves == game.moves[:1]
+
+    def test_stones(self) -> None:
+        game = only("(;SZ[9]AB[A1][E5:F6]AW[aa];W[J9])")
+        assert game.position(ply=0).board.sum() == 5 - 1
+        assert wrong(game)[0].endswith("got AB[A1], which is read as people write it")
+
+    @pytest.mark.parametrize("value", ["I5", "E15", "E0", "5E", "passs", "e5e"])
+    def test_what_is_no_point(self, value: str) -> None:
+        assert [fault.kind for fault in only(f"(;SZ[9];B[{value}])").faults] == ["bad point"]
+
+    def test_two_letters_are_a_point_of_sgf(self) -> None:
+        assert only("(;SZ[25];B[ef];W[tt])").faults == ()
+
+
+class TestOtherFormats:
+    GIB = "\\HS\n\\[GAMETAG=S0,R1,D2]\\\n\\HE\n\\GS\n2 1 0\n0 0 &4\nINI 0 1 0 &4\nSTO 0 2 1 15 3\n"
+    NGF = (
+        "Rating game\n19\nann 5D\nben 6D\nwww.cyberoro.com\n0\n0\n0\n20210101 [12:00]\n5\nB wins\n2\n"
+        "PMABBQDQD\nPMACWDDDD\n"
+    )
+
+    @pytest.mark.parametrize(
+        ("text", "name"), [(GIB, "GIB (Tygem)"), (NGF, "NGF (WBaduk)"), ("[Header]\nGo=1", "UGF or UGI (PandaNet)")]
+    )
+    def test_they_are_named(self, text: str, name: str) -> None:
+        assert wrong(only(text)) == [f"wild.sgf: no SGF data found: it is a game in the format {name}, not in SGF"]
+        with pytest.raises(ValueError, match=r"no SGF data found: it is a game in the format"):
+            parse_games(text.encode("gb18030"))
+
+    def test_a_text(self) -> None:
+        assert wrong(only("Dear Ann,\n19\nhello\n")) == ["wild.sgf: no SGF data found"]
 
 
 class TestLimits:
@@ -316,7 +427,7 @@ class TestLimits:
         assert [fault.kind for fault in only("(;SZ[5];B[aa]" + ";" * 200 + ")").faults] == ["too large"]
 
     def test_large_files(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(reading_module, "LARGEST_FILE", 1000)
+        monkeypatch.setattr(reader_module, "LARGEST_FILE", 1000)
         path = tmp_path / "large.sgf"
         path.write_text("(;SZ[5]C[" + "x" * 2000 + "])")
         assert [fault.kind for fault in next(salvage_sgf(path)).faults] == ["too large"]

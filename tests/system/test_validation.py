@@ -40,10 +40,10 @@ from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.player import USUAL_LEAVES
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.loss import LossWeights
-from alphago.system.validation import checks_keywords, make_settings
+from alphago.system.validation import checks_keywords, make_settings, printable
 from alphago.training.judges.gate import Gate
 from alphago.training.judges.proof import Opponent
-from alphago.training.parts import run_settings
+from alphago.training.run_parts import run_settings
 from alphago.training.settings.learning_settings import LearningSettings
 from alphago.training.settings.run_settings import RunSettings
 from alphago.ui.thinker import MoveLimit
@@ -295,3 +295,7 @@ def test_what_is_no_game(call: Callable[..., Any]) -> None:
     needed = {name: None for name in ("nn", "network", "black", "white") if name in inspect.signature(call).parameters}
     with pytest.raises(TypeError, match=re_escape(NOT_A_GAME)):
         call(9, **needed)
+
+
+def test_what_a_terminal_must_not_get() -> None:
+    assert printable("a\tb\nc \u738b \x1b[2J\x07\x9b\u202e\udc80") == "a\tb\nc \u738b \ufffd[2J\ufffd\ufffd\ufffd\ufffd"

@@ -14,20 +14,21 @@ import pytest
 import torch
 
 from alphago.env.game import GameEnv
+from alphago.env.games import selfplay_game
 from alphago.env.go import GoEnv
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord, RecordBuilder, load_records, read_arrays, to_arrays
 from alphago.system.validation import UNSET, Unset
-from alphago.training.call.opening import RunParts, begin, open_run
-from alphago.training.call.plan import TrainCall, new_run, old_run, seeded
+from alphago.training.call.opening import SelfPlayKind, begin, open_run
+from alphago.training.call.plan import TrainCall, seeded
 from alphago.training.call.session import train
 from alphago.training.judge import Judge
 from alphago.training.judges.proof import Opponent
 from alphago.training.loop import train_loop
-from alphago.training.run import Run
 from alphago.training.runs.folder import RunFolder
 from alphago.training.selfplay import SelfPlay
+from alphago.training.selfplay_run import SelfPlayRun
 from alphago.training.source import Company, MakeSource
 from alphago.training.watch.report import Report
 from alphago.training.watch.run_clock import SavingTimes
@@ -37,9 +38,15 @@ GO = GoEnv(3, komi=0.5)
 EXACT: dict[str, Any] = {"groups": 2, "selfplay_dtype": "float32", "bfloat16": False}
 SIZES = {"tower_height": 0, "channels": 8}
 SETTINGS: dict[str, Any] = {
-    "readouts": 4, "batch_size": 16, "start_training_after": 40, "plies_per_iteration": 6, "games_in_flight": 4,
-    "ckp_freq": 5, "learning_rate": 2e-3, **EXACT,
-}  # fmt: skip
+    "readouts": 4,
+    "batch_size": 16,
+    "start_training_after": 40,
+    "plies_per_iteration": 6,
+    "games_in_flight": 4,
+    "ckp_freq": 5,
+    "learning_rate": 2e-3,
+    **EXACT,
+}
 TINY: dict[str, Any] = {**SIZES, **SETTINGS}
 
 
@@ -115,11 +122,11 @@ def go_on(
 class Ready(NamedTuple):
     """The settings of a judge that is there already."""
 
-    judge: Judge[Run]
+    judge: Judge[SelfPlayRun]
     chooses = True
     seating = None
 
-    def make_judge(self, *_: Any) -> Judge[Run]:
+    def make_judge(self, *_: Any) -> Judge[SelfPlayRun]:
         return self.judge
 
 
@@ -130,23 +137,24 @@ def opened(
     env: GameEnv = GO,
     *,
     saving: SavingTimes | None = None,
-    extra: Sequence[Judge[Run]] = (),
+    extra: Sequence[Judge[SelfPlayRun]] = (),
     source: MakeSource = SelfPlay,
     until: Opponent | None = None,
     report: Listener | None = None,
     tower_height: int = SIZES["tower_height"],
     **settings: Any,
-) -> Iterator[Run]:
+) -> Iterator[SelfPlayRun]:
     """The run that `train` makes, with other parts, for tests that take it further themselves."""
     call = TrainCall(
         env, num_games, None, None, {**SIZES, "tower_height": tower_height}, until, {**SETTINGS, **settings}
     )
     with RunFolder(folder) as run_folder:
-        plan = new_run(call) if run_folder.config is None else old_run(call, run_folder.config, folder)
-        parts = RunParts(source, judges=[Ready(judge) for judge in extra])
-        with open_run(plan, run_folder, [report or Listener()], parts, "cpu") as (made, state):
+        kind = SelfPlayKind(source, judges=[Ready(judge) for judge in extra])
+        config = run_folder.config
+        plan = kind.new_plan(call) if config is None else kind.resumed_plan(call, config, folder)
+        with open_run(plan, run_folder, [report or Listener()], kind, "cpu") as (made, state):
             made.saving = saving or made.saving
-            begin(made, plan, [] if state is None else state.notes, is_new=state is None)
+            begin(made, plan, kind, [] if state is None else state.notes, is_new=state is None)
             yield made
 
 
@@ -240,7 +248,7 @@ class RandomGames:
 
     def game(self, number: int) -> GameRecord:
         generator = np.random.default_rng([self.seed, number])
-        setup = self.env.random_setup(generator)
+        setup = selfplay_game(self.env).random_setup(generator)
         builder, position = RecordBuilder(setup, seed=(self.seed, number)), self.env.position(**setup)
         while not position.is_over:
             legal = np.flatnonzero(position.legal_mask)
@@ -290,7 +298,19 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def spoil(path: Path, how: str) -> None:
-    """Make a file "cut" off, "empty" or "gone", or change a bit of it ("flipped")."""
+    """Make a file "cut" off, "empty" or "gone", change a bit of it ("flipped"), or put in its place a "pipe", a "link"
+    to itself, or a file that claims to be "huge".
+    """
+    if how in ("pipe", "link", "huge"):
+        path.unlink(missing_ok=True)
+        if how == "pipe":
+            os.mkfifo(path)
+        elif how == "link":
+            path.symlink_to(path)
+        else:
+            with open(path, "wb") as file:
+                file.truncate(20 * 10**9)
+        return
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     if how == "gone":

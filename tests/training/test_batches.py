@@ -13,7 +13,7 @@ from alphago.training.batches import (
     split,
     to_device,
     weight_sum,
-)  # fmt: skip
+)
 from alphago.training.memory import ReplayMemory, Sample
 from alphago.training.selfplay import selfplay
 from tests.training.small_runs import GO

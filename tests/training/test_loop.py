@@ -113,10 +113,19 @@ class TestLearns:
     """Tic-tac-toe from random weights, in float32 on one thread."""
 
     SETTINGS: dict[str, Any] = {
-        "num_games": 500, "readouts": 40, "tower_height": 1, "channels": 32, "batch_size": 128,
-        "start_training_after": 150, "samples_per_position": 12, "temperature_plies": 9, "learning_rate": 1e-2,
-        "search": Puct(dirichlet_weight=0.5, dirichlet_alpha=1.0), **EXACT, "groups": 1,
-    }  # fmt: skip
+        "num_games": 500,
+        "readouts": 40,
+        "tower_height": 1,
+        "channels": 32,
+        "batch_size": 128,
+        "start_training_after": 150,
+        "samples_per_position": 12,
+        "temperature_plies": 9,
+        "learning_rate": 1e-2,
+        "search": Puct(dirichlet_weight=0.5, dirichlet_alpha=1.0),
+        **EXACT,
+        "groups": 1,
+    }
 
     def learns(self, folder: Path, seed: int) -> None:
         """Many games in either colour against random: hardly one is lost with a search, few are without.

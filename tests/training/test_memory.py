@@ -210,10 +210,11 @@ class TestLabels:
         sample = memory.sample(300, np.random.default_rng(3))
         for planes, policy, value, _, score, owned, _ in zip(*sample, strict=True):
             assert any(
-                np.allclose(policy, wanted, atol=1e-4) and (value, score) == (result, points)
+                np.allclose(policy, wanted, atol=1e-4)
+                and (value, score) == (result, points)
                 and np.array_equal(owned, owners[: len(owned)])
                 for wanted, result, points, owners in rows[planes.tobytes()]
-            )  # fmt: skip
+            )
         assert sample.policy.sum(axis=1) == pytest.approx(np.ones(300), abs=1e-5)
 
     def test_the_sign_of_the_value_is_the_movers(self) -> None:

@@ -14,7 +14,7 @@ from alphago.training.metrics import (
     mean_shares,
     overhead,
     time_shares,
-)  # fmt: skip
+)
 from alphago.training.selfplay import selfplay
 from tests.training.small_runs import GO, Small
 

@@ -13,7 +13,7 @@ from alphago.training.optimizer import (
     is_kernel,
     orthogonalised,
     rate_factor,
-)  # fmt: skip
+)
 
 RATE = 0.01
 

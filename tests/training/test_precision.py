@@ -1,5 +1,6 @@
-"""The dtypes that a run computes in: measured where the call leaves them out."""
+"""The dtypes that a run computes in: by the kind of processor, or by a stopwatch where the settings ask for it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,24 +8,71 @@ import pytest
 import torch
 
 from alphago import GoEnv, NeuralNet, OwareEnv, train
+from alphago.cli import parser_of
+from alphago.nn.inference import hardware
 from alphago.training import precision
-from alphago.training.parts import run_settings
-from alphago.training.precision import choose_precision, measure, random_sample
+from alphago.training.precision import choose_precision, inference_dtype, measure, random_sample
+from alphago.training.run_parts import run_settings
+from alphago.training.settings.learning_settings import LearningSettings
 from tests.training.small_runs import TINY, Listener
 
-SETTINGS = run_settings(batch_size=8, groups=1)
+SETTINGS = LearningSettings(batch_size=8)
+
+
+# Kinds of processors, by their instructions: AMX; AVX-512 with bfloat16 and with 8-bit integers; AVX2.
+AMX = ("amx_tile", "amx_int8", "avx512_bf16", "avx512_vnni")
+BF16 = ("avx512_bf16", "avx512_vnni")
+VNNI = ("avx512_vnni",)
+
+
+@pytest.mark.parametrize(
+    ("instructions", "size", "bfloat16", "dtype"),
+    [
+        (AMX, (4, 32), True, "bfloat16"),
+        (AMX, (2, 16), False, "bfloat16"),
+        (BF16, (4, 32), False, "int8"),
+        (VNNI, (4, 32), False, "int8"),
+        (("avx512_bf16",), (4, 32), False, "bfloat16"),
+        ((), (4, 32), False, "float32"),
+    ],
+)
+def test_by_the_kind_of_processor(
+    monkeypatch: pytest.MonkeyPatch, instructions: tuple[str, ...], size: tuple[int, int], bfloat16: bool, dtype: str
+) -> None:
+    """And by the size of the network; whatever a stopwatch would say."""
+    monkeypatch.setattr(hardware, "cpu_has", lambda *names: bool(set(names) & set(instructions)))
+    net = NeuralNet(GoEnv(5), tower_height=size[0], channels=size[1])
+    for seconds in ([1.0, 2.0], [2.0, 1.0]):
+        monkeypatch.setattr(precision, "measure", lambda tasks, seconds=seconds: seconds[: len(tasks)])
+        chosen = choose_precision(GoEnv(5), net, SETTINGS, 1)
+        assert (chosen.learning.bfloat16, inference_dtype(GoEnv(5), net, None)) == (bfloat16, dtype)
+        assert chosen.step_seconds == seconds[0]
 
 
 @pytest.mark.parametrize("faster", [0, 1])
-def test_the_faster_one(faster: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of float32 and bfloat16 for steps, and of two dtypes for search, as the clock says."""
-    monkeypatch.setattr(precision, "has_native_bfloat16", lambda: True)
-    monkeypatch.setattr(precision, "fastest_float", lambda: torch.bfloat16)
+def test_measured(faster: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the settings ask for it: of float32 and bfloat16 for steps, and of two dtypes for search."""
+    monkeypatch.setattr(hardware, "cpu_has", lambda *names: bool(set(names) & set(AMX)))
     monkeypatch.setattr(precision, "measure", lambda tasks: [1.0 + (i != faster) for i in range(len(tasks))])
-    chosen = choose_precision(GoEnv(5), NeuralNet(GoEnv(5), tower_height=0, channels=4), SETTINGS)
-    assert chosen.settings.learning.bfloat16 is bool(faster)
-    assert chosen.settings.selfplay_dtype == ("float32", "bfloat16")[faster]
+    net = NeuralNet(GoEnv(5), tower_height=0, channels=4)
+    chosen = choose_precision(GoEnv(5), net, replace(SETTINGS, bfloat16="measured"), 1)
+    assert chosen.learning.bfloat16 is bool(faster)
+    assert inference_dtype(GoEnv(5), net, "measured") == ("bfloat16", "float32")[faster]
     assert chosen.step_seconds == 1.0
+
+
+def test_words_of_the_settings() -> None:
+    with pytest.raises(ValueError, match=r"^bfloat16 must be True, False, 'measured' or None, got 'fast'$"):
+        run_settings(bfloat16="fast")
+    with pytest.raises(ValueError, match=r"^selfplay_dtype must be 'float32', .*'measured' or None, got 'fast'$"):
+        run_settings(selfplay_dtype="fast")
+
+
+@pytest.mark.parametrize(("words", "value"), [("", True), ("measured", "measured"), ("none", None)])
+def test_the_flag(words: str, value: object) -> None:
+    options = parser_of("train").parse_args(["--bfloat16", *words.split()])
+    assert options.bfloat16 == value
+    assert parser_of("train").parse_args(["--no-bfloat16"]).bfloat16 is False
 
 
 @pytest.mark.parametrize("env", [GoEnv(3), OwareEnv()])
@@ -32,17 +80,17 @@ def test_changes_nothing(env: GoEnv | OwareEnv) -> None:
     net = NeuralNet(env, **({"tower_height": 0, "channels": 4} if env.name == "go" else {}))
     before = {name: tensor.clone() for name, tensor in net.state_dict().items()}
     state = torch.get_rng_state()
-    chosen = choose_precision(env, net, SETTINGS)
+    chosen = choose_precision(env, net, SETTINGS, 1)
     assert all(torch.equal(tensor, before[name]) for name, tensor in net.state_dict().items())
     assert torch.equal(torch.get_rng_state(), state)
-    assert (chosen.settings.learning.bfloat16, chosen.settings.selfplay_dtype) == (False, "float32")
+    assert (chosen.learning.bfloat16, inference_dtype(env, net, "measured")) == (False, "float32")
     assert chosen.step_seconds > 0
 
 
 def test_what_is_given_stays() -> None:
-    given = run_settings(batch_size=8, groups=1, bfloat16=True, selfplay_dtype="bfloat16")
+    given = LearningSettings(batch_size=8, bfloat16=True)
     net = NeuralNet(GoEnv(3), tower_height=0, channels=4)
-    assert choose_precision(GoEnv(3), net, given).settings == given
+    assert choose_precision(GoEnv(3), net, given, 1).learning == given
 
 
 def test_median() -> None:

@@ -21,8 +21,8 @@ from alphago.training.call.session import train
 from alphago.training.cgzero import CGZeroGames, CGZeroPuct, Champions, MixedTargets, Pool
 from alphago.training.judges.proof import Opponent
 from alphago.training.optimizer import rate_factor
-from alphago.training.parts import run_settings
 from alphago.training.recipes import FEW_GAMES, OTHER_GAMES, RECIPES, recipe_for
+from alphago.training.run_parts import run_settings
 from alphago.training.runs.config import flat_settings
 from tests.training.small_runs import EXACT, GO, Listener, RandomGames, interrupt_at, run
 

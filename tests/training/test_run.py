@@ -17,8 +17,8 @@ from alphago.nn.model_files import read_weights
 from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import GameRecord, RecordBuilder, load_records
 from alphago.training.loop import train_loop
-from alphago.training.parts import RUN
 from alphago.training.run import Run, Stopped
+from alphago.training.run_parts import RUN
 from tests.training.small_runs import (
     GO,
     Listener,
@@ -29,9 +29,14 @@ from tests.training.small_runs import (
     opened,
     run,
     same,
-)  # fmt: skip
+)
 
 GO4 = GoEnv(4, komi=0.5)
+METRICS = """
+iteration seconds games positions memory steps skipped_steps learning_rate moves_per_second readouts_per_second
+policy_loss value_loss value_correlation policy_entropy target_entropy top_move_agreement gradient_norm game_length
+pass_rate black_wins draws resignations capped
+"""
 
 
 class TestWhatItLeaves:
@@ -62,12 +67,7 @@ class TestWhatItLeaves:
         rows = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
         assert rows == listener.rows
         assert listener.last == rows[-1]
-        expected = {
-            "iteration", "seconds", "games", "positions", "memory", "steps", "skipped_steps", "learning_rate",
-            "moves_per_second", "readouts_per_second", "policy_loss", "value_loss", "value_correlation",
-            "policy_entropy", "target_entropy", "top_move_agreement", "gradient_norm", "game_length", "pass_rate",
-            "black_wins", "draws", "resignations", "capped",
-        }  # fmt: skip
+        expected = set(METRICS.split())
         for number, row in enumerate(rows, start=1):
             assert expected <= row.keys()
             assert row["iteration"] == number
@@ -165,9 +165,13 @@ class TestGamesInFlight:
 
     @pytest.mark.parametrize(
         "settings",
-        [{"games_in_flight": 1}, {"games_in_flight": 5}, {"games_in_flight": 50},
-         {"games_in_flight": 4, "first_games_in_flight": 1, "groups": 3}],
-    )  # fmt: skip
+        [
+            {"games_in_flight": 1},
+            {"games_in_flight": 5},
+            {"games_in_flight": 50},
+            {"games_in_flight": 4, "first_games_in_flight": 1, "groups": 3},
+        ],
+    )
     def test_all_games_are_played_however_many_at_once(self, tmp_path: Path, settings: dict[str, int]) -> None:
         """Every thread has a game, or its games would never be played."""
         assert run(tmp_path, 5, readouts=1, **settings)[1].last["games"] == 5

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago.env.game import GameBatch
+from alphago.env.batch import GameBatch
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.records.record import GameRecord
@@ -27,7 +27,7 @@ from tests.training.small_runs import (
     opened,
     run,
     same,
-)  # fmt: skip
+)
 
 
 class TestSource:

@@ -5,7 +5,7 @@ import torch
 
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
-from alphago.training.parts import run_settings
+from alphago.training.run_parts import run_settings
 from alphago.training.selfplay import SelfPlay
 from alphago.training.stage import Stage
 from alphago.training.window import Window

@@ -21,10 +21,12 @@ from alphago.ui.analysis_engine import AnalysisEngine
 from alphago.ui.analysis_jobs import Limits
 
 ROOT = Path(__file__).parents[2]
-QUERY: dict[str, Any] = {
-    "id": "a", "rules": "tromp-taylor", "komi": 1.5, "boardXSize": 5, "boardYSize": 5, "maxVisits": 20,
-    "moves": [["B", "C3"], ["W", "D3"], ["B", "(1,0)"]],
-}  # fmt: skip
+BOARD = {"rules": "tromp-taylor", "komi": 1.5, "boardXSize": 5, "boardYSize": 5}
+QUERY: dict[str, Any] = {**BOARD, "id": "a", "maxVisits": 20, "moves": [["B", "C3"], ["W", "D3"], ["B", "(1,0)"]]}
+MOVE_KEYS = """
+move visits edgeVisits winrate lcb prior scoreLead scoreMean scoreStdev scoreSelfplay utility utilityLcb weight pv
+pvVisits ownership ownershipStdev
+"""
 ENDLESS = {**QUERY, "id": "endless", "maxVisits": 10_000_000}
 
 
@@ -79,10 +81,7 @@ def test_every_field(net: NeuralNet) -> None:
     assert sum(move["visits"] for move in moves) == 19
     for order, move in enumerate(moves):
         assert move["order"] == order
-        assert {
-            "move", "visits", "edgeVisits", "winrate", "lcb", "prior", "scoreLead", "scoreMean", "scoreStdev",
-            "scoreSelfplay", "utility", "utilityLcb", "weight", "pv", "pvVisits", "ownership", "ownershipStdev",
-        } <= move.keys()  # fmt: skip
+        assert set(MOVE_KEYS.split()) <= move.keys()
         assert move["pv"][0] == move["move"]
         assert len(move["pvVisits"]) == len(move["pv"])
         assert len(move["ownership"]) == len(move["ownershipStdev"]) == 25
@@ -189,12 +188,15 @@ class TestRules:
     @pytest.mark.parametrize(
         ("rules", "warned"),
         [
-            ("tromp-taylor", False), ("chinese", False), ("Chinese-KGS", False), ("bga", False), ("AGA-button", True),
-            ("japanese", True), ("Korean", True), ("stone-scoring", True), ("koSIMPLEscoreAREAtaxNONEsui0", False),
+            *(
+                (name, False)
+                for name in ("tromp-taylor", "chinese", "Chinese-KGS", "bga", "koSIMPLEscoreAREAtaxNONEsui0")
+            ),
+            *((name, True) for name in ("AGA-button", "japanese", "Korean", "stone-scoring")),
             ({"ko": "SIMPLE", "scoring": "TERRITORY", "suicide": False, "tax": "SEKI"}, True),
             ({"ko": "POSITIONAL", "scoring": "AREA", "suicide": True, "tax": "NONE"}, False),
         ],
-    )  # fmt: skip
+    )
     def test_what_is_not_played_is_warned_of(self, net: NeuralNet, rules: Any, warned: bool) -> None:
         """A warning, with the query's id, and the analysis all the same: KaTrain begins with Japanese rules."""
         found = answers(net, {**QUERY, "rules": rules})
@@ -299,15 +301,12 @@ class TestErrors:
 
 def test_katrain(net: NeuralNet) -> None:
     """Its first query (KaTrain 1.20, katrain/core/engine.py), with all its keys, and a sweep onto a stone."""
-    query = {
-        "rules": "japanese", "priority": -100, "analyzeTurns": [2], "maxVisits": 30, "komi": 6.5, "boardXSize": 5,
-        "boardYSize": 5, "includeOwnership": True, "includeMovesOwnership": True, "includePolicy": True,
-        "initialStones": [], "initialPlayer": "B", "moves": [["B", "C3"], ["W", "D3"]], "id": "QUERY:1",
-        "overrideSettings": {"reportAnalysisWinratesAs": "BLACK", "wideRootNoise": 0.04, "maxTime": 8.0},
-        "_kt_continuous": False, "reportDuringSearchEvery": 1, "avoidMoves": [
-            {"moves": ["A1", "A2"], "player": player, "untilDepth": 1} for player in "BW"
-        ],
-    }  # fmt: skip
+    query = {**BOARD, "rules": "japanese", "komi": 6.5, "priority": -100, "analyzeTurns": [2], "maxVisits": 30}
+    query |= {"includeOwnership": True, "includeMovesOwnership": True, "includePolicy": True, "id": "QUERY:1"}
+    query |= {"initialStones": [], "initialPlayer": "B", "moves": [["B", "C3"], ["W", "D3"]], "_kt_continuous": False}
+    query["overrideSettings"] = {"reportAnalysisWinratesAs": "BLACK", "wideRootNoise": 0.04, "maxTime": 8.0}
+    query["avoidMoves"] = [{"moves": ["A1", "A2"], "player": player, "untilDepth": 1} for player in "BW"]
+    query["reportDuringSearchEvery"] = 1
     found = answers(net, query, {**query, "id": "QUERY:2", "moves": [["B", "C3"], ["W", "C3"]]}, threads=1)
     assert any(reply.get("id") == "QUERY:2" and "Illegal move" in reply.get("error", "") for reply in found)
     (reply,) = (reply for reply in found if reply.get("isDuringSearch") is False)
@@ -335,11 +334,10 @@ def test_avoid_and_allow(net: NeuralNet) -> None:
 
 
 def test_actions(net: NeuralNet) -> None:
-    found = answers(
-        net, {"id": "v", "action": "query_version"}, {"id": "c", "action": "clear_cache", "more": 1},
-        {"id": "m", "action": "query_models"}, {"id": "x", "action": "dance"}, {"id": "y", "action": "terminate"},
-        {"action": "query_version"},
-    )  # fmt: skip
+    actions = {"v": "query_version", "c": "clear_cache", "m": "query_models", "x": "dance", "y": "terminate"}
+    queries = [{"id": name, "action": action} for name, action in actions.items()]
+    queries[1]["more"] = 1  # type: ignore[assignment]
+    found = answers(net, *queries, {"action": "query_version"})
     assert found[0] == {"id": "v", "action": "query_version", "version": __version__, "git_hash": "<omitted>"}
     assert found[1] == {"id": "c", "action": "clear_cache", "more": 1}
     assert found[2]["models"]
@@ -411,10 +409,8 @@ class TestProcess:
             {"id": "test_bs29", "rules": "Chinese", "boardXSize": 29, "boardYSize": 29, "maxVisits": 1, "moves": []},
             {**query, "maxVisits": 5},
         ]
-        found = self.run(
-            "-config", "any.cfg", "-override-config", "numSearchThreadsPerAnalysisThread=4", "--threads", "1",
-            sent="".join(json.dumps(line) + "\n" for line in sent),
-        )  # fmt: skip
+        words = "-config any.cfg -override-config numSearchThreadsPerAnalysisThread=4 --threads 1"
+        found = self.run(*words.split(), sent="".join(json.dumps(line) + "\n" for line in sent))
         assert [reply.get("error") is not None for reply in found] == [False, True, False]
         assert found[2]["rootInfo"]["visits"] == 5
 

@@ -13,8 +13,8 @@ import pytest
 pytest.importorskip("anywidget", reason="anywidget is not installed")
 
 from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import Position
 from alphago.env.go import GoEnv
+from alphago.env.position import Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.ui.notebook_game import NotebookGame, play_in_notebook
 from alphago.ui.terminal.terminal_game import play

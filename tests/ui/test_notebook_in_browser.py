@@ -12,8 +12,9 @@ import pytest
 pytest.importorskip("anywidget", reason="anywidget is not installed")
 
 from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.env.position import Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.ui.notebook_game import NotebookGame
 from tests.ui.web.browser import PATIENCE

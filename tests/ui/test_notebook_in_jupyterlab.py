@@ -56,9 +56,16 @@ def address(tmp_path: Path) -> Iterator[str]:
         port = free.getsockname()[1]
     token, extensions = secrets.token_hex(16), Path(sys.prefix) / "share" / "jupyter" / "labextensions"
     command = [
-        sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={port}", f"--IdentityProvider.token={token}",
-        "--allow-root", f"--LabApp.extra_labextensions_path={extensions}", *os.environ.get("LAB_ARGUMENTS", "").split(),
-    ]  # fmt: skip
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        "--no-browser",
+        f"--port={port}",
+        f"--IdentityProvider.token={token}",
+        "--allow-root",
+        f"--LabApp.extra_labextensions_path={extensions}",
+        *os.environ.get("LAB_ARGUMENTS", "").split(),
+    ]
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     server = subprocess.Popen(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path})
     try:

@@ -12,12 +12,14 @@ import pytest
 from sgfmill import sgf
 
 from alphago.cli import main
-from alphago.env.game import Position
+from alphago.drawing.svg import to_svg
 from alphago.env.go import GoEnv
+from alphago.env.position import Position
 from alphago.nn.net import NeuralNet
-from alphago.records.sgf import SgfGame, parse_sgf, read_sgf, write_sgf
+from alphago.records.sgf import SgfGame, parse_sgf, read_sgf, salvage_sgf, write_sgf
 from alphago.records.sgf.variations import Additions, with_additions
 from alphago.ui.review import grade_of, review_game
+from tests.drawing.reading import texts
 
 ENV = GoEnv(5, komi=0.5)
 GAME = SgfGame.in_game(
@@ -81,8 +83,8 @@ def katrain_analyses(text: bytes) -> list[dict[str, Any]]:
     found = []
     for node in sgf.Sgf_game.from_bytes(text).get_main_sequence():
         owners, policy, main = (gzip.decompress(base64.b64decode(raw)) for raw in node.get_raw_list("KT"))
-        numbers = {"owners": struct.unpack(f"<{len(owners) // 2}e", owners),
-                   "policy": struct.unpack(f"<{len(policy) // 2}e", policy)}  # fmt: skip
+        halves = {"owners": owners, "policy": policy}
+        numbers = {name: struct.unpack(f"<{len(data) // 2}e", data) for name, data in halves.items()}
         found.append({**json.loads(main), **numbers})
     return found
 
@@ -145,10 +147,11 @@ def test_passes_that_the_file_does_not_have() -> None:
 @pytest.mark.parametrize(
     ("rate", "points", "grade"),
     [
-        (0.2, 7.0, "blunder"), (0.06, 7.0, "mistake"), (0.01, 20.0, ""), (0.05, 1.6, "inaccuracy"), (0.0, 0.0, ""),
-        (0.35, 0.0, "blunder"), (0.35, np.nan, "blunder"), (0.1, np.nan, "inaccuracy"), (-0.2, np.nan, ""),
+        *((0.2, 7.0, "blunder"), (0.06, 7.0, "mistake"), (0.05, 1.6, "inaccuracy"), (0.35, 0.0, "blunder")),
+        *((0.35, np.nan, "blunder"), (0.1, np.nan, "inaccuracy"), (-0.2, np.nan, "")),
+        *((0.01, 20.0, ""), (0.0, 0.0, "")),
     ],
-)  # fmt: skip
+)
 def test_grades(rate: float, points: float, grade: str) -> None:
     """In a decided game points alone are no fault, and a lost win rate is one without points."""
     assert grade_of(rate, points) == grade
@@ -167,10 +170,8 @@ def test_games_of_equal_names(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None
     Path("c/two.sgf").write_text("(;GM[1]SZ[7];B[aa])(;GM[1]SZ[7];B[bb])")
     options = ["--readouts", "0", "--device", "cpu", "--no-graph", "--to"]
     assert main(["review", ".", *options, "out"]) == 0
-    assert reviews(Path("out")) == [
-        "a/b/game.reviewed.sgf", "a/game.reviewed.sgf",
-        "c/game.reviewed.sgf", "c/two-1.reviewed.sgf", "c/two-2.reviewed.sgf",
-    ]  # fmt: skip
+    names = ["a/b/game", "a/game", "c/game", "c/two-1", "c/two-2"]
+    assert reviews(Path("out")) == [f"{name}.reviewed.sgf" for name in names]
     assert main(["review", "a/game.sgf", "c/game.SGF", "a", "a/b/../game.sgf", *options, "flat"]) == 0
     assert reviews(Path("flat")) == ["b/game.reviewed.sgf", "game-2.reviewed.sgf", "game.reviewed.sgf"]
     assert [read_sgf(f"flat/{name}").moves[0] for name in reviews(Path("flat"))] == [1, 2, 0]
@@ -220,9 +221,8 @@ def test_the_command(tmp_path, capsys: pytest.CaptureFixture) -> None:
     told = capsys.readouterr()
     assert "bad.sgf" in told.err
     assert "Black: 2 moves" in told.out
-    assert sorted(path.name for path in folder.iterdir()) == [
-        "bad.sgf", "one.reviewed.png", "one.reviewed.sgf", "one.sgf",
-    ]  # fmt: skip
+    names = ["bad.sgf", "one.reviewed.png", "one.reviewed.sgf", "one.sgf"]
+    assert sorted(path.name for path in folder.iterdir()) == names
     assert (folder / "one.reviewed.png").read_bytes().startswith(b"\x89PNG")
     reviewed = read_sgf(folder / "one.reviewed.sgf")
     assert reviewed.moves == (24, 25, 17)
@@ -230,3 +230,16 @@ def test_the_command(tmp_path, capsys: pytest.CaptureFixture) -> None:
     assert main(["review", str(folder / "one.sgf"), "--readouts", "0", "--to", str(tmp_path / "o"), "--no-graph"]) == 0
     assert [path.name for path in (tmp_path / "o").iterdir()] == ["one.reviewed.sgf"]
     assert main(["review", str(tmp_path / "none.sgf")]) == 2
+
+
+@pytest.mark.filterwarnings("error")
+def test_names_that_look_like_markup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Dollar signs are drawn, and what moves a terminal's cursor is not printed."""
+    text = "(;GM[1]SZ[7]PB[$$rich$$]PW[$\\\\frac{$ 王 \x1b[2J\\]]RE[B+R];B[dd];W[cc];B[x7])"
+    (tmp_path / "one.sgf").write_text(text, encoding="utf-8")
+    assert main(["review", str(tmp_path / "one.sgf"), "--readouts", "0", "--device", "cpu"]) == 0
+    assert (tmp_path / "one.reviewed.png").read_bytes().startswith(b"\x89PNG")
+    printed = capsys.readouterr()
+    assert "\x1b" not in printed.out + printed.err
+    graph = review_game(next(salvage_sgf(tmp_path / "one.sgf")), "7x7", 0, device="cpu").graph()
+    assert any(text.startswith("$$rich$$ against $\\frac{$ 王 ") for text in texts(to_svg(graph)))

@@ -10,7 +10,7 @@ from alphago.env.go_position import GoPosition
 from alphago.mcts.analysis_search import Forbidden
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.player import MCTSPlayer
-from alphago.mcts.search import SearchSettings
+from alphago.mcts.puct import Puct
 from alphago.nn.net import NeuralNet
 from alphago.ui.thinker import WAVE, MoveLimit, Thinker
 
@@ -84,7 +84,7 @@ class TestSlices:
 
     def test_waves_grow_with_the_tree(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """8 leaves at first, and from 400 visits on a leaf for each 50, at most 32."""
-        player = MCTSPlayer(GO, HashEvaluator(), two_player_mode=True, settings=SearchSettings(leaves=32))
+        player = MCTSPlayer(GO, HashEvaluator(), two_player_mode=True, settings=Puct(leaves=32))
         sizes: dict[int, int] = {}
         search = player.tree_search
 

@@ -30,7 +30,7 @@ class OneThreadTracer(fx.Tracer):
         super().__init__()
         self.thread = threading.get_ident()
 
-    def call_module(self, m: nn.Module, forward: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    def call_module(self, m: nn.Module, forward: Callable[..., Any], args: Any, kwargs: Any) -> object:
         if threading.get_ident() != self.thread:
             return forward(*args, **kwargs)
         return super().call_module(m, forward, args, kwargs)
@@ -127,7 +127,7 @@ def module_uses(graph_module: fx.GraphModule) -> Counter[int]:
     return Counter(id(parts[target]) for target in calls)
 
 
-def is_module(node: Any, cls: type[nn.Module], parts: dict[str, nn.Module], uses: Counter[int]) -> bool:
+def is_module(node: object, cls: type[nn.Module], parts: dict[str, nn.Module], uses: Counter[int]) -> bool:
     """Return whether a node calls, with one argument, a module of exactly the class `cls` that no other node calls.
 
     parts: the graph's modules by name.  uses: the result of `module_uses`.
@@ -148,6 +148,6 @@ def only_user(node: fx.Node) -> fx.Node | None:
     return next(iter(node.users)) if len(node.users) == 1 else None
 
 
-def shape_of(node: Any) -> Any:
+def shape_of(node: fx.Node) -> object:
     """Return the shape of a node's output, which ShapeProp recorded; None if the output is not a tensor."""
     return getattr(node.meta.get("tensor_meta"), "shape", None)

@@ -1,55 +1,28 @@
 """`DeviceEvaluator`: a frozen copy of a network on the GPU, for searches whose boards are on the GPU too."""
 
-import contextlib
-import copy
-import re
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import nn
 
 from alphago.cuda.backend import find_backend
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.env.leaves import Leaves, Reached
 from alphago.nn.inference.cpu import NOT_FINITE, NetEvaluator, check_batch, check_outputs
-from alphago.nn.inference.frozen import TRACING, Frozen, example_planes, frozen_parts, outputs_agree
-from alphago.nn.inference.fusion import fold_batch_norms, fuse_convolutions
+from alphago.nn.inference.frozen import TRACING, frozen_parts
+from alphago.nn.inference.gpu_forms import (
+    Unsuited,
+    agrees_with_cpu,
+    build_gpu_form,
+    choose_gpu_form,
+    translate_out_of_memory,
+)
 from alphago.nn.inference.gpu_stream import GpuStream
 from alphago.nn.inference.hardware import choose_dtype, dtype_name, find_device, torch_device
 from alphago.system.stopwatch import BOARDS, NET, TRANSFER
-
-GPU_FORMS = ("fused", "folded", "modules")  # ordered from the fastest
-# Largest differences from the CPU's results, relative to the largest output, that count as rounding.  On the GPU,
-# float32 convolutions compute in TF32.
-GPU_ROUNDING = {torch.float32: 0.01, torch.bfloat16: 0.2}
-
-
-class Unsuited(ValueError):
-    """The error raised for a network that a device cannot compute."""
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """Return whether an error of torch, or of a library that torch calls, says that the GPU's memory is exhausted."""
-    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
-        return True
-    return isinstance(error, RuntimeError) and bool(re.search("out of memory|ALLOC_FAILED", str(error)))
-
-
-@contextlib.contextmanager
-def translate_out_of_memory() -> Iterator[None]:
-    """Raise MemoryError, in place of torch's error, if the GPU's memory is exhausted within the `with` block."""
-    try:
-        yield
-    except RuntimeError as error:
-        if not is_out_of_memory(error):
-            raise
-        size = re.search(r"Tried to allocate ([\d.]+ \w+)", str(error))
-        what = size[1] if size else "an allocation"
-        raise MemoryError(f"{what} does not fit into the memory that is left on the GPU") from error
 
 
 class DeviceEvaluator:
@@ -208,89 +181,3 @@ def make_evaluator(
             if device != "auto":
                 raise
     return NetEvaluator(env, *parts, dtype=dtype, exact=exact)
-
-
-# --- forms -----------------------------------------------------------------------------------------
-
-
-class CudnnConv(nn.Module):
-    """A convolution with an optional addition and relu after it; with a relu it is a single cuDNN call.
-
-    PyTorch would make three passes over the features, for bias, addition and relu.  Together they would take half as
-    long as the convolution.
-
-    `cudnn_convolution_relu` passes the uninitialised memory of the result to cuDNN as an addend with factor 0.  If
-    cuDNN read it, NaN or infinity there would give NaN in the result, which the evaluator reports as an error
-    (`Answer.broken`).
-
-    relu: whether a relu follows.
-    """
-
-    weight: torch.Tensor
-    bias: torch.Tensor
-
-    def __init__(self, conv: nn.Conv2d, relu: bool) -> None:
-        super().__init__()
-        self.sizes: Any = (list(conv.stride), list(conv.padding), list(conv.dilation), conv.groups)
-        self.relu = relu
-        bias = conv.weight.new_zeros(conv.out_channels) if conv.bias is None else conv.bias.detach()
-        self.register_buffer("weight", conv.weight.detach().contiguous(memory_format=torch.channels_last))
-        self.register_buffer("bias", bias)
-
-    def forward(self, inputs: torch.Tensor, other: torch.Tensor | None = None) -> torch.Tensor:
-        if not self.relu:
-            outputs = F.conv2d(inputs, self.weight, self.bias, *self.sizes)
-            return outputs if other is None else outputs + other
-        if other is None:
-            return torch.cudnn_convolution_relu(inputs, self.weight, self.bias, *self.sizes)
-        return torch.cudnn_convolution_add_relu(inputs, self.weight, other, 1.0, self.bias, *self.sizes)
-
-
-def build_gpu_form(form: str, frozen: Frozen, env: GameEnv, dtype: torch.dtype, device: torch.device) -> Frozen:
-    """Return a copy of a network on a device in one of GPU_FORMS, with all parts in one dtype.
-
-    The caller must hold the lock TRACING.  frozen: the network, on the CPU in float32.
-    Raises whatever tracing a custom module may raise.
-    """
-    parts = [copy.deepcopy(part) if form == "modules" else fold_batch_norms(part) for part in frozen.children()]
-    net = Frozen(*parts, heads_dtype=dtype).to(device, dtype)
-    if form == "fused":
-        planes = example_planes(env).to(device, dtype, memory_format=torch.channels_last)
-        features = net.base_net(planes)
-        for name, inputs in (("base_net", planes), ("value", features), ("policy", features)):
-            setattr(net, name, fuse_convolutions(getattr(net, name), inputs, CudnnConv))
-    return net.to(memory_format=torch.channels_last).requires_grad_(False)  # type: ignore[call-overload]
-
-
-def choose_gpu_form(
-    frozen: Frozen, env: GameEnv, dtype: torch.dtype, device: torch.device
-) -> tuple[Frozen, str, torch.dtype]:
-    """Return a copy of a network in the fastest form whose results on a device are correct.
-
-    frozen: the network, on the CPU in float32.  dtype: the preferred dtype.
-    Returns the copy, the form's name and the copy's dtype.
-    Raises Unsuited if no form is correct, and torch's error if the device's memory is exhausted.
-    """
-    forms = [(form, dtype) for form in GPU_FORMS if form != "fused" or device.type == "cuda"]
-    with TRACING, torch.no_grad():
-        for form, form_dtype in (*forms, ("modules", torch.float32)):
-            try:
-                net = build_gpu_form(form, frozen, env, form_dtype, device)
-                if agrees_with_cpu(net, frozen, env, form_dtype, device):
-                    return net, form, form_dtype
-            except Exception as error:  # a custom module, torch.fx or cuDNN may raise anything; try the next form
-                if is_out_of_memory(error):
-                    raise
-    raise Unsuited(f"the network cannot be computed on {device.type}: its modules fail there, or give other results")
-
-
-def agrees_with_cpu(net: Frozen, frozen: Frozen, env: GameEnv, dtype: torch.dtype, device: torch.device) -> bool:
-    """Return whether the copy `net` on a device has the outputs of the network `frozen`, up to rounding.
-
-    Also returns True if the outputs of `frozen` are not finite; the evaluator reports that later.
-    """
-    planes = example_planes(env)
-    expected = frozen(planes)
-    logits, values = net(planes.to(device, dtype, memory_format=torch.channels_last))
-    finite = all(bool(output.isfinite().all()) for output in expected)
-    return not finite or outputs_agree((logits.cpu(), values.cpu()), expected, GPU_ROUNDING[dtype])

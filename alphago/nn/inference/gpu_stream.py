@@ -119,7 +119,7 @@ class GpuStream:
         self._padded: dict[int, PaddedBatch] = {}
         self._uploads = Uploads(4096, device, backend)
         if self._on_gpu:
-            self._torch_stream = torch.cuda.ExternalStream(self._stream.ptr, device=device)
+            self._torch_stream = torch.cuda.ExternalStream(self._stream.ptr, device=device)  # type: ignore[attr-defined]
             self._pool = torch.cuda.graph_pool_handle()
 
     def __enter__(self) -> Self:

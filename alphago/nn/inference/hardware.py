@@ -4,7 +4,6 @@ import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -16,6 +15,7 @@ from alphago.system.cores import available_cores
 # torch's name of each device.  "host" is the build of the CUDA kernels for the CPU, for tests.
 TORCH_NAMES = {"cpu": "cpu", "host": "cpu", "cuda": "cuda"}
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "int8": torch.int8}
+LEAST_FOR_BFLOAT16 = 20_000  # weights; fewer take as long in float32
 LIBRARIES = ("torch", "numba", "numpy", "openvino", "cupy-cuda12x", "cupy-cuda13x")  # for the description
 
 
@@ -80,6 +80,20 @@ def has_native_bfloat16(device: torch.device | None = None) -> bool:
     return cpu_has("amx_tile", "avx512_bf16")
 
 
+def trains_in_bfloat16(weights: int, device: torch.device | None = None) -> bool:
+    """Return whether gradient steps are faster in bfloat16 than in float32, by a rule and not by a clock.
+
+    So the same call computes the same on a machine each time.  On a CPU that is so with AMX, except for small networks,
+    whose steps are mostly passes over memory; without AMX, the bfloat16 instructions of AVX-512 lose more in
+    conversions than they gain (measured: docs/design/networks.md).
+
+    weights: the network's number of weights.  device: None for this CPU.
+    """
+    if device is not None and device.type == "cuda":
+        return has_native_bfloat16(device)
+    return cpu_has("amx_tile") and weights >= LEAST_FOR_BFLOAT16
+
+
 def has_int8_products() -> bool:
     """Return whether this CPU has instructions (VNNI) that multiply and add 8-bit integers without overflow."""
     return cpu_has("avx512_vnni", "avx_vnni", "avx_vnni_int8", "amx_int8")
@@ -111,7 +125,7 @@ def onednn_allows(instruction: str) -> bool:
 # --- description -----------------------------------------------------------------------------------
 
 
-def describe_machine() -> dict[str, dict[str, Any]]:
+def describe_machine() -> dict[str, dict[str, object]]:
     """Return facts about this machine as plain data, by section and name; None for a library that is not installed."""
     return {
         "versions": {"python": platform.python_version(), **{name: installed_version(name) for name in LIBRARIES}},

@@ -10,7 +10,7 @@ positions of random games, in which stones lie closer together than in most posi
 """
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -49,7 +49,7 @@ class RangeRecorder(fx.Interpreter):
         super().__init__(module)
         self.ranges: dict[str, Range] = {}
 
-    def run_node(self, n: fx.Node) -> Any:
+    def run_node(self, n: fx.Node) -> object:
         if n.op == "call_module" and not any(node.op == "placeholder" for node in n.all_input_nodes):
             module = self.fetch_attr(str(n.target))
             if type(module) is nn.Conv2d and module.kernel_size != (1, 1):

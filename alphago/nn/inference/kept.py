@@ -53,14 +53,14 @@ def state_digest(parts: tuple[nn.Module, ...]) -> str:
     return digest.hexdigest()
 
 
-def attributes(module: nn.Module) -> dict[str, Any]:
+def attributes(module: nn.Module) -> dict[str, object]:
     """Return a module's tensors and public attributes by name, without submodules and `training`."""
     tensors = {**dict(module.named_parameters(recurse=False)), **dict(module.named_buffers(recurse=False))}
     others = {name: value for name, value in vars(module).items() if name[0] != "_" and name != "training"}
     return tensors | others
 
 
-def as_bytes(value: Any) -> bytes:
+def as_bytes(value: object) -> bytes:
     """Return the dtype, shape and numbers of a tensor or array as bytes, or the `repr` of another object."""
     if isinstance(value, torch.Tensor):
         value = value.detach().cpu().contiguous()

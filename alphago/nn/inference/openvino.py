@@ -9,7 +9,8 @@ its kernels again for each new size.
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Union
 
 import numpy as np
 from torch import fx
@@ -17,30 +18,38 @@ from torch import fx
 from alphago.nn.graph import NetworkGraph, Tensor
 from alphago.nn.inference.int8 import Range
 from alphago.nn.translator import Translator
+from alphago.system.kernels.cache import warn_once
+from alphago.system.optional import optional_import
 
+if TYPE_CHECKING:
+    from openvino import Core, Model, Node
+
+Value = Union["Node", np.ndarray]
+
+NEED = "OpenVINO computes networks faster on Intel's processors: pip install openvino"
 BATCH_SIZE = 16  # positions per call; larger batches are not faster
 FEW = 8  # positions of the small calls, as the search of a single game makes them; they take half the time
 
 
 @cache
-def package() -> Any:
-    """Return the module `openvino`; raise ImportError if it is not installed."""
-    import openvino
-
-    return openvino
+def package() -> ModuleType:
+    """Return the module `openvino`; raise ImportError if it is not installed, or installed but broken."""
+    return optional_import("openvino", NEED)
 
 
 def is_installed() -> bool:
-    """Return whether OpenVINO can be imported."""
+    """Return whether OpenVINO can be imported; warn once if it is installed but broken."""
     try:
         package()
-    except ImportError:
+    except ImportError as error:
+        if error.__cause__ is not None:
+            warn_once(f"{error}; networks are computed without it")
         return False
     return True
 
 
 @cache
-def core() -> Any:
+def core() -> "Core":
     return package().Core()
 
 
@@ -59,7 +68,7 @@ def list_operations(
     return graph
 
 
-def build_model(graph: NetworkGraph, rows: int, ranges: Mapping[str, Range]) -> Any:
+def build_model(graph: NetworkGraph, rows: int, ranges: Mapping[str, Range]) -> "Model":
     """Return the OpenVINO model of a list of operations for `rows` positions, with the outputs logits and values.
 
     ranges: the input ranges of the convolutions to compute in 8 bits, by their kernels' names; see
@@ -81,18 +90,18 @@ def build_model(graph: NetworkGraph, rows: int, ranges: Mapping[str, Range]) -> 
 # Shape is left out: the number of positions is a model's, not that of a call.
 
 
-def as_node(ops: Any, value: Any) -> Any:
+def as_node(ops: ModuleType, value: "Value") -> "Node":
     return ops.constant(value) if isinstance(value, np.ndarray) else value
 
 
-def plain(name: str) -> Callable[..., Any]:
+def plain(name: str) -> Callable[..., "Node"]:
     """Return a function that makes the node of OpenVINO's operation `name` of all inputs."""
     return lambda ops, *inputs: getattr(ops, name)(*(as_node(ops, value) for value in inputs))
 
 
 def convolution(
-    ops: Any,
-    inputs: Any,
+    ops: ModuleType,
+    inputs: "Node",
     kernel: np.ndarray,
     bias: np.ndarray | None = None,
     *,
@@ -102,7 +111,7 @@ def convolution(
     group: int,
     strides: Sequence[int] = (1, 1),
     span: Range | None = None,
-) -> Any:
+) -> "Node":
     """Return the node of a convolution; span: the range of its inputs, to compute in 8 bits; None not to."""
     if group > 1:
         kernel = kernel.reshape(group, -1, *kernel.shape[1:])
@@ -117,20 +126,22 @@ def convolution(
     return result if bias is None else ops.add(result, ops.constant(bias.reshape(1, -1, 1, 1)))
 
 
-def linear(ops: Any, inputs: Any, kernel: np.ndarray, bias: np.ndarray | None = None, *, transB: int) -> Any:
+def linear(
+    ops: ModuleType, inputs: "Node", kernel: np.ndarray, bias: np.ndarray | None = None, *, transB: int
+) -> "Node":
     result = ops.matmul(inputs, ops.constant(kernel), False, bool(transB))
     return result if bias is None else ops.add(result, ops.constant(bias.reshape(1, -1)))
 
 
-def reshape(ops: Any, inputs: Any, shape: np.ndarray) -> Any:
+def reshape(ops: ModuleType, inputs: "Node", shape: np.ndarray) -> "Node":
     return ops.reshape(inputs, ops.constant(shape), True)
 
 
-def reduction(name: str) -> Callable[..., Any]:
+def reduction(name: str) -> Callable[..., "Node"]:
     return lambda ops, inputs, axes, keepdims: getattr(ops, name)(inputs, ops.constant(np.array(axes)), bool(keepdims))
 
 
-OPERATIONS: dict[str, Callable[..., Any]] = {
+OPERATIONS: dict[str, Callable[..., "Node"]] = {
     "Conv": convolution,
     "Gemm": linear,
     "Add": plain("add"),
@@ -190,7 +201,7 @@ class OpenVinoModel:
             request.run(planes[rows], logits[rows], values[rows])
         self._idle[size].append(request)
 
-    def _model(self, rows: int) -> Any:
+    def _model(self, rows: int) -> "Model":
         with self._lock:
             if rows not in self.models:
                 self.models[rows] = build_model(self.graph, rows, self.ranges)
@@ -200,7 +211,7 @@ class OpenVinoModel:
 class Request:
     """A compiled model that computes one call at a time; precision: "bf16" or "f32"."""
 
-    def __init__(self, model: Any, precision: str) -> None:
+    def __init__(self, model: "Model", precision: str) -> None:
         options = {"INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1}
         compiled = core().compile_model(model, "CPU", options | {"ENABLE_CPU_PINNING": False})
         self.request = compiled.create_infer_request()

@@ -1,21 +1,32 @@
-"""Find the text encoding of an SGF file: the one that the file declares if it fits, else the most plausible one.
+"""Find the text encoding of each game of an SGF file: the declared one if it fits, else the most plausible one.
 
-A file must be decoded before it is parsed: in Shift-JIS, GBK, EUC-KR and Big5 the second byte of a letter may equal `]`
-or a backslash.
+A game must be decoded before it is parsed: in Shift-JIS, GBK, EUC-KR and Big5 the second byte of a letter may equal `]`
+or a backslash.  So a file of several games, which may declare several encodings, is decoded and parsed game by game.
 """
 
 import codecs
 import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from alphago.records.sgf.grammar import read_tree
 
 UTF32 = ((codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be"))
 UTF16 = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 MARKS = ((codecs.BOM_UTF8, "utf-8"), *UTF32, *UTF16)  # a mark of UTF-32 begins with one of UTF-16
-DECLARED = re.compile(rb"(?<![A-Z])CA\s*\[\s*([^\]\s]{1,40})\s*\]")
+DECLARED = re.compile(rb"(?<![A-Z])CA\s*\[\s*([^\]\s\\]{1,40})\s*\]")
+BEGIN = re.compile(rb"\(\s*;")
+NEXT = re.compile(rb"\)[^()]*\(\s*;")  # the beginning of another game, or of a variation
+# From a game's bracket to the end of its first node.
+ROOT = re.compile(rb"\(\s*;(?:[^\[\]();]*+(?:\[(?:[^\\\]]++|\\.)*+\]\s*+)++)*+", re.DOTALL)
 WIDER = {"gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949", "ascii": "utf-8"}
 ALIASES = {"gb": "gb18030", "gb-2312": "gb18030", "sjis": "cp932", "x-sjis": "cp932", "ks_c_5601-1987": "cp949"}
 CANDIDATES = ("cp932", "gb18030", "cp949", "euc_jp", "big5")
+CYRILLIC = ("cp1251", "koi8_r")
+WINDOW = 2**14  # bytes in which the end of a game is looked for first
 LOOKED_AT = 100_000  # bytes: enough to tell encodings apart
 BAD_SHARE = 0.1  # a declared encoding is rejected if more of the non-ASCII letters cannot be decoded
+CLEARLY = 0.5  # difference of two scores that decides
 BAD_SHARE_UTF8 = 0.5  # the same for UTF-8, where bytes of another encoding hardly ever make a letter of three bytes
 
 # Letters that tell encodings apart: those common in game records, and those typical of a wrong encoding.
@@ -26,25 +37,95 @@ KANJI = re.compile("[\u4e00-\u9fff]")
 GO_WORDS = re.compile(
     "[黑黒白胜勝负負中盘盤押目子段级級名人战戦戰杯赛賽局围圍棋手合李金朴崔曹趙王张陈刘年月日第回决決预]|흑|백|승|불계|기원|국수|명인"
 )
+WORD = re.compile("[А-Яа-яЁёІіЇїЄєҐґ]+")
+RUSSIAN = re.compile("(?:[А-ЯЁІЇЄҐ]?[а-яёіїєґ]{2,}|[А-ЯЁІЇЄҐ]{3,})")  # one letter in a place is no evidence
+VOWEL = re.compile("[аеёиоуыэюяіїєАЕЁИОУЫЭЮЯІЇЄ]")
 ODD = re.compile("[\u0080-\u009f\u0400-\u04ff\u0370-\u03ff\u2500-\u257f\ue000-\uf8ff\ufffd]")
 
 
-def decode(data: bytes) -> tuple[str, str]:
-    """Return a file's text and the name of its encoding; undecodable bytes become U+FFFD."""
+class Decoded(NamedTuple):
+    """The text of one or more games of a file.
+
+    encoding: its name.  fault: what is wrong with the encoding, "" for nothing; undecodable bytes are U+FFFD.
+    """
+
+    text: str
+    encoding: str
+    fault: str = ""
+
+
+def decode(data: bytes) -> list[Decoded]:
+    """Return a file's text in parts, which together are the whole file; games of one encoding may share a part."""
     for mark, name in MARKS:
         if data.startswith(mark):
-            return data[len(mark) :].decode(name, "replace"), name
+            return [in_encoding(data[len(mark) :], name)]
     if (wide := unmarked_utf16(data)) is not None:
-        return data.decode(wide, "replace"), wide
+        return [in_encoding(data, wide)]
     if data.isascii():
-        return data.decode("ascii"), "utf-8"
+        return [Decoded(data.decode("ascii"), "utf-8")]
+    if NEXT.search(data) is None:
+        return [decode_game(data, guess(data))]
+    usual = guess(data)
+    return [decode_game(part, usual) for part in games_in(data, usual)]
+
+
+def in_encoding(data: bytes, name: str) -> Decoded:
+    """Decode data; bytes that are no letter of the encoding are a fault."""
+    text = data.decode(name, "replace")
+    own = "\ufffd".encode(name, "ignore")  # a letter like others, where an encoding has it
+    lost = text.count("\ufffd") - (data.count(own) if own else 0)
+    return Decoded(text, name, f"{lost} letters of the text are damaged (not {name})" if lost > 0 else "")
+
+
+def decode_game(data: bytes, usual: str) -> Decoded:
+    """Decode a game; usual: the most plausible encoding of the whole file, for a game that does not declare its own."""
+    name, declared = encoding_of(data, usual)
+    text, _, fault = in_encoding(data, name)
+    if declared is not None and declared != name:
+        fault = f"the text must be {declared}, as CA says, but is not: it is read as {name}"
+    return Decoded(text, name, fault)
+
+
+def encoding_of(data: bytes, usual: str) -> tuple[str, str | None]:
+    """Return the encoding of a game, and the one that it declares, if any, which may not fit."""
     declared = declared_encoding(data)
     if declared is not None:
-        text = data.decode(declared, "replace")
-        if bad_share(text[:LOOKED_AT]) <= (BAD_SHARE_UTF8 if declared == "utf-8" else BAD_SHARE):
-            return text, declared
+        text = data[:LOOKED_AT].decode(declared, "replace")
+        if bad_share(text) <= (BAD_SHARE_UTF8 if declared == "utf-8" else BAD_SHARE):
+            return declared, declared
     name = guess(data)
-    return data.decode(name, "replace"), name
+    # A game has few letters, so that the encoding of the whole file is taken unless the game's own is clearly better.
+    if name not in (usual, "utf-8") and score(data, usual) > score(data, name) - CLEARLY:
+        name = usual
+    return name, declared
+
+
+def games_in(data: bytes, usual: str) -> Iterator[bytes]:
+    """Yield the bytes of each game of a file, with what is between it and the game before; the rest of the file last.
+
+    usual: as in `decode_game`.
+    """
+    begin = at = 0
+    while (match := BEGIN.search(data, at)) is not None and NEXT.search(data, match.end()) is not None:
+        at = end_of_game(data, match.start(), usual)
+        yield data[begin:at]
+        begin = at
+    yield data[begin:]
+
+
+def end_of_game(data: bytes, begin: int, usual: str) -> int:
+    """Return the index after the game that begins at `begin`; usual: as in `decode_game`."""
+    size = WINDOW
+    while True:
+        part = data[begin : begin + size]
+        name, _ = encoding_of(part, usual)
+        text = part.decode(name, "surrogateescape")  # so that encoding gives the same number of bytes
+        tree = read_tree(text, 1)
+        if tree.complete:
+            return begin + len(text[: tree.end].encode(name, "surrogateescape"))
+        if tree.too_long or begin + size >= len(data):
+            return len(data)
+        size *= 4
 
 
 def bad_share(text: str) -> float:
@@ -54,8 +135,9 @@ def bad_share(text: str) -> float:
 
 
 def declared_encoding(data: bytes) -> str | None:
-    """Return the encoding named in a file's first CA property; None if there is none, or Python does not know it."""
-    match = DECLARED.search(data)
+    """Return the encoding that the first game in `data` declares; None if it does not, or Python does not know it."""
+    root = ROOT.search(data)
+    match = DECLARED.search(root[0] if root else data)
     if match is None:
         return None
     word = match[1].decode("ascii", "replace").lower()
@@ -96,12 +178,27 @@ def guess(data: bytes) -> str:
         text = part.decode("utf-8", "replace")
         if len(re.findall("[\u0800-\ufffc]", text)) > 2 * text.count("\ufffd"):
             return "utf-8"
-    best, most = "latin-1", latin_score(part)
-    for name in CANDIDATES:
-        score = plausibility(part.decode(name, "replace"))
-        if score > most:
-            best, most = name, score
-    return best
+    return max(("latin-1", *CYRILLIC, *CANDIDATES), key=lambda name: score(part, name))
+
+
+def score(data: bytes, name: str) -> float:
+    """Return how plausible it is that data is in an encoding, from about -10 (wrong) to 3 (right)."""
+    part = data[:LOOKED_AT]
+    if name == "latin-1":
+        return latin_score(part)
+    text = part.decode(name, "replace")
+    return cyrillic_score(text) if name in CYRILLIC else plausibility(text)
+
+
+def cyrillic_score(text: str) -> float:
+    """Return how plausible it is that a text is Russian or Ukrainian; comparable with `plausibility`.
+
+    Bytes of another encoding give capitals within words, words without vowels, and signs.
+    """
+    letters = sum(not character.isascii() for character in text)
+    words = [word for word in WORD.findall(text) if len(word) > 2 and RUSSIAN.fullmatch(word) and VOWEL.search(word)]
+    good = sum(map(len, words))
+    return (2.0 * good - 2.0 * (letters - good)) / max(letters, 1)
 
 
 def latin_score(data: bytes) -> float:

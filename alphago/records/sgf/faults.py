@@ -17,9 +17,14 @@ SET_UP = "set-up after a move"
 DEAD = "stones without a liberty"
 KOMI = "komi"
 HANDICAP = "handicap"
+ENCODING = "encoding"
+NOTATION = "notation"
 
 # The kinds that leave no game at all.
 FATAL = (UNREADABLE, TOO_LARGE, OTHER_GAME, BOARD, DEAD)
+
+# The kinds that are told and refuse no game: its position is beyond doubt.
+TOLD = (ENCODING, NOTATION)
 
 
 @dataclass(frozen=True)

@@ -131,6 +131,7 @@ def illegal(stretch: Stretch, position: GoPosition, play: int, plies: int) -> Fa
     else:
         why = position.why_illegal(action)
         taken = action != env.pass_action and position.board.ravel()[action]
-        kind = kinds.OCCUPIED if taken else kinds.SUICIDE if why.startswith("suicide") else kinds.REPETITION
+        repeats = action == env.pass_action or position.repeats(action)
+        kind = kinds.OCCUPIED if taken else kinds.REPETITION if repeats else kinds.SUICIDE
     move = f"{PLAYER_NAMES[colour]} {env.to_text(action)}"
     return Fault(kind, f"move {plies + 1}, {move}, is illegal: {why}", None, stretch.nodes[play], plies + 1)

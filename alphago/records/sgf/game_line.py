@@ -1,9 +1,9 @@
 """Read a line of nodes, from root to leaf, as a game: its properties, and its moves up to the first illegal one."""
 
 import contextlib
+import re
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -16,9 +16,10 @@ from alphago.records.sgf.grammar import Node, plain_text
 from alphago.records.sgf.notes import read_notes, without_generated
 from alphago.records.sgf.sgf_game import SgfGame
 from alphago.records.sgf.stretches import KEPT, STONES, Stretch, board_of, stones_of
-from alphago.records.sgf.values import RATED_NAME, read_handicap, read_komi, read_point, read_size
+from alphago.records.sgf.values import RATED_NAME, WRITTEN, read_handicap, read_komi, read_point, read_size
 from alphago.system.validation import shown
 
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # of which the texts of the root have none
 SIGNS = {"B": 1, "W": -1}
 LENIENT = (Rules("simple", False), Rules("simple", True))  # tried if a file names no known rules
 
@@ -57,7 +58,7 @@ class LineReader:
     def text(self, name: str) -> str:
         """Return the text of a root property, "" if it is missing."""
         values = self.head.get(name)
-        return plain_text(values[0]).strip() if values else ""
+        return CONTROL.sub("", plain_text(values[0])).strip() if values else ""
 
     def fault(self, kind: str, text: str, node: int | None = None, move: int | None = None) -> None:
         self.faults.append(Fault(kind, text, self.number, node, move))
@@ -163,11 +164,23 @@ class LineReader:
                 moves = sum(len(stretch.actions) for stretch in found)
                 self.fault(kinds.POINT, str(error), number, moves + 1)
                 break
+        self.report_notation()
         self.give_handicap(env, found, handicap)
         for stretch in found:
             if stretch.colours:
                 stretch.to_play = stretch.colours[0]
         return found
+
+    def report_notation(self) -> None:
+        """Add the fault of points that are written as D4, which read_point reads."""
+        end = next((fault.node for fault in self.faults if fault.kind == kinds.POINT), len(self.line))
+        for number, node in enumerate(self.line[:end]):
+            for letter in node:
+                for value in node[letter] if letter in SIGNS or letter in STONES else ():
+                    if WRITTEN.fullmatch(value):
+                        got = f"{letter}[{value}], which is read as people write it"
+                        self.fault(kinds.NOTATION, f"points must be two letters such as dp, got {got}", number)
+                        return
 
     def give_handicap(self, env: GoEnv, stretches: list[Stretch], handicap: int) -> None:
         """Place the handicap stones if the file only names their number (HA) and White makes the first move."""
@@ -218,7 +231,7 @@ class LineReader:
         text = f"stones must be set up before the first move, got a set-up after move {move}: the game is read {part}"
         self.fault(kinds.SET_UP, text, stretch.begins, move)
 
-    def setup(self, env: GoEnv, stretch: Stretch) -> dict[str, Any] | None:
+    def setup(self, env: GoEnv, stretch: Stretch) -> dict[str, object] | None:
         """Return a stretch's stones and first player as keywords of `GoEnv.position`; None for an illegal board."""
         black, white = (np.flatnonzero(stretch.stones == sign).tolist() for sign in (1, -1))
         try:

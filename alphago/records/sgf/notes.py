@@ -84,8 +84,8 @@ def note_properties(note: MoveNote) -> dict[str, list[str]]:
 
 
 def katrain_values(
-    root: Mapping[str, Any],
-    moves: Sequence[Mapping[str, Any]],
+    root: Mapping[str, object],
+    moves: Sequence[Mapping[str, object]],
     policy: np.ndarray | None,
     ownership: np.ndarray | None,
 ) -> list[str]:
@@ -106,7 +106,7 @@ def half_floats(array: np.ndarray | None) -> str:
     return packed(b"" if array is None else np.asarray(array, "<f2").tobytes())
 
 
-def rounded(fields: Mapping[str, Any]) -> dict[str, Any]:
+def rounded(fields: Mapping[str, object]) -> dict[str, object]:
     """Return the fields with floats rounded to six places."""
     return {name: round(value, 6) if isinstance(value, float) else value for name, value in fields.items()}
 
@@ -166,7 +166,7 @@ def read_counts(node: Node) -> dict[str, Any]:
     return found
 
 
-def read_analysis(node: Node) -> Mapping[str, Any]:
+def read_analysis(node: Node) -> Mapping[str, object]:
     """Return the analysis in the property KT; {} if it is missing or cannot be read."""
     values = node.get("KT", [])
     if len(values) < 3:
@@ -187,7 +187,7 @@ def number(node: Node, name: str) -> float | None:
         return None
 
 
-def finite(value: Any) -> float | None:
+def finite(value: object) -> float | None:
     """Return a finite number as float, None for anything else."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
@@ -197,7 +197,7 @@ def finite(value: Any) -> float | None:
         return None
 
 
-def whole(value: Any) -> int | None:
+def whole(value: object) -> int | None:
     """Return a whole number >= 0, None for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else None
 

@@ -1,20 +1,28 @@
 """Read SGF files as games: `read_sgf` and `parse_sgf` refuse faulty files, `salvage_sgf` reads files of any quality."""
 
 import os
+import re
 from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path
 
 from alphago.env.go import GoEnv
-from alphago.records.sgf.encoding import decode
-from alphago.records.sgf.faults import TOO_LARGE, TRUNCATED, UNREADABLE, Fault
+from alphago.records.sgf.encoding import Decoded, decode
+from alphago.records.sgf.faults import ENCODING, TOLD, TOO_LARGE, TRUNCATED, UNREADABLE, Fault
 from alphago.records.sgf.game_line import read_line
 from alphago.records.sgf.grammar import MOST_IN_LINES, MOST_NODES, MOST_VALUES, SgfTree, trees
 from alphago.records.sgf.sgf_game import SgfGame
+from alphago.system.files import read_named, user_path
 
 LARGEST_FILE = 64 * 2**20  # bytes
 NOTHING_FOUND = "no SGF data found"
 CUT_OFF = "the file ends within the game"
+# NGF has the title, the size, the players' names with ranks, and so on, a line each.
+OTHER_FORMATS = {
+    "GIB (Tygem)": re.compile(r"\s*\\HS\b|[\s\S]{0,20000}^\\\[(?:GAMETAG|GAMEINFOMAIN)=", re.MULTILINE),
+    "NGF (WBaduk)": re.compile(r"[^\n]*\n\s*[0-9]{1,2}\s*\n(?:[^\n]*\n){3,12}?PM[A-Z]{2}[BW][A-Z]{2}", re.MULTILINE),
+    "UGF or UGI (PandaNet)": re.compile(r"\s*\[Header\]", re.IGNORECASE),
+}
 
 
 def read_sgf(path: str | Path, env: GoEnv | None = None) -> SgfGame:
@@ -54,14 +62,14 @@ def salvage_sgf(
         data = source
     else:
         name = str(source) if name is None else name
-        if os.stat(source).st_size > LARGEST_FILE:
+        if os.stat(user_path(source)).st_size > LARGEST_FILE:
             yield empty_game(Fault(TOO_LARGE, f"a file must have at most {LARGEST_FILE >> 20} MiB"), name or "")
             return
         data = load_bytes(source)
     if len(data) > LARGEST_FILE:
         yield empty_game(Fault(TOO_LARGE, f"a file must have at most {LARGEST_FILE >> 20} MiB"), name or "")
         return
-    yield from games_of(decode(data)[0], name or "", env, all_lines)
+    yield from games_of(decode(data), name or "", env, all_lines)
 
 
 def empty_game(fault: Fault, name: str) -> SgfGame:
@@ -95,14 +103,14 @@ def parse_games(
     """
     if len(data) > LARGEST_FILE:
         raise ValueError(f"{name}: a file must have at most {LARGEST_FILE >> 20} MiB")
-    text = data.removeprefix("\ufeff") if isinstance(data, str) else decode(data)[0]
-    if most is not None and (count := sum(1 for _ in trees(text))) > most:
+    parts = [Decoded(data.removeprefix("\ufeff"), "")] if isinstance(data, str) else decode(data)
+    if most is not None and (count := sum(1 for part in parts for _ in trees(part.text))) > most:
         wanted = "one game" if most == 1 else f"at most {most} games"
         raise ValueError(f"{name}: it must hold {wanted}, got {count}: split it, or read all with read_sgf_games")
     games = []
-    for game in games_of(text, name, env):
-        if game.faults:
-            raise ValueError(strict_sentence(game.faults[0], name))
+    for game in games_of(parts, name, env):
+        if wrong := [fault for fault in game.faults if fault.kind not in TOLD]:
+            raise ValueError(strict_sentence(wrong[0], name))
         games.append(game)
     return games
 
@@ -112,30 +120,39 @@ def strict_sentence(fault: Fault, name: str) -> str:
     return f"{name}{game}: {fault.text}"
 
 
-def games_of(text: str, name: str, env: GoEnv | None, all_lines: bool = False) -> Iterator[SgfGame]:
-    """Yield the games of a decoded text, each with its faults."""
-    found = trees(text)
+def games_of(parts: list[Decoded], name: str, env: GoEnv | None, all_lines: bool = False) -> Iterator[SgfGame]:
+    """Yield the games of a decoded file, each with its faults."""
+    found = ((tree, part.fault) for part in parts for tree in trees(part.text))
     first = list(islice(found, 2))
     if not first:
-        yield empty_game(Fault(UNREADABLE, NOTHING_FOUND), name)
+        yield empty_game(Fault(UNREADABLE, what_else(parts[0].text)), name)
         return
-    for number, tree in enumerate(chain(first, found), 1):
-        yield from games_of_tree(tree, number if len(first) > 1 else None, name, env, all_lines)
+    for number, (tree, wrong) in enumerate(chain(first, found), 1):
+        own_number = number if len(first) > 1 else None
+        before = (Fault(ENCODING, wrong, own_number),) if wrong else ()
+        yield from games_of_tree(tree, own_number, name, env, all_lines, before)
+
+
+def what_else(text: str) -> str:
+    """Return the message for a text that holds no SGF; it names the formats of other servers."""
+    kind = next((kind for kind, begin in OTHER_FORMATS.items() if begin.match(text)), None)
+    return NOTHING_FOUND if kind is None else f"{NOTHING_FOUND}: it is a game in the format {kind}, not in SGF"
 
 
 def games_of_tree(
-    tree: SgfTree, number: int | None, name: str, env: GoEnv | None, all_lines: bool
+    tree: SgfTree, number: int | None, name: str, env: GoEnv | None, all_lines: bool, before: tuple[Fault, ...]
 ) -> Iterator[SgfGame]:
     """Yield the main line of a tree as a game, or with `all_lines` each of its lines as a game.
 
     number: number of the game in its file, from 1; None if the file holds only one.
+    before: the faults of its text.
     """
-    whole: tuple[Fault, ...] = ()
+    whole = before
     if tree.too_long:
         limits = f"{MOST_NODES} nodes and {MOST_VALUES} values"
-        whole = (Fault(TOO_LARGE, f"a game must have at most {limits}", number),)
+        whole = (Fault(TOO_LARGE, f"a game must have at most {limits}", number), *before)
     elif not tree.complete:
-        whole = (Fault(TRUNCATED, CUT_OFF, number),)
+        whole = (Fault(TRUNCATED, CUT_OFF, number), *before)
     for line in tree.lines() if all_lines else [tree.main_line()]:
         if isinstance(line, int):
             limit = f"the lines of a game must have at most {MOST_IN_LINES} nodes in all"
@@ -146,9 +163,9 @@ def games_of_tree(
 
 def load_bytes(path: str | Path) -> bytes:
     """Return the content of a file; raise OSError if it cannot be read, ValueError if it is too large or a folder."""
-    path = Path(path)
+    path = user_path(path)
     if path.exists() and not path.is_file():
         raise ValueError(f"{path}: it is not a file")
     if path.stat().st_size > LARGEST_FILE:
         raise ValueError(f"{path}: a file must have at most {LARGEST_FILE >> 20} MiB")
-    return path.read_bytes()
+    return read_named(path)

@@ -60,7 +60,7 @@ class SgfGame:
     source: str = field(default="", compare=False)
 
     @classmethod
-    def from_record(cls, record: GameRecord, env: GameEnv, *, values: bool = False, **rest: Any) -> "SgfGame":
+    def from_record(cls, record: GameRecord, env: GameEnv, *, values: bool = False, **rest: object) -> "SgfGame":
         """Return a record played in `env` as an SgfGame; `rest` are further fields, such as `players`.
 
         values: whether to keep the search's value of each position as `notes`.
@@ -98,7 +98,7 @@ class SgfGame:
         """The rules of ko and suicide: the file's if it names known ones, else `assumed`, else `GoEnv`'s default."""
         return read_rules(self.rules) or self.assumed or Rules()
 
-    def env(self, **options: Any) -> GoEnv:
+    def env(self, **options: object) -> GoEnv:
         """Return a GoEnv with the game's board, komi and rules, and a `max_moves` greater than the game's length.
 
         options: keywords of GoEnv, which replace these values.

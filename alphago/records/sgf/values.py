@@ -1,5 +1,6 @@
 """Parse values of SGF properties: board size, komi, handicap, points, ranks."""
 
+import contextlib
 import re
 
 from alphago.env.go import GoEnv
@@ -8,6 +9,7 @@ from alphago.system.validation import shown
 
 LARGEST_KOMI = 100  # points; a larger number without a decimal point is in hundredths of a point
 POINT = re.compile("[a-z]{2}")
+WRITTEN = re.compile("[A-HJ-Z][1-9][0-9]?|pass", re.IGNORECASE)  # a point as people write it
 SIZE = re.compile(r"([0-9]{1,3})(?:\s*[:x*,]\s*([0-9]{1,3}))?")
 WHOLE = re.compile(r"[0-9]{1,2}")
 DIGITS = str.maketrans("０１２３４５６７８９．，－＋", "0123456789.,-+")
@@ -84,6 +86,7 @@ def komi_number(text: str) -> float:
 def read_point(env: GoEnv, text: str, kind: str = "move") -> int:
     """Return the action in a property value; raise ValueError for a point off the board.
 
+    Some programs write D4 and pass as people do, for dp and an empty value.
     kind: "move", which may be a pass, or "stone".
     """
     if len(text) != 2 or not POINT.fullmatch(text):
@@ -94,6 +97,9 @@ def read_point(env: GoEnv, text: str, kind: str = "move") -> int:
         column, row = ord(text[0]) - 97, ord(text[1]) - 97
         if column < env.N and row < env.N:
             return row * env.N + column
+    if WRITTEN.fullmatch(text) and (kind == "move" or text.lower() != "pass"):
+        with contextlib.suppress(ValueError):
+            return env.from_text(text)
     raise ValueError(f"a {kind} must be on a point of a board of {env.N} x {env.N}, got {shown(text)}")
 
 

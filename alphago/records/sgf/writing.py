@@ -13,11 +13,12 @@ from alphago.records.sgf.grammar import Node, escape_text, format_tree
 from alphago.records.sgf.notes import GENERATED, note_properties
 from alphago.records.sgf.sgf_game import SgfGame
 from alphago.records.sgf.values import LARGEST_KOMI
+from alphago.system.files import user_path, write_atomic
 
 
 def write_sgf(path: str | Path, game: SgfGame) -> None:
-    """Write one game to a file."""
-    Path(path).write_bytes(format_sgf(game))
+    """Write one game to a file, atomically."""
+    write_atomic(user_path(path), format_sgf(game))
 
 
 def format_sgf(game: SgfGame) -> bytes:

@@ -14,11 +14,13 @@ import warnings
 from operator import attrgetter
 from pathlib import Path
 from types import FunctionType
-from typing import Any
 
 import numba
+from numba.core.base import BaseContext
+from numba.core.codegen import Codegen
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
+from numba.core.typing.templates import Signature
 
 from alphago.system.kernels.turns import Turn
 
@@ -46,7 +48,7 @@ class KernelCache:
         self.stamp = file_digest(source, state.st_mtime_ns, state.st_size)
         self.turns: dict[Path, Turn] = {}  # of what this process compiles now
 
-    def path(self, signature: Any, codegen: Any) -> Path:
+    def path(self, signature: Signature, codegen: Codegen) -> Path:
         """Return the path of the file for a signature; codegen: numba's object that identifies the processor."""
         code = self.function.__code__
         cells = [cell.cell_contents for cell in self.function.__closure__ or ()]
@@ -54,7 +56,7 @@ class KernelCache:
         depends = (numba.__version__, sys.version, *source, str(signature), codegen.magic_tuple())
         return Path(self.cache_path, f"{self.stem}-{hashlib.sha256(repr(depends).encode()).hexdigest()[:32]}.kernel")
 
-    def load_overload(self, signature: Any, target_context: Any) -> CompileResult | None:
+    def load_overload(self, signature: Signature, target_context: BaseContext) -> CompileResult | None:
         """Return the compiled function from its file; None if this process has to compile the function.
 
         If there is no file, and another process is compiling the function, wait for that process and read its file.
@@ -70,7 +72,7 @@ class KernelCache:
                 found = self.read(path, signature, target_context)
         return found
 
-    def read(self, path: Path, signature: Any, target_context: Any) -> CompileResult | None:
+    def read(self, path: Path, signature: Signature, target_context: BaseContext) -> CompileResult | None:
         """Return the compiled function in a file; None if there is no such file or a damaged one."""
         try:
             data = path.read_bytes()
@@ -81,7 +83,7 @@ class KernelCache:
         except Exception:  # the file cannot be read, or this version of numba cannot load it
             return None
 
-    def save_overload(self, signature: Any, result: CompileResult) -> None:
+    def save_overload(self, signature: Signature, result: CompileResult) -> None:
         """Write a compiled function atomically; warn once if it cannot be written."""
         path = self.path(signature, result.codegen)
         try:
@@ -102,7 +104,8 @@ class KernelCache:
             finally:
                 part.unlink(missing_ok=True)
         except OSError as error:
-            warn_once(os.path.dirname(self.cache_path), os.strerror(error.errno or 0))
+            folder, reason = os.path.dirname(self.cache_path), os.strerror(error.errno or 0)
+            warn_once(f"compiled kernels cannot be kept in {folder} ({reason}): each process will compile them anew")
 
     def flush(self) -> None:
         """Remove all files of the function."""
@@ -120,7 +123,9 @@ def file_digest(path: Path, modified: int, size: int) -> bytes:
 
 
 @functools.cache
-def warn_once(folder: str, reason: str) -> None:
-    """Warn that compiled kernels cannot be saved in `folder`; repeated calls with equal arguments do nothing."""
-    text = f"compiled kernels cannot be kept in {folder} ({reason}): each process will compile them anew"
-    warnings.warn(text, RuntimeWarning, stacklevel=2)
+def warn_once(text: str) -> None:
+    """Warn of something that does not stop the program, once; also where the caller turns warnings into errors."""
+    try:
+        warnings.warn(text, RuntimeWarning, stacklevel=3)
+    except RuntimeWarning:
+        print(text, file=sys.stderr)

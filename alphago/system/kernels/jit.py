@@ -20,7 +20,7 @@ import pathlib
 from collections.abc import Callable
 from functools import partial
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 import numba
 import numpy as np
@@ -31,6 +31,8 @@ from numba.core.types.misc import unliteral
 from numba.extending import intrinsic
 
 from alphago.system.kernels.cache import KernelCache
+
+Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
 
 def cache_folder(package: pathlib.Path) -> str:
@@ -51,12 +53,12 @@ def cache_folder(package: pathlib.Path) -> str:
 CACHE_FOLDER = cache_folder(pathlib.Path(__file__).parents[2])
 
 
-def kernel(function: Callable[..., Any]) -> Any:
+def kernel(function: Kernel) -> Kernel:
     """Compile a function with numba so that Python and other kernels can call it; see the module for restrictions."""
     return compiled(function)
 
 
-def part(function: Callable[..., Any], **options: bool) -> Any:
+def part(function: Kernel, **options: bool) -> Kernel:
     """Compile a function that only kernels call; a call from Python raises TypeError.
 
     Without the wrapper for calls from Python, compilation takes a sixth less time.
@@ -71,7 +73,7 @@ def part(function: Callable[..., Any], **options: bool) -> Any:
     return made
 
 
-def inlined(function: Callable[..., Any]) -> Any:
+def inlined(function: Kernel) -> Kernel:
     """Compile a function as `part` does, and inline it into each caller.
 
     A call that is not inlined copies its arguments, which for a NamedTuple of arrays, such as a search tree, takes a
@@ -80,11 +82,11 @@ def inlined(function: Callable[..., Any]) -> Any:
     return part(function, forceinline=True)
 
 
-def refuse(name: str, *arguments: Any, **named: Any) -> None:
+def refuse(name: str, *arguments: object, **named: object) -> None:
     raise TypeError(f"{name} is a part of kernels, which Python cannot call")
 
 
-def specialise(template: Any, **kernels: Any) -> Any:
+def specialise(template: Any, **kernels: Any) -> FunctionType:
     """Return a copy of the Python function `template` in which some global names stand for kernels, or constants.
 
     kernels: the kernels and constants, by these names, first a kernel.
@@ -121,7 +123,7 @@ def compiled_once(kernel: Any) -> Any:
     return kernel
 
 
-def plain_type(argument: Any) -> Any:
+def plain_type(argument: types.Type) -> types.Type:
     """Return a numba type without its literal value, and int64 for narrower integer types."""
     plain: Any = unliteral(argument)
     return types.int64 if isinstance(plain, types.Integer) and plain.bitwidth < 64 else plain  # type: ignore[attr-defined]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from alphago.nn.model_files import LATEST, notes_of, read_weights
 from alphago.training.call.compact import make_compact
@@ -29,7 +30,7 @@ def divergence(run: Run) -> str:
     )
 
 
-def finish(run: Run, plan: Plan, *, stopped: bool, compact: bool, save: bool) -> None:
+def finish(run: Run, plan: Plan[Any], *, stopped: bool, compact: bool, save: bool) -> None:
     """Report the run's end; `plan.model` becomes its network.
 
     stopped: whether the call was stopped early.  compact: whether to make the folder compact.
@@ -56,7 +57,7 @@ def compact_folder(run: Run) -> str:
     """
     folder = run.folder
     run.count(compacted=run.counts.compacted + 1)
-    size = make_compact(folder, run.state(), run.stage.env.N)
+    size = make_compact(folder, run.state(), run.env.N)
     assert folder.config is not None
     entry = {"games": run.games, "kept_games": size.games, "of": size.games_before}
     folder.write_config(folder.config | {"compacted": [*folder.config["compacted"], entry]})

@@ -1,65 +1,139 @@
 """Begin a planned run, or continue it from its folder, and report how it begins."""
 
+import threading
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 from alphago.nn.inference.hardware import torch_device
 from alphago.nn.threads import Workers, one_torch_thread
-from alphago.training.call.plan import Plan, named
-from alphago.training.call.progress import RunProgress
+from alphago.training.call.plan import Plan, Settings, TrainCall, named, new_run, old_run
+from alphago.training.call.progress import RunProgress, SelfPlayProgress
 from alphago.training.history import METRICS, Row, read_rows, unreadable_lines
 from alphago.training.judge import JudgeSettings
 from alphago.training.judges.proof import expectation
 from alphago.training.learner import Learner, MakeLearner
-from alphago.training.memory import MemorySettings
-from alphago.training.parts import RUN
+from alphago.training.loop import train_loop
 from alphago.training.run import Run
 from alphago.training.runs.config import flat_settings, version_errors
 from alphago.training.runs.folder import LOGS, RunFolder
 from alphago.training.runs.state import State
 from alphago.training.selfplay import SelfPlay
+from alphago.training.selfplay_run import SelfPlayRun
+from alphago.training.settings.run_settings import RunSettings
 from alphago.training.source import MakeSource
 from alphago.training.watch.gpu_meter import GpuMeter
 from alphago.training.watch.live_report import usual_report
 from alphago.training.watch.report import Report, Reporter
 
+RunT = TypeVar("RunT", bound=Run)
 MEASURED_MINUTES = 0.5  # minutes of training from which a run's speed is estimated
 
 
-class RunParts(NamedTuple):
-    """The parts of a run that are no settings.
+class TrainingKind(ABC, Generic[Settings, RunT]):
+    """A kind of training: by self-play or on given games.
 
-    source, learner: create each stage's source of games, and the learner.
-    memory: the settings of each stage's memory; None for those of the run.  judges: judges in addition to the plan's.
-    command: the command that resumes the run, with `--folder`.  notes: sentences to report when the run begins.
+    learner: creates the learner.  notes: sentences to report when the run begins.
     """
 
-    source: MakeSource = SelfPlay
     learner: MakeLearner = Learner
-    memory: MemorySettings | None = None
-    judges: Sequence[JudgeSettings[Run]] = ()
-    command: str = "alphago train"
     notes: Sequence[str] = ()
+
+    @abstractmethod
+    def new_plan(self, call: TrainCall) -> Plan[Settings]:
+        """Return the plan of a new run; raise ValueError or TypeError for invalid arguments of the call."""
+
+    @abstractmethod
+    def resumed_plan(self, call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan[Settings]:
+        """Return the plan of a resumed run; config: the saved config of the run in `folder`.
+
+        Raises ValueError if the call changes a setting that a run cannot change.
+        """
+
+    @abstractmethod
+    def threads(self, plan: Plan[Settings]) -> int:
+        """Return the number of threads of the plan's run."""
+
+    @abstractmethod
+    def make_run(
+        self, plan: Plan[Settings], folder: RunFolder, learner: Learner, workers: Workers, **more: Any
+    ) -> RunT:
+        """Return the plan's run; more: see Run."""
+
+    @abstractmethod
+    def progress(self, run: RunT, plan: Plan[Settings]) -> RunProgress:
+        """Return the report that estimates the run's progress."""
+
+    @abstractmethod
+    def loop(self, run: RunT, stop: threading.Event) -> None:
+        """Train until the run is over; raise Stopped if `stop` is set within an iteration or a match."""
+
+
+class SelfPlayKind(TrainingKind[RunSettings, SelfPlayRun]):
+    """Training by self-play.
+
+    source, learner: create each stage's source of games, and the learner.
+    judges: judges in addition to the plan's.
+    """
+
+    def __init__(
+        self,
+        source: MakeSource = SelfPlay,
+        learner: MakeLearner = Learner,
+        judges: Sequence[JudgeSettings[SelfPlayRun]] = (),
+    ) -> None:
+        self.source = source
+        self.learner = learner
+        self.judges = judges
+
+    def new_plan(self, call: TrainCall) -> Plan[RunSettings]:
+        return self.judged(new_run(call))
+
+    def resumed_plan(self, call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan[RunSettings]:
+        return self.judged(old_run(call, config, folder))
+
+    def judged(self, plan: Plan[RunSettings]) -> Plan[RunSettings]:
+        """Return the plan with the further judges."""
+        return replace(plan, judges=[*plan.judges, *self.judges])
+
+    def threads(self, plan: Plan[RunSettings]) -> int:
+        return plan.settings.selfplay.groups
+
+    def make_run(
+        self, plan: Plan[RunSettings], folder: RunFolder, learner: Learner, workers: Workers, **more: Any
+    ) -> SelfPlayRun:
+        return SelfPlayRun(plan.env, plan.settings, folder, learner, workers, make_source=self.source, **more)
+
+    def progress(self, run: SelfPlayRun, plan: Plan[RunSettings]) -> RunProgress:
+        return SelfPlayProgress(run, plan.step_seconds)
+
+    def loop(self, run: SelfPlayRun, stop: threading.Event) -> None:
+        train_loop(run, stop)
 
 
 @contextmanager
 def open_run(
-    plan: Plan, folder: RunFolder, reports: Sequence[Report] | None, parts: RunParts, device: str
-) -> Iterator[tuple[Run, State | None]]:
+    plan: Plan[Settings],
+    folder: RunFolder,
+    reports: Sequence[Report] | None,
+    kind: TrainingKind[Settings, RunT],
+    device: str,
+) -> Iterator[tuple[RunT, State | None]]:
     """Begin the run of a plan, or continue it from its folder; close it after the `with` block.
 
     reports: as in `train`.  device: where to play and train.
     Yields the run, and the state from which it continues, whose notes tell of damaged files; None for a new run.
     """
-    settings, env, model = plan.settings, plan.env, plan.model
+    env, model = plan.env, plan.model
     with (
         one_torch_thread(),
-        Workers(settings.selfplay.groups) as workers,
+        Workers(kind.threads(plan)) as workers,
         GpuMeter() as meter,
-        usual_report(parts.command) as console,
+        usual_report() as console,
     ):
         state = None
         if folder.config is not None:
@@ -70,22 +144,12 @@ def open_run(
         reporter = Reporter(
             [console] if reports is None else reports, flat_settings(plan.config), rows, meter, expected
         )
-        judges = [*plan.judges, *parts.judges, *([plan.watch] if plan.watch else [])]
+        judges = [*plan.judges, *([plan.watch] if plan.watch else [])]
         made = [judge.make_judge(env, model, folder.path) for judge in judges]
-        learner = parts.learner(model, settings.learning, workers, torch_device(device))
+        learner = kind.learner(model, plan.settings.learning, workers, torch_device(device))
         with nullcontext() if state is None else version_errors(folder.path, "a state"):
-            run = Run(
-                env,
-                settings,
-                folder,
-                learner,
-                workers,
-                make_source=parts.source,
-                memory=parts.memory or settings.memory,
-                judges=made,
-                reporter=reporter,
-                device=device,
-                state=state,
+            run = kind.make_run(
+                plan, folder, learner, workers, judges=made, reporter=reporter, device=device, state=state
             )
         with closing(run):
             if state is None:
@@ -97,16 +161,18 @@ def open_run(
             yield run, state
 
 
-def begin(run: Run, plan: Plan, notes: Sequence[str], *, is_new: bool) -> None:
+def begin(
+    run: RunT, plan: Plan[Settings], kind: TrainingKind[Settings, RunT], notes: Sequence[str], *, is_new: bool
+) -> None:
     """Start the reports, and report how the run begins; notes: sentences to report first."""
     run.reporter.metrics = run.reporter.metrics or {"games": run.games, "steps": run.learner.steps}
-    run.reporter.start(run.folder.path, flat_settings(plan.config), RunProgress(run, plan.step_seconds))
+    run.reporter.start(run.folder.path, flat_settings(plan.config), kind.progress(run, plan))
     if run.device != "cpu":
         run.note(f"boards and network are on {run.device}")
     run.note(*notes, *(news_of_beginning(run, plan) if is_new else news_of_going_on(run, plan)))
 
 
-def news_of_beginning(run: Run, plan: Plan) -> list[str]:
+def news_of_beginning(run: Run, plan: Plan[Any]) -> list[str]:
     """Return sentences about a new run."""
     height, width = run.goal.plane_shape
     return [
@@ -116,14 +182,14 @@ def news_of_beginning(run: Run, plan: Plan) -> list[str]:
     ]
 
 
-def news_of_going_on(run: Run, plan: Plan) -> list[str]:
+def news_of_going_on(run: Run, plan: Plan[Any]) -> list[str]:
     """Return sentences about a run that continues, and log its changed settings in config.json."""
     folder = run.folder
     where = f"after {run.games} games and {run.clock.seconds / 60:.1f} minutes of training"
     news = list(filter(None, (unreadable_lines(folder.path / name) for name in LOGS)))
     news += [f"{name} is {named(now)!r} from now on, not {named(was)!r}" for name, (was, now) in plan.changes.items()]
     if plan.changes:
-        folder.write_config(plan.config | {"changes": [*plan.config["changes"], *log_changes(plan.changes, run.games)]})
+        folder.write_config(plan.config | {"changes": [*plan.config["changes"], *log_changes(plan, run.games)]})
     if run.is_proved:
         news.append(f"this run ended {where}, with its proof; to prolong it, set a stronger opponent (until) or None")
     elif run.is_over:
@@ -136,7 +202,7 @@ def news_of_going_on(run: Run, plan: Plan) -> list[str]:
     return news
 
 
-def estimate(plan: Plan, metrics: Row) -> str | None:
+def estimate(plan: Plan[Any], metrics: Row) -> str | None:
     """Return a sentence that estimates when the network beats the opponent `plan.until`.
 
     plan: the run's plan.  metrics: an iteration's row of metrics.jsonl.
@@ -149,16 +215,17 @@ def estimate(plan: Plan, metrics: Row) -> str | None:
     return expectation(metrics, plan.positions_to_beat, plan.until.name)
 
 
-def log_changes(changes: Mapping[str, tuple[Any, Any]], games: int) -> list[dict[str, Any]]:
-    """Return entries for the list "changes" in config.json, one for each changed setting.
+def log_changes(plan: Plan[Any], games: int) -> list[dict[str, Any]]:
+    """Return entries for the list "changes" in config.json, one for each changed setting of the plan.
 
-    changes: for each changed setting, its old and its new value.  games: number of games of the run so far.
+    games: number of games of the run so far.
     """
+    settings = plan.tree.entries
 
     def plain(name: str, value: Any) -> Any:
         if name == "until":
             return None if value is None else asdict(value)
-        return RUN.plain_value(name, value)
+        return plan.tree.plain_value(name, value) if name in settings else value
 
-    pairs = {name: [plain(name, value) for value in pair] for name, pair in changes.items()}
+    pairs = {name: [plain(name, value) for value in pair] for name, pair in plan.changes.items()}
     return [{"games": games, "setting": name, "was": was, "now": now} for name, (was, now) in pairs.items()]

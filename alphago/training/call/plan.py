@@ -3,9 +3,10 @@
 import contextlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Generic, NoReturn, TypeVar
 
 import torch
 
@@ -17,17 +18,20 @@ from alphago.env.games import require_go
 from alphago.mcts.evaluator import as_network
 from alphago.nn.inference.hardware import find_device
 from alphago.nn.net import NeuralNet, build_net
+from alphago.system.settings_tree import SettingsTree
 from alphago.system.validation import UNSET, Unset, is_int
 from alphago.training.curriculum import lessons
 from alphago.training.judge import JudgeSettings
 from alphago.training.judges.proof import Opponent
-from alphago.training.judges.watched import make_watched
-from alphago.training.judges.watcher import Watch
-from alphago.training.parts import RUN
-from alphago.training.precision import choose_precision
+from alphago.training.judges.watcher import Watch, watch_of
+from alphago.training.precision import choose_precision, inference_dtype
 from alphago.training.recipes import FEW_GAMES, RECIPES, Recipe, named_recipe, recipe_for
+from alphago.training.run_parts import RUN
 from alphago.training.runs.config import VERSION, other_version, version_errors
-from alphago.training.settings.run_settings import RunSettings
+from alphago.training.runs.going_on import how_to_continue
+from alphago.training.settings.run_settings import AnyRunSettings, RunSettings
+
+Settings = TypeVar("Settings", bound=AnyRunSettings)
 
 
 @dataclass(frozen=True)
@@ -51,9 +55,9 @@ class TrainCall:
     def of(
         cls,
         env: GameEnv,
-        num_games: int | Unset | None,
-        settings: Mapping[str, Any],
+        num_games: int | Unset | None = UNSET,
         *,
+        settings: Mapping[str, Any],
         preset: str | None = None,
         model: NeuralNet | str | Path | None = None,
         sizes: Mapping[str, int | None],
@@ -101,14 +105,15 @@ class TrainCall:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Generic[Settings]):
     """All that is needed to start a run, new or resumed."""
 
     env: GameEnv
-    settings: RunSettings
+    settings: Settings
     model: NeuralNet  # the network; a resumed run takes its weights from the saved state
     until: Opponent | None
     config: dict[str, Any]  # the contents of config.json
+    tree: SettingsTree[Settings]  # has the settings by keyword
     positions_to_beat: int = 0  # number of positions after which a run with this recipe beat `until`; 0 if unknown
     judges: Sequence[JudgeSettings[Any]] = ()
     watch: Watch | None = None
@@ -117,37 +122,58 @@ class Plan:
     step_seconds: float | None = None  # measured seconds of a gradient step, for new runs on a CPU
 
 
-def new_run(call: TrainCall) -> Plan:
+def new_run(call: TrainCall) -> Plan[RunSettings]:
     """Return the plan of a new run; raise ValueError or TypeError for invalid arguments of the call."""
     env = call.env
     recipe = recipe_for(env) if call.preset is None else named_recipe(call.preset)
     if call.preset is None and is_int(call.num_games, 1):
         recipe = recipe.for_games(call.num_games)
+    if call.preset is not None and recipe.game != env.name and recipe.settings.get("curriculum"):
+        raise ValueError(f"preset must be a recipe for {env.name}, got {call.preset!r}, which is for {recipe.game}")
     settings = call.merge(recipe).filled(call.device)  # once: a resumed run keeps the values on any device
-    model = call.model
-    if model is None:
-        with seeded(settings.seed):
-            model = NeuralNet(env, **{**recipe.network, **call.sizes})
-    notes = [recipe.note] if recipe.note else []
-    if model.env != env:
-        notes.append(f"the model is for {model.env}: its weights learn {env}, for which a network is returned")
-    model = fitted(model, env)
+    model, notes = new_network(call, recipe.network, settings.seed)
     check_boards(env, settings, model)
     until = check_opponent(None if isinstance(call.until, Unset) else call.until, env)
     step_seconds = None
     if call.device == "cpu":
-        settings, step_seconds = choose_precision(env, model, settings)
-    config = {
+        learning, step_seconds = choose_precision(env, model, settings.learning, settings.selfplay.groups)
+        dtype = inference_dtype(env, model, settings.selfplay_dtype)
+        settings = replace(settings, learning=learning, selfplay_dtype=dtype)
+    config = {**run_config(env, model), **changeable(settings, until), "recipe": recipe_name(recipe)}
+    positions = recipe.positions_to_beat(until.name, env) if until else 0
+    judges, watch = judges_of(settings, until), watch_of(settings.watch, env)
+    notes = [*([recipe.note] if recipe.note else []), *notes]
+    return Plan(
+        env, settings, model, until, config, RUN, positions, judges, watch, tuple(notes), step_seconds=step_seconds
+    )
+
+
+def new_network(call: TrainCall, usual: Mapping[str, Any], seed: int) -> tuple[NeuralNet, list[str]]:
+    """Return the network of a new run, and sentences about it for a report.
+
+    usual: keywords of NeuralNet that apply where the call gives none.
+    """
+    env, model = call.env, call.model
+    if model is None:
+        with seeded(seed):
+            model = NeuralNet(env, **{**usual, **call.sizes})
+    if model.env == env:
+        return model, []
+    note = f"the model is for {model.env}: its weights learn {env}, for which a network is returned"
+    return fitted(model, env), [note]
+
+
+def run_config(env: GameEnv, model: NeuralNet) -> dict[str, Any]:
+    """Return the config of a new run, without its settings."""
+    return {
         "version": VERSION,
         "game": env.name,
         "env": env.config,
         "network": model.config,
-        **changeable(settings, until),
+        "until": None,
+        "changes": [],
+        "compacted": [],
     }
-    config |= {"recipe": recipe_name(recipe), "changes": [], "compacted": []}
-    positions = recipe.positions_to_beat(until.name, env) if until else 0
-    judges, watch = judges_of(settings, until), watch_of(settings, env)
-    return Plan(env, settings, model, until, config, positions, judges, watch, tuple(notes), step_seconds=step_seconds)
 
 
 def recipe_name(recipe: Recipe) -> str:
@@ -158,7 +184,7 @@ def recipe_name(recipe: Recipe) -> str:
     return names[0] if names else recipe.note or "the one of all other games"
 
 
-def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
+def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan[RunSettings]:
     """Return the plan of a resumed run.
 
     Settings that the call leaves unset keep their saved values.  A setting that is set to None loses its saved value.
@@ -166,36 +192,14 @@ def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
     config: the saved config of the run in `folder`.
     Raises ValueError if the call changes a setting that a run cannot change; the message has both values.
     """
-    env, network = call.env, config["network"]
-
-    def differs(name: str, was: Any, now: Any) -> NoReturn:
-        raise ValueError(f"the run in {folder} has {name} {was!r}, got {now!r}: choose another folder")
-
-    if env.name != config["game"]:
-        differs("game", config["game"], env.name)
-    if other := config["env"].keys() ^ env.config.keys():
-        raise other_version(folder, "a game", ", ".join(sorted(other)))
-    compare(config["env"], env.config, differs)
+    env = call.env
+    check_kind(config, folder, given=False)
     recipe = named_recipe(call.preset) if call.preset is not None else None
-    model = call.model
-    if model is None:
-        compare(network, {**(recipe.network if recipe else {}), **call.sizes}, differs)
-        with version_errors(folder, "a network"), seeded(0):  # the state has the weights
-            if network["custom"]:
-                slots = ", ".join(f"{slot}={name}" for slot, name in network["custom"].items())
-                raise ValueError(
-                    f"the run in {folder} has a network with custom modules ({slots}): pass one like it as model=…"
-                )
-            model = build_net(network, env)
-    model = fitted(model, env)
-    compare(network, model.config, differs)
-
+    model = resumed_network(call, config, folder, recipe.network if recipe else {})
     with version_errors(folder, "settings"):
         before = RUN.load(config["settings"], call.settings, f"the run in {folder}")
     settings = call.merge(recipe, before).filled(call.device, before)
-    changes = RUN.changes(before, settings)
-    for name in RUN.structural(before, settings):
-        differs(name, *map(named, changes[name]))
+    changes = changed_settings(RUN, before, settings, folder)
     check_boards(env, settings, model)
     with version_errors(folder, "an opponent"):
         was_until = Opponent(**config["until"]) if config["until"] else None
@@ -205,8 +209,65 @@ def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan:
     recipe = recipe or (recipe_for(env) if settings.num_games is None else None)
     positions = recipe.positions_to_beat(until.name, env) if recipe and until else 0
     new = {**config, **changeable(settings, until)}
-    judges, watch = judges_of(settings, check_opponent(until, env)), watch_of(settings, env)
-    return Plan(env, settings, model, until, new, positions, judges, watch, changes=changes)
+    judges, watch = judges_of(settings, check_opponent(until, env)), watch_of(settings.watch, env)
+    return Plan(env, settings, model, until, new, RUN, positions, judges, watch, changes=changes)
+
+
+def check_kind(config: Mapping[str, Any], folder: Path, *, given: bool) -> None:
+    """Raise ValueError unless the run in a folder learns from given games, or from self-play, as asked."""
+    if ("given" in config) != given:
+        raise ValueError(
+            f"the run in {folder} must be one of {'given games' if given else 'self-play'}, and is resumed by "
+            f"`{how_to_continue(folder)}`"
+        )
+
+
+def differs(folder: Path, name: str, was: Any, now: Any) -> NoReturn:
+    """Raise the error for a setting that the run in a folder must keep; was, now: its value, and the call's."""
+    raise ValueError(f"the run in {folder} has {name} {was!r}, got {now!r}: choose another folder")
+
+
+def resumed_network(
+    call: TrainCall, config: Mapping[str, Any], folder: Path, usual: Mapping[str, Any] | None = None
+) -> NeuralNet:
+    """Return the network of a resumed run, whose weights the saved state has.
+
+    config: the saved config of the run in `folder`.  usual: the keywords of NeuralNet that the call's recipe gives.
+    Raises ValueError if the run has another game or network than the call.
+    """
+    env, network = call.env, config["network"]
+    refuse = partial(differs, folder)
+    if env.name != config["game"]:
+        refuse("game", config["game"], env.name)
+    if other := config["env"].keys() ^ env.config.keys():
+        raise other_version(folder, "a game", ", ".join(sorted(other)))
+    compare(config["env"], env.config, refuse)
+    model = call.model
+    if model is None:
+        compare(network, {**(usual or {}), **call.sizes}, refuse)
+        with version_errors(folder, "a network"), seeded(0):  # the state has the weights
+            if network["custom"]:
+                slots = ", ".join(f"{slot}={name}" for slot, name in network["custom"].items())
+                raise ValueError(
+                    f"the run in {folder} has a network with custom modules ({slots}): pass one like it as model=…"
+                )
+            model = build_net(network, env)
+    model = fitted(model, env)
+    compare(network, model.config, refuse)
+    return model
+
+
+def changed_settings(
+    tree: SettingsTree[Settings], before: Settings, after: Settings, folder: Path
+) -> dict[str, tuple[Any, Any]]:
+    """Return the old and the new value of each setting that differs, by keyword.
+
+    Raises ValueError if the run in `folder` must keep one of them.
+    """
+    changes = tree.changes(before, after)
+    for name in tree.structural(before, after):
+        differs(folder, name, *map(named, changes[name]))
+    return changes
 
 
 def named(value: Any) -> Any:
@@ -217,12 +278,6 @@ def named(value: Any) -> Any:
 def judges_of(settings: RunSettings, until: Opponent | None) -> list[JudgeSettings[Any]]:
     """Return the settings of a run's judges."""
     return [*settings.judges, *([until] if until else [])]
-
-
-def watch_of(settings: RunSettings, env: GameEnv) -> Watch | None:
-    """Return what tests a run's networks by the setting `watch`; None for nothing.  Raises as `make_watched` does."""
-    watch = settings.watch
-    return None if watch is None else Watch(make_watched(watch.opponents, env), watch.share)
 
 
 def changeable(settings: RunSettings, until: Opponent | None) -> dict[str, Any]:

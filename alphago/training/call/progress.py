@@ -1,10 +1,13 @@
 """The progress of a run: its share, the current activity, and an estimate of the remaining time."""
 
+from collections import deque
 from typing import NamedTuple
 
+from alphago.env.games import selfplay_game
 from alphago.system.stopwatch import EXAMINATION, MATCHES, OPTIMIZER, PLAYING, PUBLISHING, SAMPLING, SAVING
 from alphago.training.history import Row
 from alphago.training.run import Run
+from alphago.training.selfplay_run import SelfPlayRun
 from alphago.training.watch.report import Progress, ProgressReport
 
 LATEST = 6  # number of latest iterations over which the speed is averaged
@@ -32,13 +35,48 @@ class Speed(NamedTuple):
 class RunProgress(ProgressReport):
     """A report that estimates a run's progress; calling it, at any time and from any thread, returns the progress.
 
-    The remaining time is estimated from the remaining moves and gradient steps and the speed of the latest iterations.
+    The remaining time is estimated from the remaining games and the speed of the latest iterations.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.ends = deque([(run.games, run.clock.seconds)], LATEST + 1)  # games and seconds at the ends of iterations
+
+    def iteration(self, metrics: Row) -> None:
+        self.ends.append((metrics["games"], metrics["seconds"]))
+
+    def __call__(self) -> Progress:
+        """Return the progress of the run at this moment."""
+        run = self.run
+        remaining, now = self.remaining(), run.clock.seconds
+        share = run.progress if remaining is None else now / max(now + remaining, 1e-9)
+        kind, seconds = run.stopwatch.current
+        return Progress(min(1.0, share), remaining, ACTIVITIES.get(kind, ""), seconds)
+
+    def remaining(self) -> float | None:
+        """Return the estimated seconds until the run ends; None while the speed is unknown."""
+        clock, settings = self.run.clock, self.run.settings
+        times = [] if settings.max_minutes is None else [max(0.0, clock.limit - clock.seconds)]
+        if settings.num_games is not None and (seconds := self._until(settings.num_games)) is not None:
+            times.append(seconds)
+        return min(times, default=None)
+
+    def _until(self, games: int) -> float | None:
+        """Estimate the seconds until `games` games are trained on; None while the speed is unknown."""
+        (first, began), (last, ended) = self.ends[0], self.ends[-1]
+        return (games - last) * (ended - began) / (last - first) if last > first else None
+
+
+class SelfPlayProgress(RunProgress):
+    """The progress of a run of self-play, estimated from the remaining moves and gradient steps.
 
     step_seconds: assumed seconds of a gradient step until the first ones are measured; None if unknown.
     """
 
-    def __init__(self, run: Run, step_seconds: float | None = None) -> None:
-        self.run = run
+    run: SelfPlayRun
+
+    def __init__(self, run: SelfPlayRun, step_seconds: float | None = None) -> None:
+        super().__init__(run)
         self.step_seconds = step_seconds
         self.speeds: tuple[Speed, ...] = ()
         self.games_before = self.games_so_far = run.games
@@ -59,22 +97,6 @@ class RunProgress(ProgressReport):
             self.finished += games
             self.plies += games * metrics["game_length"]
 
-    def __call__(self) -> Progress:
-        """Return the progress of the run at this moment."""
-        run = self.run
-        remaining, now = self.remaining(), run.clock.seconds
-        share = run.progress if remaining is None else now / max(now + remaining, 1e-9)
-        kind, seconds = run.stopwatch.current
-        return Progress(min(1.0, share), remaining, ACTIVITIES.get(kind, ""), seconds)
-
-    def remaining(self) -> float | None:
-        """Return the estimated seconds until the run ends; None while the speed is unknown."""
-        clock, settings = self.run.clock, self.run.settings
-        times = [] if settings.max_minutes is None else [max(0.0, clock.limit - clock.seconds)]
-        if settings.num_games is not None and (seconds := self._until(settings.num_games)) is not None:
-            times.append(seconds)
-        return min(times, default=None)
-
     def _until(self, games: int) -> float | None:
         """Estimate the seconds until `games` games are played and trained on; None while the speed is unknown."""
         run, settings = self.run, self.run.settings
@@ -91,7 +113,7 @@ class RunProgress(ProgressReport):
             return None
         # Of the games in parallel the shortest end first, so the usual length counts as one game for each of them.
         side_by_side = run.settings.side_by_side(run.games)
-        length = (self.plies + side_by_side * run.goal.usual_length) / (self.finished + side_by_side)
+        length = (self.plies + side_by_side * selfplay_game(run.goal).usual_length) / (self.finished + side_by_side)
         begun_before = min(self.games_before, side_by_side) / 2 * length  # moves of games begun before this object
         moves_left = max(0.0, (games - self.games_before) * length - begun_before - self.moves - moves)
         moves_left += min(moves_left, side_by_side / 2 * length)  # the last games have the cores to themselves

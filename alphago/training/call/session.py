@@ -9,20 +9,20 @@ from typing import Any, NamedTuple
 
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.warm_up import warm_up
-from alphago.nn.inference.gpu import translate_out_of_memory
+from alphago.nn.inference.gpu_forms import translate_out_of_memory
 from alphago.nn.net import NeuralNet
+from alphago.system.files import user_path
 from alphago.system.live_bar import LiveBar
 from alphago.system.validation import UNSET, Unset, check_positive, checks_keywords
 from alphago.training.call.compact import check_network
 from alphago.training.call.ending import explain_divergence, finish
-from alphago.training.call.opening import RunParts, begin, open_run
-from alphago.training.call.plan import Plan, TrainCall, new_run, old_run
+from alphago.training.call.opening import RunT, SelfPlayKind, TrainingKind, begin, open_run
+from alphago.training.call.plan import Plan, Settings, TrainCall
 from alphago.training.judges.proof import Opponent
 from alphago.training.learner import Learner, MakeLearner
-from alphago.training.loop import train_loop
 from alphago.training.metrics import OTHER
-from alphago.training.parts import RUN
 from alphago.training.run import Stopped
+from alphago.training.run_parts import RUN
 from alphago.training.runs.config import holds_run
 from alphago.training.runs.folder import RunFolder, default_folder, new_folder
 from alphago.training.selfplay import SelfPlay
@@ -95,8 +95,8 @@ def train(
         learner: creates the learner (see `alphago.training.learner`).  By default this process takes the gradient
             steps; another class may share them with other processes.
         settings: settings of the run, by name: those of RunSettings, of its groups SelfPlaySettings and
-            LearningSettings, and of its parts (see `alphago.training.parts`).  With a `gate`, the run saves and returns
-            the best network instead of the latest.
+            LearningSettings, and of its parts (see `alphago.training.run_parts`).  With a `gate`, the run saves and
+            returns the best network instead of the latest.
 
     Raises:
         ValueError: if a value is out of range, or a call changes a setting that a resumed run cannot change.
@@ -108,8 +108,10 @@ def train(
     """
     check_env(env)
     sizes = {"tower_height": tower_height, "channels": channels}
-    call = TrainCall.of(env, num_games, settings, preset=preset, model=model, sizes=sizes, until=until, device=device)
-    return train_run(call, Slice(folder, reports, stop_after, compact), RunParts(source, learner))
+    call = TrainCall.of(
+        env, num_games, settings=settings, preset=preset, model=model, sizes=sizes, until=until, device=device
+    )
+    return train_run(call, Slice(folder, reports, stop_after, compact), SelfPlayKind(source, learner))
 
 
 class Slice(NamedTuple):
@@ -124,19 +126,19 @@ class Slice(NamedTuple):
     compact: bool = False
 
 
-def train_run(call: TrainCall, this: Slice, parts: RunParts) -> NeuralNet:
+def train_run(call: TrainCall, this: Slice, kind: TrainingKind[Settings, RunT]) -> NeuralNet:
     """Train a network and return it; `train` and `train_supervised` call this function."""
     began = time.monotonic()
     check_reports(this.reports)
     minutes = this.stop_after
     deadline = None if minutes is None else began + 60 * check_positive("stop_after, in minutes,", minutes)
-    with opened(call, this) as (folder, plan):
-        notes, devices = list(parts.notes), devices_of(call, plan.model)
+    with opened(call, this, kind) as (folder, plan):
+        notes, devices = list(kind.notes), devices_of(call, plan.model)
         for device in devices:
             stop = threading.Event()
             try:
                 with translate_out_of_memory(), stopped_by_interrupt(stop), stopped_at(deadline, stop):
-                    train_on(device, plan, folder, this, parts, notes=notes, stop=stop)
+                    train_on(device, plan, folder, this, kind, notes=notes, stop=stop)
                 break
             except MemoryError as error:
                 if device == devices[-1]:
@@ -163,20 +165,22 @@ def devices_of(call: TrainCall, model: NeuralNet) -> list[str]:
 
 
 @contextmanager
-def opened(call: TrainCall, this: Slice) -> Iterator[tuple[RunFolder, Plan]]:
+def opened(
+    call: TrainCall, this: Slice, kind: TrainingKind[Settings, RunT]
+) -> Iterator[tuple[RunFolder, Plan[Settings]]]:
     """Open the run's folder, and plan the run: a new one before anything is written, where it may turn out invalid."""
     name = f"{call.env.name}{call.env.N}"
-    path = default_folder(name) if this.folder is None else Path(this.folder)
+    path = default_folder(name) if this.folder is None else user_path(this.folder)
     compiles = warm_up() is not None
     first = "compiling, once on this machine"
     quiet = this.reports is not None or not compiles
     with LiveBar(desc=first, bar_format="{desc}: {elapsed}", leave=False, disable=quiet):
-        plan = None if holds_run(path) else new_run(call)
+        plan = None if holds_run(path) else kind.new_plan(call)
     if plan is not None and this.compact:
         check_network(plan.model)
     with RunFolder(new_folder(name) if this.folder is None else path) as folder:
         if folder.config is not None:
-            plan = old_run(call, folder.config, path)
+            plan = kind.resumed_plan(call, folder.config, path)
         assert plan is not None
         if this.compact:
             check_network(plan.model)
@@ -185,10 +189,10 @@ def opened(call: TrainCall, this: Slice) -> Iterator[tuple[RunFolder, Plan]]:
 
 def train_on(
     device: str,
-    plan: Plan,
+    plan: Plan[Settings],
     folder: RunFolder,
     this: Slice,
-    parts: RunParts,
+    kind: TrainingKind[Settings, RunT],
     *,
     notes: Sequence[str],
     stop: threading.Event,
@@ -197,10 +201,10 @@ def train_on(
 
     notes: sentences to report when the run begins.
     """
-    with open_run(plan, folder, this.reports, parts, device) as (run, state), explain_divergence(run):
+    with open_run(plan, folder, this.reports, kind, device) as (run, state), explain_divergence(run):
         damage = [] if state is None else state.notes
-        begin(run, plan, [*notes, *damage], is_new=state is None)
+        begin(run, plan, kind, [*notes, *damage], is_new=state is None)
         anything_to_do = bool(damage) or not run.is_over or any(judge.due(run) for judge in run.judges)
         with suppress(Stopped), run.stopwatch.running(OTHER):
-            train_loop(run, stop)
+            kind.loop(run, stop)
         finish(run, plan, stopped=stop.is_set(), compact=this.compact, save=anything_to_do)

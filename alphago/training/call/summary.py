@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from alphago.env.games import GAMES, is_packaged
 from alphago.nn.model_files import LATEST, ModelError, read_description, read_weights
 from alphago.nn.net import load_model
 from alphago.training.history import EVALUATIONS, METRICS, Row, number, opponent_name, read_rows
 from alphago.training.runs.config import flat_settings, game_of, read_config
+from alphago.training.runs.going_on import how_to_continue
 
 PROVED = "proved to be stronger"
 LOSSES = ("policy_loss", "value_loss", "ownership_loss", "score_loss")
@@ -32,15 +32,16 @@ def run_summary(folder: Path) -> dict[str, Any]:
     return {
         "game": game_text(config),
         **(network_facts(folder / LATEST) if (folder / LATEST).exists() else {}),
-        "recipe": config.get("recipe") or "none",
+        **({"learns from": config["given"]["dataset"] or "given games"} if "given" in config else {}),
+        **({"recipe": config["recipe"] or "none"} if "recipe" in config else {}),
         "games": of_total(f"{number(last, 'games') or 0:.0f}", settings.get("num_games")),
         "minutes of training": of_total(f"{seconds / 60:.1f}", settings.get("max_minutes")),
         "positions": int(number(last, "positions") or 0),
         "gradient steps": int(number(last, "steps") or 0),
-        "readouts": settings.get("readouts"),
+        **({"readouts": settings["readouts"]} if "readouts" in settings else {}),
         "opponent (until)": (config["until"] or {}).get("name", "none"),
         "over": over or "no",
-        "to go on": how_to_go_on(folder, game_flag(config["game"], folder / LATEST), settings, over, last),
+        "to go on": how_to_continue(folder, longer_by(settings, over, last)),
         **latest_losses(rows),
         **match_facts(matches),
     }
@@ -100,30 +101,19 @@ def why_over(settings: Mapping[str, Any], games: float, seconds: float, matches:
     return "".join(f"yes, {PROVED} than {row['opponent']}" for row in proofs if row["sprt"] == "accept")
 
 
-def game_flag(name: str, path: Path) -> str:
-    """Return the option " --game MODULE:CLASS" of a custom game; "" for a game of the package.
+def longer_by(settings: Mapping[str, Any], over: str, last: Row) -> str:
+    """Return the options that prolong a run if it is over, else "".
 
-    name: the game's name.  path: the network's file, which names the game's class.
-    """
-    if name in GAMES and is_packaged(GAMES[name]):
-        return ""
-    return f" --game {read_description(path)['reference']}" if path.exists() else " --game MODULE:CLASS"
-
-
-def how_to_go_on(folder: Path, flag: str, settings: Mapping[str, Any], over: str, last: Row) -> str:
-    """Return the command that continues a run, with a larger limit if the run is over.
-
-    flag: the result of `game_flag`.  settings: the run's settings, as in config.json.
+    settings: the run's settings, see `flat_settings`.
     over: the result of `why_over`.  last: the newest row of metrics.jsonl.
     """
-    command = f"alphago train{flag} --folder {folder}"
     if PROVED in over:
-        return f"{command} --until none"
-    return f"{command} {longer(settings, number(last, 'games') or 0)}" if over else command
+        return "--until none"
+    return longer(settings, number(last, "games") or 0) if over else ""
 
 
 def longer(settings: Mapping[str, Any], games: float) -> str:
-    """Return the option of `alphago train` that doubles the limit (of games or of time) that a run has reached.
+    """Return the option that doubles the limit (of games or of time) that a run has reached.
 
     games: the run's number of games.
     """
@@ -148,9 +138,10 @@ def match_facts(matches: Sequence[Row]) -> dict[str, str]:
     """
     facts = {}
     for row in matches:
-        rate, low, high = (number(row, name) for name in ("win_rate", "low", "high"))
-        if None not in (rate, low, high):
-            share = f"{rate:.1%} of {row['played']} games ({low:.1%} to {high:.1%}), after {row['games']} games"
+        rate, low, high, played = (number(row, name) for name in ("win_rate", "low", "high", "played"))
+        if None not in (rate, low, high, played):
+            after = f"after {number(row, 'games') or 0:.0f} games"
+            share = f"{rate:.1%} of {played:.0f} games ({low:.1%} to {high:.1%}), {after}"
             facts[f"against {opponent_name(row)}"] = share
     decisions = [row for row in matches if "accepted" in row]
     for judge in dict.fromkeys(row.get("judge") for row in decisions):

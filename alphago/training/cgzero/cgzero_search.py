@@ -5,7 +5,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from alphago.env.game import GameBatch
+from alphago.env.batch import GameBatch
 from alphago.mcts.puct import Puct, PuctRule, only_legal
 from alphago.mcts.rule import choose_actions
 from alphago.mcts.tree import Tree, Wave

@@ -22,7 +22,7 @@ from alphago.system.validation import check_ranges, setting, settings
 from alphago.training.cgzero.lineup import CGZeroGames, Shares, lineup
 from alphago.training.cgzero.pool import SamplePool
 from alphago.training.judges.candidate import Terms, log_match, play_candidate
-from alphago.training.run import Run
+from alphago.training.selfplay_run import SelfPlayRun
 from alphago.training.source import Company
 
 PREFIX = "champion."  # prefix of the networks' tensors in a run's state, before the network's number
@@ -157,7 +157,7 @@ class ChampionKeeper:
         alone = max(self.champions.least_share, mixed * lost)
         return Shares(alone, mixed - alone, self.champions.recent_share)
 
-    def due(self, run: Run) -> bool:
+    def due(self, run: SelfPlayRun) -> bool:
         """Return whether the latest network should play the champions now."""
         if run.learner.steps <= self.judged_steps:
             return False
@@ -167,7 +167,7 @@ class ChampionKeeper:
         return run.games // every > self.judged_games // every
 
     @MATCHES
-    def judge(self, run: Run, stop: threading.Event) -> bool:
+    def judge(self, run: SelfPlayRun, stop: threading.Event) -> bool:
         """Play matches of the latest network, the candidate, against both champions, and replace champions if it wins.
 
         The candidate becomes the best network if its win rate against the best is at least `Champions.win_rate`.  The
@@ -227,7 +227,7 @@ class ChampionKeeper:
         """Return the networks' numbers and the judge's counters, which `restore` needs, as plain data."""
         return {"networks": sorted(self.nets), **{name: getattr(self, name) for name in FIELDS}}
 
-    def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
+    def restore(self, run: SelfPlayRun, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
         """Continue from the saved `tensors` and `state`.
 
         If `state` is None, the saved run had no champions, and the latest network becomes both champions.

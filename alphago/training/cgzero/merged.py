@@ -94,9 +94,13 @@ class MergedSamples:
         weight, known = sample.weight, sample.weight * sample.ended
         policy = np.maximum(sample.policy, 0)  # numbers below 0 mark illegal actions
         added = Sums(
-            weight, weight[:, None] * policy, weight * sample.value,
-            known, known * sample.score, known[:, None] * sample.ownership,
-        )  # fmt: skip
+            weight,
+            weight[:, None] * policy,
+            weight * sample.value,
+            known,
+            known * sample.score,
+            known[:, None] * sample.ownership,
+        )
         for sums, more in zip(self._sums, added, strict=True):
             np.add.at(sums, rows, more)  # in order, so that the sums do not depend on the split into calls
 

@@ -13,7 +13,7 @@ from alphago.arena.sprt import Sprt, pair_scores
 from alphago.env.game import GameEnv
 from alphago.mcts.search_forms import SELF_PLAY, SearchForm
 from alphago.nn.net import NeuralNet
-from alphago.training.run import Run
+from alphago.training.selfplay_run import SelfPlayRun
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 
 AT_ONCE = 20  # games between two evaluations of the sequential test, and between two checks of `stop`
@@ -34,7 +34,7 @@ class Terms(NamedTuple):
     sprt: tuple[float, float] | None = None
 
 
-def play_candidate(run: Run, opponent: NeuralNet, terms: Terms, seed: int, stop: threading.Event) -> "Match":
+def play_candidate(run: SelfPlayRun, opponent: NeuralNet, terms: Terms, seed: int, stop: threading.Event) -> "Match":
     """Play a match of the run's latest network against `opponent`, on the board of its stage, and return it.
 
     seed: as in `Match.play`.
@@ -42,13 +42,13 @@ def play_candidate(run: Run, opponent: NeuralNet, terms: Terms, seed: int, stop:
     """
     readouts = run.settings.selfplay.readouts if terms.readouts is None else terms.readouts
     search = match_search(run.settings.selfplay)
-    match = Match((run.learner.net, opponent), run.stage.env, readouts, terms, run.device, search)
+    match = Match((run.learner.net, opponent), run.env, readouts, terms, run.device, search)
     while not match.is_over:
         match.play(seed, stop)
     return match
 
 
-def log_match(run: Run, match: "Match", row: Mapping[str, Any], name: str) -> None:
+def log_match(run: SelfPlayRun, match: "Match", row: Mapping[str, Any], name: str) -> None:
     """Save the games of a finished match in the run's folder, log the match, and report it.
 
     row: the first entries of the match's row in evaluations.jsonl: the run's standing, "judge", "opponent", and, if the
@@ -57,10 +57,18 @@ def log_match(run: Run, match: "Match", row: Mapping[str, Any], name: str) -> No
     """
     games, (low, high) = len(match.outcomes), wilson(match.win_rate, len(match.outcomes))
     run.folder.keep_match(name, run.games, match.env, match.results)
-    run.add_match({
-        **row, "readouts": match.readouts, "played": games, **match.counts(), "win_rate": match.win_rate,
-        "low": low, "high": high, "match_seconds": match.seconds,
-    })  # fmt: skip
+    run.add_match(
+        {
+            **row,
+            "readouts": match.readouts,
+            "played": games,
+            **match.counts(),
+            "win_rate": match.win_rate,
+            "low": low,
+            "high": high,
+            "match_seconds": match.seconds,
+        }
+    )
     verdict = {True: "; it is the best now", False: "; the best stays", None: ""}[row.get("accepted")]
     run.note(
         f"candidate after {run.games} games: {match.win_rate:.1%} of {games} games against the {row['opponent']} "

@@ -20,7 +20,7 @@ from alphago.nn.parts import strip_prefix
 from alphago.system.stopwatch import MATCHES
 from alphago.system.validation import check_ranges, setting, settings
 from alphago.training.judges.candidate import Terms, log_match, play_candidate
-from alphago.training.run import Run
+from alphago.training.selfplay_run import SelfPlayRun
 
 PREFIX = "best."  # prefix of the best network's tensors in a run's state
 
@@ -100,14 +100,14 @@ class Gatekeeper:
         self.judged_games = games  # games of self-play when the last candidate was judged
         self.judged_steps = steps  # gradient steps at that time; the same number again means the same network
 
-    def due(self, run: Run) -> bool:
+    def due(self, run: SelfPlayRun) -> bool:
         """Return whether the latest network should play a match against the best one now."""
         every = self.gate.every or run.settings.ckp_freq
         at_the_end = run.is_over and not run.is_proved
         return run.learner.steps > self.judged_steps and (at_the_end or run.games // every > self.judged_games // every)
 
     @MATCHES
-    def judge(self, run: Run, stop: threading.Event) -> bool:
+    def judge(self, run: SelfPlayRun, stop: threading.Event) -> bool:
         """Play a match of the latest network against the best one; if the latest one passes, it becomes the best.
 
         Returns False if `stop` was set before the match was over.
@@ -140,7 +140,7 @@ class Gatekeeper:
         """Return the gate's counters, which `restore` needs, as plain data."""
         return {name: getattr(self, name) for name in ("candidates", "judged_games", "judged_steps")}
 
-    def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
+    def restore(self, run: SelfPlayRun, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
         """Continue from the saved `tensors` and `state`.
 
         If `state` is None, the saved run had no gate, and the latest network becomes the best.

@@ -68,7 +68,7 @@ class HeldOut:
         Returns False if `stop` was set before the test was over.
         """
         standing, net = run.standing, run.learner.net
-        fits = net if run.stage.env == self.env else net.resized(self.env)
+        fits = net if run.env == self.env else net.resized(self.env)
         with run.clock.stopped():
             counts = self.examine(fits, run.device, stop)
         if counts is None:

@@ -120,10 +120,14 @@ class Counts:
         """
         _, hits, entropy, error, top5, sign = (self.sums / max(self.positions, 1)).tolist()
         return {
-            "positions_judged": self.positions, "accuracy": hits, "top5": top5, "cross_entropy": entropy,
-            "value_error": error, "value_accuracy": sign,
+            "positions_judged": self.positions,
+            "accuracy": hits,
+            "top5": top5,
+            "cross_entropy": entropy,
+            "value_error": error,
+            "value_accuracy": sign,
             "calibration_error": float(np.abs(self.bins[:, 1] - self.bins[:, 2]).sum() / max(self.positions, 1)),
-        }  # fmt: skip
+        }
 
     def sentence(self) -> str:
         """Return the measures as a clause for a report."""

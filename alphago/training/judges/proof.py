@@ -22,7 +22,7 @@ from alphago.nn.net import NeuralNet
 from alphago.system.files import write_atomic
 from alphago.system.stopwatch import EXAMINATION
 from alphago.system.validation import check_ranges, setting, settings
-from alphago.training.history import EVALUATIONS, read_rows
+from alphago.training.history import EVALUATIONS, number, read_rows
 from alphago.training.judges.results import games_as_text, match_row, without_forfeits
 from alphago.training.run import Run
 
@@ -45,8 +45,9 @@ class Opponent:
     most_games: int = setting("largest number of games in a match", default=100, least=1)
     random_opening: int | None = setting(
         "plies on random points at the start of each pair of games; None for the usual number of the game",
-        default=None, least=0,
-    )  # fmt: skip
+        default=None,
+        least=0,
+    )
 
     chooses = False
     seating = None
@@ -89,7 +90,7 @@ class Examiner:
             return False
         if run.is_over:
             return self.examined != fingerprint(run.player.state_dict())
-        return run.stage.env == self.env and run.clock.seconds >= self.next_at
+        return run.env == self.env and run.clock.seconds >= self.next_at
 
     def judge(self, run: Run, stop: threading.Event) -> bool:
         """Play a match with the network that self-play uses, with the run's clock stopped.
@@ -100,7 +101,7 @@ class Examiner:
         net = run.player
         with run.clock.stopped(), EXAMINATION:
             # If the run's time ended within the curriculum, the network is still for a smaller board.
-            fits = net if run.stage.env == self.env else net.resized(self.env)
+            fits = net if run.env == self.env else net.resized(self.env)
             if not self.examine(run, fits, stop):
                 return False
         self.examined = fingerprint(net.state_dict())
@@ -119,10 +120,17 @@ class Examiner:
         while verdict.state == "continue" and len(played) * GAMES_AT_ONCE < self.opponent.most_games:
             try:
                 result = evaluate(
-                    self.env, net, self.opponent.name, GAMES_AT_ONCE, self.opponent.readouts, search=SEARCH,
-                    random_opening=self.random_opening, seed=1000 * self.examinations + len(played),
-                    device=run.device, stop=stop,
-                )  # fmt: skip
+                    self.env,
+                    net,
+                    self.opponent.name,
+                    GAMES_AT_ONCE,
+                    self.opponent.readouts,
+                    search=SEARCH,
+                    random_opening=self.random_opening,
+                    seed=1000 * self.examinations + len(played),
+                    device=run.device,
+                    stop=stop,
+                )
             except MatchStopped:
                 return False
             played.append(result)
@@ -133,10 +141,16 @@ class Examiner:
                 raise EngineError(f"{self.opponent.name} played no pair of games without a fault of its own: {why}")
             verdict = TEST.judge(pair_scores(valid.outcomes))
         row = {
-            **standing, "judge": self.name, "opponent": self.opponent.name, "readouts": self.opponent.readouts,
-            **match_row(self.env, valid), "forfeits": len(forfeits), "sprt": verdict.state,
-            "log_likelihood_ratio": verdict.ratio, "match_seconds": time.monotonic() - began,
-        }  # fmt: skip
+            **standing,
+            "judge": self.name,
+            "opponent": self.opponent.name,
+            "readouts": self.opponent.readouts,
+            **match_row(self.env, valid),
+            "forfeits": len(forfeits),
+            "sprt": verdict.state,
+            "log_likelihood_ratio": verdict.ratio,
+            "match_seconds": time.monotonic() - began,
+        }
         run.add_match(row)
         left_out = f"; not counted: {len(forfeits)} games that {self.opponent.name} lost by a fault" if forfeits else ""
         run.note(
@@ -186,6 +200,8 @@ class Examiner:
         """Return the results of the latest matches against the opponent as a clause; "" if there were no matches."""
         rows = read_rows(self.folder / EVALUATIONS, "opponent")
         rows = [row for row in rows if (row.get("judge"), row["opponent"]) == (self.name, self.opponent.name)]
+        keys = ("win_rate", "low", "high", "played")
+        rows = [row for row in rows if all(number(row, key) is not None for key in keys)]
         if not rows:
             return ""
         rates, last = ", ".join(f"{row['win_rate']:.1%}" for row in rows[-LATEST_MATCHES:]), rows[-1]

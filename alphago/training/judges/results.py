@@ -18,10 +18,17 @@ def match_row(env: GameEnv, result: MatchResult) -> dict[str, Any]:
     """
     low, high = result.interval
     return {
-        "played": len(result.games), "distinct": result.distinct,
-        "wins": result.wins, "draws": result.draws, "losses": result.losses, "win_rate": result.win_rate,
-        "low": low, "high": high, **rating(env, result), "moves_per_game": float(np.mean([*map(len, result.games)])),
-    }  # fmt: skip
+        "played": len(result.games),
+        "distinct": result.distinct,
+        "wins": result.wins,
+        "draws": result.draws,
+        "losses": result.losses,
+        "win_rate": result.win_rate,
+        "low": low,
+        "high": high,
+        **rating(env, result),
+        "moves_per_game": float(np.mean([*map(len, result.games)])),
+    }
 
 
 def rating(env: GameEnv, result: MatchResult) -> dict[str, float]:

@@ -37,12 +37,12 @@ class WatchedExam:
     def __init__(self, text: str, readouts: int, env: GameEnv) -> None:
         self.text = text
         self.readouts = readouts
+        self.env = exam_game(env, env.N)
         file = text.partition(":")[2]
         self.exam = find_exam(file or None, env.N)
         if self.exam.size != env.N:
             board = f"{self.exam.size}x{self.exam.size}"
             raise ValueError(f"{text} must be an exam on the run's board, {env.N}x{env.N}, got one on {board}")
-        self.env = exam_game(env, env.N)
 
     @property
     def name(self) -> str:

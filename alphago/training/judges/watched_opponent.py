@@ -136,10 +136,12 @@ class WatchedMatch:
             return None
         result, valid = self.results()
         return {
-            "opponent": self.watched.opponent, "readouts": self.watched.readouts,
+            "opponent": self.watched.opponent,
+            "readouts": self.watched.readouts,
             **(match_row(self.watched.env, valid) if valid.games else {"played": 0}),
-            "forfeits": len(result.forfeits), "moves": games_as_text(self.watched.env, valid),
-        }  # fmt: skip
+            "forfeits": len(result.forfeits),
+            "moves": games_as_text(self.watched.env, valid),
+        }
 
     def summary(self) -> str:
         result, valid = self.results()

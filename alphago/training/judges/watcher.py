@@ -24,8 +24,9 @@ from alphago.nn.parts import strip_prefix
 from alphago.system.cores import available_cores
 from alphago.system.stopwatch import EXAMINATION
 from alphago.training.judges.budget import Budget, Clock, Limit
-from alphago.training.judges.watched import Examination, Watched
+from alphago.training.judges.watched import Examination, Watched, make_watched
 from alphago.training.run import Run
+from alphago.training.watch_names import WatchList
 
 POINTS = 20  # largest number of examinations per opponent in a run
 LONGEST = 1 / 8  # share of the run after which an examination ends with the units completed so far
@@ -76,6 +77,11 @@ class Watch:
     def make_judge(self, env: GameEnv, net: NeuralNet, folder: Path) -> "Watcher":
         """Return the judge that tests a run's networks for `env`."""
         return Watcher(env, self.watched, self.share, at_once=max(1, available_cores() // 2))
+
+
+def watch_of(watch: WatchList | None, env: GameEnv) -> Watch | None:
+    """Return what tests a run's networks by the setting `watch`; None for nothing.  Raises as `make_watched` does."""
+    return None if watch is None else Watch(make_watched(watch.opponents, env), watch.share)
 
 
 class Watcher:
@@ -191,7 +197,7 @@ class Watcher:
         standing: the value of `run.standing`.
         """
         if run.counts.iterations not in self.networks:
-            fits = run.player if run.stage.env == self.env else run.player.resized(self.env)
+            fits = run.player if run.env == self.env else run.player.resized(self.env)
             self.networks[run.counts.iterations] = frozen_copy(fits)
         self.begun += 1
         task.begun, task.seed, task.network = self.progress, self.begun, run.counts.iterations
@@ -242,9 +248,7 @@ class Watcher:
         network: the network's key in `networks`.
         """
         if network not in self._evaluators:
-            self._evaluators[network] = self.networks[network].evaluator(
-                run.settings.selfplay_dtype, run.device, shared=False
-            )
+            self._evaluators[network] = self.networks[network].evaluator(run.inference_dtype, run.device, shared=False)
         return self._evaluators[network]
 
     def end_examination(self, task: WatchTask, run: Run) -> None:

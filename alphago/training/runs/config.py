@@ -2,12 +2,13 @@
 
 import contextlib
 import json
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
-from alphago.system.files import read_file, set_aside, write_atomic
+from alphago.system.files import parse_json, read_file, set_aside, write_atomic
 from alphago.training.runs.older import newer_config
 
 if TYPE_CHECKING:
@@ -15,16 +16,22 @@ if TYPE_CHECKING:
 
 CONFIG = "config.json"
 COPY = "config.copy.json"
+MOST_BYTES = 2**26  # of a config
 VERSION = 2  # of the config's form; a config of version 1 has no version
 FIELDS: dict[str, tuple[type, ...]] = {
-    "game": (str,), "env": (dict,), "network": (dict,), "settings": (dict,), "until": (dict, NoneType),
-    "changes": (list,), "compacted": (list,),
-}  # fmt: skip
+    "game": (str,),
+    "env": (dict,),
+    "network": (dict,),
+    "settings": (dict,),
+    "until": (dict, NoneType),
+    "changes": (list,),
+    "compacted": (list,),
+}
 
 
 def holds_run(path: Path) -> bool:
     """Return whether a folder holds a run."""
-    return (path / CONFIG).is_file() or (path / COPY).is_file()
+    return any(os.path.lexists(path / name) for name in (CONFIG, COPY))
 
 
 def read_config(path: Path) -> dict[str, Any]:
@@ -47,11 +54,9 @@ def parse_config(path: Path) -> dict[str, Any]:
     sentence that begins with the file's name.
     """
     try:
-        config = json.loads(read_file(path))
+        config = parse_json(read_file(path, MOST_BYTES))
     except FileNotFoundError:
         raise ValueError("is gone") from None
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(f"is damaged ({type(error).__name__})") from error
     if not isinstance(config, dict):
         raise ValueError("is damaged (it is not a JSON object)")
     if wrong := [name for name, types in FIELDS.items() if not isinstance(config.get(name, ...), types)]:
@@ -73,16 +78,12 @@ def flat_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     Those of self-play, learning and a window of games stand beside the run's; other parts are dictionaries, and so is
     each judge that has a name.
     """
-    settings = config["settings"]
-    parts = [settings[name] for name in ("selfplay", "learning")]
-    parts += [settings["memory"]] if settings["memory"]["kind"] == "window" else []
+    run = dict(config["settings"])
+    parts = [run.pop("selfplay", {}), run.pop("learning")]
+    memory = run.get("memory", {})
+    parts += [memory] if memory.get("kind") == "window" else []
     flat = {name: value for part in parts for name, value in part.items() if name != "kind"}
-    judges = {judge["kind"]: judge for judge in settings["judges"]}
-    return {
-        **{name: value for name, value in settings.items() if name not in ("selfplay", "learning")},
-        **judges,
-        **flat,
-    }
+    return {**run, **{judge["kind"]: judge for judge in run.get("judges", ())}, **flat}
 
 
 def game_of(config: Mapping[str, Any]) -> "GameEnv":
@@ -112,9 +113,11 @@ def repair_config(path: Path, config: dict[str, Any]) -> list[str]:
     try:
         parse_config(path / CONFIG)
     except ValueError as error:
-        exists = (path / CONFIG).exists()
+        exists = os.path.lexists(path / CONFIG)
         damage = set_aside(path / CONFIG, str(error)) if exists else f"{path / CONFIG} {error}"
         notes.append(f"{damage}; it was restored from its copy")
+    if os.path.lexists(path / COPY) and not (path / COPY).is_file():
+        notes.append(set_aside(path / COPY, "is no file"))
     write_config(path, config)
     return notes
 

@@ -1,6 +1,7 @@
 """The folder of a run: its files, and how they are saved and restored."""
 
 import contextlib
+import os
 import re
 import time
 from collections.abc import Iterable, Mapping
@@ -162,7 +163,7 @@ class RunFolder:
         net: the network of the run's state; None for no comparison, because the file may be newer than the state.
         """
         latest = self.path / LATEST
-        if not latest.exists():
+        if not os.path.lexists(latest):
             return [f"{latest} is gone; it is written anew from the state"]
         try:
             tensors, _ = read_weights(latest)

@@ -5,6 +5,12 @@ from typing import Any
 from alphago.mcts.search import leaves_for
 
 COUNTS = ("games", "positions", "iterations", "in_iteration", "readouts", "samples_due", "saved_games", "compacted")
+# A supervised run of version 1 had the settings of self-play, these among them, which its call did not let change.
+SUPERVISED = {
+    "samples_per_position": 1.0, "start_training_after": 0, "exact_rules": True, "search_share": 0.0,
+    "surprise_share": 0.0, "opening_plies": 0.0,
+}  # fmt: skip
+GIVEN = "alphago.training.supervised.source:GivenSource"  # the source of a supervised run
 MOVED = {"alphago.training.group:SelfPlay": "alphago.training.selfplay:SelfPlay"}  # classes of sources
 
 # Version 1 had all settings in one dictionary.  By part, those that are in a part now.
@@ -38,18 +44,39 @@ def newer_config(config: dict[str, Any]) -> dict[str, Any]:
 
     Raises KeyError or ValueError for a run that this version cannot continue.
     """
-    return {**config, "version": 2, "settings": newer_settings(config["settings"])}
+    flat = config["settings"]
+    if all(flat.get(name) == value for name, value in SUPERVISED.items()):
+        kept = {name: value for name, value in config.items() if name != "recipe"}
+        return {**kept, "version": 2, "given": {"dataset": None}, "settings": supervised_settings(flat)}
+    return {**config, "version": 2, "settings": newer_settings(flat)}
+
+
+def supervised_settings(flat: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of a supervised run of version 1 in parts."""
+    run = {name: flat[name] for name in ("num_games", "max_minutes", "seed", "ckp_freq")}
+    return {**run, "threads": flat["groups"], "learning": newer_learning(flat), "watch": newer_watch(flat)}
+
+
+def newer_learning(flat: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of learning of version 1."""
+    learning = {name: flat[name] for name in PARTS["learning"]}
+    if learning["optimizer"] not in OPTIMIZERS:
+        learning["optimizer"] = {"function": learning["optimizer"]}
+    return learning
+
+
+def newer_watch(flat: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what is watched in a run of version 1, and the time for it; None for nothing."""
+    return flat["watch"] and {"opponents": flat["watch"], "share": flat["watch_share"]}
 
 
 def newer_settings(flat: dict[str, Any]) -> dict[str, Any]:
     """Return the settings of version 1 in parts."""
     parts = {part: {name: flat[name] for name in names} for part, names in PARTS.items()}
     run = {name: value for name, value in flat.items() if not any(name in names for names in PARTS.values())}
-    selfplay, learning, chosen = parts["selfplay"], parts["learning"], parts["chosen"]
+    selfplay, chosen = parts["selfplay"], parts["chosen"]
     if chosen["sizes"]:
         raise ValueError("plays several boards at the same time, which runs no longer do")
-    if learning["optimizer"] not in OPTIMIZERS:
-        learning["optimizer"] = {"function": learning["optimizer"]}
     selfplay["search"] = newer_search(chosen["search"], selfplay)
     if selfplay["search"]["kind"] == "gumbel":
         selfplay["temperature_plies"] = None  # Gumbel search always ignored them
@@ -57,15 +84,14 @@ def newer_settings(flat: dict[str, Any]) -> dict[str, Any]:
     selfplay["seating"] = {"kind": "cgzero-games", **parts["games"]} if random else None
     memory = {"kind": "window", **parts["memory"]} if chosen["pool"] is None else {"kind": "pool", **chosen["pool"]}
     judges = [{"kind": name, **chosen[name]} for name in ("gate", "champions") if chosen[name] is not None]
-    watch = parts["watch"]
     return {
         **run,
         "selfplay": selfplay,
-        "learning": learning,
+        "learning": newer_learning(flat),
         "memory": memory,
         "targets": newer_targets(parts["targets"]),
         "judges": judges,
-        "watch": watch["watch"] and {"opponents": watch["watch"], "share": watch["watch_share"]},
+        "watch": newer_watch(flat),
     }
 
 
@@ -110,9 +136,20 @@ def newer_search(search: dict[str, Any] | None, selfplay: dict[str, Any]) -> dic
 def newer_state(data: dict[str, Any]) -> dict[str, Any]:
     """Return the data of a state of format 4 in the form of format 5."""
     (board,) = data["boards"]
+    if board["source_class"] == GIVEN:
+        return supervised_state(data, board)
     memory = {**board["memory"], "has_learned": board["has_learned"]}
     source = MOVED.get(board["source_class"], board["source_class"])
     stage = {"memory": memory, "source": board["source"], "source_class": source, "adaptive": board["adaptive"]}
     counts = {name: data[name] for name in COUNTS} | {"batches_taken": memory.get("taken", 0)}
     kept = {name: value for name, value in data.items() if name not in (*COUNTS, "boards")}
     return {**kept, "entered": data["stage"], "counts": counts, "stage": stage}
+
+
+def supervised_state(data: dict[str, Any], board: dict[str, Any]) -> dict[str, Any]:
+    """Return the data of a supervised run's state of format 4 in the form of format 5; board: its only board."""
+    counts = {name: data[name] for name in COUNTS} | {"positions": board["memory"]["added"], "batches_taken": 0}
+    if board["source"]["waiting"]:
+        counts["in_iteration"] = False  # its games were not taken yet
+    kept = {name: value for name, value in data.items() if name not in (*COUNTS, "boards", "stage")}
+    return {**kept, "counts": counts, "digest": board["source"]["digest"]}

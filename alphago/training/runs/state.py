@@ -21,6 +21,7 @@ FORMAT = "alphago-state"
 FORMAT_VERSION = "5"
 OLDER_VERSION = "4"  # which is read as well, see older.py
 STATES = 2  # number of states kept on disk, since the newest may be damaged
+MOST_BYTES = 2**30  # of a file of a state that is read
 PIECE = 16 * 2**20  # bytes; a larger state is split into files of at most this size, its pieces
 
 
@@ -85,7 +86,7 @@ class StateFiles:
         for number in reversed(self.numbers()):
             path = self.path(number)
             try:
-                state = from_bytes(b"".join(map(read_file, pieces(path))))
+                state = from_bytes(b"".join(read_file(piece, MOST_BYTES) for piece in pieces(path)))
             except VersionError as error:
                 raise VersionError(f"{path} {error}") from error
             except ValueError as error:

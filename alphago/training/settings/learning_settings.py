@@ -1,9 +1,14 @@
 """Settings of learning: what a gradient step does."""
 
+from types import NoneType
+from typing import Literal
+
 from alphago.nn.loss import LOSSES, LossFunction, LossWeights
 from alphago.system.settings_tree import SettingsTree, part
 from alphago.system.validation import check_ranges, setting, settings
 from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer, Schedule, Steps, check_schedule
+
+MEASURED = "measured"  # in place of a dtype: what a stopwatch finds faster when a run begins
 
 
 @settings
@@ -51,10 +56,11 @@ class LearningSettings:
         default=5.0,
         positive=True,
     )
-    bfloat16: bool = setting(
-        "whether gradient steps use torch's autocast to bfloat16; by default whichever is faster on this machine",
+    bfloat16: bool | Literal["measured"] | None = setting(
+        "whether gradient steps use torch's autocast to bfloat16; None for what is faster on this kind of processor "
+        'with a network of this size; "measured" for what a stopwatch finds faster when a run on a CPU begins, so that '
+        "the same call may compute otherwise the next time",
         default=None,
-        automatic=True,
     )
     losses: LossWeights | LossFunction = part(
         "the weights of the losses",
@@ -70,6 +76,8 @@ class LearningSettings:
         if not known_name and not hasattr(self.optimizer, "__qualname__"):
             names = ", ".join(map(repr, OPTIMIZERS))
             raise ValueError(f"optimizer must be {names} or a function that makes one, got {self.optimizer!r}")
+        if not (isinstance(self.bfloat16, (bool, str, NoneType)) and self.bfloat16 in (True, False, MEASURED, None)):
+            raise ValueError(f"bfloat16 must be True, False, {MEASURED!r} or None, got {self.bfloat16!r}")
         object.__setattr__(self, "schedule", check_schedule(self.schedule))
         if not isinstance(self.losses, LossWeights) and not hasattr(self.losses, "__qualname__"):
             names = ", ".join(map(repr, LOSSES))

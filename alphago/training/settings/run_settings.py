@@ -11,7 +11,7 @@ from alphago.training.curriculum import Curriculum, check_curriculum
 from alphago.training.judge import JudgeSettings
 from alphago.training.memory import MemorySettings
 from alphago.training.seating import SeatingSettings
-from alphago.training.settings.learning_settings import LearningSettings
+from alphago.training.settings.learning_settings import MEASURED, LearningSettings
 from alphago.training.settings.selfplay_settings import (
     NO_LIMIT,
     SelfPlaySettings,
@@ -30,6 +30,7 @@ MOST_IN_FLIGHT = 256  # default upper bound of the games in parallel of a run on
 class AnyRunSettings:
     """Settings of a run that learns, from games of its own or from given ones."""
 
+    num_games: int | None = setting("games to learn from; None for no limit but `max_minutes`", default=None, least=1)
     max_minutes: float | None = setting(
         "minutes of training; then the run ends, unless it has reached its number of games before; None for no limit",
         default=None,
@@ -57,6 +58,11 @@ class AnyRunSettings:
         first=True,
         optional=True,
     )
+
+    @property
+    def game_limit(self) -> int:
+        """The run's number of games: `num_games`, or NO_LIMIT if that is None."""
+        return NO_LIMIT if self.num_games is None else self.num_games
 
 
 @settings
@@ -107,11 +113,11 @@ class RunSettings(AnyRunSettings):
         "depend slightly on the margin",
         default=False,
         structural=True,
-        python="See `env.training_variant()`",
+        python="See `alphago.env.selfplay_game.SelfPlayGame.variant`",
     )
     selfplay_dtype: str | None = setting(
         'dtype of inference in self-play: "float32", "bfloat16" or, on CPUs that support it, "int8"; None for the '
-        "fastest",
+        'fastest on this kind of processor, "measured" as in bfloat16',
         default=None,
         python="See NetEvaluator",
     )
@@ -134,8 +140,8 @@ class RunSettings(AnyRunSettings):
     def __post_init__(self) -> None:
         check_ranges(self)
         object.__setattr__(self, "curriculum", check_curriculum(self.curriculum))
-        if self.selfplay_dtype not in (None, *DTYPES):
-            names = ", ".join(map(repr, DTYPES))
+        if self.selfplay_dtype not in (None, MEASURED, *DTYPES):
+            names = ", ".join(map(repr, (*DTYPES, MEASURED)))
             raise ValueError(f"selfplay_dtype must be {names} or None, got {self.selfplay_dtype!r}")
         if self.num_games is None and self.max_minutes is None:
             raise ValueError("num_games or max_minutes must end the run, got None for both")
@@ -160,11 +166,6 @@ class RunSettings(AnyRunSettings):
     def seating(self) -> SeatingSettings | None:
         """The seating of self-play: its own, or that which a judge's networks need."""
         return self.selfplay.seating or next((judge.seating for judge in self.judges if judge.seating), None)
-
-    @property
-    def game_limit(self) -> int:
-        """The run's number of games: `num_games`, or NO_LIMIT if that is None."""
-        return NO_LIMIT if self.num_games is None else self.num_games
 
     def filled(self, device: str, before: "RunSettings | None" = None) -> "RunSettings":
         """Return these settings with values in place of None in `games_in_flight`, `groups` and `search`.

@@ -1,50 +1,50 @@
-"""The functions `train_supervised`, which trains a network on given games, and `predict_games`, which tests it."""
+"""The function `train_supervised`, which trains a network on given games, and `predict_games`, which tests it."""
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.evaluator import AveragedEvaluator
-from alphago.nn.loss import LOSSES
-from alphago.nn.net import NeuralNet
-from alphago.nn.threads import one_torch_thread
+from alphago.nn.net import NeuralNet, load_model
+from alphago.nn.threads import Workers, one_torch_thread
+from alphago.records.dataset import Dataset
 from alphago.records.record import GameRecord
 from alphago.system.cores import available_cores
-from alphago.system.settings_tree import SettingsTree
-from alphago.system.validation import check_float, check_int, checks_keywords
-from alphago.training.call.opening import RunParts
-from alphago.training.call.plan import TrainCall
+from alphago.system.files import user_path
+from alphago.system.validation import check_float, checks_keywords
+from alphago.training.call.opening import TrainingKind
+from alphago.training.call.plan import (
+    Plan,
+    TrainCall,
+    changed_settings,
+    check_kind,
+    new_network,
+    resumed_network,
+    run_config,
+)
+from alphago.training.call.progress import RunProgress
 from alphago.training.call.session import Slice, train_run
 from alphago.training.judges.held_out import HeldOutGames
 from alphago.training.judges.prediction import AT_ONCE, Counts, predict
+from alphago.training.judges.watcher import watch_of
 from alphago.training.learner import Learner
-from alphago.training.parts import RUN
-from alphago.training.runs.config import flat_settings, holds_run, read_config
-from alphago.training.settings.run_settings import AnyRunSettings
-from alphago.training.supervised.given_games import given_games, left_out_sentence
-from alphago.training.supervised.source import Given, GivenSource
+from alphago.training.precision import choose_precision
+from alphago.training.recipes import recipe_for
+from alphago.training.runs.config import version_errors
+from alphago.training.runs.folder import RunFolder
+from alphago.training.supervised.given_games import GivenGames, given_games, left_out_sentence
+from alphago.training.supervised.given_loop import learn_games
+from alphago.training.supervised.supervised_run import SupervisedRun
+from alphago.training.supervised.supervised_settings import SUPERVISED, SupervisedSettings
 from alphago.training.watch.report import Report
 
-HELD_OUT_POSITIONS = 20_000  # positions of a test: enough to distinguish an accuracy of 47 % from 48 %
-CHECKS = 20  # tests in a run
 
-SUPERVISED = SettingsTree(AnyRunSettings, {"losses": LOSSES})  # the settings of supervised learning
-USUAL: dict[str, Any] = {"batch_size": 128, "learning_rate": 0.01, "dense_rate": 0.1}  # their other defaults
-# What the given games determine: each position is sampled once an epoch, and games follow exact rules.
-GIVEN: dict[str, Any] = {
-    "samples_per_position": 1.0,
-    "start_training_after": 0,
-    "exact_rules": True,
-    "search_share": 0.0,
-    "surprise_share": 0.0,
-    "opening_plies": 0,
-}
-
-
-@checks_keywords(RUN.keywords)
+@checks_keywords(SUPERVISED.keywords)
 def train_supervised(
     env: GameEnv,
     dataset: Any,
@@ -57,9 +57,6 @@ def train_supervised(
     reports: Sequence[Report] | None = None,
     stop_after: float | None = None,
     device: str = "auto",
-    groups: int | None = None,
-    held_out_positions: int = HELD_OUT_POSITIONS,
-    checks: int = CHECKS,
     **settings: Any,
 ) -> NeuralNet:
     """Train a network to predict the moves and results of given games, and return the best network.
@@ -78,65 +75,113 @@ def train_supervised(
             returns; or the path of a file, archive or folder of records or SGF, such as a run of self-play.  The first
             report says how many games are left out, and why.
         net: a network to continue with, which is trained in place, or its name or path; None for a new one.
-        epochs: how often each game is trained on, on average; at least 0.001.  None for 1, or for a resumed run's own.
+        epochs: how often each game is trained on, on average; at least 0.001.  It stands for `num_games`.
         tower_height, channels: sizes of a new network; None for the sizes of the board's recipe.
         folder: the run's folder; None for a new folder under runs/.  If it holds a run, the run is resumed, and
             settings that the call leaves out keep their values.
         reports: as in `train`.
         stop_after: minutes after which this call saves the run and ends, as on Ctrl-C; None for no limit.
         device: "cpu", "cuda" or "auto".
-        groups: number of threads of a new run; None for one per core, or 4 on a GPU.
-        held_out_positions: number of positions in a test.
-        checks: number of tests, evenly spaced over the run, after a first one of the untrained network.
-        settings: settings of LearningSettings, by name, and `watch`, `watch_share`, `max_minutes`, `ckp_freq`, `seed`.
+        settings: settings of the run, by name: those of SupervisedSettings and of its group LearningSettings.
 
     Raises:
-        ValueError: for a dataset without games of env's board, and for settings that only self-play has.
+        ValueError: for a dataset without games of env's board.
         FileNotFoundError: if the dataset does not exist.
         All other exceptions of `train`.
     """
     check_env(env)
-    for name, value in settings.items():
-        if name not in SUPERVISED.entries:
-            raise ValueError(f"{name} must be left out in supervised learning, got {value!r}")
-    before = flat_settings(read_config(Path(folder))) if folder is not None and holds_run(Path(folder)) else None
-    games = given_games(env, dataset)
-    if epochs is None and before is not None:
-        total = int(before["num_games"])
-    else:
-        total = max(1, round(check_float("epochs", 1.0 if epochs is None else epochs, 0.001, 1e6) * len(games.lengths)))
-    records = games.held_out(check_int("held_out_positions", held_out_positions, 1))
-    if not records:
-        raise ValueError(f"dataset must have validation games of {env!r}, got none: a larger one, or another split")
-    every = max(1, total // check_int("checks", checks, 1))
-    chosen = {**({} if before else {**USUAL, **GIVEN, "ckp_freq": every}), **settings}
-    chosen |= {} if groups is None else {"groups": groups}
-    batch_size = {**(before or {}), **chosen}["batch_size"]
-
-    def make_source(env: Any, settings: Any, numbers: range, *_: Any, seed: int = 0, **__: Any) -> GivenSource:
-        return GivenSource(games, numbers.stop, seed, batch_size, every)
-
-    parts = RunParts(
-        make_source,
-        Learner,
-        Given(games),
-        [HeldOutGames(tuple(records), checks)],
-        "alphago supervised DATASET",
-        list(filter(None, [left_out_sentence(games)])),
-    )
+    given = given_games(env, dataset)
+    if epochs is not None:
+        if "num_games" in settings:
+            raise ValueError(f"num_games must be left out where epochs are given, got {settings['num_games']!r}")
+        settings["num_games"] = max(1, round(check_float("epochs", epochs, 0.001, 1e6) * len(given.lengths)))
     sizes = {"tower_height": tower_height, "channels": channels}
-    call = TrainCall.of(env, total, chosen, model=net, sizes=sizes, until=None, device=device)
-    return train_run(call, Slice(folder, reports, stop_after), parts)
+    call = TrainCall.of(env, settings=settings, model=net, sizes=sizes, until=None, device=device)
+    return train_run(call, Slice(folder, reports, stop_after), Supervised(given, path_of(dataset)))
+
+
+class Supervised(TrainingKind[SupervisedSettings, SupervisedRun]):
+    """Training on given games.
+
+    path: the path of the games, for the command that continues the run; None if they have none.
+    """
+
+    def __init__(self, given: GivenGames, path: str | None) -> None:
+        self.given = given
+        self.path = path
+        self.notes = tuple(filter(None, [left_out_sentence(given)]))
+
+    def new_plan(self, call: TrainCall) -> Plan[SupervisedSettings]:
+        settings = SUPERVISED.make(call.settings).filled(len(self.given.lengths))
+        model, notes = new_network(call, recipe_for(call.env).network, settings.seed)
+        learning, seconds = settings.learning, None
+        if call.device == "cpu":
+            learning, seconds = choose_precision(call.env, model, learning, settings.threads)
+        settings = replace(settings, learning=learning)
+        return self.plan(
+            call.env, settings, model, run_config(call.env, model), notes=tuple(notes), step_seconds=seconds
+        )
+
+    def resumed_plan(self, call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan[SupervisedSettings]:
+        check_kind(config, folder, given=True)
+        model = resumed_network(call, config, folder)
+        with version_errors(folder, "settings"):
+            before = SUPERVISED.load(config["settings"], call.settings, f"the run in {folder}")
+        settings = SUPERVISED.make(call.settings, before).filled(len(self.given.lengths))
+        changes = changed_settings(SUPERVISED, before, settings, folder)
+        was = config["given"]["dataset"]
+        if self.path not in (None, was):
+            changes["dataset"] = was, self.path
+        return self.plan(call.env, settings, model, config, changes=changes)
+
+    def plan(
+        self, env: GameEnv, settings: SupervisedSettings, model: NeuralNet, config: Mapping[str, Any], **more: Any
+    ) -> Plan[SupervisedSettings]:
+        """Return the plan of a run with these settings; more: see Plan."""
+        records = self.given.held_out(settings.held_out_positions)
+        if not records:
+            raise ValueError(f"dataset must have validation games of {env!r}, got none: a larger one, or another split")
+        judges = [HeldOutGames(tuple(records), settings.checks)]
+        given = {"dataset": self.path or config.get("given", {}).get("dataset")}
+        new = {**config, "given": given, "settings": SUPERVISED.plain(settings)}
+        return Plan(
+            env, settings, model, None, new, SUPERVISED, judges=judges, watch=watch_of(settings.watch, env), **more
+        )
+
+    def threads(self, plan: Plan[SupervisedSettings]) -> int:
+        return plan.settings.threads
+
+    def make_run(
+        self, plan: Plan[SupervisedSettings], folder: RunFolder, learner: Learner, workers: Workers, **more: Any
+    ) -> SupervisedRun:
+        return SupervisedRun(plan.env, plan.settings, folder, learner, workers, given=self.given, **more)
+
+    def progress(self, run: SupervisedRun, plan: Plan[SupervisedSettings]) -> RunProgress:
+        return RunProgress(run)
+
+    def loop(self, run: SupervisedRun, stop: threading.Event) -> None:
+        learn_games(run, stop)
+
+
+def path_of(dataset: Any) -> str | None:
+    """Return the absolute path of a dataset, as text; None for games that have none."""
+    path = dataset.path if isinstance(dataset, Dataset) else dataset
+    return str(user_path(path).resolve()) if isinstance(path, (str, Path)) else None
 
 
 @checks_keywords()
 def predict_games(
-    net: NeuralNet, dataset: Any, *, split: str = "test", positions: int = 50_000, symmetries: bool = False
+    net: NeuralNet | str | Path,
+    dataset: Any,
+    *,
+    split: str = "test",
+    positions: int = 50_000,
+    symmetries: bool = False,
 ) -> dict[str, float]:
     """Test how well a network, without search, predicts the moves and results of given games.
 
     Args:
-        net: the network; only games of its board are used.
+        net: the network, or its name, file or run folder; only games of its board are used.
         dataset: as in `train_supervised`.
         split: the dataset's split: "train", "validation" or "test"; records have no splits, so their held-out games
             are always used.
@@ -151,14 +196,15 @@ def predict_games(
     Raises:
         ValueError: if the split has no game of the network's board.
     """
-    games = given_games(net.env, dataset)
+    network = net if isinstance(net, NeuralNet) else load_model(net)
+    games = given_games(network.env, dataset)
     records: list[GameRecord] = games.held_out(positions, split)
     if not records:
-        raise ValueError(f"dataset must have games of {net.env!r} in its split {split!r}, got none")
-    evaluator = AveragedEvaluator(net.forecast_evaluator(), net.env) if symmetries else net.evaluator()
+        raise ValueError(f"dataset must have games of {network.env!r} in its split {split!r}, got none")
+    evaluator = AveragedEvaluator(network.forecast_evaluator(), network.env) if symmetries else network.evaluator()
     parts = [records[begin : begin + AT_ONCE] for begin in range(0, len(records), AT_ONCE)]
     counts = Counts()
     with one_torch_thread(), ThreadPoolExecutor(available_cores()) as pool:
-        for found in pool.map(partial(predict, evaluator, net.env), parts):
+        for found in pool.map(partial(predict, evaluator, network.env), parts):
             counts += found
     return counts.measures()

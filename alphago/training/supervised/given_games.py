@@ -7,7 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 from alphago.env.kernels import go_lines
@@ -17,6 +18,7 @@ from alphago.records.record import GameRecord, load_records, to_arrays
 from alphago.records.sgf import salvage_sgf
 from alphago.records.sgf.faults import FATAL
 from alphago.records.sources import files_of, may_hold_sgf, pieces
+from alphago.system.files import user_path
 from alphago.training.memory import ReplayMemory, Sample, mark_illegal, turn
 from alphago.training.runs.shards import digest_of
 
@@ -75,9 +77,12 @@ class DatasetGames:
         on_board, numbers = dataset.select(None, env.N), dataset.select(None, env.N, results_only=True)
         legal = self.legal(numbers)
         self.left_out = +Counter(
-            {OTHER_BOARD: len(dataset) - len(on_board), NO_RESULT: len(on_board) - len(numbers),
-             ILLEGAL: int((~legal).sum())}
-        )  # fmt: skip
+            {
+                OTHER_BOARD: len(dataset) - len(on_board),
+                NO_RESULT: len(on_board) - len(numbers),
+                ILLEGAL: int((~legal).sum()),
+            }
+        )
         splits = dataset.rows["split"][numbers]
         self.numbers = {split: numbers[legal & (splits == code)] for code, split in enumerate(SPLITS)}
         self.ends = {
@@ -265,7 +270,7 @@ def given_games(env: GameEnv, dataset: Any) -> GivenGames:
     if isinstance(dataset, Dataset):
         return DatasetGames(require_go(env, "datasets"), dataset)
     if isinstance(dataset, (str, Path)):
-        return games_at(env, Path(dataset))
+        return games_at(env, user_path(dataset))
     if isinstance(dataset, Sequence) and all(isinstance(one, GameRecord) for one in dataset):
         return RecordGames(env, dataset)
     raise TypeError(f"dataset must be a Dataset, records, or the path of either, got {dataset!r}")

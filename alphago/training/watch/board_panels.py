@@ -1,12 +1,14 @@
 """Panels with the final boards of the newest match against each opponent."""
 
+import contextlib
 from collections.abc import Iterator
 
 from alphago.arena.match_pictures import result_for
 from alphago.drawing.curves import CurvePanel
 from alphago.drawing.shapes import sheet
+from alphago.env.position import Position
 from alphago.records.game_pictures import small_drawing
-from alphago.training.history import History, Row, opponent_name
+from alphago.training.history import History, Row, number, opponent_name
 from alphago.training.runs.config import game_of, read_config
 
 COLUMNS, ROWS = 3, 2  # boards in a panel
@@ -20,11 +22,15 @@ def board_panels(history: History) -> Iterator[CurvePanel]:
     game = game_of(read_config(history.folder))
     env, longest = game.match_variant(), game.max_moves
     for name, row in newest.items():
-        games = row["moves"][: COLUMNS * ROWS]
-        ends = [env.position().after(one["moves"].split()) for one in games]
+        ends: dict[int, Position] = {}  # by the game's index
+        for i, game in enumerate(row["moves"][: COLUMNS * ROWS]):
+            with contextlib.suppress(ValueError):  # a damaged game costs its own board only
+                ends[i] = env.position().after(game["moves"].split())
         captions = [
-            f"{i + 1}: {result_for(end, one['outcome'], i, end.is_over or len(end.moves) >= longest)}"
-            for i, (end, one) in enumerate(zip(ends, games, strict=True))
+            f"{i + 1}: {result_for(end, row['moves'][i]['outcome'], i, end.is_over or len(end.moves) >= longest)}"
+            for i, end in ends.items()
         ]
-        picture = sheet([small_drawing(end) for end in ends], captions, COLUMNS)
-        yield CurvePanel(f"Final boards, {name}, {row['games']:,} games", picture=picture)
+        if ends:
+            picture = sheet([small_drawing(end) for end in ends.values()], captions, COLUMNS)
+            title = f"Final boards, {name}, {number(row, 'games') or 0:,.0f} games"
+            yield CurvePanel(title, picture=picture)

@@ -10,13 +10,14 @@ from alphago.drawing.svg import Svg, to_svg
 from alphago.env.game import GameEnv
 from alphago.records.game_pictures import end_text, small_drawing, spaced
 from alphago.records.record import GameRecord, load_records
+from alphago.system.files import user_path
 from alphago.system.validation import check_int, checks_keywords
 from alphago.training.runs.config import game_of, read_config
 
 FILE = re.compile(r"games-(\d+)-(\d+)\.npz")
 
 
-class Shard(NamedTuple):
+class GamesFile(NamedTuple):
     """A file with the run's games numbered `first` to `end` - 1."""
 
     first: int
@@ -35,7 +36,7 @@ def game_sheet(run: str | Path, *, rows: int = 6, columns: int = 4) -> Svg:
     """
     check_int("rows", rows, 1)
     check_int("columns", columns, 1)
-    folder = Path(run)
+    folder = user_path(run)
     env = game_of_run(folder)
     shards = shards_of(folder)
     if not shards:
@@ -57,10 +58,10 @@ def game_of_run(folder: Path) -> GameEnv:
     return game_of(read_config(folder)).match_variant()
 
 
-def shards_of(folder: Path) -> list[Shard]:
+def shards_of(folder: Path) -> list[GamesFile]:
     """Return a run's files of games, the oldest first."""
     found = [(FILE.fullmatch(path.name), path) for path in (folder / "games").glob("games-*.npz")]
-    return sorted(Shard(int(match[1]), int(match[2]), path) for match, path in found if match)
+    return sorted(GamesFile(int(match[1]), int(match[2]), path) for match, path in found if match)
 
 
 def board_of(env: GameEnv, record: GameRecord) -> GameEnv:

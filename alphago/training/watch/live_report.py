@@ -14,7 +14,7 @@ from alphago.env.pictured import Look
 from alphago.records.game_pictures import end_text
 from alphago.records.record import GameRecord
 from alphago.system.notebook import notebook_shell
-from alphago.training.history import METRICS, Row, opponent_name, read_rows
+from alphago.training.history import METRICS, Row, number, opponent_name, read_rows
 from alphago.training.watch.panels import COLOURS, points
 from alphago.training.watch.report import ConsoleReport, Progress, Report
 
@@ -24,7 +24,7 @@ COLUMNS = 2
 Show = Callable[[dict[str, str]], object]
 
 
-class Measure(NamedTuple):
+class LivePanel(NamedTuple):
     """A panel of metrics.
 
     keys: pairs of a metric and its name.  unit: of the metrics; SHARE for shares, 0 .. 1.
@@ -36,12 +36,12 @@ class Measure(NamedTuple):
 
 
 MEASURES = (
-    Measure("Policy loss", (("policy_loss", "trained on"), ("fresh_policy_loss", "new games"),
+    LivePanel("Policy loss", (("policy_loss", "trained on"), ("fresh_policy_loss", "new games"),
                             ("target_entropy", "entropy"))),
-    Measure("Value error", (("value_loss", "trained on"), ("fresh_value_loss", "new games"))),
-    Measure("Length of games", (("game_length", "moves"),)),
-    Measure("Black wins", (("black_wins", "of games"),), SHARE),
-    Measure("Speed", (("moves_per_second", "moves/s"),)),
+    LivePanel("Value error", (("value_loss", "trained on"), ("fresh_value_loss", "new games"))),
+    LivePanel("Length of games", (("game_length", "moves"),)),
+    LivePanel("Black wins", (("black_wins", "of games"),), SHARE),
+    LivePanel("Speed", (("moves_per_second", "moves/s"),)),
 )  # fmt: skip
 
 
@@ -121,7 +121,7 @@ class LiveReport(Report):
     def texts(self) -> list[str]:
         """Return the lines below the picture: one on the run's progress and activity, then the latest notes."""
         row = self.rows[-1] if self.rows else {}
-        parts = [f"{row.get('games', 0):,}{self.of} games"]
+        parts = [f"{number(row, 'games') or 0:,.0f}{self.of} games"]
         if self.progress is not None:
             now = self.progress()
             parts.insert(0, f"{now.share:.0%}")
@@ -178,12 +178,9 @@ def time_text(seconds: float) -> str:
     return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
 
 
-def usual_report(command: str = "alphago train") -> "ConsoleReport | LiveReport":
-    """Return the default report of a run: a picture in a notebook, otherwise a progress bar.
-
-    command: the command that resumes the run, with `--folder`.
-    """
-    return ConsoleReport(command) if notebook_shell() is None else LiveReport()
+def usual_report() -> "ConsoleReport | LiveReport":
+    """Return the default report of a run: a picture in a notebook, otherwise a progress bar."""
+    return ConsoleReport() if notebook_shell() is None else LiveReport()
 
 
 def notebook_display() -> Show:

@@ -125,7 +125,7 @@ def looks_of(rows: Sequence[Row]) -> dict[str, tuple[str, Dash]]:
     colours: dict[str, str] = {}
     looks: dict[str, tuple[str, Dash]] = {}
     for row in rows:
-        player = str(row["opponent"])
+        player = row["opponent"]
         if player not in colours:
             usual = COLOURS.get(player.partition(":")[0], "")
             free = [colour for colour in (usual, *OTHERS) if colour and colour not in colours.values()]

@@ -1,6 +1,7 @@
 """Draw the curves of one or several runs in one figure."""
 
 from collections.abc import Iterator, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,7 +9,8 @@ from alphago.drawing.axes import SHARE
 from alphago.drawing.curves import Curve, CurvePanel, curves_picture
 from alphago.drawing.image import check_format, save_drawing
 from alphago.drawing.svg import Svg, to_svg
-from alphago.system.validation import checks_keywords
+from alphago.system.files import user_path
+from alphago.system.validation import checks_keywords, shown
 from alphago.training.history import History, read_history
 from alphago.training.watch.match_panels import match_panels
 from alphago.training.watch.panels import AXES, STYLES, points, run_colours
@@ -69,15 +71,18 @@ def plot(runs: str | Path | Sequence[str | Path], out: str | Path | None = None,
     x: the x axis: "minutes" of training, minutes of the "processor" (all cores together), "games" or "positions" of
         self-play or, in supervised runs, of the given games.
     Raises ValueError for a run without metrics, an unknown `x` or suffix, OSError for a file that cannot be read or
-    written, ModuleNotFoundError without Pillow.
+    written, ImportError without Pillow.
     """
+    for run in (runs,) if not isinstance(runs, (list, tuple)) else runs:
+        if not isinstance(run, (str, PathLike, Sequence)):
+            raise TypeError(f"runs must be the folder of one run or more, got {shown(run)}")
     folders = [runs] if isinstance(runs, (str, Path)) else list(runs)
     if not folders:
         raise ValueError("runs must be the folder of one run or more, got none")
     if x not in AXES:
         raise ValueError(f"x must be one of {', '.join(AXES)}, got {x!r}")
     if out is not None:
-        check_format(Path(out))
+        check_format(user_path(out))
     histories = [read_history(folder) for folder in folders]
     panels = [*match_panels(histories, x), *training_panels(histories, x)]
     if not panels:

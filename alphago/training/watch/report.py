@@ -1,6 +1,5 @@
 """Reports of a training run: callbacks that print and log, since the training loop itself prints nothing."""
 
-import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,8 +10,10 @@ from tqdm.auto import tqdm
 from alphago.env.game import GameEnv
 from alphago.records.record import GameRecord
 from alphago.system.live_bar import LiveBar
+from alphago.system.optional import optional_import
 from alphago.training.history import Row, number, opponent_name
 from alphago.training.metrics import bottleneck
+from alphago.training.runs.going_on import how_to_continue
 from alphago.training.watch.diagnosis import Diagnosis
 from alphago.training.watch.gpu_meter import GpuMeter
 
@@ -184,11 +185,9 @@ class TensorBoardReport(Report):
 
 def tensorboard_writer() -> Callable[[str], Any]:
     """Return a function that creates a TensorBoard writer for a folder; raise ImportError without tensorboard."""
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        raise ImportError("curves for TensorBoard need tensorboard: pip install 'alphago[tensorboard]'") from None
-    make_writer: Callable[[str], Any] = SummaryWriter
+    need = "curves for TensorBoard need tensorboard: pip install 'alphago[tensorboard]'"
+    optional_import("tensorboard", need)  # torch's own message about it names no package
+    make_writer: Callable[[str], Any] = optional_import("torch.utils.tensorboard", need).SummaryWriter
     return make_writer
 
 
@@ -197,12 +196,9 @@ class ConsoleReport(Report):
 
     On a terminal the bar is redrawn twice a second.  As a context manager it closes the bar on exit, so that an error's
     message begins on a new line.
-
-    command: the command that resumes the run, with `--folder`.
     """
 
-    def __init__(self, command: str = "alphago train") -> None:
-        self.command = command
+    def __init__(self) -> None:
         self.bar: LiveBar | None = None
 
     def __enter__(self) -> Self:
@@ -241,8 +237,8 @@ class ConsoleReport(Report):
         assert self.bar is not None
         self.games_so_far = metrics["games"]
         shown = {}
-        if metrics["moves_per_second"] is not None:
-            shown["moves/s"] = f"{metrics['moves_per_second']:.0f}"
+        if (speed := number(metrics, "moves_per_second")) is not None:
+            shown["moves/s"] = f"{speed:.0f}"
         if metrics["policy_loss"] is not None:
             shown |= {"policy": f"{metrics['policy_loss']:.2f}", "value": f"{metrics['value_loss']:.2f}"}
         if slowest := bottleneck(metrics):
@@ -264,6 +260,6 @@ class ConsoleReport(Report):
         how = "stopped" if stopped else "finished"
         print(f"{how} after {metrics['games']} games; the network is in {weights}", file=sys.stderr)
         if stopped:
-            print(f"it goes on with: {self.command} --folder {shlex.quote(str(self.folder))}", file=sys.stderr)
+            print(f"it goes on with: {how_to_continue(self.folder)}", file=sys.stderr)
         if not metrics["steps"]:
             print("it was not trained: there were fewer positions than start_training_after", file=sys.stderr)

@@ -1,17 +1,21 @@
 """GTP commands that read and write SGF: `loadsgf` and `printsgf`."""
 
+import re
 from pathlib import Path
 
 import numpy as np
 
-from alphago.env.game import IllegalMove
 from alphago.env.go_rules import read_rules
+from alphago.env.position import IllegalMove
 from alphago.records.sgf import SgfGame, format_sgf, salvage_sgf
-from alphago.records.sgf.faults import FATAL, HANDICAP, SET_UP
-from alphago.system.files import write_atomic
+from alphago.records.sgf.faults import FATAL, HANDICAP, SET_UP, TOLD
+from alphago.system.files import check_regular, os_error_text, user_path, write_atomic
 from alphago.ui.gtp.gtp_engine import GtpEngine, print_message
 from alphago.ui.gtp.gtp_game import GtpGame
 from alphago.ui.gtp.protocol import Command, GtpFailure, argument, integer
+
+MOST_BEFORE = 4096  # bytes in which an SGF file's first game begins
+SGF_BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?\s*\(\s*;")
 
 
 class FileCommands:
@@ -31,9 +35,9 @@ class FileCommands:
         name, engine = argument(arguments, 0), self.engine
         last = max(0, integer(arguments[1]) - 1) if len(arguments) > 1 else None
         try:
-            game = first_game(name, last)
+            game = first_game(str(user_path(name)), last)
         except (ValueError, OSError) as error:
-            print_message(str(error))
+            print_message(failure(error))
             raise GtpFailure("cannot load file") from None
         if game.board_size != engine.env.N and not engine.any_size:
             raise GtpFailure("cannot load file: unacceptable size")
@@ -64,18 +68,45 @@ class FileCommands:
         return loaded
 
     def print(self, arguments: list[str]) -> str:
-        """Return the game as SGF (without an argument or for "-"), or write it to a file."""
+        """Return the game as SGF (without an argument or for "-"), or write it to a file.
+
+        The command may come from another machine, so that it writes files named .sgf only, and replaces only games.
+        """
         position = self.engine.game.position
         setup = {name: value for name, value in position.setup.items() if name in ("black", "white", "to_play")}
         try:
             text = format_sgf(SgfGame.in_game(position.env, position.moves, komi=position.komi, setup=setup))
             if not arguments or arguments[0] == "-":
                 return text.decode()
-            write_atomic(Path(arguments[0]), text)
-        except OSError as error:
-            print_message(str(error))
+            path = user_path(arguments[0])
+            check_target(path)
+            write_atomic(path, text)
+        except (OSError, ValueError) as error:
+            print_message(failure(error))
             raise GtpFailure("cannot save file") from None
         return ""
+
+
+def needs_handicap(game: SgfGame) -> bool:
+    """Return whether a game's stones hang on its handicap: White begins, and no stones are set up."""
+    return game.setup.get("to_play") == "white" and not game.setup.get("black")
+
+
+def failure(error: Exception) -> str:
+    """Return the message for the one who started the engine."""
+    return os_error_text(error) if isinstance(error, OSError) else str(error)
+
+
+def check_target(path: Path) -> None:
+    """Raise ValueError unless `path` is named .sgf and is free, empty or an SGF file; OSError if it cannot be read."""
+    if path.suffix.lower() != ".sgf":
+        raise ValueError(f"printsgf must write a file named .sgf, got {path}")
+    check_regular(path)
+    if path.exists():
+        with open(path, "rb") as file:
+            begin = file.read(MOST_BEFORE)
+        if begin.strip() and not SGF_BEGIN.match(begin):
+            raise ValueError(f"{path} exists and is no SGF file, so printsgf does not replace it")
 
 
 def first_game(name: str, last: int | None) -> SgfGame:
@@ -88,8 +119,8 @@ def first_game(name: str, last: int | None) -> SgfGame:
     game = next(games)
     for fault in game.faults:
         # A fault of a move leaves the moves before it; the others leave a whole game, such as a missing end.
-        reached = fault.move is None or (last is not None and last <= len(game.moves))
-        if fault.kind in (*FATAL, SET_UP, HANDICAP) or not reached:
+        reached = fault.move is None or fault.kind in TOLD or (last is not None and last <= len(game.moves))
+        if fault.kind in (*FATAL, SET_UP) or not reached or (fault.kind == HANDICAP and needs_handicap(game)):
             raise ValueError(fault.of(name))
         print_message(fault.of(name))
     if next(games, None) is not None:

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any, TextIO
 
 from alphago import __version__
-from alphago.env.game import IllegalMove
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import (
     MAX_SIZE,
@@ -17,6 +16,7 @@ from alphago.env.go_rules import (
     read_rules,
     rules_json,
 )
+from alphago.env.position import IllegalMove
 from alphago.ui.gtp.analysis_commands import AnalysisCommands
 from alphago.ui.gtp.ending_commands import EndingCommands
 from alphago.ui.gtp.file_commands import FileCommands

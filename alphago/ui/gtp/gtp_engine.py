@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from alphago.env.devices import choose_device
-from alphago.env.game import IllegalMove
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import Rules, check_komi
+from alphago.env.position import IllegalMove
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.analysis_search import Forbidden
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.player import MCTSPlayer
-from alphago.system.validation import MOST_READOUTS, check_float, check_int
+from alphago.system.validation import MOST_READOUTS, check_float, check_int, printable
 from alphago.ui.gtp.background import BackgroundSearch
 from alphago.ui.gtp.gtp_game import GtpGame
 from alphago.ui.gtp.parameters import Parameters
@@ -258,4 +258,4 @@ class GtpEngine:
 
 def print_message(text: str) -> None:
     """Print a message to stderr, since stdout belongs to the protocol."""
-    print(f"alphago gtp: {text}", file=sys.stderr, flush=True)
+    print(f"alphago gtp: {printable(text)}", file=sys.stderr, flush=True)

@@ -4,9 +4,9 @@ import contextlib
 from collections.abc import Sequence
 from typing import Any
 
-from alphago.env.game import IllegalMove
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
+from alphago.env.position import IllegalMove
 
 
 class GtpGame:

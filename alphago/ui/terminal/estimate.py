@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from alphago.env.board import draw_board, result_text
-from alphago.env.game import PLAYER_NAMES, Position
+from alphago.env.position import Position
 
 
 def estimate(network: Any, position: Position) -> tuple[str, str] | None:
@@ -24,7 +24,8 @@ def estimate(network: Any, position: Position) -> tuple[str, str] | None:
     owners = forecast.owners
     result = result_text(round(forecast.score, 1))
     lines = [f"The network expects {result} in the end, and Black to win with {forecast.win_probability:.0%}."]
-    dead = [text for colour, name in PLAYER_NAMES.items() if (text := dead_stones(position, owners, colour, name))]
+    sides = zip((1, -1), position.env.board_view.sides, strict=True)
+    dead = [text for colour, name in sides if (text := dead_stones(position, owners, colour, name))]
     if dead:
         lines.append(f"Dead stones: {'; '.join(dead)}.")
     sure = owners.any()

@@ -3,10 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
 from alphago.env.games import require_go
+from alphago.env.position import Position
 from alphago.records.record import GameRecord, load_records, records_to_bytes
 from alphago.records.sgf import SgfGame, format_sgf, salvage_sgf
+from alphago.records.sgf.faults import TOLD
 from alphago.system.files import explain_os_error, write_atomic
 from alphago.ui.terminal.screen import Screen
 
@@ -102,7 +104,8 @@ def first_game(path: Path, env: GameEnv, faults: list[str] | None) -> SgfGame:
     messages = [fault.of(str(path)) for fault in game.faults]
     if next(games, None) is not None:
         messages.append(f"{path} holds several games; this is the first")
-    if messages and (faults is None or (game.faults and not game.moves)):
+    wrong = [fault for fault in game.faults if fault.kind not in TOLD]
+    if messages and (faults is None or (wrong and not game.moves)):
         raise ValueError(messages[0])
     if faults is not None:
         faults += messages

@@ -7,6 +7,8 @@ import sys
 import time
 from collections.abc import Callable
 
+from alphago.system.validation import printable
+
 Read = Callable[[str], str]  # a prompt in, a line out; raises EOFError at the end of input
 Write = Callable[[str], object]  # receives whole lines
 
@@ -35,7 +37,8 @@ class Screen:
         self._status_at = 0.0
 
     def say(self, text: str) -> None:
-        self.write(text)
+        """Print a text, which may have names from files."""
+        self.write(printable(text))
 
     def draw(self, board: str) -> None:
         """Show a position as text, in colours if the terminal has them."""

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from alphago.env.board import result_text
-from alphago.env.game import PLAYER_NAMES, GameEnv, IllegalMove, Position, check_env
+from alphago.env.game import GameEnv, check_env
+from alphago.env.position import IllegalMove, Position
 from alphago.mcts.player import MCTSPlayer
 from alphago.system.notebook import notebook_shell
 from alphago.system.validation import checks_keywords, keywords_of, near_names
@@ -36,7 +37,6 @@ HELP = """\
 WITH_FILE = ("save", "save!", "load")  # commands that take a file name
 ALIASES = {"exit": "quit", "q": "quit"}
 SHOWN_PLIES = 6  # plies of the expected line of play that are shown
-STONES_COUNT = "Stones on the board count as alive in the end, so capture dead ones before you pass."
 
 
 @checks_keywords()
@@ -105,7 +105,7 @@ def play(
 
 def _handicap_position(env: GameEnv, handicap: int) -> Position:
     if "handicap" not in keywords_of(env.position):
-        raise ValueError(f"handicap must be 0 in a game other than Go, got {handicap!r}")
+        raise ValueError(f"handicap must be 0 in {env.title}, got {handicap!r}")
     return env.position(handicap=handicap)
 
 
@@ -145,6 +145,7 @@ class TerminalGame:
         player.initialize_game(start)
         self.player = player
         self.thinker = Thinker(player, now=now)
+        self.board_view = player.env.board_view
         self.human = human
         self.screen = screen
         self.say = screen.say
@@ -183,13 +184,13 @@ class TerminalGame:
     def run(self) -> Position:
         """Play to the end, or until the person leaves; return the last position."""
         try:
-            self.say(f"You are {PLAYER_NAMES[self.human]}.  `help` lists what you can type.")
+            self.say(f"You are {self.board_view.side(self.human)}.  `help` lists what you can type.")
             self.draw()
             while not self.left:
                 if self.over:
                     self.after_game()
                 elif self.position.to_play == self.human:
-                    self.human_turn(f"Your move ({PLAYER_NAMES[self.human]}): ")
+                    self.human_turn(f"Your move ({self.board_view.side(self.human)}): ")
                 else:
                     self.engine_turn()
         except (EOFError, KeyboardInterrupt):
@@ -225,10 +226,11 @@ class TerminalGame:
         try:
             action = self.position.env.from_text(text)
             if self.resigned:
-                raise IllegalMove("the game is over by resignation")
-            self.play_move(action)
-        except IllegalMove as reason:
-            self.say(f"{reason}.")
+                self.say("the game is over by resignation.")
+            else:
+                self.play_move(action)
+        except IllegalMove as error:
+            self.say(f"{error}.")
         except ValueError as reason:
             near = near_names(text.lower(), self.words)
             self.say(f"{reason}; {f'did you mean {near[0]}? ' if near else ''}`help` lists the commands.")
@@ -238,13 +240,13 @@ class TerminalGame:
         self.positions.append(self.player.position)
         self.draw()
         first_pass = action == self.player.env.pass_action and self.position.moves.count(action) == 1
-        if first_pass and self.player.env.has_captures and not self.over:
-            self.say(STONES_COUNT)
+        if first_pass and self.board_view.pass_hint and not self.over:
+            self.say(self.board_view.pass_hint)
 
     def think(self) -> Thought:
         """Return the engine's best move, showing a status line while it searches."""
         total = "" if self.limit.readouts is None else f" of {self.limit.readouts}"
-        mover = PLAYER_NAMES[self.position.to_play]
+        mover = self.board_view.side(self.position.to_play)
 
         def report(readouts: int) -> None:
             best = self.thought(self.thinker.best())
@@ -271,7 +273,7 @@ class TerminalGame:
         move = self.position.env.to_text(thought.action)
         self.play_move(thought.action)
         self.say(
-            f"The engine ({PLAYER_NAMES[engine]}) played {move}; it expects to win with {thought.win_rate}.\n"
+            f"The engine ({self.board_view.side(engine)}) played {move}; it expects to win with {thought.win_rate}.\n"
             f"Best line: {thought.line}."
         )
 
@@ -307,15 +309,14 @@ class TerminalGame:
         example = self.position.env.to_text(int(np.argmax(self.position.legal_mask)))
         passes = "" if self.position.env.pass_action is None else "\n  pass        let the other side move"
         kind = " (SGF)" if self.position.env.has_sgf else ""
-        self.say(HELP.format(move=example, passes=passes, kind=kind) + self.stones_count("\n"))
-
-    def stones_count(self, before: str) -> str:
-        """Return the hint about dead stones with `before` in front of it; "" for games without captures."""
-        return before + STONES_COUNT if self.player.env.has_captures else ""
+        self.say(
+            "\n".join(filter(None, (HELP.format(move=example, passes=passes, kind=kind), self.board_view.pass_hint)))
+        )
 
     def score(self, _: str) -> None:
         """Show the score of the current board, and the result that the network expects."""
-        self.say(f"If the game ended here: {result_text(self.position.score())}.{self.stones_count('  ')}")
+        now = f"If the game ended here: {result_text(self.position.score())}."
+        self.say("  ".join(filter(None, (now, self.board_view.pass_hint))))
         if self.over:
             return
         if (expected := estimate(self.player.network, self.position)) is not None:
@@ -365,5 +366,5 @@ class TerminalGame:
         if result == 0:
             self.say(f"{text}: nobody wins.")
         else:
-            self.say(f"{text}: {PLAYER_NAMES[1 if result > 0 else -1]} wins.")
+            self.say(f"{text}: {self.board_view.side(result)} wins.")
             self.say("You win!" if result * self.human > 0 else "The engine wins.")

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
 
 MOST_ROWS = 64  # most positions of a common batch: larger ones are hardly faster, and the cores should share the work

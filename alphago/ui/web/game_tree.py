@@ -4,7 +4,8 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
 from alphago.ui.web.wire import AnalysisView
 
 MOST_NODES = 4000  # of a game with its variations

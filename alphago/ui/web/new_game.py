@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, make_game
+from alphago.env.position import Position
 from alphago.system.validation import near_misses, shown
 from alphago.ui.web.game_tree import GameTree
 
@@ -48,12 +49,14 @@ def game_of(name: Any, options: Any, bases: Mapping[str, GameEnv]) -> GameEnv:
     return env
 
 
-def start_of(env: GameEnv, setup: Mapping[str, Any]) -> Position:
+def start_of(env: GameEnv, setup: Any) -> Position:
     """Return the first position of a game; raise ValueError for an impossible set-up.
 
-    setup: values of the game's options `at_start`, such as a handicap in Go, or of its `setup_words`, such as stones,
-        which are ignored beside such options.  What the game does not have is ignored.
+    setup: by name, values of the game's options `at_start`, such as a handicap in Go, or of its `setup_words`, such as
+        stones, which are ignored beside such options.  What the game does not have is ignored.
     """
+    if not isinstance(setup, Mapping):
+        raise ValueError(f"setup must be an object, got {shown(setup)}")
     options = [option for option in env.options if option.at_start]
     given = {option.name: option.read(setup[option.name]) for option in options if setup.get(option.name)}
     if chosen := {name: value for name, value in given.items() if value}:

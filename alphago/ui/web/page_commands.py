@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
-from alphago.env.game import PLAYER_NAMES, IllegalMove
+from alphago.env.game import PLAYER_NAMES
+from alphago.env.position import IllegalMove
 from alphago.system.validation import check_int, shown
 from alphago.ui.thinker import MoveLimit
 from alphago.ui.web.desk import ENGINE, HUMAN, PLAYERS, Desk, DeskJob
@@ -26,10 +27,9 @@ def hello(desk: Desk, message: Message) -> None:
 
 
 def new_game(desk: Desk, message: Message) -> None:
-    """Begin a game; the message has its name, its options, handicap or set-up stones, and who plays Black and White."""
+    """Begin a game; the message has its name, options and set-up (see `start_of`), and who plays Black and White."""
     env = game_of(message.get("game", desk.tree.env.name), message.get("options", {}), desk.bases)
-    setup = {key: message.get(key) for key in ("handicap", "black_stones", "white_stones", "to_play")}
-    start = start_of(env, {key.removesuffix("_stones"): value for key, value in setup.items() if value})
+    start = start_of(env, message.get("setup", {}))
     players = read_players(message)
     desk.set_game(GameTree(env, start))
     desk.players |= players
@@ -71,7 +71,7 @@ def play(desk: Desk, message: Message) -> None:
     try:
         tree.play(move)
     except IllegalMove as error:  # the page shows where
-        raise ValueError(str(error).removesuffix(f", in {tree.position.describe()}")) from None
+        raise ValueError(error.sentence) from None
     desk.after_move(tree.nodes[tree.current].action)
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from alphago.drawing.curves import panel_drawing
 from alphago.drawing.svg import to_svg
-from alphago.env.game import GameEnv, IllegalMove
+from alphago.env.game import GameEnv
+from alphago.env.position import IllegalMove
 from alphago.records.record import GameRecord, load_records
 from alphago.system.validation import check_int, shown
 from alphago.training.call.summary import game_text, latest_losses, match_facts, of_total, why_over

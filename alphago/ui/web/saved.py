@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Mapping
 
 from alphago.env.board import result_text
-from alphago.env.game import PLAYER_NAMES, GameEnv, IllegalMove
+from alphago.env.game import PLAYER_NAMES, GameEnv
 from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import rules_name
+from alphago.env.position import IllegalMove
 from alphago.records.sgf import SgfGame, parse_sgf
 from alphago.records.sgf.game_line import SIGNS
 from alphago.records.sgf.grammar import Node as Properties
@@ -189,7 +190,7 @@ def follow(tree: GameTree, env: GoEnv, properties: Properties) -> None:
         if tree.position.is_over:
             if action == env.pass_action:
                 continue
-            raise IllegalMove("the game is over")
+            raise IllegalMove(env.to_text(action), "the game is over", tree.position)
         if colour != tree.position.to_play:
             tree.play(env.pass_action)
         tree.play(action)

@@ -32,7 +32,7 @@ try:
     from starlette.websockets import WebSocket, WebSocketDisconnect
 
     from alphago.ui.web.programs import Programs
-except ImportError as error:
+except Exception as error:  # a broken library may fail in any way
     raise ImportError(
         f"the board in the browser needs starlette, uvicorn and websockets: pip install 'alphago[web]' brings them "
         f"({error})"

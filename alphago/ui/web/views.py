@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from alphago.env.board import result_text
-from alphago.env.game import PLAYER_NAMES, GameEnv, Position
+from alphago.env.game import PLAYER_NAMES, GameEnv
+from alphago.env.position import Position
 from alphago.ui.web.wire import ResultView
 
 SIGNS = {0: ".", 1: "X", -1: "O"}

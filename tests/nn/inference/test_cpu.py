@@ -12,21 +12,14 @@ from torch import nn
 
 from alphago.env.go import GoEnv
 from alphago.nn.inference import openvino
-from alphago.nn.inference.cpu import FORMS, NetEvaluator, choose_form
+from alphago.nn.inference.cpu import NetEvaluator
+from alphago.nn.inference.cpu_forms import FORMS, choose_form
 from alphago.nn.inference.frozen import frozen_parts
 from alphago.nn.inference.fusion import fold_batch_norms
 from alphago.nn.inference.hardware import has_native_bfloat16
 from alphago.nn.loss import alphazero_loss
 from alphago.nn.net import NeuralNet
-from tests.nn.boards import (
-    ClaimingEnv,
-    evaluate,
-    lived_in,
-    module_results,
-    planes_of,
-    random_batch,
-    snapshot,
-)
+from tests.nn.boards import ClaimingEnv, evaluate, lived_in, module_results, planes_of, random_batch, snapshot
 
 # Total variation of the policies and difference of the values, greatest and mean; bfloat16 has 8 bits of precision.
 TOLERANCE = {"float32": (2e-5, 2e-6), "bfloat16": (0.12, 0.025)}

@@ -1,13 +1,14 @@
-"""`ForecastEvaluator`: the network's own numbers, in every form and symmetry."""
+"""`NetEvaluator` with forecasts: the network's own numbers, in every form and symmetry."""
 
 import numpy as np
 import pytest
 import torch
 
 from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
-from alphago.nn.inference.forecasts import ForecastEvaluator
+from alphago.env.position import Position
+from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.nn.reading import stack
 from alphago.nn.value import AddedForecast, DenseValue
@@ -33,12 +34,12 @@ def network(**slots: torch.nn.Module) -> NeuralNet:
     return net
 
 
-def evaluator_of(net: NeuralNet, **options: str) -> ForecastEvaluator:
-    return ForecastEvaluator(net.env, net.base_net, net.value, net.policy, dtype="float32", **options)
+def evaluator_of(net: NeuralNet, **options: str) -> NetEvaluator:
+    return NetEvaluator(net.env, net.base_net, net.value, net.policy, dtype="float32", forecasts=True, **options)
 
 
 def evaluate(
-    evaluator: ForecastEvaluator, many: list[Position], symmetries: tuple[int, ...] = (0,)
+    evaluator: NetEvaluator, many: list[Position], symmetries: tuple[int, ...] = (0,)
 ) -> tuple[np.ndarray, ...]:
     env: GameEnv = many[0].env
     priors, values = np.empty((len(many), env.action_space), np.float32), np.empty(len(many), np.float32)

@@ -28,7 +28,7 @@ from tests.training.small_runs import (
     run,
     same,
     spoil,
-)  # fmt: skip
+)
 
 GAMES = 40
 
@@ -232,10 +232,8 @@ class TestParts:
         thin_log(tmp_path / "none.jsonl", 10)
 
     def test_policies_of_games_in_progress(self) -> None:
-        arrays = {
-            "lengths": np.array([2, 3, 1, 4]), "moves": np.arange(10, dtype=np.int16),
-            "policies": np.ones((10, 5), np.uint16), "weights": np.ones(10, np.float32),
-        }  # fmt: skip
+        arrays = {"lengths": np.array([2, 3, 1, 4]), "moves": np.arange(10, dtype=np.int16)}
+        arrays |= {"policies": np.ones((10, 5), np.uint16), "weights": np.ones(10, np.float32)}
         lighter = unpack_arrays(without_policies(pack_arrays(arrays), 0.5))
         assert lighter["policies"].all(axis=1).tolist() == [True] * 5 + [False] * 5
         assert lighter["weights"].tolist() == [1] * 5 + [0] * 5
@@ -249,8 +247,8 @@ class TestParts:
 
         def game(number: int) -> GameRecord:
             policies = random.integers(0, 65536, (plies, actions), dtype=np.uint16)
-            kinds = {"moves": np.int16, "values": np.float32, "surprises": np.float32, "legal_counts": np.int16,
-                     "movers": np.int8}  # fmt: skip
+            kinds = {"moves": np.int16, "values": np.float32, "surprises": np.float32}
+            kinds |= {"legal_counts": np.int16, "movers": np.int8}
             columns: dict[str, Any] = {name: np.zeros(plies, kind) for name, kind in kinds.items()}
             weights = np.ones(plies, np.float32)
             return GameRecord(**columns, policies=policies, weights=weights, outcome=1.0, score=0.5, seed=(0, number))
@@ -262,8 +260,8 @@ class TestParts:
                 folder.shards.add([game(number) for number in range(part)], 3)
                 folder.shards.write()
             found.data["stage"]["memory"]["games"] = 709
-            flying = {"policies": random.integers(0, 65536, (60_000, actions), dtype=np.uint16),
-                      "lengths": np.full(300, 200), "weights": np.ones(60_000, np.float32)}  # fmt: skip
+            flying = {"policies": random.integers(0, 65536, (60_000, actions), dtype=np.uint16)}
+            flying |= {"lengths": np.full(300, 200), "weights": np.ones(60_000, np.float32)}
             found.tensors["selfplay3.games"] = pack_arrays(flying)
             found.tensors["net.large"] = torch.rand(5_000_000)
             kept = make_compact(folder, found, 3)

@@ -40,7 +40,7 @@ from tests.training.small_runs import (
     run_killed,
     same,
     without_times,
-)  # fmt: skip
+)
 
 
 def nadam(parameters: Any, learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
@@ -139,8 +139,11 @@ class TestExact:
             return NeuralNet(GO, ResidualTower(GO.planes, 8, 2, pooled=True, block="preactivation", activation="elu"))
 
         settings = SETTINGS | {
-            "optimizer": optimizer, "losses": "alphago-zero", "schedule": ((0.5, 0.1),), "gradient_norm": 1.0,
-        }  # fmt: skip
+            "optimizer": optimizer,
+            "losses": "alphago-zero",
+            "schedule": ((0.5, 0.1),),
+            "gradient_norm": 1.0,
+        }
         whole = train(GO, 8, model=model(), folder=tmp_path / "whole", reports=[], **settings)
         stop = interrupt_at(3)
         train(GO, 8, model=model(), folder=tmp_path / "cut", reports=[stop], **settings)
@@ -284,9 +287,14 @@ class TestChanges:
     def test_what_is_taken_off(self, tmp_path: Path) -> None:
         """None is said; it lasts, and what a run chose by itself stays chosen."""
         settings = {
-            "max_minutes": 60.0, "gate": 0.55, "until": Opponent("random", 0, 1e9, most_games=20),
-            "resign_threshold": -0.5, "first_readouts": 2, "search": {"c_scale": 0.5}, "gradient_norm": 1.0,
-        }  # fmt: skip
+            "max_minutes": 60.0,
+            "gate": 0.55,
+            "until": Opponent("random", 0, 1e9, most_games=20),
+            "resign_threshold": -0.5,
+            "first_readouts": 2,
+            "search": {"c_scale": 0.5},
+            "gradient_norm": 1.0,
+        }
         run(tmp_path, 8, **settings)
         off = dict.fromkeys(settings)
         for _ in range(2):

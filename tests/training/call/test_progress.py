@@ -8,14 +8,15 @@ from typing import Any
 import pytest
 
 from alphago import GoEnv, train
+from alphago.env.games import selfplay_game
 from alphago.system.stopwatch import Stopwatch
-from alphago.training.call.progress import RunProgress
-from alphago.training.parts import run_settings
+from alphago.training.call.progress import RunProgress, SelfPlayProgress
 from alphago.training.run import RunCounts
+from alphago.training.run_parts import run_settings
 from alphago.training.settings.run_settings import RunSettings
 from tests.training.small_runs import TINY, Listener
 
-LENGTH = GoEnv(9).usual_length
+LENGTH = selfplay_game(GoEnv(9)).usual_length
 
 
 def run_of(settings: RunSettings, **values: Any) -> Any:
@@ -24,10 +25,17 @@ def run_of(settings: RunSettings, **values: Any) -> Any:
     memory = SimpleNamespace(added=0, can_learn=False, samples_per_position=settings.memory.samples_per_position)
     stage = SimpleNamespace(memory=memory)
     run = {
-        "settings": settings, "goal": GoEnv(9), "games": 0, "counts": RunCounts(), "progress": 0.0,
-        "learner": SimpleNamespace(steps=0), "clock": clock, "stage": stage, "stopwatch": Stopwatch(),
+        "settings": settings,
+        "goal": GoEnv(9),
+        "games": 0,
+        "counts": RunCounts(),
+        "progress": 0.0,
+        "learner": SimpleNamespace(steps=0),
+        "clock": clock,
+        "stage": stage,
+        "stopwatch": Stopwatch(),
         "pace": SimpleNamespace(so_far=lambda: (0, 0.0)),
-    }  # fmt: skip
+    }
     return SimpleNamespace(**{**run, **values})
 
 
@@ -36,10 +44,8 @@ SETTINGS = run_settings(num_games=100, games_in_flight=10, batch_size=100, sampl
 
 def iteration(seconds: float, games: int, moves: int, steps: int, learning: float) -> dict[str, Any]:
     """Metrics at the end of an iteration that began at 0."""
-    return {
-        "seconds": seconds, "games": games, "steps": steps, "optimizer_share": learning, "game_length": 50.0,
-        "moves": moves,
-    }  # fmt: skip
+    counts = {"seconds": seconds, "games": games, "steps": steps, "moves": moves}
+    return {**counts, "optimizer_share": learning, "game_length": 50.0}
 
 
 def test_by_time() -> None:
@@ -50,20 +56,22 @@ def test_by_time() -> None:
 
 def test_unknown_at_first() -> None:
     run = run_of(SETTINGS, progress=0.01)
-    assert RunProgress(run, 0.5)() == (0.01, None, "", 0.0)
+    assert SelfPlayProgress(run, 0.5)() == (0.01, None, "", 0.0)
 
 
 def test_before_the_first_iteration_ends() -> None:
     """100 games, 10 seconds for 500 moves, two samples of each move in batches of 100, half a second for each."""
     run = run_of(SETTINGS, pace=SimpleNamespace(so_far=lambda: (500, 10.0)))
     moves = 100 * LENGTH
-    assert RunProgress(run, 0.5).remaining() == pytest.approx((moves - 500 + 5 * LENGTH) / 50 + 2 * moves / 100 * 0.5)
-    assert RunProgress(run).remaining() is None  # what a step takes is not known
+    assert SelfPlayProgress(run, 0.5).remaining() == pytest.approx(
+        (moves - 500 + 5 * LENGTH) / 50 + 2 * moves / 100 * 0.5
+    )
+    assert SelfPlayProgress(run).remaining() is None  # what a step takes is not known
 
 
 def test_speeds_and_lengths_of_this_run() -> None:
     run = run_of(SETTINGS)
-    progress = RunProgress(run, 0.5)
+    progress = SelfPlayProgress(run, 0.5)
     progress.iteration(iteration(80.0, 20, 1500, 10, 0.25))
     run.clock.seconds, run.stage.memory.added, run.stage.memory.can_learn = 80.0, 1000, True
     length = (20 * 50 + 10 * LENGTH) / 30
@@ -90,6 +98,15 @@ def test_any_time_from_any_thread(tmp_path: Path) -> None:
 
     train(GoEnv(3), 4, folder=tmp_path / "run", reports=[Asking()], **TINY)
     assert all(0 <= progress.share <= 1 for progress in heard)
-    assert {progress.activity for progress in heard} <= {
-        "", "playing", "learning", "saving", "preparing the new network",
-    }  # fmt: skip
+    activities = {"", "playing", "learning", "saving", "preparing the new network"}
+    assert {progress.activity for progress in heard} <= activities
+
+
+def test_by_the_speed_of_games() -> None:
+    """Those of the latest iterations; nothing is known before the first one."""
+    run = run_of(SETTINGS, progress=0.1)
+    progress = RunProgress(run)
+    assert progress.remaining() is None
+    for number in range(1, 11):
+        progress.iteration({"games": 5 * number, "seconds": float(number if number < 5 else 2 * number - 4)})
+    assert progress.remaining() == pytest.approx(50 * 12 / 30)

@@ -18,6 +18,7 @@ import pytest
 import torch
 
 from alphago.cuda.contract import BackendMissing
+from alphago.env.games import selfplay_game
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.net import NeuralNet, load_model
@@ -43,7 +44,7 @@ from tests.training.small_runs import (
     interrupt_at,
     run,
     same,
-)  # fmt: skip
+)
 
 FULL = "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 139.80 GiB"
 
@@ -95,9 +96,12 @@ class TestStopping:
         )
         root = Path(__file__).parents[2]
         process = subprocess.Popen(
-            [sys.executable, "-c", program], stderr=subprocess.PIPE, text=True, cwd=root,
+            [sys.executable, "-c", program],
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=root,
             env={**os.environ, "PYTHONPATH": str(root)},
-        )  # fmt: skip
+        )
         try:
             metrics = tmp_path / "run" / "metrics.jsonl"
             while not (metrics.exists() and metrics.read_text().count("\n") > 2):
@@ -248,7 +252,7 @@ class TestModel:
             (GO, {"stop_after": float("nan")}, "stop_after, in minutes, must be a number > 0, got nan"),
             (GO, {"preset": "8x8"}, "preset must be one of '7x7', .*8x8"),
         ],
-    )  # fmt: skip
+    )
     def test_refusals(self, tmp_path: Path, env: Any, given: dict[str, Any], sentence: str) -> None:
         """Before anything is written: the folder stays free for the next attempt."""
         with pytest.raises(ValueError, match=sentence):
@@ -307,7 +311,7 @@ class TestVariant:
         return [int(np.flatnonzero(passes)[0]) for passes in chosen if passes.any()]
 
     def test_no_early_passes(self, tmp_path: Path) -> None:
-        first = self.GAME.training_variant().first_pass
+        first = selfplay_game(self.GAME).variant().first_pass
         assert first == 14
         assert min(self.first_passes(tmp_path)) >= first
         assert load_model(tmp_path, self.GAME).env == self.GAME
@@ -352,9 +356,14 @@ class TestDevice:
 
     def test_a_curriculum_and_a_gate(self, device: str, tmp_path: Path) -> None:
         net, listener = run(
-            tmp_path, 8, GoEnv(4, komi=0.5), device=device, curriculum=((3, 0.5),), gate=Gate(games=2, readouts=2),
+            tmp_path,
+            8,
+            GoEnv(4, komi=0.5),
+            device=device,
+            curriculum=((3, 0.5),),
+            gate=Gate(games=2, readouts=2),
             ckp_freq=4,
-        )  # fmt: skip
+        )
         assert listener.last["games"] >= 8
         assert listener.noted("candidate")
         assert net.env == GoEnv(4, komi=0.5)

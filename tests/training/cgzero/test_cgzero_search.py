@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator

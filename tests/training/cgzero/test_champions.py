@@ -31,7 +31,7 @@ from tests.training.small_runs import (
     run_killed,
     same,
     without_times,
-)  # fmt: skip
+)
 
 QUICK: dict[str, Any] = {"win_rate": 0.25, "games": 2, "every": 5, "readouts": 2, "recent": 3, "recent_share": 0.6}
 RUN: dict[str, Any] = {"num_games": 22, "judges": [Champions(**QUICK)], "opening_plies": 0.0}

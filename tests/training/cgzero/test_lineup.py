@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago.env.game import GameBatch, GameEnv
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import Evaluator, HashEvaluator, UniformEvaluator
@@ -65,9 +66,14 @@ class TestRoles:
         drawn = [draw_roles((0.3, 0.6, 0.1), np.random.default_rng([7, number])) for number in range(20_000)]
         often = Counter(drawn)
         assert set(often) == {
-            (BEST, BEST), (BEST, SECOND), (SECOND, BEST), (BEST, RECENT), (RECENT, BEST), (SECOND, RECENT),
+            (BEST, BEST),
+            (BEST, SECOND),
+            (SECOND, BEST),
+            (BEST, RECENT),
+            (RECENT, BEST),
+            (SECOND, RECENT),
             (RECENT, SECOND),
-        }  # fmt: skip
+        }
         expected = {(BEST, BEST): 0.3, (BEST, SECOND): 0.3, (SECOND, BEST): 0.3}
         for roles, count in often.items():  # five standard deviations are 0.017
             assert count / 20_000 == pytest.approx(expected.get(roles, 0.025), abs=0.02)

@@ -12,7 +12,7 @@ from alphago.mcts.puct import Puct
 from alphago.records.record import POLICY_SCALE, GameRecord, RecordBuilder
 from alphago.training.cgzero import MixedTargets
 from alphago.training.memory import ReplayMemory
-from alphago.training.parts import run_settings
+from alphago.training.run_parts import run_settings
 from alphago.training.selfplay import selfplay
 from alphago.training.targets import LambdaReturns, lambda_returns
 

@@ -31,7 +31,7 @@ from tests.training.small_runs import (
     run_killed,
     same,
     spoil,
-)  # fmt: skip
+)
 
 GO = GoEnv(3, komi=0.5)
 COUNTERS = CountingEnv(9)
@@ -221,14 +221,13 @@ class TestState:
         again = rebuilt(pool, left)
         assert [layer.generation for layer in again.layers] == [1, 2]
         assert [len(layer.entries) for layer in again.layers] == [
-            len(pool.layers[1].entries) - 1, len(pool.layers[2].entries),
-        ]  # fmt: skip
+            len(pool.layers[1].entries) - 1,
+            len(pool.layers[2].entries),
+        ]
         assert len(rebuilt(pool, []).layers) == 0
 
 
-POOLED: dict[str, Any] = {
-    "memory": Pool(60, subset=90, epochs=2), "num_games": 20, "batch_size": 8, "ckp_freq": 100
-}  # fmt: skip
+POOLED: dict[str, Any] = {"memory": Pool(60, subset=90, epochs=2), "num_games": 20, "batch_size": 8, "ckp_freq": 100}
 
 
 @pytest.fixture(scope="module")

@@ -37,7 +37,7 @@ from tests.training.small_runs import (
     run_killed,
     same,
     without_times,
-)  # fmt: skip
+)
 
 QUICK = Gate(0.55, games=4, every=4, readouts=2)
 FOUR = GoEnv(4, komi=0.5)

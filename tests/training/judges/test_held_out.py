@@ -25,10 +25,17 @@ class FakeRun(SimpleNamespace):
     def __init__(self, net: NeuralNet, steps: int, progress: float) -> None:
         rows: list[dict[str, Any]] = []
         super().__init__(
-            learner=SimpleNamespace(net=net, steps=steps), progress=progress, is_over=progress >= 1, games=10 * steps,
-            stage=SimpleNamespace(env=ENV), device="cpu", rows=rows, notes=[],
-            clock=SimpleNamespace(stopped=contextlib.nullcontext), standing={"seconds": 1.0, "games": 10 * steps},
-        )  # fmt: skip
+            learner=SimpleNamespace(net=net, steps=steps),
+            progress=progress,
+            is_over=progress >= 1,
+            games=10 * steps,
+            env=ENV,
+            device="cpu",
+            rows=rows,
+            notes=[],
+            clock=SimpleNamespace(stopped=contextlib.nullcontext),
+            standing={"seconds": 1.0, "games": 10 * steps},
+        )
 
     def add_match(self, row: dict[str, Any]) -> None:
         self.rows.append(row)

@@ -89,8 +89,12 @@ class TestWithoutProof:
         (row,) = rows_of(tmp_path)
         assert (row["games"], row["played"]) == (8, 20)
         assert " minutes against random: " in listener.notes[-2]
-        for part in ("without a proof", f"it won {row['win_rate']:.1%}", "the last one of 20 games",
-                     f"alphago train --folder {tmp_path} --games 16"):  # fmt: skip
+        for part in (
+            "without a proof",
+            f"it won {row['win_rate']:.1%}",
+            "the last one of 20 games",
+            f"alphago train --folder {tmp_path} --games 16",
+        ):
             assert part in listener.notes[-1]
         _, listener = go_on(tmp_path, source=RandomGames)
         assert len(rows_of(tmp_path)) == 1

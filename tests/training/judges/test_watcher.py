@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from alphago.training.parts import run_settings
 
 from alphago.arena.engine import EngineError, gnugo
 from alphago.cli import parser_of
@@ -17,7 +18,6 @@ from alphago.env.go import GoEnv
 from alphago.training.call.session import train
 from alphago.training.history import EVALUATIONS, read_rows
 from alphago.training.judges.watcher import AT_THE_END, POINTS, Watcher
-from alphago.training.parts import run_settings
 from alphago.training.run import Run
 from alphago.training.watch_names import check_watch, split_readouts
 from tests.training.small_runs import GO, TINY, Listener, RandomGames, Small, go_on, opened, run, run_killed, same
@@ -120,9 +120,10 @@ class TestShare:
         """Whatever an opponent takes: beyond it is one move of its games at most, at any time of the run."""
         clock, pace = Clock(), iter(range(10**6))
         watched_by = [
-            Slow("fast", clock, lambda: 0.02), Slow("slow", clock, lambda: 4.0),
+            Slow("fast", clock, lambda: 0.02),
+            Slow("slow", clock, lambda: 4.0),
             Slow("slower and slower", clock, lambda: 1e-3 * next(pace)),
-        ]  # fmt: skip
+        ]
         watcher = Watcher(GO, watched_by, SHARE, at_once=at_once, clock=clock)
         with watched(tmp_path, watcher) as run:
             for spent in train_for(run, watcher, 600):
@@ -217,8 +218,9 @@ class TestRuns:
         assert same(net, same_net)
         rows = rows_of(tmp_path / "watched")
         assert {(row["judge"], row["opponent"], row["readouts"]) for row in rows} == {
-            ("watch", "random", 0), ("watch", "random", 4)
-        }  # fmt: skip
+            ("watch", "random", 0),
+            ("watch", "random", 4),
+        }
         last = rows[-1]
         assert last["games"] == 16
         assert last["wins"] + last["draws"] + last["losses"] == last["played"] == len(last["moves"])
@@ -259,8 +261,10 @@ class TestRuns:
         for text, names in (("random@0,gnugo:10@64", ("random@0", "gnugo:10@64")), ("none", None)):
             assert parser_of("train").parse_args(["--watch", text]).watch == names
         assert [split_readouts(text) for text in ("gnugo", "uct:9@0", "records:a@b")] == [
-            ("gnugo", 64), ("uct:9", 0), ("records:a@b", 64),
-        ]  # fmt: skip
+            ("gnugo", 64),
+            ("uct:9", 0),
+            ("records:a@b", 64),
+        ]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from alphago.env.games import selfplay_game
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.training.cgzero import Champions, Pool
 from alphago.training.loop import train_loop
@@ -15,7 +16,7 @@ from alphago.training.selfplay import selfplay
 from tests.training.small_runs import GO, EagerSaving, opened
 
 # Compiled kernels come with the fork, too.
-memory = ReplayMemory(GO.training_variant())
+memory = ReplayMemory(selfplay_game(GO).variant())
 memory.add(selfplay(memory.env, HashEvaluator(), 4, 2, groups=1, device="cpu", seed=0))
 memory.sample(4, np.random.default_rng(0))
 

@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import pkgutil
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from tests.training.small_runs import (
     run_killed,
     same,
     spoil,
-)  # fmt: skip
+)
 
 
 class TestWeights:
@@ -117,6 +118,29 @@ def refuse(patch: pytest.MonkeyPatch, name: str, where: Path, code: int = errno.
         return function(*arguments, **options)
 
     patch.setattr(owner, attribute, failing)
+
+
+IRREGULAR = ("metrics.jsonl", "evaluations.jsonl", "lock", "config.json", "config.copy.json", "weights.safetensors")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such files on Windows")
+@pytest.mark.parametrize("how", ["pipe", "link", "huge"])
+@pytest.mark.parametrize("name", IRREGULAR)
+def test_what_must_not_be_opened(killed: Path, undisturbed: Small, name: str, how: str) -> None:
+    """In the place of a file of a run: the run goes on, or a sentence names the file or its folder; nothing hangs."""
+    spoil(killed / name, how)
+    net, error = None, None
+    try:
+        net, _ = go_on(killed)
+    except (OSError, ValueError) as caught:
+        error = caught
+    goes_on = how == "huge" or name.startswith(("config", "weights"))  # a log is cut to its length at the last save
+    if goes_on:
+        assert error is None
+        assert net is not None
+        assert same(net, undisturbed.net)
+    else:
+        assert name in str(error) or f"the folder {killed} cannot be written" in str(error)
 
 
 class TestTrouble:

@@ -11,10 +11,11 @@ from alphago.mcts.puct import Puct
 from alphago.nn.loss import LOSSES
 from alphago.training.cgzero import CGZeroGames, CGZeroPuct, Champions, MixedTargets, Pool
 from alphago.training.judges.gate import Gate
-from alphago.training.parts import RUN, run_settings
+from alphago.training.run_parts import RUN, run_settings
 from alphago.training.runs.config import parse_config
 from alphago.training.runs.older import newer_config, newer_state
 from alphago.training.settings.run_settings import RunSettings
+from alphago.training.supervised.supervised_settings import SUPERVISED
 from alphago.training.watch_names import WatchList
 
 VERSION_1 = Path(__file__).parent / "version_1"  # configs of runs of that version
@@ -58,8 +59,11 @@ def test_cgzero() -> None:
 
 
 def test_given_games() -> None:
-    settings = read("sup")
-    assert (settings.learning.dense_rate, settings.memory.samples_per_position, settings.exact_rules) == (0.1, 1, True)  # type: ignore[attr-defined]
+    config = newer_config(json.loads((VERSION_1 / "sup.json").read_text()))
+    assert config["given"] == {"dataset": None}
+    expected = {"num_games": 54, "ckp_freq": 2, "seed": 9, "threads": 2, "bfloat16": False}
+    assert SUPERVISED.load(config["settings"], {}, "the run") == SUPERVISED.make(expected)
+    assert "given" not in newer_config(json.loads((VERSION_1 / "go5.json").read_text()))
 
 
 def test_parts() -> None:
@@ -112,14 +116,10 @@ def test_a_config_of_another_form(tmp_path: Path, changes: dict[str, Any], sente
 
 
 def test_a_state() -> None:
-    counts = {
-        "games": 40, "positions": 9, "iterations": 3, "in_iteration": True, "readouts": 8, "samples_due": 2.5,
-        "saved_games": 20, "compacted": 0,
-    }  # fmt: skip
-    board = {
-        "memory": {"games": 4, "added": 90, "taken": 7}, "has_learned": True, "source": {"groups": []},
-        "source_class": "alphago.training.group:SelfPlay", "adaptive": None,
-    }  # fmt: skip
+    counts = {"games": 40, "positions": 9, "iterations": 3, "in_iteration": True, "readouts": 8, "samples_due": 2.5}
+    counts |= {"saved_games": 20, "compacted": 0}
+    board = {"memory": {"games": 4, "added": 90, "taken": 7}, "has_learned": True, "source": {"groups": []}}
+    board |= {"source_class": "alphago.training.group:SelfPlay", "adaptive": None}
     found = newer_state({**counts, "stage": [1, 20, 30], "boards": [board], "steps": 5, "game_metrics": {}})
     assert found.pop("counts") == {**counts, "batches_taken": 7}
     assert found.pop("stage") == {
@@ -129,3 +129,20 @@ def test_a_state() -> None:
         "adaptive": None,
     }
     assert found == {"entered": [1, 20, 30], "steps": 5, "game_metrics": {}}
+
+
+@pytest.mark.parametrize(("waiting", "in_iteration"), [(0, True), (7, False)])
+def test_a_state_of_given_games(waiting: int, in_iteration: bool) -> None:
+    """An iteration whose games were still waiting begins again."""
+    counts = {
+        "games": 40, "positions": 0, "iterations": 3, "in_iteration": True, "readouts": 64, "samples_due": 2.5,
+        "saved_games": 20, "compacted": 0,
+    }  # fmt: skip
+    board = {
+        "memory": {"games": 0, "added": 90}, "has_learned": True, "adaptive": None,
+        "source": {"taken": 40, "moves": 95, "waiting": waiting, "digest": "abc"},
+        "source_class": "alphago.training.supervised.source:GivenSource",
+    }  # fmt: skip
+    found = newer_state({**counts, "stage": [0, 0, 0], "boards": [board], "steps": 5})
+    new = {"positions": 90, "batches_taken": 0, "in_iteration": in_iteration}
+    assert found == {"counts": {**counts, **new}, "steps": 5, "digest": "abc"}

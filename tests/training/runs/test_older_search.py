@@ -10,12 +10,10 @@ from alphago.training.cgzero.cgzero_search import CGZeroPuct
 from alphago.training.runs.older import newer_search
 
 # The search settings of version 1, all of them: one class had those of every rule.
-SEARCH = {
-    "c_puct": 0.96, "parent_value_weight": 1.0, "first_play_reduction": 0.2, "virtual_loss": 1, "leaves": 1,
-    "dirichlet_weight": 0.25, "dirichlet_alpha": None, "gumbel": False, "considered": 16, "c_visit": 50.0,
-    "c_scale": 1.0, "c_puct_growth": 0.0, "c_puct_limit": None, "dirichlet_decay": 0.0, "value_noise": 0.0,
-    "near_best": None, "decisive_moves": True,
-}  # fmt: skip
+SEARCH = {"c_puct": 0.96, "parent_value_weight": 1.0, "first_play_reduction": 0.2, "virtual_loss": 1, "leaves": 1}
+SEARCH |= {"dirichlet_weight": 0.25, "dirichlet_alpha": None, "gumbel": False, "considered": 16, "c_visit": 50.0}
+SEARCH |= {"c_scale": 1.0, "c_puct_growth": 0.0, "c_puct_limit": None, "dirichlet_decay": 0.0, "value_noise": 0.0}
+SEARCH |= {"near_best": None, "decisive_moves": True}
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,10 @@
 """Files of games that a disk has spoilt: the memory lacks them from now on, and that is noted."""
 
+import builtins
 import errno
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,16 +40,16 @@ def test_games_of_a_run_that_is_over(finished: Path) -> None:
 def test_what_the_disk_cannot_read(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Games and states are set aside as if they were damaged."""
     spoilt = [sorted((finished / name).iterdir())[-1] for name in ("games", "state")]
-    read = Path.read_bytes
+    read = builtins.open
 
-    def failing(self: Path) -> bytes:
-        if self in spoilt:
-            raise OSError(errno.EIO, os.strerror(errno.EIO), str(self))
-        return read(self)
+    def failing(path: Any, *arguments: Any, **options: Any) -> Any:
+        if path in spoilt:
+            raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+        return read(path, *arguments, **options)
 
     with RunFolder(finished) as folder:
         folder.restore()
-        monkeypatch.setattr(Path, "read_bytes", failing)
+        monkeypatch.setattr(builtins, "open", failing)
         notes = folder.shards.latest(1, GO.N)[1] + folder.states.read().notes
     for path, note in zip(spoilt, notes, strict=True):
         assert note.startswith(f"{path} cannot be read (Input/output error); it was set aside")

@@ -31,6 +31,21 @@ class TestStates:
         assert listener.noted(f"{path} is no file; it was set aside") == (which == -1)
         assert same(net, undisturbed.net)
 
+    @pytest.mark.parametrize(
+        ("how", "why"),
+        [
+            ("pipe", "is no file"),
+            ("link", "cannot be read (it is a link to itself)"),
+            ("huge", "is too large ("),
+        ],
+    )
+    def test_one_that_must_not_be_read(self, killed: Path, undisturbed: Small, how: str, why: str) -> None:
+        path = sorted((killed / "state").iterdir())[-1]
+        spoil(path, how)
+        net, listener = go_on(killed)
+        assert listener.notes[0].startswith(f"{path} {why}")
+        assert same(net, undisturbed.net)
+
     def test_both_are(self, killed: Path) -> None:
         for path in (killed / "state").iterdir():
             spoil(path, "flipped")
@@ -63,6 +78,7 @@ class TestStates:
         written.write(State({"a": tensor}, {"number": 3}))
         written.write(State({}, {"number": 4}))
         assert sorted(path.name for path in tmp_path.iterdir() if "damaged" not in path.name) == [
-            *(f"000002.safetensors{end}" for end in ("", ".2", ".3", ".4")), "000003.safetensors",
-        ]  # fmt: skip
+            *(f"000002.safetensors{end}" for end in ("", ".2", ".3", ".4")),
+            "000003.safetensors",
+        ]
         assert written.read().data == {"number": 4}

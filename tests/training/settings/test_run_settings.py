@@ -21,7 +21,7 @@ from alphago.training.call.plan import TrainCall, new_run
 from alphago.training.cgzero import CGZeroGames, CGZeroPuct, Champions, MixedTargets, Pool
 from alphago.training.judges.gate import Gate
 from alphago.training.judges.proof import Opponent
-from alphago.training.parts import RUN, run_settings
+from alphago.training.run_parts import RUN, run_settings
 from alphago.training.settings.learning_settings import LearningSettings
 from alphago.training.settings.run_settings import RunSettings
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
@@ -42,10 +42,8 @@ def ranged(kind: Any) -> list[Any]:
     return [pytest.param(kind, one, id=f"{kind.__name__}.{one.name}") for one in found]
 
 
-KINDS = (
-    SelfPlaySettings, LearningSettings, RunSettings, Window, LambdaReturns, Gate, Champions, CGZeroGames, MixedTargets,
-    Pool, Opponent, WatchList,
-)  # fmt: skip
+PARTS = (Window, LambdaReturns, Gate, Champions, CGZeroGames, MixedTargets, Pool, Opponent, WatchList)
+KINDS = (SelfPlaySettings, LearningSettings, RunSettings, *PARTS)
 RANGED = [one for kind in KINDS for one in ranged(kind)]
 
 
@@ -87,7 +85,7 @@ def test_numpys_numbers_become_pythons(kind: Any, one: Field[Any]) -> None:
         ({"optimizer": "lion"}, "optimizer must be 'muon', .* got 'lion'"),
         ({"optimizer": 3}, "optimizer must be 'muon', .* got 3"),
         ({"schedule": "linear"}, "schedule must be 'cosine', .* got 'linear'"),
-        ({"bfloat16": "yes"}, "bfloat16 must be True or False, got 'yes'"),
+        ({"bfloat16": "yes"}, "bfloat16 must be True, False, 'measured' or None, got 'yes'"),
         ({"exact_rules": "no"}, "exact_rules must be True or False, got 'no'"),
         ({"selfplay_dtype": "int4"}, "selfplay_dtype must be 'float32', .* got 'int4'"),
         ({"losses": "huber"}, "losses must be 'default', .* got 'huber'"),
@@ -137,10 +135,12 @@ class TestGamesInFlight:
 
     @pytest.mark.parametrize(
         ("device", "given", "chosen"),
-        [("cuda", {}, (4096, None, 4, 50_000)),
-         ("cuda", {"ckp_freq": 7, "groups": 2, "games_in_flight": 9}, (9, None, 2, 7)),
-         ("cpu", {}, (256, 64, available_cores(), 2000))],
-    )  # fmt: skip
+        [
+            ("cuda", {}, (4096, None, 4, 50_000)),
+            ("cuda", {"ckp_freq": 7, "groups": 2, "games_in_flight": 9}, (9, None, 2, 7)),
+            ("cpu", {}, (256, 64, available_cores(), 2000)),
+        ],
+    )
     def test_what_a_run_begins_with(self, device: str, given: dict[str, Any], chosen: tuple[Any, ...]) -> None:
         """What the call says goes before what the recipe says of GPUs."""
         settings = new_run(TrainCall(GoEnv(7), UNSET, None, None, {}, UNSET, given, device)).settings
@@ -149,9 +149,17 @@ class TestGamesInFlight:
 
     @pytest.mark.parametrize(
         ("most", "first", "games", "side_by_side"),
-        [(256, 64, 0, 64), (256, 64, 1039, 64), (256, 64, 2048, 128), (256, 64, 10**6, 256), (256, None, 0, 256),
-         (12, 64, 0, 12), (12, 64, 10**6, 12), (5, 1, 0, 1)],
-    )  # fmt: skip
+        [
+            (256, 64, 0, 64),
+            (256, 64, 1039, 64),
+            (256, 64, 2048, 128),
+            (256, 64, 10**6, 256),
+            (256, None, 0, 256),
+            (12, 64, 0, 12),
+            (12, 64, 10**6, 12),
+            (5, 1, 0, 1),
+        ],
+    )
     def test_few_at_the_beginning(self, most: int, first: int | None, games: int, side_by_side: int) -> None:
         """A sixteenth of the games so far."""
         settings = run_settings(games_in_flight=most, first_games_in_flight=first)
@@ -219,12 +227,10 @@ class TestSearch:
 
 
 ACTING: dict[str, dict[str, Any]] = {
-    "puct": {
-        "c_puct": 5.0, "parent_value_weight": 0.0, "first_play_reduction": 1.0, "virtual_loss": 9,
-        "dirichlet_weight": 1.0, "dirichlet_alpha": 0.01,
-    },
+    "puct": {"c_puct": 5.0, "parent_value_weight": 0.0, "first_play_reduction": 1.0, "virtual_loss": 9},
     "gumbel": {"considered": 2, "c_visit": 1000.0, "c_scale": 40.0},
-}  # fmt: skip
+}
+ACTING["puct"] |= {"dirichlet_weight": 1.0, "dirichlet_alpha": 0.01}
 
 
 class TestEverySettingActs:
@@ -276,10 +282,8 @@ def test_they_are_plain_data() -> None:
     settings = run_settings(optimizer=nadam, losses="cody2007", schedule=[(0.5, 0.1)])
     plain = json.loads(json.dumps(RUN.plain(settings)))["learning"]
     assert plain["optimizer"] == {"function": f"{__name__}:nadam"}
-    assert plain["losses"] == {
-        "policy": 1 / 49, "value": 0.025, "ownership": 0.0, "score": 0.0, "l2": 5e-4, "log_sum": 0.0, "kl": False,
-        "masked": False,
-    }  # fmt: skip
+    losses = {"policy": 1 / 49, "value": 0.025, "ownership": 0.0, "score": 0.0, "l2": 5e-4, "log_sum": 0.0}
+    assert plain["losses"] == {**losses, "kl": False, "masked": False}
     assert plain["schedule"] == [[0.5, 0.1]]
 
 

@@ -1,5 +1,6 @@
 """Supervised learning, and the defects of AlphaGOZero-TF's, each of which a test here would have caught."""
 
+import re
 import shutil
 import threading
 import zipfile
@@ -21,16 +22,15 @@ from alphago.records.sgf import SgfGame, format_sgf
 from alphago.training.call.session import train
 from alphago.training.history import read_history, read_rows
 from alphago.training.judges.prediction import Counts, add_to
+from alphago.training.runs.config import read_config
 from alphago.training.selfplay import selfplay
 from alphago.training.supervised.call import predict_games, train_supervised
 from alphago.training.supervised.given_games import DatasetGames, RecordGames, given_games, left_out_sentence
-from alphago.training.supervised.source import Given, GivenSource
-from alphago.training.targets import LambdaReturns
 from alphago.training.watch.report import Report
 from tests.training.small_runs import RandomGames, run
 
 ENV = GoEnv(5, komi=0.5)
-SMALL = {"tower_height": 1, "channels": 8, "batch_size": 32, "device": "cpu", "reports": (), "groups": 1}
+SMALL = {"tower_height": 1, "channels": 8, "batch_size": 32, "device": "cpu", "reports": (), "threads": 1}
 
 
 def spiral(seed: int, passes: bool = False) -> SgfGame:
@@ -96,7 +96,7 @@ class TestSamples:
         """Those of each position under its symmetry, where the losses leave them out."""
         games = given_games(ENV, dataset if kind == "dataset" else selfplay(ENV, HashEvaluator(), 2, 40, seed=0))
         for masked in (False, True):
-            Given(games).make_memory(ENV, targets=LambdaReturns(), masked=masked, start=0, seed=0)
+            games.masked = masked
             sample = games.sample(30, np.random.default_rng(0))
             stones = sample.planes[:, :2].sum(axis=1).reshape(30, 25) > 0
             illegal = sample.policy[:, :25] == ILLEGAL
@@ -210,10 +210,9 @@ class TestGames:
         games = given_games(ENV, tmp_path)
         assert isinstance(games, RecordGames)
         assert len(games.records) + len(games.held) == 21
-        assert games.left_out == {
-            "occupied point": 1, "as lines of text, which `alphago sgf` imports": 2, "of another board": 1,
-            "no result": 1, "not legal under the rules of this game": 1, "damaged file": 1,
-        }  # fmt: skip
+        once = ("occupied point", "of another board", "no result", "not legal under the rules of this game")
+        lines = {"as lines of text, which `alphago sgf` imports": 2}
+        assert games.left_out == dict.fromkeys((*once, "damaged file"), 1) | lines
         assert left_out_sentence(games).startswith("7 games are left out: 2 as lines of text")
         assert len(given_games(ENV, tmp_path / "more.zip").held_out(10**6)) == 1
 
@@ -228,10 +227,8 @@ class TestGames:
         shutil.copytree(dataset.parent / "sgf", tmp_path / "games")
         (tmp_path / "games" / "bad.sgf").write_text("(;SZ[5]RE[B+R];B[aa];W[aa])")
         notes = Notes()
-        train_supervised(
-            ENV, tmp_path / "games", epochs=0.02, checks=1, folder=tmp_path / "run",
-            **{**SMALL, "tower_height": 0, "reports": [notes]},
-        )  # fmt: skip
+        chosen = {**SMALL, "tower_height": 0, "reports": [notes], "folder": tmp_path / "run"}
+        train_supervised(ENV, tmp_path / "games", epochs=0.02, checks=1, **chosen)
         assert notes.texts[0] == "1 game is left out: 1 occupied point"
 
     def test_too_few_games(self, tmp_path: Path) -> None:
@@ -254,25 +251,13 @@ class TestGames:
             given_games(ENV, [])
         with pytest.raises(ValueError, match="two passes end"):
             given_games(GoEnv(5, turns=4), dataset)
-        with pytest.raises(ValueError, match="gate must be left out"):
-            train_supervised(ENV, dataset, gate=0.55)
+        for given in ({"gate": 0.55}, {"memory_size": 100}, {"readouts": 8}):  # settings of self-play
+            with pytest.raises(TypeError, match=f"has no keyword '{next(iter(given))}'"):
+                train_supervised(ENV, dataset, **given)
+        with pytest.raises(ValueError, match="num_games must be left out where epochs are given, got 7"):
+            train_supervised(ENV, dataset, epochs=1, num_games=7)
         with pytest.raises(TypeError, match="batch_size"):
             train_supervised(ENV, dataset, batchsize=3)
-
-    def test_every_game_once_an_epoch(self, dataset: Path) -> None:
-        games = DatasetGames(ENV, Dataset(dataset))
-        source = GivenSource(games, 10**6, seed=3, batch_size=32, most=7)
-        total = len(games.lengths)
-        numbers = source.next_numbers(2 * total)
-        assert sorted(numbers[:total]) == sorted(numbers[total:]) == list(range(total))
-        assert numbers[:total] != numbers[total:]
-
-    def test_other_games_than_the_runs(self, dataset: Path) -> None:
-        games = DatasetGames(ENV, Dataset(dataset))
-        source = GivenSource(games, 100, 0, 32, 7)
-        _, data = source.state()
-        with pytest.raises(ValueError, match="dataset must be the run's own"):
-            source.restore({}, {**data, "digest": "other"})
 
 
 class Notes(Report):
@@ -290,22 +275,18 @@ class TestTraining:
         epochs = 1.0 if batch_size > 100 else 0.1
         before = NeuralNet(ENV, tower_height=1, channels=8)
         weights = {name: tensor.clone() for name, tensor in before.state_dict().items()}
-        train_supervised(
-            ENV, dataset, before, epochs=epochs, folder=tmp_path / "run", checks=1, device="cpu", reports=(),
-            batch_size=batch_size, groups=1,
-        )  # fmt: skip
+        chosen = {"folder": tmp_path / "run", "device": "cpu", "reports": (), "batch_size": batch_size, "threads": 1}
+        train_supervised(ENV, dataset, before, epochs=epochs, checks=1, **chosen)
         history = read_history(tmp_path / "run")
         assert history.metrics[-1]["steps"] > 0
-        assert all(row["selfplay_share"] is None for row in history.metrics)  # so no advice about self-play is given
+        assert not any("selfplay_share" in row for row in history.metrics)  # so no advice about self-play is given
         assert any(not np.array_equal(weights[name], tensor) for name, tensor in before.state_dict().items())
 
     def test_moves_and_results_are_learned(self, dataset: Path, tmp_path: Path) -> None:
         """A good part of these moves can be foreseen, and who wins is known from whose turn it is."""
         notes = Notes()
-        net = train_supervised(
-            ENV, dataset, epochs=6, folder=tmp_path / "run", checks=4, seed=1,
-            **{**SMALL, "reports": [notes], "channels": 16, "learning_rate": 0.02},
-        )  # fmt: skip
+        chosen = {**SMALL, "reports": [notes], "channels": 16, "learning_rate": 0.02, "folder": tmp_path / "run"}
+        net = train_supervised(ENV, dataset, epochs=6, checks=4, seed=1, **chosen)
         rows = [row for row in notes.rows if row["judge"] == "held-out"]
         assert len(rows) >= 4
         assert rows[0]["positions_judged"] > 100
@@ -335,12 +316,34 @@ class TestTraining:
 
         with pytest.raises(KeyboardInterrupt):
             train_supervised(ENV, dataset, folder=tmp_path / "part", **{**options, "reports": [Stop()]})
-        with pytest.raises(ValueError, match=r"is resumed by `alphago supervised DATASET --folder RUN`"):
+        words = (
+            f"must be one of self-play, and is resumed by `alphago supervised {dataset} --folder {tmp_path / 'part'}`"
+        )
+        with pytest.raises(ValueError, match=re.escape(words)):
             train(ENV, folder=tmp_path / "part", reports=(), device="cpu")
-        # What the call leaves out is the run's: epochs, batch size, learning rate, seed.
-        parts = train_supervised(ENV, dataset, folder=tmp_path / "part", checks=3, reports=(), device="cpu")
+        # What the call leaves out is the run's: games, tests, batch size, learning rate, seed.
+        parts = train_supervised(ENV, dataset, folder=tmp_path / "part", reports=(), device="cpu")
         for name, tensor in whole.state_dict().items():
             assert np.array_equal(tensor, parts.state_dict()[name]), name
+
+    def test_other_runs_and_games(self, dataset: Path, tmp_path: Path) -> None:
+        """A run goes on with its own games only; where these lie, its config says, and whether they moved."""
+        options = {**SMALL, "tower_height": 0, "checks": 1}
+        train_supervised(ENV, dataset, folder=tmp_path / "run", num_games=8, **options)
+        records = selfplay(ENV, HashEvaluator(), 4, 40, seed=1, groups=1)
+        with pytest.raises(ValueError, match="dataset must be the run's own"):
+            train_supervised(ENV, records, folder=tmp_path / "run", num_games=12, reports=(), device="cpu")
+        shutil.copytree(dataset, tmp_path / "moved")
+        train_supervised(ENV, tmp_path / "moved", folder=tmp_path / "run", num_games=12, reports=(), device="cpu")
+        config = read_config(tmp_path / "run")
+        assert config["given"] == {"dataset": str(tmp_path / "moved")}
+        assert [(one["setting"], one["was"], one["now"]) for one in config["changes"]] == [
+            ("num_games", 8, 12), ("dataset", str(dataset), str(tmp_path / "moved"))
+        ]  # fmt: skip
+        assert read_history(tmp_path / "run").metrics[-1]["games"] == 12
+        run(tmp_path / "played", 2, env=ENV, source=RandomGames)
+        with pytest.raises(ValueError, match="must be one of given games, and is resumed by `alphago train --folder"):
+            train_supervised(ENV, dataset, folder=tmp_path / "played", reports=(), device="cpu")
 
     def test_the_folder_holds_no_copy_of_the_games(self, dataset: Path, tmp_path: Path) -> None:
         train_supervised(ENV, dataset, epochs=0.2, folder=tmp_path / "run", checks=1, **SMALL)
@@ -379,8 +382,11 @@ class TestWatchedByADataset:
 def test_counts() -> None:
     """By hand: four positions with five actions."""
     counts = Counts()
-    priors = np.array([[0.5, 0.2, 0.1, 0.1, 0.1, 0, 0], [0.1, 0.6, 0.1, 0.1, 0.1, 0, 0],
-                       [0.4, 0.3, 0.1, 0.1, 0.06, 0.04, 0], [0.4, 0.3, 0.1, 0.1, 0.06, 0.04, 0]])  # fmt: skip
+    first, last = (
+        [[0.5, 0.2, 0.1, 0.1, 0.1, 0, 0], [0.1, 0.6, 0.1, 0.1, 0.1, 0, 0]],
+        [0.4, 0.3, 0.1, 0.1, 0.06, 0.04, 0],
+    )
+    priors = np.array([*first, last, last])
     values, moves, results = np.array([1.0, 0.0, -0.5, 0.8]), np.array([0, 0, 5, 4]), np.array([1.0, -1.0, -1.0, -1.0])
     add_to(counts, priors, values, moves, results)
     found = counts.measures()

@@ -11,18 +11,16 @@ import pytest
 
 from alphago.env.go import GoEnv
 from alphago.training.history import Row, read_rows
-from alphago.training.parts import RUN
+from alphago.training.run_parts import RUN
 from alphago.training.watch.diagnosis import ABSENCE, PERSISTENCE, Diagnosis, Finding, diagnose
 from alphago.training.watch.recent import Recent
 
 HERE = Path(__file__).parent
 SETTINGS = {"num_games": 100_000, "max_minutes": None, "batch_size": 128}
-SOUND = {
-    "policy_loss": 2.0, "target_entropy": 1.6, "policy_entropy": 2.0, "value_loss": 0.2, "fresh_value_loss": 0.22,
-    "value_variance": 0.6, "value_correlation": 0.8, "learning_rate": 1e-3, "selfplay_share": 0.5, "skipped_steps": 0,
-    "gpu_busy": 0.8, "game_length": 60.0, "pass_rate": 0.05,
-    "black_wins": 0.45, "draws": 0.05, "resignations": 0.0, "capped": 0.2,
-}  # fmt: skip
+SOUND = {"policy_loss": 2.0, "target_entropy": 1.6, "policy_entropy": 2.0, "value_loss": 0.2, "fresh_value_loss": 0.22}
+SOUND |= {"value_variance": 0.6, "value_correlation": 0.8, "learning_rate": 1e-3, "selfplay_share": 0.5}
+SOUND |= {"skipped_steps": 0, "gpu_busy": 0.8, "game_length": 60.0, "pass_rate": 0.05}
+SOUND |= {"black_wins": 0.45, "draws": 0.05, "resignations": 0.0, "capped": 0.2}
 
 
 def iteration(number: int, **changes: Any) -> dict[str, Any]:
@@ -87,17 +85,21 @@ def test_a_run_that_learned_to_pass() -> None:
 
 # --- each fault alone --------------------------------------------------------------------------------
 
+SHORT_GAMES = {"game_length": lambda i: 60 if i < 50 else 20, "pass_rate": lambda i: 0.05 if i < 50 else 0.1}
+ALL_KEPT = dict.fromkeys(("positions", "memory"), lambda i: 60_000 + 500 * i)
 FAULTS: list[tuple[str, dict[str, Any], str]] = [
     ("pass collapse", {"pass_rate": 0.25}, "25% of the moves are passes, over 80 games of 60 moves"),
-    ("pass collapse", {"game_length": lambda i: 60 if i < 50 else 20, "pass_rate": lambda i: 0.05 if i < 50 else 0.1},
-     "games fell from 60 to 20 moves and end by passes"),
+    ("pass collapse", SHORT_GAMES, "games fell from 60 to 20 moves and end by passes"),
     ("entropy death", {"policy_entropy": 0.2}, "the policy's entropy is 0.20 nats and its target's 1.60"),
     ("entropy death", {"target_entropy": 0.1, "policy_loss": 0.9}, "its target's 0.10 after 1% of the run"),
-    ("value over-fit", {"fresh_value_loss": 0.5},
-     "0.50 on new games and 0.20 on those it was trained on; the results' variance is 0.60"),
+    (
+        "value over-fit",
+        {"fresh_value_loss": 0.5},
+        "0.50 on new games and 0.20 on those it was trained on; the results'",
+    ),
+    ("value over-fit", {"fresh_value_loss": 0.5}, "; the results' variance is 0.60"),
     ("dead value", {"value_correlation": 0.01}, "values and results are not correlated (r = 0.01) after 3000"),
-    ("stale window", {"positions": lambda i: 60_000 + 500 * i, "memory": lambda i: 60_000 + 500 * i},
-     "samples come from 90000 positions, 100% of all, from 180 iterations"),
+    ("stale window", ALL_KEPT, "samples come from 90000 positions, 100% of all, from 180 iterations"),
     ("stale window", {"positions": lambda i: 90_000 + 500 * i, "memory": 80_000}, "from 80000 positions"),
     ("under-training", {"policy_loss": lambda i: 4.003 - 0.01 * i}, "3.50 nats, 1.90 above its target's entropy"),
     ("starved device", {"gpu_busy": 0.3}, "the GPU is busy 30% of the time"),
@@ -109,7 +111,7 @@ FAULTS: list[tuple[str, dict[str, Any], str]] = [
     ("one colour wins", {"black_wins": 0.98, "draws": 0.0}, "Black wins 98% of 80 games"),
     ("one colour wins", {"black_wins": 0.01, "draws": 0.0}, "White wins 99% of 80 games"),
     ("all games capped", {"capped": 1.0}, "100% of 80 games were cut off, at 60 moves"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("what", "changes", "evidence"), FAULTS)
@@ -215,8 +217,8 @@ def test_iterations_without_games_or_steps() -> None:
         return lambda i: value if i % 3 == 0 else None
 
     finished = dict.fromkeys(("policy_loss", "target_entropy", "policy_entropy", "value_loss", "game_length"))
-    rows = run(games=lambda i: 20 * (i // 3), **{name: gap(SOUND[name]) for name in finished}, black_wins=gap(1.0),
-               draws=gap(0.0), pass_rate=gap(0.05))  # fmt: skip
+    gaps = {name: gap(SOUND[name]) for name in finished} | {"black_wins": gap(1.0), "draws": gap(0.0)}
+    rows = run(games=lambda i: 20 * (i // 3), **gaps, pass_rate=gap(0.05))
     assert names(diagnose(rows, SETTINGS)) == ["one colour wins"]
 
 

@@ -51,10 +51,12 @@ def test_what_it_says_while_it_runs(tmp_path: Path) -> None:
         report.start(tmp_path, {"num_games": 100}, progress)
         report.iteration({"games": 20, "policy_loss": 3.0, "seconds": 1.0})
         report.match({"opponent": "random", "readouts": 4, "win_rate": 0.5, "games": 20})
+        report.match({"opponent": "exam", "readouts": 0, "exam_points": 1.5, "games": 20})
         report.note("something happened")
         assert report.texts() == [f"{tmp_path}: 25%, 20 of 100 games, 1:05 left, learning", "something happened"]
         panels = {panel.title: panel for panel in report.panels()}
         assert panels["Win rate"].curves == [Curve([20.0], [0.5], COLOURS[0], name="random@4")]
+        assert panels["Points lost in the exam"].curves == [Curve([20.0], [1.5], COLOURS[1], name="exam@0")]
         assert panels["Policy loss"].curves == [Curve([20.0], [3.0], COLOURS[0], name="trained on")]
     assert threads() == []
 

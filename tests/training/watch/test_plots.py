@@ -1,8 +1,11 @@
 """`plot` and `alphago plot`: what is drawn of which file, what damaged files do, and that the picture is readable."""
 
+import errno
 import json
+import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +15,9 @@ from alphago.cli import main
 from alphago.drawing.axes import SHARE
 from alphago.drawing.curves import CurvePanel, labels_of, title_of
 from alphago.drawing.shapes import Text, flat
-from alphago.training.history import number, read_history, read_rows
+from alphago.training.history import append_row, number, read_history, read_rows
 from alphago.training.judges.proof import Opponent
+from alphago.training.watch.board_panels import board_panels
 from alphago.training.watch.match_panels import match_panels
 from alphago.training.watch.plots import TRAINING, plot, training_panels
 from tests.drawing.reading import shapes, texts
@@ -64,20 +68,44 @@ def test_a_run_of_training(finished_run: Small) -> None:
     """The keys that `train` writes are the keys that are drawn."""
     drawn = panels(finished_run.folder)
     names = {title.split(":")[0].split(" [")[0] for title in drawn}
-    assert names >= {
-        "Value error", "Pearson's r of value and result", "Policy loss", "Policy's top move", "Entropy",
-        "Game length", "Passes", "Results of self-play", "Games that were not played out", "Speed of self-play",
-        "Memory", "Self-play's share of the time", "Learning rate",
-    }  # fmt: skip
+    drawn_ones = """
+Value error/Pearson's r of value and result/Policy loss/Policy's top move/Entropy/Game length/Passes
+Results of self-play/Games that were not played out/Speed of self-play/Memory/Learning rate
+Self-play's share of the time
+"""
+    assert names >= set(drawn_ones.strip().replace("\n", "/").split("/"))
     rows = finished_run.listener.rows
     assert points(drawn["Game length [moves]"])[0][1] == [row["game_length"] for row in rows if row["game_length"]]
 
 
-@pytest.mark.parametrize(("x", "expected", "label"), [
-    ("minutes", [0.5, 1.0, 1.5], "minutes of training"),
-    ("games", [10, 20, 30], "games of self-play"),
-    ("positions", [100, 200, 300], "positions of self-play"),
-])  # fmt: skip
+def test_exams(tmp_path: Path) -> None:
+    """The curve of each exam with its interval, over games or processor seconds, beside opponents and alone."""
+    numbers = {"exam_points_low": 0.5, "exam_points_high": 2.0, "exam_blunders": 0.2}
+    times = [
+        {"seconds": 30.0 * n, "processor_seconds": 60.0 * n, "games": 10 * n, "positions": 100 * n} for n in (1, 2)
+    ]
+    rows = [
+        {**at, **numbers, "opponent": "exam", "readouts": readouts, "exam_points": lost}
+        for at, lost in zip(times, (1.5, 0.75), strict=True)
+        for readouts in (0, 64)
+    ]
+    folder = make(tmp_path / "run", [metrics(n) for n in (1, 2)], [*rows, match(2)])
+    for x, expected in (("games", [10.0, 20.0]), ("processor", [1.0, 2.0])):
+        (panel,) = [one for title, one in panels(folder, x=x).items() if title.startswith("Points lost a move")]
+        assert points(panel).count((expected, [1.5, 0.75])) == 2
+    drawn = match_panels([read_history(folder), read_history(folder)], "games")
+    assert {panel.title for panel in drawn} >= {"Points lost a move in the exam, exam@0", "Win rate, gnugo:10@64"}
+    assert not any(panel.title.startswith("Win rate, exam") for panel in drawn)
+
+
+@pytest.mark.parametrize(
+    ("x", "expected", "label"),
+    [
+        ("minutes", [0.5, 1.0, 1.5], "minutes of training"),
+        ("games", [10, 20, 30], "games of self-play"),
+        ("positions", [100, 200, 300], "positions of self-play"),
+    ],
+)
 def test_the_x_axis(tmp_path: Path, x: str, expected: list[float], label: str) -> None:
     folder = make(tmp_path / "run", [metrics(i) for i in (1, 2, 3)], [match(i) for i in (1, 2, 3)])
     drawn = panels(folder, x=x)
@@ -90,8 +118,8 @@ def test_the_x_axis(tmp_path: Path, x: str, expected: list[float], label: str) -
 
 def supervised(folder: Path, **changes: Any) -> Path:
     """A run on given games: it examines its network on games held out."""
-    rows = [metrics(i, top_move_agreement=0.3, fresh_policy_loss=3.0, black_wins=0.5, draws=0.0, moves_per_second=9.0,
-                    selfplay_share=0.1, **changes) for i in (1, 2)]  # fmt: skip
+    changes = {"black_wins": 0.5, "draws": 0.0, "moves_per_second": 9.0, "selfplay_share": 0.1, **changes}
+    rows = [metrics(i, top_move_agreement=0.3, fresh_policy_loss=3.0, **changes) for i in (1, 2)]
     judged = {"judge": "held-out", "win_rate": None, "readouts": None, "accuracy": 0.3}
     held_out = [match(i, "held-out games", **judged) for i in (1, 2)]
     return make(folder, rows, held_out)
@@ -117,9 +145,8 @@ def test_several_runs_share_their_axes(tmp_path: Path) -> None:
     first = make(tmp_path / "a" / "run", [metrics(i, value_correlation=0.5) for i in (1, 2)])
     second = make(tmp_path / "other", [metrics(i, fresh_value_loss=0.7) for i in (1, 2, 3)])
     drawn = panels(first, second)
-    assert list(drawn) == [
-        "Value error [squared]", "Pearson's r of value and result", "Policy loss: trained on [nats]",
-    ]  # fmt: skip
+    curves_of_both = ["Value error [squared]", "Pearson's r of value and result", "Policy loss: trained on [nats]"]
+    assert list(drawn) == curves_of_both
     assert [y for _, y in points(drawn["Value error [squared]"])] == [[0.9, 0.8], [0.9, 0.8, 0.7], [0.7, 0.7, 0.7]]
     assert len(points(drawn["Pearson's r of value and result"])) == 1  # only one run measured it
     blue, orange, fresh = drawn["Value error [squared]"].curves
@@ -144,9 +171,8 @@ def test_many_runs_have_many_colours(tmp_path: Path) -> None:
 def test_matches_against_one_opponent(tmp_path: Path) -> None:
     matches = [match(1, win_rate=0.2, low=0.1, high=0.4), match(2)]
     drawn = panels(make(tmp_path / "run", [metrics(1), metrics(2)], matches))
-    assert [title for title in drawn if "," in title] == [
-        "Win rate, gnugo:10@64", "Score, gnugo:10@64 [points]", "Captures, gnugo:10@64 [stones]",
-    ]  # fmt: skip
+    titles = ["Win rate, gnugo:10@64", "Score, gnugo:10@64 [points]", "Captures, gnugo:10@64 [stones]"]
+    assert [title for title in drawn if "," in title] == titles
     rate = drawn["Win rate, gnugo:10@64"]
     assert (rate.unit, rate.level) == (SHARE, 0.5)
     assert (rate.curves[0].low, rate.curves[0].high) == ([0.1, 0.35], [0.4, 0.65])
@@ -182,18 +208,74 @@ def test_final_boards(tmp_path: Path) -> None:
         assert text.startswith(f"{i + 1}: {('Black', 'White')[i % 2]}, {result} by ")
 
 
+class TestDamagedGames:
+    """A damaged game costs its board, a damaged row its match; the rest is drawn."""
+
+    def test_moves_that_are_no_points(self, tmp_path: Path) -> None:
+        run(tmp_path, 8, watch=["random@0"], watch_share=0.9, source=RandomGames)
+        path = tmp_path / "evaluations.jsonl"
+        *_, row = read_rows(path, "opponent")
+        for moves in ("x7", "A1 A1", "pass" + " pass" * 50):
+            append_row(path, {**row, "moves": [{"moves": moves, "outcome": 1.0}, *row["moves"]]})
+            (panel,) = board_panels(read_history(tmp_path))
+            assert panel.picture is not None
+            words = [shape.text for shape in flat(panel.picture.layers) if isinstance(shape, Text)]
+            assert words[0].startswith("2: ")
+        append_row(path, {**row, "moves": [{"moves": "x7", "outcome": 1.0}]})
+        assert list(board_panels(read_history(tmp_path))) == []
+        append_row(path, {**row, "moves": [5], "games": 9})
+        assert len(read_history(tmp_path).evaluations) == len(path.read_text().splitlines()) - 1
+        plot(tmp_path)
+
+
+def test_a_picture_is_replaced_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, out = make(tmp_path / "run", [metrics(1)]), tmp_path / "curves.png"
+    out.write_bytes(b"the old picture")
+    with monkeypatch.context() as patch:
+        patch.setattr("os.replace", fail_with(errno.ENOSPC))
+        with pytest.raises(OSError, match=str(out)):
+            plot(folder, out)
+        assert out.read_bytes() == b"the old picture"
+    plot(folder, out)
+    assert out.read_bytes().startswith(PNG)
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["curves.png"]
+
+
+def fail_with(code: int) -> Callable[..., None]:
+    def fail(*_: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    return fail
+
+
+STRANGE = ("$$x$$", "_hidden", "100 %", "王小明", "a^b_c", "{", "\\n", "a & b", "<b>", "bell\a")
+
+
+@pytest.mark.filterwarnings("error")
+def test_names_are_drawn_as_they_are(tmp_path: Path) -> None:
+    """Names are no markup, and missing letters are no warnings; only what XML does not allow is replaced."""
+    folders = [make(tmp_path / name, [metrics(1)], [match(1, f"gtp:{name}")]) for name in STRANGE]
+    words = texts(plot(folders, tmp_path / "out.svg"))
+    assert words == texts((tmp_path / "out.svg").read_text())
+    for name in STRANGE:
+        shown = name.replace("\a", "\ufffd")
+        assert shown in words
+        assert any(word.startswith(f"Win rate, gtp:{shown}@64") for word in words)
+    plot(folders, tmp_path / "all.png")
+
+
 def test_the_same_opponent_with_more_readouts_is_another_one(tmp_path: Path) -> None:
     matches = [match(1, readouts=0), match(1, readouts=64), match(1, readouts=None)]
     folders = [make(tmp_path / name, [metrics(1)], matches) for name in "ab"]
-    assert [title for title in panels(*folders) if title.startswith("Win")] == [
-        "Win rate, gnugo:10@0", "Win rate, gnugo:10@64", "Win rate, gnugo:10",
-    ]  # fmt: skip
+    rates = [title for title in panels(*folders) if title.startswith("Win")]
+    assert rates == ["Win rate, gnugo:10@0", "Win rate, gnugo:10@64", "Win rate, gnugo:10"]
 
 
 def test_elo_with_an_end_that_is_not_known(tmp_path: Path) -> None:
     """After 40 wins of 40 the rating has no upper end; JSON lines then hold null or Infinity."""
-    matches = [match(1, elo=100, elo_low=50, elo_high=None), match(2, elo=300, elo_low=200, elo_high=float("inf")),
-               match(3, elo=200, elo_low=150, elo_high=260), match(4)]  # fmt: skip
+    elos = [(100, 50, None), (300, 200, float("inf")), (200, 150, 260)]
+    matches = [match(i, elo=elo, elo_low=low, elo_high=high) for i, (elo, low, high) in enumerate(elos, 1)]
+    matches.append(match(4))
     (curve,) = panels(make(tmp_path / "run", [metrics(1)], matches))["Elo: gnugo:10@64"].curves
     assert (curve.low, curve.high) == ([50, 200, 150], [100, 300, 260])
 
@@ -261,16 +343,19 @@ def test_binary_files(tmp_path: Path) -> None:
         plot(tmp_path)
 
 
-@pytest.mark.parametrize(("arguments", "message"), [
-    (["nowhere"], "a run must be a folder with metrics.jsonl, got nowhere"),
-    (["."], "a run must be a folder with metrics.jsonl, got ."),
-    (["empty"], "empty/metrics.jsonl has no complete line: no iteration of training is over yet"),
-    (["run", "empty"], "empty/metrics.jsonl has no complete line"),
-    (["still"], "nothing to draw: no row of still has 'seconds' and a metric"),
-    (["run", "--out", "curves.txt"], "--out must end in one of .svg,"),
-    (["run", "--out", "curves"], "--out must end in one of .svg,"),
-    (["run", "--out", "no/curves.png"], "no/curves.png cannot be written: there is no folder no"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere"], "a run must be a folder with metrics.jsonl, got nowhere"),
+        (["."], "a run must be a folder with metrics.jsonl, got ."),
+        (["empty"], "empty/metrics.jsonl has no complete line: no iteration of training is over yet"),
+        (["run", "empty"], "empty/metrics.jsonl has no complete line"),
+        (["still"], "nothing to draw: no row of still has 'seconds' and a metric"),
+        (["run", "--out", "curves.txt"], "--out must end in one of .svg,"),
+        (["run", "--out", "curves"], "--out must end in one of .svg,"),
+        (["run", "--out", "no/curves.png"], "no/curves.png cannot be written: there is no folder no"),
+    ],
+)
 def test_errors_are_one_sentence(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

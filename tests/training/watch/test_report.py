@@ -33,8 +33,13 @@ def test_curves_and_notes(tmp_path: Path) -> None:
     report.finish({"games": 9}, tmp_path, False)
     events = read(tmp_path)
     assert set(events.Tags()["scalars"]) == {
-        "games", "policy_loss", "game_length", "board_size", "win_rate/gnugo-10@64", "score/gnugo-10@64",
-    }  # fmt: skip
+        "games",
+        "policy_loss",
+        "game_length",
+        "board_size",
+        "win_rate/gnugo-10@64",
+        "score/gnugo-10@64",
+    }
     assert [(event.step, event.value) for event in events.Scalars("win_rate/gnugo-10@64")] == [(9, 0.25)]
     assert [(event.step, event.value) for event in events.Scalars("game_length")] == [(4, 7.5), (9, 8.5)]
     assert [(event.step, event.value) for event in events.Scalars("policy_loss")] == [(9, 1.25)]
@@ -98,7 +103,7 @@ class TestConsole:
         report = ConsoleReport()
         report.start(tmp_path, {"max_minutes": 1.0, "num_games": None}, progress)
         assert moved.wait(60)
-        report.finish(self.METRICS, tmp_path, True)
+        report.finish(self.METRICS, tmp_path, False)
         assert "playing the opponent for 4 s" in sys.stderr.getvalue()
 
 

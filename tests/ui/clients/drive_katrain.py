@@ -62,9 +62,9 @@ def main(backend, address):
         node = game.play(Move.from_gtp(point, player=player))
         until(f"analysis after {point}", lambda node=node: node.analysis_complete)
         root, best = node.analysis["root"], node.candidate_moves[0]
-        seen["nodes"].append({"visits": root["visits"], "winrate": root["winrate"], "score": root["scoreLead"],
-                              "best": best["move"], "lost": best["pointsLost"], "pv": best["pv"],
-                              "policy": len(node.policy), "ownership": len(node.ownership)})  # fmt: skip
+        numbers = {"visits": root["visits"], "winrate": root["winrate"], "score": root["scoreLead"]}
+        numbers |= {"best": best["move"], "lost": best["pointsLost"], "pv": best["pv"]}
+        seen["nodes"].append({**numbers, "policy": len(node.policy), "ownership": len(node.ownership)})
     seen["styles"] = {}
     for style in AI_STRATEGIES:
         if style in (AI_HUMAN, AI_PRO):  # these need a second network, of human play

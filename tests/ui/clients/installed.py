@@ -45,11 +45,9 @@ def compiled(folder: Path, *sources: Path, roots: Sequence[Path] = ()) -> list[A
         pytest.skip("a JDK is not installed, which compiles the classes of Lizzie and GoGui (CONTRIBUTING.md)")
     names = folder / "sources"
     names.write_text("\n".join(f'"{path}"' for path in sources))
-    done = subprocess.run(
-        [compiler, "-nowarn", "-encoding", "UTF-8", "-d", folder, "-sourcepath", os.pathsep.join(map(str, roots)),
-         f"@{names}"],
-        capture_output=True, text=True, timeout=PATIENCE,
-    )  # fmt: skip
+    sources = ["-sourcepath", os.pathsep.join(map(str, roots)), f"@{names}"]
+    command = [compiler, "-nowarn", "-encoding", "UTF-8", "-d", folder, *sources]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     return [java, "-Djava.awt.headless=true", "-cp", folder]
 
@@ -73,10 +71,8 @@ def surroundings(home: Path) -> dict[str, str]:
 
 def driven(command: list[Any], home: Path, **environment: str) -> str:
     """What a client's program prints; it must end without an error."""
-    done = subprocess.run(
-        list(map(str, command)), cwd=home, env={**surroundings(home), **environment}, capture_output=True, text=True,
-        timeout=PATIENCE,
-    )  # fmt: skip
+    words, environment = list(map(str, command)), {**surroundings(home), **environment}
+    done = subprocess.run(words, cwd=home, env=environment, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     assert "Traceback" not in done.stderr, done.stderr
     return done.stdout

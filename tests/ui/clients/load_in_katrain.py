@@ -16,12 +16,11 @@ def main(path):
     node, seen = KaTrainSGF.parse_file(path), []
     while node is not None:
         loaded = bool(node.analysis_from_sgf) and node.load_analysis()
-        seen.append({
-            "loaded": loaded, "complete": node.analysis_complete, "winrate": node.winrate, "score": node.score,
-            "visits": node.root_visits, "candidates": node.candidate_moves, "lost": node.points_lost,
-            "policy": node.policy and [(move.gtp(), p) for p, move in node.policy_ranking],
-            "ownership": node.ownership, "comment": node.comment(sgf=True, interactive=False),
-        })  # fmt: skip
+        policy = node.policy and [(move.gtp(), p) for p, move in node.policy_ranking]
+        facts = {"loaded": loaded, "complete": node.analysis_complete, "winrate": node.winrate, "score": node.score}
+        facts |= {"visits": node.root_visits, "candidates": node.candidate_moves, "lost": node.points_lost}
+        facts |= {"policy": policy, "ownership": node.ownership, "comment": node.comment(sgf=True, interactive=False)}
+        seen.append(facts)
         node = node.ordered_children[0] if node.children else None
     print(json.dumps({"version": VERSION, "nodes": seen}))
 

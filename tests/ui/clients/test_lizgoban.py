@@ -17,9 +17,17 @@ def test_its_engine(tmp_path: Path) -> None:
     seen = json.loads(driven(words, tmp_path).splitlines()[-1])
     assert seen["katago"]
     assert seen["supported"] == [
-        "kata-analyze", "kata-raw-nn", "minmoves", "pvVisits", "pvEdgeVisits", "ownershipStdev", "movesOwnership",
-        "rootInfo", "allow", "clear_cache",
-    ]  # fmt: skip
+        "kata-analyze",
+        "kata-raw-nn",
+        "minmoves",
+        "pvVisits",
+        "pvEdgeVisits",
+        "ownershipStdev",
+        "movesOwnership",
+        "rootInfo",
+        "allow",
+        "clear_cache",
+    ]
     for one in (seen["first"], seen["variation"]):
         assert one["visits"] > 0
         assert 0 <= one["winrate"] <= 100

@@ -7,8 +7,8 @@ import time
 
 import numpy as np
 
-from alphago.env.game import Position
 from alphago.env.go import GoEnv
+from alphago.env.position import Position
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.ui.gtp.game_commands import GoEngine
 from alphago.ui.gtp.protocol import converse

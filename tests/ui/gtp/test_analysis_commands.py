@@ -202,16 +202,12 @@ class TestAnalyze:
 
 def test_what_lizgoban_asks_first(gtp: GoEngine) -> None:
     """Its probes (src/engine.js): what is known succeeds, and what is not fails, or it would be used."""
-    known = (
-        "name", "kata-analyze interval 1", "kata-set-rules chinese", "lz-analyze interval 1 minmoves 30",
-        "kata-raw-nn 0", "kata-analyze 1 pvVisits true", "kata-analyze 1 pvEdgeVisits true",
-        "kata-analyze 1 ownershipStdev true", "kata-analyze 1 movesOwnership true", "kata-analyze 1 rootInfo true",
-        "lz-analyze 1 allow B D4 1", "clear_cache",
-    )  # fmt: skip
-    unknown = (
-        "lz-setoption name visits value 0", "set_free_handicap A1", "set_position", "lizgoban_stop_startup_log",
-        "kata-search_analyze_cancellable B", "kata-get-param humanSLProfile", "kata-get-models",
-    )  # fmt: skip
+    added = ("pvVisits", "pvEdgeVisits", "ownershipStdev", "movesOwnership", "rootInfo")
+    analyses = ("kata-analyze interval 1", "lz-analyze interval 1 minmoves 30", "lz-analyze 1 allow B D4 1")
+    known = ("name", "kata-set-rules chinese", "kata-raw-nn 0", "clear_cache", *analyses)
+    known += tuple(f"kata-analyze 1 {name} true" for name in added)
+    unknown = ("lz-setoption name visits value 0", "set_free_handicap A1", "set_position", "lizgoban_stop_startup_log")
+    unknown += ("kata-search_analyze_cancellable B", "kata-get-param humanSLProfile", "kata-get-models")
     assert not [reply for reply in ask(gtp, *known) if reply.startswith("?")]
     assert not [reply for reply in ask(gtp, *unknown) if not reply.startswith("?")]
 
@@ -354,12 +350,37 @@ class TestFiles:
         assert draw(gtp.game.position) == before
         assert ask(gtp, f"printsgf {tmp_path / 'no' / 'folder.sgf'}") == ["? cannot save file"]
 
+    @pytest.mark.parametrize("name", ["game.txt", "game", "letter.sgf", "folder.sgf", "device.sgf"])
+    def test_what_a_client_must_not_replace(
+        self, tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        (tmp_path / "game.txt").write_text("(;GM[1])")
+        (tmp_path / "letter.sgf").write_text("Dear Sir (; or Madam)")
+        (tmp_path / "folder.sgf").mkdir()
+        (tmp_path / "device.sgf").symlink_to("/dev/null")
+        before = {path: path.lstat() for path in tmp_path.iterdir()}
+        assert ask(engine(5), f"printsgf {tmp_path / name}") == ["? cannot save file"]
+        assert {path: path.lstat() for path in tmp_path.iterdir()} == before
+        assert name in capsys.readouterr().err
+
+    def test_a_game_may_replace_a_game(self, tmp_path: Path) -> None:
+        path = tmp_path / "game.SGF"
+        for text in (b"", b"  ", b"\xef\xbb\xbf\r\n( ;GM[1]SZ[5])"):
+            path.write_bytes(text)
+            assert ask(engine(5), f"printsgf {path}") == [""]
+            assert path.read_bytes().startswith(b"(;")
+
+    def test_the_home_folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("HOME", str(tmp_path))
+        gtp = engine(5)
+        assert ask(gtp, "play b C3", "printsgf ~/game.sgf", "clear_board", "loadsgf ~/game.sgf") == [""] * 4
+        assert gtp.game.position.moves_text() == "B C3"
+        assert (tmp_path / "game.sgf").exists()
+
     def test_damaged_files(self, tmp_path: Path) -> None:
         """A file that is cut off is loaded; one with an illegal move only before it; a doubtful position never."""
-        names = {
-            "cut": "(;GM[1]SZ[5];B[aa];W[bb];B[c", "illegal": "(;GM[1]SZ[5];B[aa];W[bb];B[bb];W[cc])",
-            "set": "(;GM[1]SZ[5];B[aa];AW[cc];W[bb])", "two": "(;GM[1]SZ[5];B[aa])(;GM[1]SZ[5];B[bb])",
-        }  # fmt: skip
+        names = {"cut": "(;GM[1]SZ[5];B[aa];W[bb];B[c", "illegal": "(;GM[1]SZ[5];B[aa];W[bb];B[bb];W[cc])"}
+        names |= {"set": "(;GM[1]SZ[5];B[aa];AW[cc];W[bb])", "two": "(;GM[1]SZ[5];B[aa])(;GM[1]SZ[5];B[bb])"}
         for name, text in names.items():
             (tmp_path / name).write_text(text)
         gtp = engine(5)
@@ -372,6 +393,28 @@ class TestFiles:
         assert loaded("illegal") == loaded("illegal 4") == loaded("set") == loaded("set 2") == "? cannot load file"
         assert loaded("illegal 3") == "B A5, W B4"
         assert loaded("two") == "B A5"
+
+    @pytest.mark.parametrize(
+        ("text", "reply", "said"),
+        [
+            (
+                "(;SZ[5]HA[分先]KM[6.5];B[aa];W[bb])",
+                "B A5, W B4",
+                "must be a number of stones, got '分先'",
+            ),
+            ("(;SZ[5]HA[three]AB[cc];W[bb])", "W B4", "the handicap must be a number of stones, got 'three'"),
+            ("(;SZ[5]HA[three];W[bb])", "? cannot load file", "got 'three'"),  # where are the stones?
+            ("(;SZ[5];B[A5];W[pass])", "B A5, W pass", "got B[A5], which is read as people write it"),
+            ("(;SZ[5]CA[Big5]PB[\xff\xff];B[aa])", "B A5", "as CA says, but is not"),
+        ],
+    )
+    def test_what_does_not_matter_is_told(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, reply: str, said: str
+    ) -> None:
+        (tmp_path / "a.sgf").write_text(text, encoding="latin-1" if "Big5" in text else "utf-8")
+        gtp = engine(5)
+        assert (ask(gtp, f"loadsgf {tmp_path}/a.sgf")[0] or gtp.game.position.moves_text()) == reply
+        assert said in capsys.readouterr().err
 
 
 class TestEnding:

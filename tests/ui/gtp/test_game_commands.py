@@ -70,9 +70,8 @@ class TestSetup:
         """It holds for every board, also where it is the usual one of the first."""
         gtp = GoEngine(GoEnv(5, komi=7.5), None, 0, komi=7.5)
         assert GoEnv(5).komi == 7.5
-        assert ask(gtp, "boardsize 7", "final_score", "komi 1", "boardsize 5", "final_score") == [
-            "", "W+7.5", "", "", "W+1",
-        ]  # fmt: skip
+        commands = ("boardsize 7", "final_score", "komi 1", "boardsize 5", "final_score")
+        assert ask(gtp, *commands) == ["", "W+7.5", "", "", "W+1"]
 
     def test_a_given_komi_that_the_game_cannot_have(self) -> None:
         with pytest.raises(ValueError, match=r"komi must be a multiple of 0\.5 .*, got 6\.25"):
@@ -123,7 +122,7 @@ class TestPlay:
         assert ask(gtp, "showboard") == [
             "\n    A B C\n 3  . . .  3\n 2  .(X).  2\n 1  . . .  1\n    A B C\n"
             "   move 1: White (O) to play, komi 7.5\n   captures: X 0, O 0"
-        ]  # fmt: skip
+        ]
 
     @pytest.mark.parametrize(
         ("komi", "moves", "score"),
@@ -137,10 +136,8 @@ class TestPlay:
 
 class TestRules:
     def test_they_are_told(self) -> None:
-        assert json.loads(ask(engine(), "kata-get-rules")[0]) == {
-            "hasButton": False, "ko": "POSITIONAL", "scoring": "AREA", "suicide": False, "tax": "NONE",
-            "whiteHandicapBonus": "0",
-        }  # fmt: skip
+        rules = {"hasButton": False, "ko": "POSITIONAL", "scoring": "AREA", "suicide": False, "tax": "NONE"}
+        assert json.loads(ask(engine(), "kata-get-rules")[0]) == {**rules, "whiteHandicapBonus": "0"}
         game = GoEngine(GoEnv(5, ko="simple", suicide=True), UniformEvaluator(), 0)
         told = ask(game, "kata-get-rules")[0]
         assert json.loads(told)["ko"] == "SIMPLE"
@@ -177,9 +174,8 @@ class TestRules:
         assert ask(gtp, f"kata-set-rules {given}") == [""]
         told = json.loads(ask(gtp, "kata-get-rules")[0])
         assert (told["ko"], told["suicide"], told["scoring"]) == ("SIMPLE", True, "AREA")
-        assert ask(gtp, 'kata-set-rules {"ko":"NONE"}', "kata-set-rules {ko", "kata-set-rules {}") == [
-            "? unknown rules", "? unknown rules", "",
-        ]  # fmt: skip
+        commands = [f"kata-set-rules {rules}" for rules in ('{"ko":"NONE"}', "{ko", "{}")]
+        assert ask(gtp, *commands) == ["? unknown rules", "? unknown rules", ""]
 
     def test_a_suicide(self) -> None:
         lines = ["play b A2", "play w C3", "play b B1", "play w C2", "play b B2", "play w A1"]

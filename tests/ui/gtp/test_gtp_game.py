@@ -2,8 +2,8 @@
 
 import pytest
 
-from alphago.env.game import IllegalMove
 from alphago.env.go import GoEnv
+from alphago.env.position import IllegalMove
 from alphago.ui.gtp.game_commands import GoEngine
 from alphago.ui.gtp.gtp_game import GtpGame
 from tests.diagrams import draw, tidy

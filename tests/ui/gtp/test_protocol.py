@@ -95,7 +95,7 @@ class TestConverse:
         converse({"fail": fails, "break": breaks}, ["1 fail", "2 break", "3 known_command break"], output)
         assert output.getvalue() == (
             "?1 not today\n\n?2 internal error: ZeroDivisionError: it was\nzero\n\n=3 true\n\n"
-        )  # fmt: skip
+        )
         assert "Traceback" in capsys.readouterr().err
 
     def test_quit_ends_it(self) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from alphago.env.game import GameBatch
+from alphago.env.batch import GameBatch
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.ui.gtp.game_commands import GoEngine

@@ -5,8 +5,9 @@ import contextlib
 import pytest
 
 from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.env.position import Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.player import MCTSPlayer

@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 
 from alphago.env.board import result_text
-from alphago.env.game import GameEnv, Position
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.env.position import Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.ui.terminal.screen import Screen
 from alphago.ui.terminal.terminal_game import TerminalGame, play
 from alphago.ui.thinker import MoveLimit
+from tests.ui.own_games import LeaningEnv, RingEnv
 
 BLACK, WHITE = 1, -1
 
@@ -268,7 +270,7 @@ class TestDeadStones:
     @pytest.mark.parametrize(("lines", "engine"), [(["pass", "d4"], "C3 E5"), (["d4", "b2", "b4"], "pass C3 pass")])
     def test_at_the_first_pass(self, lines, engine):
         text = go(BLACK, *lines, engine=engine).text
-        assert text.count("Stones on the board count as alive in the end, so capture dead ones before you pass.") == 1
+        assert text.count("Stones on the board count as alive in the end: capture dead ones before you pass.") == 1
 
     def test_with_the_score(self):
         text = go(BLACK, "score").text
@@ -386,6 +388,26 @@ class TestPlay:
         assert position.is_over
         assert {"draw: nobody wins.", "You win!", "The engine wins."} & set(shown)
 
+    @pytest.mark.parametrize(
+        ("env", "moves", "sides"),
+        [(LeaningEnv(), "a c e g", "Red Yellow"), (RingEnv(), "r1 bell r2 r3", "First Second")],
+    )
+    def test_games_of_ones_own(self, env, moves, sides):
+        """They name the sides and the moves; the rest is as in any game."""
+        shown, prompts = [], []
+
+        def read(prompt: str) -> str:
+            prompts.append(prompt)
+            return words.pop(0)
+
+        words = [*moves.split(), "resign", ""]
+        play(env, UniformEvaluator(), 4, read=read, write=shown.append)
+        first, second = sides.split()
+        assert prompts[0] == f"Your move ({first}): "
+        assert shown[0] == f"You are {first}.  `help` lists what you can type."
+        assert any(text.startswith(f"The engine ({second}) played ") for text in shown)
+        assert f"W+R: {second} wins." in shown
+
     def test_undo_rebuilds_the_search(self):
         position = play(
             GoEnv(5), UniformEvaluator(), 4, read=self.lines("c3", "undo", "d4", "undo", "b2", "quit"), write=[].append
@@ -451,7 +473,7 @@ class TestPlay:
         [
             (GoEnv(9), 10, "handicap must be from 2 to 9 on 9x9, got 10"),
             (GoEnv(9), -1, "handicap must be an integer >= 0, got -1"),
-            (TicTacToeEnv(), 2, "handicap must be 0 in a game other than Go, got 2"),
+            (TicTacToeEnv(), 2, "handicap must be 0 in tic-tac-toe, got 2"),
         ],
     )
     def test_an_impossible_handicap(self, env, handicap, sentence):

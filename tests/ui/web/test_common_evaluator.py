@@ -5,8 +5,8 @@ import threading
 import numpy as np
 import pytest
 
+from alphago.env.batch import GameBatch
 from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameBatch
 from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.mcts.evaluator import Forecaster, HashEvaluator

@@ -10,6 +10,7 @@ from alphago.env.games import GAMES
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.training.call.session import train
+from tests.ui.own_games import LeaningEnv, RingEnv
 from tests.ui.web.browser import Visitor
 from tests.ui.web.desks import GO5, engines
 from tests.ui.web.served import serving
@@ -196,6 +197,57 @@ def test_a_finger(chromium: Any) -> None:
         visitor.says("Move 2")
 
 
+def test_a_game_of_ones_own_on_kernels_looks_as_it_says(chromium: Any) -> None:
+    """A leaning frame, red and yellow stones, names of the sides; stones fall, also those of an expected line."""
+    with serving({"leaning": LeaningEnv()}) as served, Visitor(chromium, served.address) as visitor:
+        visitor.says("Red to play")
+        visitor.part("white").select_option("human")
+        visitor.click("D", "D", "D")
+        visitor.says("Move 4: Yellow to play")
+        pieces = visitor.page.locator(".ag-piece")
+        assert pieces.evaluate_all("all => all.map(one => [+one.getAttribute('cx'), +one.getAttribute('cy')])") == [
+            [180, 140],
+            [160, 180],
+            [140, 220],
+        ]
+        fills = pieces.evaluate_all("all => all.map(one => getComputedStyle(one).fill)")
+        assert fills == ["rgb(160, 24, 24)", "rgb(244, 208, 63)", "rgb(160, 24, 24)"]
+        visitor.press("k")
+        numbers = visitor.page.locator(".ag-number").all_text_contents()
+        assert numbers == ["3", "2", "1"]
+        visitor.press("k", "a")
+        visitor.expect(visitor.page.locator(".ag-moves li").first).to_be_visible()
+        visitor.press("Escape", "1")
+        visitor.expect(visitor.page.locator(".ag-ghost").first).to_be_visible()
+        visitor.press("Escape")
+        visitor.part("resign").click()
+        visitor.says("Red wins by resignation.")
+
+
+def test_a_game_of_ones_own_on_no_grid(chromium: Any) -> None:
+    """Cells on a ring; the action without a cell is a button; options are those that the game offers."""
+    with serving({"ring": RingEnv()}) as served, Visitor(chromium, served.address) as visitor:
+        visitor.part("white").select_option("human")
+        visitor.click("r1")
+        visitor.page.get_by_role("button", name="bell").click()
+        visitor.says("Move 3: First to play")
+        assert visitor.stones() == (1, 0)
+        visitor.press("Shift+ArrowDown", "Shift+ArrowDown", "Enter")  # from the middle row to the next and the last
+        visitor.says("Move 4: Second to play")
+        assert visitor.stones() == (2, 0)
+        visitor.part("new").click()
+        assert visitor.page.locator("dialog .ag-fields label").all_text_contents() == ["Cells", "bells"]
+        visitor.page.locator('dialog [data-option="cells"]').fill("4")
+        visitor.page.locator('dialog [data-option="bells"]').fill("1")
+        visitor.part("new-colour").select_option("both")
+        visitor.part("begin").click()
+        visitor.says("Move 1")
+        visitor.click("r1", "r2", "r3")
+        visitor.says("Move 4: Second to play")
+        visitor.click("r4")
+        visitor.says("First wins.")
+
+
 def test_files_there_and_back(chromium: Any, tmp_path: Path) -> None:
     with serving() as served, Visitor(chromium, served.address) as visitor:
         visitor.part("white").select_option("human")
@@ -285,9 +337,17 @@ def test_an_error_of_the_engine_stands_on_the_page(chromium: Any) -> None:
 def test_a_run_is_watched_and_its_games_replayed(chromium: Any, tmp_path: Path) -> None:
     folder = tmp_path / "a"
     train(
-        GoEnv(3, komi=0.5), num_games=6, readouts=2, tower_height=0, channels=4, start_training_after=20, ckp_freq=3,
-        folder=folder, reports=[], seed=1,
-    )  # fmt: skip
+        GoEnv(3, komi=0.5),
+        num_games=6,
+        readouts=2,
+        tower_height=0,
+        channels=4,
+        start_training_after=20,
+        ckp_freq=3,
+        folder=folder,
+        reports=[],
+        seed=1,
+    )
     with serving({"go": GO5}, runs=[folder]) as served:
         visitor = Visitor(chromium, served.address)
         visitor.expect(visitor.page.locator(".w-run h2")).to_have_text("a")

@@ -16,16 +16,13 @@ from alphago.ui.web.limits import MOST_PROGRAMS, MOST_READOUTS, MOST_UNREAD, PRO
 from alphago.ui.web.programs import Replies
 from tests.ui.web.served import PATIENCE, Served, serving, told
 
-QUERY: dict[str, Any] = {
-    "id": "QUERY:1", "rules": "tromp-taylor", "komi": 6.5, "boardXSize": 5, "boardYSize": 5, "maxVisits": 20,
-    "moves": [["B", "C3"], ["W", "D3"]],
-}  # fmt: skip
-KATRAIN: dict[str, Any] = {  # the keys of KaTrain 1.20's first query
-    **QUERY, "rules": "japanese", "priority": -100, "analyzeTurns": [2], "includeOwnership": True,
-    "includeMovesOwnership": True, "includePolicy": True, "initialStones": [], "initialPlayer": "B",
-    "overrideSettings": {"reportAnalysisWinratesAs": "BLACK", "wideRootNoise": 0.04, "maxTime": 8.0},
-    "reportDuringSearchEvery": 1,
-}  # fmt: skip
+QUERY: dict[str, Any] = {"id": "QUERY:1", "rules": "tromp-taylor", "komi": 6.5, "boardXSize": 5, "boardYSize": 5}
+QUERY |= {"maxVisits": 20, "moves": [["B", "C3"], ["W", "D3"]]}
+# The keys of KaTrain 1.20's first query.
+KATRAIN = QUERY | {"rules": "japanese", "priority": -100, "analyzeTurns": [2], "reportDuringSearchEvery": 1}
+KATRAIN |= {"includeOwnership": True, "includeMovesOwnership": True, "includePolicy": True}
+KATRAIN |= {"overrideSettings": {"reportAnalysisWinratesAs": "BLACK", "wideRootNoise": 0.04, "maxTime": 8.0}}
+KATRAIN |= {"initialStones": [], "initialPlayer": "B"}
 
 
 def ask(program: ClientConnection, query: dict[str, Any]) -> None:

@@ -114,8 +114,12 @@ def junk(chance: random.Random) -> str:
     """A message that no page would send, or nearly one."""
     words = [*COMMANDS, "x"]
     values = [None, True, -1, 10**40, 1e308, "", "C3", "pass", "go", [], {}, [1] * 50, {"board_size": 3}, "é\u0000" * 9]
-    fields = {chance.choice(["move", "node", "game", "options", "readouts", "link", "text", "white", "key"]):
-              chance.choice(values) for _ in range(3)}  # fmt: skip
+    fields = {
+        chance.choice(["move", "node", "game", "options", "readouts", "link", "text", "white", "key"]): chance.choice(
+            values
+        )
+        for _ in range(3)
+    }
     message = json.dumps({"type": chance.choice([*words, *values[:6]]), **fields})
     return chance.choice([message, message, message[: chance.randrange(len(message) + 1)], "[" * 2000, "null"])
 

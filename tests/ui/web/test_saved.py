@@ -111,8 +111,11 @@ def test_what_is_no_game_is_refused(text: str, sentence: str) -> None:
 @settings(max_examples=80)
 @given(st.one_of(st.text(max_size=30), st.text('();BWCAEKMSZ[]abcij9.{}":,', max_size=60)))
 def test_whatever_is_opened_is_a_game_or_an_error(text: str) -> None:
-    for read in (lambda: open_file(text, {"go": GO}), lambda: open_file(f"(;SZ[5]{text})", {"go": GO}),
-                 lambda: open_link(f"game=go&board_size=3&{text}", {})):  # fmt: skip
+    for read in (
+        lambda: open_file(text, {"go": GO}),
+        lambda: open_file(f"(;SZ[5]{text})", {"go": GO}),
+        lambda: open_link(f"game=go&board_size=3&{text}", {}),
+    ):
         with contextlib.suppress(ValueError):
             read()
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.games import GAMES
 from alphago.env.oware import OwareEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.ui.web import wire
@@ -73,10 +74,8 @@ def test_the_board_is_one_module_for_a_notebook(tmp_path: Path) -> None:
     subprocess.run([node(), "--check", tmp_path / "board.mjs"], check=True)
 
 
-CHECKS = (
-    "--noEmit", "--allowJs", "--checkJs", "--strict", "--noUnusedLocals", "--target", "es2022", "--module", "es2022",
-    "--moduleResolution", "bundler", "--lib", "es2022,dom,dom.iterable",
-)  # fmt: skip
+CHECKS = ("--noEmit", "--allowJs", "--checkJs", "--strict", "--noUnusedLocals", "--target", "es2022")
+CHECKS += ("--module", "es2022", "--moduleResolution", "bundler", "--lib", "es2022,dom,dom.iterable")
 
 
 def test_the_types_of_the_script() -> None:
@@ -121,3 +120,13 @@ def test_games_and_positions_have_them_too(env: Any) -> None:
         state = guest.until("state")
         assert fits(state["view"], "PositionView")
         assert fits(state["strength"], "StrengthView")
+
+
+def test_the_page_knows_no_game() -> None:
+    """What it draws, and what it asks for a new game, comes from `GameEnv.board_view` and `GameEnv.options`."""
+    for path in STATIC.glob("*.js"):
+        text = path.read_text()
+        for name, game in GAMES.items():
+            assert not re.search(rf"[=!]==?\s*[\"']{name}[\"']", text), (path.name, name)
+            assert name == "go" or (name not in text and str(game.title) not in text), (path.name, name)
+        assert not re.search("komi|handicap|Chinese", text, re.IGNORECASE), path.name

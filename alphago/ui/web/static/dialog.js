@@ -77,12 +77,12 @@ function inputOf({ name, value, choices, least, most, step }) {
  */
 function wishesOf(options) {
   /** @type {Record<string, any>} */
-  const wishes = {};
+  const setup = {};
   /** @type {Record<string, any>} */
   const ofGame = {};
   for (const { option, input } of options) {
     const value = input.type === "number" ? (input.value === "" ? null : Number(input.value)) : input.value;
-    (option.at_start ? wishes : ofGame)[option.name] = value;
+    (option.at_start ? setup : ofGame)[option.name] = value;
   }
-  return { ...wishes, options: ofGame };
+  return { options: ofGame, setup };
 }

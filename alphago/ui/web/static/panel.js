@@ -70,7 +70,7 @@ export class Panel {
     const sound = h("input", { type: "checkbox", "data-name": "sound",
       onchange: () => { board.look.sound = sound.checked; if (sound.checked) click(); } });
     return h("div", { class: "ag-row" },
-      this.button("new", "New game", "another game, size, komi, handicap, colour (N)", () => board.dialog.open()),
+      this.button("new", "New game", "another game, its options, your colour (N)", () => board.dialog.open()),
       this.button("open", "Open", "open an SGF file, or drop one on the board", () => this.file.click()),
       this.button("save", "Save", "save the game as a file, with variations and analysis (S)", () => board.send("save")),
       this.button("link", "Copy link", "a link that restores this position (L)", () => board.copyLink()),

@@ -88,25 +88,21 @@ export class Surface {
     return [x * UNIT, y * UNIT];
   }
 
-  // The areas that the side to move can click: around all cells of an action.
+  // The actions that the side to move can click, each with the middles of its cells.
   areas() {
-    const { cells, places, reach } = this.board.game;
-    return places[this.board.state.view.toPlay > 0 ? 0 : 1].flatMap((own, action) => {
-      if (!own.length) return [];
-      const xs = own.map((cell) => cells[cell][0]);
-      const ys = own.map((cell) => cells[cell][1]);
-      const [x, y] = [Math.min(...xs) - reach, Math.min(...ys) - reach];
-      return [{ action, x, y, width: Math.max(...xs) + reach - x, height: Math.max(...ys) + reach - y }];
-    });
+    const { cells, places } = this.board.game;
+    const own = places[this.board.state.view.toPlay > 0 ? 0 : 1];
+    return own.map((each, action) => ({ action, spots: each.map((cell) => cells[cell]) }))
+      .filter(({ spots }) => spots.length);
   }
 
-  // The actions of the side to move that can be clicked, by rows from the top, each from the left.
+  // The actions that can be clicked, by rows from the top, each from the left.
   rows() {
     /** @type {Map<string, {x: number, action: number}[]>} */
     const rows = new Map();
-    for (const { action, x, y, height } of this.areas()) {
-      const middle = (y + height / 2).toFixed(3);
-      rows.set(middle, [...(rows.get(middle) || []), { x, action }]);
+    for (const { action, spots } of this.areas()) {
+      const [x, y] = [0, 1].map((axis) => spots.reduce((sum, spot) => sum + spot[axis], 0) / spots.length);
+      rows.set(y.toFixed(3), [...(rows.get(y.toFixed(3)) || []), { x, action }]);
     }
     const sorted = [...rows].sort(([one], [other]) => Number(one) - Number(other));
     return sorted.map(([, row]) => row.sort((one, other) => one.x - other.x).map(({ action }) => action));
@@ -218,8 +214,11 @@ export class Surface {
   targets() {
     const { view, over } = this.board.state;
     const legal = new Set(view.legal);
-    return this.areas().map(({ action, x, y, width, height }) => s("rect", { x: x * UNIT, y: y * UNIT,
-      width: width * UNIT, height: height * UNIT, class: over || !legal.has(action) ? "ag-target" : "ag-target ag-open",
+    const reach = this.board.game.reach * UNIT;
+    /** @param {number[]} middle */
+    const square = ([x, y]) => `M${x * UNIT - reach} ${y * UNIT - reach}h${2 * reach}v${2 * reach}h${-2 * reach}z`;
+    return this.areas().map(({ action, spots }) => s("path", { d: spots.map(square).join(""),
+      class: over || !legal.has(action) ? "ag-target" : "ag-target ag-open",
       "data-action": action, "data-point": this.board.game.names[action],
       onpointerenter: (/** @type {PointerEvent} */ event) => event.pointerType === "mouse" && this.board.hover(action) }));
   }

@@ -48,7 +48,7 @@
  */
 
 /**
- * What a person may choose for a new game, see alphago/env/options.py.
+ * What a person may choose for a new game, see alphago/env/game_options.py.
  * @typedef {object} OptionView
  * @property {string} name
  * @property {string} title

@@ -14,8 +14,8 @@ from alphago.env.game import GameEnv
 from alphago.mcts.puct import Puct
 from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord
-from alphago.training.parts import RUN, run_settings
 from alphago.training.run import Run
+from alphago.training.run_parts import RUN, run_settings
 from alphago.training.window import Window, WindowMemory
 from tests.training.small_runs import go_on, run, run_killed, same
 

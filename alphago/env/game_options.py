@@ -46,7 +46,7 @@ class Option:
         return as_number(given) if isinstance(self.value, float) else given
 
 
-def option_of(name: str, value: Any, **further: Any) -> Option:
+def option_of(name: str, value: object, **further: object) -> Option:
     """Return the option for a value of a game's config.
 
     further: fields of Option instead of the usual ones.
@@ -59,7 +59,7 @@ def option_of(name: str, value: Any, **further: Any) -> Option:
     return Option(name, **{**described, **further})
 
 
-def as_number(value: Any) -> Any:
+def as_number(value: object) -> Any:
     """Return the number that a text stands for, as links have it; anything else unchanged."""
     if not isinstance(value, str):
         return value

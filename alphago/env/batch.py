@@ -1,0 +1,126 @@
+"""`GameBatch`, many positions of one game in numbered slots, for search.
+
+Values are from the view of the player about to move.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from alphago.env.leaves import Leaves, Reached
+
+FIRST = np.zeros(1, np.int64)  # the only slot of a batch of one
+
+
+class GameBatch(ABC):
+    """Many positions of one game, in numbered slots.
+
+    Every method takes an int64 array of slots [n].  Methods that answer a question write into `out`, whose first axis
+    is n, and return it.  The mover is the player to move.  Different threads may use different slots at the same time.
+    Actions are not checked: play only those in `legal_mask`.
+    """
+
+    device = "cpu"  # where the positions are: "cpu", "cuda" or "host"
+
+    env: Any  # the game, a GameEnv, whose module imports this one
+
+    def __init__(self, env: Any, count: int) -> None:
+        self.env = env
+        self.count = count
+
+    @abstractmethod
+    def reset(self, slots: np.ndarray, **setup: Any) -> None:
+        """Set all slots to the start position, or to the one that `setup` describes (Go: komi, stones, to_play)."""
+
+    @abstractmethod
+    def copy(self, sources: np.ndarray, targets: np.ndarray, of: "GameBatch | None" = None) -> None:
+        """Copy positions from the slots `sources` to the slots `targets` of this batch.
+
+        of: the batch with the sources, of the same game; None for this batch.
+        """
+
+    def gather(self, batches: Sequence["GameBatch"]) -> None:
+        """Copy the only position of each of these batches, of the same game, to the slots 0, 1, 2, …"""
+        for slot, batch in enumerate(batches):
+            self.copy(FIRST, np.array([slot]), of=batch)
+
+    def extract(self, slot: int) -> "GameBatch":
+        """Return a new batch whose only slot is a copy of this slot."""
+        alone = self.env.new_batch(1)
+        alone.copy(np.array([slot]), FIRST, of=self)
+        return alone
+
+    @abstractmethod
+    def play(self, slots: np.ndarray, actions: np.ndarray) -> None:
+        """Play one legal action (int32 [n]) in each slot."""
+
+    def replay(self, roots: np.ndarray, paths: np.ndarray, lengths: np.ndarray, targets: np.ndarray) -> None:
+        """Copy each root slot to its target slot and play the actions `paths[i, :lengths[i]]` there.
+
+        paths: int32 [n, depth]. lengths: int32 [n].
+        """
+        self.copy(roots, targets)
+        for ply in range(int(lengths.max(initial=0))):
+            going = lengths > ply
+            self.play(targets[going], np.ascontiguousarray(paths[going, ply]))
+
+    def reach(self, leaves: Leaves, out: Reached) -> Reached:
+        """Play each leaf's actions as `replay` does, and write its state to `out`.
+
+        The state is `is_over`, `to_play` and, for finished games, `outcome`.
+        """
+        self.replay(*leaves)
+        self.to_play(leaves.slots, out.movers)
+        over = self.is_over(leaves.slots, out.over)
+        if np.count_nonzero(over):  # several times as fast as `over.any()`
+            ended = leaves.slots[over]
+            out.outcomes[over] = self.outcome(ended, np.empty(len(ended), np.float32))
+        return out
+
+    @abstractmethod
+    def legal_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Write the legal actions, bool [n, action_space]; all False once the game is over."""
+
+    def decisive_moves(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Write for each slot a legal action after which the game is over and won by the mover, or -1, int32 [n].
+
+        Called only for games that set `GameEnv.has_decisive_moves`.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must have decisive_moves, since {self.env} sets it")
+
+    @abstractmethod
+    def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Write the network's input, float32 [n, planes, height, width], C-contiguous, from the mover's view."""
+
+    @abstractmethod
+    def is_over(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Write for each slot whether its game is over, bool [n]."""
+
+    @abstractmethod
+    def to_play(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Write the player to move, int8 [n]: +1 the first player (Black), -1 the second."""
+
+    @abstractmethod
+    def hash(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Write a hash of each position, int64 [n], equal for equal positions; it may ignore komi and history."""
+
+    @abstractmethod
+    def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Write the mover's outcome if the game ended now, float32 [n], -1 .. 1."""
+
+    def score(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Write the mover's margin in points if the game ended now, float32 [n].
+
+        In games without points, it is the outcome.
+        """
+        return self.outcome(slots, out)
+
+    def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Write each point's owner if the game ended now, int8 [n, height * width].
+
+        1 is the mover, -1 the other side, 0 neither.  Games without `has_ownership` write zeros.
+        """
+        out[:] = 0
+        return out

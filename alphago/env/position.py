@@ -1,0 +1,186 @@
+"""`Position`, one readable position of any game, and `IllegalMove`."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property, reduce
+from itertools import accumulate
+from typing import Any, Self
+
+import numpy as np
+
+from alphago.env.batch import FIRST, GameBatch
+from alphago.env.pictured import Pictured
+from alphago.system.validation import shown
+
+
+class IllegalMove(ValueError):
+    """A move is not legal in a position.
+
+    move: the move as text. reason: why it is not legal. position: where.
+    """
+
+    def __init__(self, move: str, reason: str, position: "Position") -> None:
+        super().__init__(move, reason, position)
+        self.move, self.reason, self.position = move, reason, position
+
+    @property
+    def sentence(self) -> str:
+        """The move and the reason, for people who see the position."""
+        return f"illegal move {self.move}: {self.reason}"
+
+    def __str__(self) -> str:
+        return f"{self.sentence}, in {self.position.describe()}"
+
+
+class UnknownMove(IllegalMove):
+    """What was given as a move names no action of the game, as `reason` says."""
+
+    @property
+    def sentence(self) -> str:
+        return self.reason
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+class Position(Pictured):
+    """One position of any game; immutable: `play` returns a new one.
+
+    Values are from the first player's (Black's) view: +1 means that Black wins.
+    """
+
+    def __init__(self, env: Any, batch: GameBatch, setup: Mapping[str, Any], moves: tuple[int, ...] = ()) -> None:
+        """Wrap the only position in `batch`, reached by `moves` from `env.position(**setup)`."""
+        self.env = env
+        self.batch = batch
+        self.setup = setup
+        self.moves = moves
+
+    @property
+    def began_empty(self) -> bool:
+        """Whether the game began without set-up."""
+        return not self.setup
+
+    @property
+    def move_number(self) -> int:
+        """The number of plies so far; in some games a set-up may say how many there were before it."""
+        return len(self.moves)
+
+    @cached_property
+    def to_play(self) -> int:
+        """The side to move: +1 the first player (Black), -1 the second."""
+        return int(self.batch.to_play(FIRST, np.empty(1, np.int8))[0])
+
+    @cached_property
+    def legal_mask(self) -> np.ndarray:
+        """The legal actions, bool [action_space], pass last; all False once the game is over."""
+        mask = self.batch.legal_mask(FIRST, np.empty((1, self.env.action_space), np.bool_))[0]
+        mask.flags.writeable = False
+        return mask
+
+    @cached_property
+    def is_over(self) -> bool:
+        """Whether the game has ended by its rules."""
+        return bool(self.batch.is_over(FIRST, np.empty(1, np.bool_))[0])
+
+    def score(self) -> float:
+        """Return Black's margin if the game ended now, komi included; in games without points, the outcome."""
+        return self.to_play * float(self.batch.score(FIRST, np.empty(1, np.float32))[0]) + 0.0  # no -0.0
+
+    @property
+    def outcome(self) -> float:
+        """The outcome if the game ended now, -1 .. 1, from Black's view; in some games it depends on the margin."""
+        return self.to_play * float(self.batch.outcome(FIRST, np.empty(1, np.float32))[0]) + 0.0
+
+    @property
+    def result(self) -> float:
+        """The sign of `outcome`: +1 Black wins, -1 White wins, 0 a draw."""
+        return float(np.sign(self.outcome))
+
+    def planes(self) -> np.ndarray:
+        """Return the network's input, float32 [planes, height, width], from the mover's view."""
+        return self.batch.planes(FIRST, np.empty((1, self.env.planes, *self.env.plane_shape), np.float32))[0]
+
+    @property
+    def captures(self) -> tuple[int, int] | None:
+        """The numbers of pieces that the first player and the second have captured; None if none can be."""
+        return None
+
+    @cached_property
+    def last_cell(self) -> int | None:
+        """The cell in which the piece of the last move landed, or from which it was sown; None if there is none."""
+        view, contents = self.env.board_view, self.contents
+        if not self.moves or contents is None:
+            return None
+        same = view.places[0] == view.places[1]
+        mover = 1 if same else deque(self.replay(), maxlen=2)[0].to_play  # players need not alternate
+        return view.last_cell(mover, self.moves[-1], contents)
+
+    def play(self, action: int | str) -> Self:
+        """Return the position after a legal move, given as an action or as text ('d3').
+
+        Raises IllegalMove if the move is not legal.
+        """
+        action = self.check_action(action)
+        batch = self.batch.extract(0)
+        batch.play(FIRST, np.array([action], np.int32))
+        return type(self)(self.env, batch, self.setup, (*self.moves, action))
+
+    def after(self, moves: Iterable[int | str]) -> Self:
+        """Return the position after legal moves, each as for `play`; raise IllegalMove if one is not legal."""
+        return reduce(lambda position, move: position.play(move), moves, self)
+
+    def replay(self) -> Iterator[Self]:
+        """Return all positions of the game so far, one after the other, from the start or set-up to this one."""
+        start = type(self)(self.env, self.env.position(**self.setup).batch, self.setup)
+        return accumulate(self.moves, lambda position, action: position.play(action), initial=start)
+
+    def check_action(self, action: int | str) -> int:
+        """Return the action of a move, which is given as an action or as text.
+
+        Raises IllegalMove, with the reason, if the move is not legal.
+        """
+        if isinstance(action, str):
+            try:
+                action = self.env.from_text(action)
+            except ValueError as error:
+                raise UnknownMove(str(action), str(error), self) from None
+        if isinstance(action, (bool, np.bool_)) or not isinstance(action, (int, np.integer)):
+            raise UnknownMove(str(action), f"action must be an integer or a text, got {shown(action)}", self)
+        action = int(action)
+        if not 0 <= action < self.env.action_space:
+            last = self.env.action_space - 1
+            raise UnknownMove(str(action), f"no action {action} in {self.env}: actions are 0 to {last}", self)
+        if not self.legal_mask[action]:
+            reason = "the game is over" if self.is_over else self.why_illegal(action)
+            raise IllegalMove(self.env.to_text(action), reason, self)
+        return action
+
+    def why_illegal(self, action: int) -> str:
+        """Return a short reason why an action is illegal in a game that is not over."""
+        return "not allowed"
+
+    def setup_in(self, env: Any) -> dict[str, Any]:
+        """Return the keywords of `env.position` for the start of this game.
+
+        env: a game that accepts positions of this game (`GameEnv.accepts`), perhaps with another komi.
+        """
+        return dict(self.setup)
+
+    def describe(self) -> str:
+        """Return a line of text with the set-up and the moves that lead to this position."""
+        setup = ", ".join(f"{key}={value!r}" for key, value in self.setup.items())
+        start = f"{self.env}.position({setup})" if setup else f"{self.env}"
+        return start + (f" after {self.moves_text()}" if self.moves else "")
+
+    def moves_text(self) -> str:
+        """Return the moves so far as text."""
+        return " ".join(self.env.to_text(action) for action in self.moves)
+
+    def __str__(self) -> str:
+        """Return a drawing of the position; in games that cannot be drawn, the text of `describe`."""
+        return f"<{self.describe()}>"
+
+    def __repr__(self) -> str:
+        """Return the same text as `str`, so that Python prompts show the board."""
+        return str(self)

@@ -1,0 +1,42 @@
+"""What helps to learn and to compare a game, beside its rules: `SelfPlayGame`."""
+
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from alphago.env.game import GameEnv
+
+Env = TypeVar("Env", bound=GameEnv)
+
+
+class SelfPlayGame(Generic[Env]):
+    """A game as self-play and matches begin and vary it; by default they do nothing special.
+
+    `alphago.env.games.selfplay_game(env)` makes it, of a subclass for a game that has one.
+    """
+
+    def __init__(self, env: Env) -> None:
+        self.env = env
+
+    def variant(self) -> Env:
+        """Return the game that self-play plays to learn this one: this game, or a variant that is learned faster."""
+        return self.env
+
+    def player_view(self) -> Env:
+        """Return the game that a player's search uses in a match of this game: by default this game itself."""
+        return self.env
+
+    def random_setup(self, generator: np.random.Generator) -> dict[str, Any]:
+        """Return a random set-up for a game of self-play, as keywords of `GameBatch.reset` and `GameEnv.position`."""
+        return {}
+
+    @cached_property
+    def opening_actions(self) -> np.ndarray:
+        """The actions from which random openings choose: bool [action_space]; an opening uses those that are legal."""
+        return np.ones(self.env.action_space, np.bool_)
+
+    @property
+    def usual_length(self) -> float:
+        """The number of plies of a typical game of self-play: an estimate for use until a run has measured it."""
+        return 0.7 * self.env.max_moves

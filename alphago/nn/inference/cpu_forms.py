@@ -1,0 +1,156 @@
+"""The forms in which the CPU computes a network, and the choice of the fastest one whose results are right."""
+
+import contextlib
+import copy
+import threading
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import torch
+from torch import fx, nn
+
+from alphago.env.game import GameEnv
+from alphago.nn.inference import openvino
+from alphago.nn.inference.frozen import Frozen, Outputs, example_planes, outputs_agree
+from alphago.nn.inference.fusion import fold_batch_norms
+from alphago.nn.inference.hardware import fastest_float, has_int8_products
+from alphago.nn.inference.int8 import calibration_planes, input_ranges
+from alphago.nn.threads import one_torch_thread
+
+# A compiled network: (planes [n, …], logits [n, A], values [n]), all float32; logits and values are overwritten.
+Run = Callable[[np.ndarray, np.ndarray, np.ndarray], None]
+# (network, example planes, the network's outputs for these planes, dtype) -> the compiled network; may raise anything.
+Form = Callable[[Frozen, torch.Tensor, Outputs, torch.dtype], Run]
+# Largest differences, relative to the largest output, that count as rounding.  In float32 a mistake in tracing makes a
+# larger one; in bfloat16 with many layers, rounding itself is large.
+ROUNDING = {torch.float32: 0.001, torch.bfloat16: 0.2, torch.int8: 0.2}
+BATCH_SIZE = openvino.BATCH_SIZE
+SMALL = 4_000_000  # weights of a network that is checked faster with one torch thread than with several
+
+
+def build_openvino(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run:
+    """Compile a network in the form "openvino"; see alphago.nn.inference.openvino, and Form for the arguments."""
+    openvino.package()  # raises if it is not installed, before the slow tracing
+    base, value, policy = folded_parts(frozen, planes, expected)
+    ranges = None
+    if dtype is torch.int8:
+        ranges, dtype = input_ranges(base, planes), fastest_float()
+        if not ranges:
+            raise ValueError("the network has no convolution that can be computed in 8 bits")
+    graph = openvino.list_operations(base, value, policy, tuple(planes.shape[1:]))
+    return openvino.OpenVinoModel(graph, dtype == torch.bfloat16, ranges).run
+
+
+def build_folded(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run:
+    """Compile a network in the form "folded"; see alphago.nn.inference.fusion, and Form for the arguments."""
+    return build_modules(Frozen(*folded_parts(frozen, planes, expected)), planes, expected, dtype)
+
+
+def build_modules(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run:
+    """Compile a network in the form "modules", the torch modules unchanged; see Form for the arguments."""
+    twin = copy.deepcopy(frozen)
+    twin.base_net.to(dtype)
+    return torch_run(twin.to(memory_format=torch.channels_last), dtype)  # type: ignore[call-overload]
+
+
+FORMS: dict[str, Form] = {"openvino": build_openvino, "folded": build_folded, "modules": build_modules}
+
+
+def choose_form(
+    frozen: Frozen, env: GameEnv, dtype: torch.dtype, only: str | None = None, *, forms: Mapping[str, Form] = FORMS
+) -> tuple[Run, torch.dtype, str]:
+    """Compile a network in the fastest form whose results agree with the network's.
+
+    frozen: the network, for the game `env`.  dtype: the preferred dtype of the base.
+    only: the name of the only form to consider; None for all in `forms`, which are ordered from the fastest.
+    Returns the compiled network, the dtype of its base, and the form's name.
+    Raises ValueError if the form `only` cannot compute the network on this machine.
+    """
+    if dtype is torch.int8:
+        if only in (None, "openvino") and has_int8_products() and openvino.is_installed():
+            planes = calibration_planes(env)
+            run = try_form(forms["openvino"], frozen, planes, frozen(planes), dtype)
+            if run is not None:
+                return run, dtype, "openvino"
+        dtype = fastest_float()
+    planes = example_planes(env)
+    expected = frozen(planes)
+    for name, form_dtype in (*((name, dtype) for name in forms), ("folded", torch.float32)):
+        if only in (None, name):
+            run = try_form(forms[name], frozen, planes, expected, form_dtype)
+            if run is not None:
+                return run, form_dtype, name
+    if only not in (None, "modules"):
+        raise ValueError(f"the form {only!r} cannot compute this network here")
+    return torch_run(frozen, torch.float32), torch.float32, "modules"
+
+
+def try_form(form: Form, frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run | None:
+    """Return a network compiled in a form; None if it cannot be compiled or its outputs differ.
+
+    expected: the outputs that it must have for `planes`, up to rounding.
+    """
+    try:
+        run = form(frozen, planes, expected, dtype)
+        outputs = torch.empty_like(expected[0]), torch.empty_like(expected[1])
+        run(planes.contiguous().numpy(), outputs[0].numpy(), outputs[1].numpy())
+        return run if outputs_agree(outputs, expected, ROUNDING[dtype]) else None
+    except Exception:  # a custom module, torch.fx or OpenVINO may raise anything
+        return None
+
+
+def folded_parts(frozen: Frozen, planes: torch.Tensor, expected: Outputs) -> list[fx.GraphModule]:
+    """Return base, value and policy as graphs with batch norms folded into convolutions.
+
+    Raises ValueError if the graphs' outputs for `planes` differ from `expected`.
+    """
+    base, value, policy = (fold_batch_norms(part) for part in (frozen.base_net, frozen.value, frozen.policy))
+    if not outputs_agree(Frozen(base, value, policy)(planes), expected, ROUNDING[torch.float32]):
+        raise ValueError("the traced network gives other results")
+    return [base, value, policy]
+
+
+def in_blocks(run: Run) -> Run:
+    """Return a function that calls `run` with exactly BATCH_SIZE positions at a time, padded if necessary.
+
+    So a position's results, whose rounding depends on the size of the call, are always the same.
+    """
+
+    def run_blocks(planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
+        whole = len(planes) - len(planes) % BATCH_SIZE
+        for begin in range(0, whole, BATCH_SIZE):
+            rows = slice(begin, begin + BATCH_SIZE)
+            run(planes[rows], logits[rows], values[rows])
+        if rest := len(planes) - whole:
+            block = [np.zeros((BATCH_SIZE, *array.shape[1:]), np.float32) for array in (planes, logits, values)]
+            block[0][:rest] = planes[whole:]
+            run(*block)
+            logits[whole:], values[whole:] = block[1][:rest], block[2][:rest]
+
+    return run_blocks
+
+
+def torch_run(module: nn.Module, dtype: torch.dtype) -> Run:
+    """Return a `Run` that calls a module with the planes converted to `dtype` and channels-last."""
+    local = threading.local()
+    forward = module.forward  # calling the module would be traced if another thread traces with torch.fx just now
+
+    def run(planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
+        buffer = getattr(local, "buffer", None)
+        if buffer is None or len(buffer) < len(planes):
+            buffer = torch.empty(planes.shape, dtype=dtype, memory_format=torch.channels_last)
+            local.buffer = buffer
+        inputs = buffer[: len(planes)]
+        inputs.copy_(torch.from_numpy(planes).to(dtype))  # converting first is twice as fast as copying alone
+        with torch.inference_mode():
+            outputs = forward(inputs)
+        for out, output in zip((logits, values), outputs, strict=True):
+            out[:] = output.numpy()
+
+    return run
+
+
+def threads_for(frozen: Frozen) -> contextlib.AbstractContextManager[None]:
+    """Return a context that sets torch to one thread for a small network, and changes nothing for a large one."""
+    small = sum(weight.numel() for weight in frozen.parameters()) <= SMALL
+    return one_torch_thread() if small else contextlib.nullcontext()

@@ -1,0 +1,35 @@
+"""The command that continues a run, as all commands print it."""
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from alphago.env.games import GAMES, is_packaged
+from alphago.nn.model_files import LATEST, read_description
+from alphago.training.runs.config import read_config
+
+
+def how_to_continue(folder: Path, more: str = "") -> str:
+    """Return the command that continues the run in a folder; in Python, if no command can.
+
+    more: further options, such as "--games 200".
+    """
+    config = read_config(folder)
+    given: Mapping[str, Any] | None = config.get("given")
+    game = game_flag(config["game"], folder / LATEST)
+    if config["network"]["custom"] or (given is not None and game):
+        call = "train(env, model=net" if given is None else "train_supervised(env, games, net"
+        return f"in Python {call}, folder={str(folder)!r})"
+    verb = f"train{game}" if given is None else f"supervised {shlex.quote(given['dataset'] or 'DATASET')}"
+    return f"alphago {verb} --folder {shlex.quote(str(folder))} {more}".rstrip()
+
+
+def game_flag(name: str, path: Path) -> str:
+    """Return the option " --game MODULE:CLASS" of a custom game; "" for a game of the package.
+
+    name: the game's name.  path: the network's file, which names the game's class.
+    """
+    if name in GAMES and is_packaged(GAMES[name]):
+        return ""
+    return f" --game {read_description(path)['reference']}" if path.exists() else " --game MODULE:CLASS"

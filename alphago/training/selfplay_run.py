@@ -1,0 +1,188 @@
+"""The class SelfPlayRun: a run whose games a network plays, stage by stage."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from alphago.env.game import GameEnv
+from alphago.nn.net import NeuralNet
+from alphago.nn.threads import Workers
+from alphago.records.record import GameRecord
+from alphago.system.stopwatch import PUBLISHING
+from alphago.training.batches import Batch
+from alphago.training.curriculum import lessons
+from alphago.training.learner import Learner
+from alphago.training.memory import Sample
+from alphago.training.metrics import Pace, game_metrics, time_shares
+from alphago.training.run import Run
+from alphago.training.runs.folder import RunFolder
+from alphago.training.runs.state import State
+from alphago.training.settings.run_settings import RunSettings
+from alphago.training.source import Company, MakeSource
+from alphago.training.stage import Stage
+
+
+class Entered(NamedTuple):
+    """How a stage was entered: its lesson, the games of the run before it, and the number of its first game."""
+
+    lesson: int = 0
+    games: int = 0
+    first: int = 0
+
+
+class SelfPlayRun(Run):
+    """The state of a run of self-play; the loop itself is `alphago.training.loop.train_loop`.
+
+    Its state may be saved between any two moves, too.
+
+    make_source: creates each stage's source of games.
+    more: see Run.
+    """
+
+    settings: RunSettings
+
+    def __init__(
+        self,
+        env: GameEnv,
+        settings: RunSettings,
+        folder: RunFolder,
+        learner: Learner,
+        workers: Workers,
+        *,
+        make_source: MakeSource,
+        **more: Any,
+    ) -> None:
+        self.make_source = make_source
+        self.lessons = lessons(env, settings.curriculum)
+        self.inference_dtype = settings.selfplay_dtype
+        self._closing = ExitStack()  # closes the current stage's source
+        super().__init__(env, settings, folder, learner, workers, **more)
+
+    def _begin(self) -> None:
+        self._enter(Entered())
+        self.publish()
+
+    def close(self) -> None:
+        """Close source, judges and learner; no more games can be played."""
+        self._closing.close()
+        super().close()
+
+    def _enter(self, entered: Entered, before: Stage | None = None) -> None:
+        """Begin a stage; before: the previous one, whose memory goes on if the board is the same."""
+        self._closing.close()
+        self.entered = entered
+        env = self.lessons[entered.lesson].env
+        self.stage = Stage(
+            env,
+            self.settings,
+            range(entered.first, entered.first + self.settings.game_limit - entered.games),
+            self.workers,
+            make_source=self.make_source,
+            memory=self.settings.memory,
+            kept=before.memory if before is not None and before.env == env else None,
+            device=self.device,
+        )
+        self._closing.callback(self.stage.source.close)
+        # The network that self-play uses, its number of gradient steps, and the company that plays beside it.
+        self._published: tuple[NeuralNet, int, Company | None] | None = None
+        self.learner.resize(env)
+        self.count(samples_due=0.0, batches_taken=0, readouts=0)
+        self.game_metrics = {}
+        self.pace = Pace(self.stage.source, self.workers.count)
+
+    @property
+    def env(self) -> GameEnv:
+        return self.stage.env
+
+    @property
+    def positions(self) -> int:
+        return self.counts.positions + self.stage.memory.added
+
+    @property
+    def can_learn(self) -> bool:
+        return self.stage.memory.can_learn
+
+    @property
+    def pause_at(self) -> float:
+        """The value of time.monotonic() at which self-play pauses, because a checkpoint is due or the time is over."""
+        # A state has no search trees.  A search that keeps its trees between moves is saved only between iterations.
+        between_moves = not self.settings.selfplay.search.keeps_trees
+        return min(self.saving.next if between_moves else math.inf, self.clock.deadline)
+
+    def begin_iteration(self) -> None:
+        """Begin an iteration unless one is in progress; enter the next stage and raise the readouts if due."""
+        if not self.counts.in_iteration:
+            self._enter_next_stage()
+            self.count(in_iteration=True, readouts=self.settings.readouts_at(self.progress))
+            self.stage.begin(self.counts.readouts, self.settings.side_by_side(self.games))
+            self.game_metrics = game_metrics([], self.stage.env)
+        self.pace = Pace(self.stage.source, self.workers.count)
+
+    def _enter_next_stage(self) -> None:
+        """Enter the next stage if the run's progress has reached it; a prolonged run never goes back to a stage."""
+        due = next(number for number, one in enumerate(self.lessons) if self.progress < one.end or one.end == 1.0)
+        if due > self.entered.lesson:
+            self.checkpoint(keep=True)
+            before, positions = self.stage, self.positions
+            self._enter(Entered(due, self.games, before.source.begun), before)
+            self.count(positions=positions - self.stage.memory.added)
+            self.publish()
+
+    def add_games(self, records: list[GameRecord]) -> None:
+        """Put finished games into memory, count them, queue them to be saved in the run's folder, and report them."""
+        if due := self.stage.remember(records):
+            self.count(samples_due=self.counts.samples_due + due, batches_taken=0)
+        if self.stage.memory.keeps_games:
+            self.folder.shards.add(records, self.stage.env.N)
+        self.count(games=self.games + len(records))
+        self.reporter.games(self.stage.env, records)
+
+    def draw(self, number: int, generator: np.random.Generator) -> Sample[np.ndarray]:
+        return self.stage.memory.batch(number, self.settings.learning.batch_size, generator)
+
+    def batches(self, may_go_on: Callable[[], bool]) -> Iterator[Batch]:
+        self.learner.factor = self.stage.memory.rate
+        return super().batches(may_go_on)
+
+    def _own_metrics(self) -> dict[str, Any]:
+        return {
+            "memory": len(self.stage.memory),
+            "readouts": self.counts.readouts,
+            "resign_threshold": self.stage.resign_threshold,
+            **self.pace.metrics(),
+            **time_shares(self.stopwatch.take(), self.stage.source.time_spent(), self.workers.count),
+            **self.stage.memory.metrics(),
+        }
+
+    @PUBLISHING
+    def publish(self) -> None:
+        """Let self-play continue with snapshots of the present `player` and its company, if either has changed."""
+        company = next((judge.company for judge in self.judges if judge.company is not None), None)
+        net, steps = (self.learner.net, self.learner.steps) if self.best is None else (self.best, 0)
+        if (net, steps, company) != self._published:
+            self.stage.publish(self.player, company)
+            self._published = net, steps, company
+
+    # --- saved state ---
+
+    def _own_notes(self) -> Mapping[str, str]:
+        """Return the calibrated resignation threshold, if there is one."""
+        resignation = self.stage.resignation()
+        return resignation.notes() if resignation else {}
+
+    def _own_state(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+        tensors, stage = self.stage.state()
+        return tensors, {"entered": list(self.entered), "stage": stage}
+
+    def _restore(self, state: State) -> None:
+        data = state.data
+        self._enter(Entered(*data["entered"]))
+        super()._restore(state)
+        self.publish()
+        records, lost = self.folder.shards.latest(data["stage"]["memory"]["games"], self.stage.env.N)
+        self.stage.restore(records, state.tensors, data["stage"])
+        state.notes += lost

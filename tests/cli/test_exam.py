@@ -1,0 +1,114 @@
+"""`alphago exam`: networks graded, exams made, and what is said of a wrong command."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from alphago.cli import main, parser_of
+from alphago.env.go import GoEnv
+from alphago.mcts.evaluator import HashEvaluator
+from alphago.nn.net import NeuralNet
+from alphago.records.record import save_records
+from alphago.system.interrupts import INTERRUPTED
+from alphago.training.selfplay import selfplay
+from tests.exams.small_exams import engine, row, write
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, in which commands are run, with an exam and a network."""
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "exam", *(row(f"B2 {move}", {"C3": [0.0, 0.0], "A3": [12.0, 0.5]}) for move in ("A1", "B1", "C1")))
+    NeuralNet(GoEnv(3, komi=0.5), tower_height=1, channels=8).save(tmp_path / "net.safetensors")
+    return tmp_path
+
+
+def save_games(folder: Path) -> None:
+    games = selfplay(GoEnv(3, komi=0.5), HashEvaluator(), 4, 6, seed=1, groups=1, opening_plies=3)
+    with (folder / "games.npz").open("wb") as file:
+        save_records(file, games)
+
+
+class TestGrading:
+    def test_table_halves_sheet_and_rows(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        words = "net.safetensors@0 --file exam --halves --readouts 4 net.safetensors --sheet w.svg --json rows.jsonl"
+        assert main(["exam", *words.split()]) == 0
+        text = capsys.readouterr().out
+        assert text.startswith("3x3: 3 positions; per move, losses cut at 20 points;")
+        for part in (
+            "\nnet.safetensors@4 - net.safetensors@0 ",
+            "\nphase ",
+            "\nkind ",
+            "\nRandom halves of the exam differ",
+        ):
+            assert part in text
+        assert text.endswith("the worst moves of net.safetensors@0 are in w.svg\n")
+        assert (folder / "w.svg").read_text().startswith("<svg")
+        rows = [json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()]
+        assert {one["player"] for one in rows} == {"net.safetensors@0", "net.safetensors@4"}
+
+    def test_readouts(self) -> None:
+        assert parser_of("exam").parse_args(["9x9"]).readouts == (0, 64)
+        assert parser_of("exam").parse_args(["9x9", "--readouts", "0,8,64"]).readouts == (0, 8, 64)
+
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            ("", "there must be a network to grade, got none"),
+            ("net.safetensors", "there must be an exam for the board, got 3x3"),
+            ("net.safetensors --file nothing", "the exam nothing cannot be read: No such file"),
+            ("net.safetensors --file exam --json no/where", "no/where cannot be written"),
+            ("random --file exam", "an exam must be taken by networks, got random"),
+            ("net.safetensors --games x", "--make must name a file for --games, got none"),
+            (
+                "--make x",
+                "--make must come with --engine and --games and without networks, got no --engine and no --games",
+            ),
+            ("--make x --engine y --games z -- net", "and without networks, got the networks net"),
+            ("--make x --engine /nosuch --games exam", "exam"),
+        ],
+    )
+    def test_errors(self, words: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["exam", *words.split()]) == 2
+        error = capsys.readouterr().err
+        assert "alphago exam: " in error
+        assert message in error
+
+    def test_wrong_readouts(self, capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(SystemExit):
+            main(["exam", "9x9", "--readouts", "few"])
+        assert "must be integers such as 0,64, got 'few'" in capsys.readouterr().err
+
+
+class TestMaking:
+    def test_made_and_gone_on_with(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        save_games(folder)
+        words = ["exam", "--make", "made", "--engine", engine(folder), "--games", "games.npz", "--board-size", "3"]
+        words += ["--first-ply", "1", "--positions"]
+        assert main([*words, "2"]) == 0
+        out, bar = capsys.readouterr()
+        assert out == "2 of 2 positions are in made\n"
+        assert "2/2" in bar
+        assert main([*words, "200"]) == 0
+        out, told = capsys.readouterr()
+        made = len((folder / "made").read_text().splitlines()) - 1
+        assert 2 < made <= 6
+        assert out == f"{made} of 200 positions are in made\n"
+        assert "the games have no more undecided positions" in told
+        assert main(["exam", "net.safetensors", "--file", "made", "--readouts", "0"]) == 0
+        assert f"{made} positions, judged by oracle.py 0.7 with oracle.bin.gz" in capsys.readouterr().out
+
+    def test_an_engine_that_fails(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        save_games(folder)
+        command = engine(folder, 5, "sys.exit(1)")
+        assert main(["exam", "--make", "made", "--engine", command, "--games", "games.npz", "--board-size", "3"]) == 2
+        assert "the process has ended" in capsys.readouterr().err
+
+    def test_stopped(self, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        def stop(*given: object, **named: object) -> int:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("alphago.exams.making.make_exam", stop)
+        assert main(["exam", "--make", "made", "--engine", "y", "--games", "z"]) == INTERRUPTED
+        assert capsys.readouterr().err.endswith("stopped; the same command goes on\n")

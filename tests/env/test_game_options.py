@@ -1,0 +1,71 @@
+"""What a person may choose for a new game: described by the game, read from dialogues and links."""
+
+from typing import Any
+
+import pytest
+
+from alphago.env.game import GameEnv
+from alphago.env.game_options import Option, as_number, option_of
+from alphago.env.go import GoEnv
+from alphago.env.gomoku import GomokuEnv
+from alphago.env.oware import OwareEnv
+from alphago.env.reversi import ReversiEnv
+
+
+def values(env: GameEnv) -> dict[str, Any]:
+    return {option.name: option.value for option in env.options}
+
+
+def test_options_of_games() -> None:
+    assert values(GoEnv(9, suicide=True)) == {"board_size": 9, "komi": 7.5, "rules": "Tromp-Taylor", "handicap": 0}
+    assert values(GomokuEnv(9, 4, planes=5)) == {"board_size": 9, "connect_row": 4}
+    assert values(ReversiEnv(6)) == {"board_size": 6}
+    assert values(OwareEnv(repetition=False)) == {"repetition": "no", "remainder": "own"}
+
+
+def test_a_game_that_says_nothing_offers_its_config() -> None:
+    own = type("OwnEnv", (GameEnv,), {"config": {"board_size": 5, "planes": 3, "max_moves": 9, "last_wins": True}})()
+    size, wins = own.options
+    assert (size.title, size.value, size.least, size.choices) == ("Size", 5, 1, ())
+    assert (wins.title, wins.value, wins.choices) == ("last wins", "yes", ("yes", "no"))
+
+
+def test_komi_follows_the_board() -> None:
+    """Each board's own is that of the game itself."""
+    komi = next(option for option in GoEnv(9).options if option.name == "komi")
+    assert komi.follows == "board_size"
+    assert komi.usual == {size: GoEnv(size).komi for size in range(2, 26)}
+    assert (komi.usual[7], komi.usual[9]) == (9, 7.5)
+
+
+def test_choosing() -> None:
+    assert GoEnv(9).choose(board_size=7, rules="aga") == GoEnv(7, ko="situational")
+    assert OwareEnv().choose(remainder="nobody") == OwareEnv(remainder="nobody")
+    with pytest.raises(ValueError, match="rules must be one of Chinese"):
+        GoEnv(9).choose(rules="Martian")
+
+
+@pytest.mark.parametrize(
+    ("option", "given", "value"),
+    [
+        (option_of("board_size", 9), "7", 7),
+        (option_of("board_size", 9), 7, 7),
+        (option_of("komi", 7.5), "-3.5", -3.5),
+        (option_of("graded", False), "yes", True),
+        (option_of("graded", False), "no", False),
+        (option_of("rules", "own"), "5", "5"),
+    ],
+)
+def test_reading(option: Option, given: object, value: object) -> None:
+    read = option.read(given)
+    assert (read, type(read)) == (value, type(value))
+
+
+@pytest.mark.parametrize("given", ["x", "2.5", 0, 26, None, True])
+def test_what_is_no_whole_number_in_its_limits_is_refused(given: object) -> None:
+    with pytest.raises(ValueError, match=r"^board_size must be an integer from 2 to 25, got "):
+        option_of("board_size", 9, least=2, most=25).read(given)
+
+
+def test_numbers_of_links() -> None:
+    assert [as_number(text) for text in ("5", "-5", "5.5", "five", 5)] == [5, -5, 5.5, "five", 5]

@@ -1,0 +1,64 @@
+"""Positions of any game: what an illegal move tells."""
+
+import pickle
+
+import pytest
+
+from alphago.env.go import GoEnv
+from alphago.env.oware import OwareEnv
+from alphago.env.position import IllegalMove, UnknownMove
+from alphago.examples.tic_tac_toe import TicTacToeEnv
+
+
+def refused(position: object, move: object) -> IllegalMove:
+    with pytest.raises(IllegalMove) as caught:
+        position.play(move)  # type: ignore[attr-defined]
+    return caught.value
+
+
+def test_an_illegal_move_has_the_move_the_reason_and_the_position() -> None:
+    now = GoEnv(5).position().play("C3")
+    error = refused(now, "c3")
+    assert (error.move, error.reason, error.position) == ("C3", "Black has a stone there", now)
+    assert error.sentence == "illegal move C3: Black has a stone there"
+    assert str(error) == f"{error.sentence}, in GoEnv(5) after B C3"
+    over = refused(now.after(["pass", "pass"]), "A1")
+    assert (over.move, over.reason) == ("A1", "the game is over")
+
+
+@pytest.mark.parametrize(
+    ("move", "text"),
+    [
+        ("Z9", "'Z9' is not a point of GoEnv(5): expected A1 to E5 (no column I) or pass"),
+        (26, "no action 26 in GoEnv(5): actions are 0 to 25"),
+        (-1, "no action -1 in GoEnv(5): actions are 0 to 25"),
+        (True, "action must be an integer or a text, got True"),
+        (2.5, "action must be an integer or a text, got 2.5"),
+    ],
+)
+def test_what_is_no_move_at_all_says_only_that(move: object, text: str) -> None:
+    now = GoEnv(5).position()
+    error = refused(now, move)
+    assert type(error) is UnknownMove
+    assert str(error) == error.sentence == error.reason == text
+    assert (error.move, error.position) == (str(move), now)
+
+
+def test_errors_travel_between_processes() -> None:
+    error = refused(OwareEnv().position(houses=[0, 2] + [1] * 10), "A")
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again), again.reason) == (IllegalMove, str(error), "the house is empty")
+
+
+def test_whether_a_game_began_empty() -> None:
+    assert TicTacToeEnv().position().play("B2").began_empty
+    assert GoEnv(5).position(komi=0.5).began_empty
+    assert not GoEnv(9).position(handicap=2).began_empty
+    assert not OwareEnv().position(margin=2, houses=[0, 2] + [4] * 10).began_empty
+
+
+def test_a_game_without_cells_has_no_contents() -> None:
+    from tests.ui.web.test_views import NimEnv
+
+    now = NimEnv().position().play(0)
+    assert (now.contents, now.last_cell, now.captures, now.ko_points) == (None, None, None, ())

@@ -1,0 +1,109 @@
+"""Optional libraries: absent or broken, they are a sentence, and what does not need them goes on."""
+
+import ast
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+from alphago.system.kernels.cache import warn_once
+from alphago.system.optional import optional_import
+
+ROOT = Path(__file__).parents[2]
+NEED = "pictures need frames: pip install frames"
+# The libraries that pyproject.toml lists as extras, by the name of the module.
+EXTRAS = ("anywidget", "cupy", "onnx", "onnxruntime", "openvino", "PIL", "tensorboard")
+
+
+def write(folder: Path, text: str) -> None:
+    (folder / "frames.py").write_text(text)
+
+
+class TestImport:
+    @pytest.fixture(autouse=True)
+    def folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.delitem(sys.modules, "frames", raising=False)
+        return tmp_path
+
+    def test_absent(self) -> None:
+        with pytest.raises(ImportError) as caught:
+            optional_import("frames.inner", NEED)
+        assert str(caught.value) == NEED
+
+    @pytest.mark.parametrize(
+        ("text", "reason"),
+        [
+            ("raise RuntimeError('no home folder')", "RuntimeError: no home folder"),
+            ("import nothing_of_this_name", "ModuleNotFoundError: No module named 'nothing_of_this_name'"),
+            ("from os import nothing", "ImportError: cannot import name 'nothing' from 'os'"),
+            ("1 / 0", "ZeroDivisionError: division by zero"),
+            ("(", "SyntaxError: "),
+            ("raise OSError(2, 'libfoo.so')", "FileNotFoundError: [Errno 2] libfoo.so"),
+        ],
+    )
+    def test_broken(self, folder: Path, text: str, reason: str) -> None:
+        write(folder, text)
+        with pytest.raises(ImportError) as caught:
+            optional_import("frames", NEED)
+        assert str(caught.value).startswith(f"{NEED} (frames is installed, but broken: {reason}")
+
+    def test_sound(self, folder: Path) -> None:
+        write(folder, "size = 5")
+        assert optional_import("frames", NEED).size == 5
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "alphago").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_module_imports_one_in_another_way(file: Path) -> None:
+    """But behind `optional_import`, for types, or the web's server, which has a sentence of its own."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    typing = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)]
+    skipped = {id(inner) for node in typing for inner in ast.walk(node)}
+    guarded = "optional_import" in file.read_text(encoding="utf-8")
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)) and id(node) not in skipped:
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+            for name in names:
+                if name.partition(".")[0] in EXTRAS:
+                    first = name.partition(".")[0]
+                    # An image exists only after `optional_import` has succeeded.
+                    assert guarded or first == "PIL", f"{file}:{node.lineno} imports {name}"
+
+
+class TestWarnOnce:
+    def test_it_is_once(self) -> None:
+        with pytest.warns(RuntimeWarning, match="^a sentence of this test$"):
+            warn_once("a sentence of this test")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warn_once("a sentence of this test")
+
+    def test_where_warnings_are_errors(self, capsys: pytest.CaptureFixture[str]) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warn_once("another sentence of this test")
+        assert capsys.readouterr().err == "another sentence of this test\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows finds the home folder in another way")
+def test_no_home_folder_and_an_unknown_user(tmp_path: Path) -> None:
+    """As in containers: a broken OpenVINO is told once, and the command works."""
+    code = (
+        "import os, sys\n"
+        "os.environ.pop('HOME', None)\n"
+        "import pwd\n"
+        "def unknown(_): raise KeyError('getpwuid(): uid not found: 54321')\n"
+        "pwd.getpwuid = unknown\n"
+        f"sys.path.insert(0, {str(tmp_path)!r})\n"
+        "from alphago.cli import main\n"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    (tmp_path / "openvino.py").write_text("from pathlib import Path\nPath.home()\n")
+    command = [sys.executable, "-c", code, "selfplay", "7x7", "--games", "1", "--readouts", "2", "--records"]
+    done = subprocess.run(
+        [*command, "--folder", str(tmp_path / "games")], cwd=ROOT, capture_output=True, text=True, timeout=600
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,98 @@
+"""The logs of a run: a damaged row costs that row, whatever is wrong with it."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from alphago.training.history import append_row, number, read_rows, truncate, unreadable_lines
+
+ROW: dict[str, Any] = {
+    "judge": "watch",
+    "opponent": "random",
+    "games": 8,
+    "seconds": 1.5,
+    "played": 2,
+    "readouts": 16,
+    "win_rate": 0.5,
+    "low": 0.1,
+    "high": 0.9,
+    "elo": float("-inf"),
+    "moves": [{"moves": "D4 C3", "outcome": 1.0}, {"moves": "", "outcome": -1.0}],
+}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"moves": [5]},
+        {"moves": 5},
+        {"moves": [{"moves": 5, "outcome": 1}]},
+        {"moves": [{"moves": "D4"}]},
+        {"moves": [{"moves": "D4", "outcome": "won"}]},
+        {"opponent": 5},
+        {"opponent": None},
+        {"judge": ["watch"]},
+        {"games": "8"},
+        {"games": True},
+        {"seconds": [1]},
+        {"played": {}},
+        {"win_rate": "half"},
+        {"low": "x"},
+        {"sprt": 1},
+        {"accepted": "yes"},
+        {"games": 10**400},
+        {"readouts": -(10**30)},
+    ],
+    ids=str,
+)
+def test_a_row_of_wrong_types(tmp_path: Path, damage: dict[str, Any]) -> None:
+    path = tmp_path / "evaluations.jsonl"
+    for row in (ROW, {**ROW, **damage}, {**ROW, "games": 9}):
+        append_row(path, row)
+    assert [row["games"] for row in read_rows(path, "opponent")] == [8, 9]
+    assert unreadable_lines(path) == f"{path} has damaged lines, which are left out: 2 of 3"
+
+
+@pytest.mark.parametrize(
+    "line", ["5", "[]", '"text"', "{", "9" * 6000, '{"opponent": "x", "games": ' + "9" * 6000 + "}"]
+)
+def test_a_line_that_is_no_row(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "evaluations.jsonl"
+    path.write_text(f"{json.dumps(ROW)}\n{line}\n{json.dumps(ROW)}\n")
+    assert len(read_rows(path, "opponent")) == 2
+
+
+def test_sound_rows_have_no_faults(tmp_path: Path) -> None:
+    for row in (ROW, {**ROW, "readouts": None}, {"judge": "held-out", "opponent": "x", "accuracy": 0.5}):
+        append_row(tmp_path / "log", row)
+    assert unreadable_lines(tmp_path / "log") == ""
+    assert len(read_rows(tmp_path / "log", "opponent")) == 3
+
+
+@pytest.mark.parametrize("value", [None, True, "1", float("nan"), float("inf"), 10**400, [1]])
+def test_what_is_no_finite_number(value: object) -> None:
+    assert number({"key": value}, "key") is None
+
+
+class TestIrregularLogs:
+    def test_a_pipe(self, tmp_path: Path) -> None:
+        path = tmp_path / "metrics.jsonl"
+        os.mkfifo(path)
+        with pytest.raises(ValueError, match=rf"^{path} is no file$"):
+            read_rows(path, "seconds")
+        with pytest.raises(OSError, match="is a pipe"):
+            append_row(path, ROW)
+
+    def test_a_log_that_claims_to_be_huge(self, tmp_path: Path) -> None:
+        """Resuming cuts it to what the state knows; reading it is refused."""
+        path = tmp_path / "metrics.jsonl"
+        append_row(path, ROW)
+        length = path.stat().st_size
+        os.truncate(path, 20 * 10**9)
+        with pytest.raises(ValueError, match=rf"^{path} is too large"):
+            read_rows(path, "seconds")
+        assert truncate(path, length) == ""
+        assert len(read_rows(path, "seconds")) == 1

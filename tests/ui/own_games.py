@@ -1,0 +1,124 @@
+"""Two games of one's own that describe their boards: one on kernels of the package, one in plain Python."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from math import cos, pi, sin
+from typing import Any
+
+import numpy as np
+
+from alphago.env.batch import GameBatch
+from alphago.env.board_view import BoardView
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.game import GameEnv
+from alphago.env.game_options import Option, option_of
+from alphago.env.position import Position
+
+
+class LeaningEnv(ConnectFourEnv):
+    """Connect Four in a frame that leans, with red and yellow stones."""
+
+    name, title = "leaning", "Leaning Four"
+
+    @cached_property
+    def board_view(self) -> BoardView:
+        upright = super().board_view
+        return replace(
+            upright,
+            size=(9.5, 6),
+            cells=tuple((x + 0.5 * (5.5 - y), y) for x, y in upright.cells),
+            sides=("Red", "Yellow"),
+            colours=("#a01818", "#f4d03f"),
+        )
+
+
+class Ring:
+    """Stones on a ring of cells, and a bell that each may ring instead; Black wins with more on the even cells."""
+
+    def __init__(self, cells: int, bells: int) -> None:
+        self.cells, self.bells, self.to_play = np.zeros(cells, np.int8), bells, 1
+
+    def play(self, action: int) -> None:
+        if action < len(self.cells):
+            self.cells[action] = self.to_play
+        else:
+            self.bells -= 1
+        self.to_play = -self.to_play
+
+    def legal_mask(self) -> np.ndarray:
+        over = self.is_over()
+        return np.array([not over and stone == 0 for stone in self.cells] + [not over and self.bells > 0])
+
+    def is_over(self) -> bool:
+        return bool(self.cells.all())
+
+    def outcome(self) -> float:
+        return float(np.sign(self.cells[::2].sum()) * self.to_play)
+
+    def planes(self) -> np.ndarray:
+        own = self.cells * self.to_play
+        return np.stack([own == 1, own == -1, np.full(len(own), self.bells > 0)]).astype(np.float32)[:, None]
+
+    def copy(self) -> "Ring":
+        twin = Ring(len(self.cells), self.bells)
+        twin.cells, twin.to_play = self.cells.copy(), self.to_play
+        return twin
+
+
+class RingEnv(GameEnv):
+    """The game of Ring, on a board that is no grid; its last action has no cell."""
+
+    name, title = "ring", "The Ring"
+    planes = 3
+
+    def __init__(self, cells: int = 6, bells: int = 2) -> None:
+        self.N, self.bells = cells, bells
+        self.plane_shape, self.action_space, self.max_moves = (1, cells), cells + 1, cells + bells
+
+    @property
+    def config(self) -> dict[str, Any]:
+        return {"cells": self.N, "bells": self.bells}
+
+    def new(self) -> Ring:
+        return Ring(self.N, self.bells)
+
+    def make_position(self, batch: GameBatch, setup: Mapping[str, Any]) -> "RingPosition":
+        return RingPosition(self, batch, setup)
+
+    def to_text(self, action: int) -> str:
+        return "bell" if action == self.N else f"r{action + 1}"
+
+    def from_text(self, text: str) -> int:
+        names = [self.to_text(action) for action in range(self.action_space)]
+        if text not in names:
+            raise ValueError(f"{text!r} is none of {', '.join(names)}")
+        return names.index(text)
+
+    @cached_property
+    def board_view(self) -> BoardView:
+        turns = [2 * pi * cell / self.N for cell in range(self.N)]
+        cells = tuple((2 + 1.8 * sin(turn), 2 - 1.8 * cos(turn)) for turn in turns)
+        places = (*((cell,) for cell in range(self.N)), ())
+        ends = zip(cells, cells[1:] + cells[:1], strict=True)
+        return BoardView(
+            self.title,
+            "lines",
+            size=(4, 4),
+            margin=0.8,
+            cells=cells,
+            places=(places, places),
+            stars=(0,),
+            lines=tuple((*one, *other) for one, other in ends),
+            sides=("First", "Second"),
+        )
+
+    @cached_property
+    def options(self) -> tuple[Option, ...]:
+        return (option_of("cells", self.N, title="Cells", least=4, most=8), option_of("bells", self.bells))
+
+
+class RingPosition(Position):
+    @property
+    def contents(self) -> list[int]:
+        return [int(stone) for stone in self.batch.states[0].cells]  # type: ignore[attr-defined]
