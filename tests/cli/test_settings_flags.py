@@ -83,7 +83,7 @@ def test_help_all_shows_all(parser: Parser, capsys: pytest.CaptureFixture[str]) 
         "--limit N limit of the power; none for none",
         "--doors N doors; at least one (1)",
         "--threads N cooks",
-        "--fast, --no-fast whether to hurry",
+        "--fast [none], --no-fast [none] whether to hurry",
         "--watts N power of the bulb; none for --limit (40)",
         "--hours X how long it burns (a tea light: 4) [candle] (4.0)",
         "--aunt X share of the evenings",
@@ -101,7 +101,7 @@ def test_help_all_shows_all(parser: Parser, capsys: pytest.CaptureFixture[str]) 
         ("--threads x", "argument --threads: must be an integer, got 'x'"),
         ("--light torch", "argument --light: invalid choice: 'torch'"),
         ("--aunt x", "argument --aunt: must be a number, got 'x'"),
-        ("--fast none", "unrecognized arguments: none"),
+        ("--fast off", "argument --fast/--no-fast: must be none, got 'off'"),
     ],
 )
 def test_errors(parser: Parser, words: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
