@@ -28,9 +28,7 @@ from alphago.nn.inference.hardware import processor
 from alphago.training.recipes import recipe_for
 from alphago.training.run_parts import run_settings
 
-SETTINGS = (
-    "16/8/1", "6/6/1", "8/8/1", "8/8/2", "12/12/1", "12/12/2", "16/16/1", "16/16/2", "24/12/1", "32/16/1", "64/16/1",
-)  # fmt: skip
+SETTINGS = "16/8/1 6/6/1 8/8/1 8/8/2 12/12/1 12/12/2 16/16/1 16/16/2 24/12/1 32/16/1 64/16/1"
 JUDGED_AT_ONCE = 512  # positions
 ONE = np.zeros(1, np.int64)
 
