@@ -75,6 +75,7 @@ def run(options: argparse.Namespace) -> int:
 def get_ready(engines: Any, env: GameEnv, compiles: bool) -> None:
     """Load the first game's network and the search while the page is opening.
 
+    compiles: whether `warm_up` has started a process that compiles kernels, for which this one then waits.
     Errors are ignored here, since the page reports them when it asks for the network.
     """
     from alphago.mcts.warm_up import compile_player

@@ -111,15 +111,16 @@ class PositionGroup:
     ) -> None:
         self.positions = positions
         self.live = np.array([i for i, position in enumerate(positions) if not position.is_over], np.int64)
-        games = len(self.live)
+        count = len(self.live)
+        slots = max(1, count)  # one idle slot if all games are over
         self.search = AnalysisSearch(
-            env, evaluator, max(1, games), settings, symmetries=symmetries, nodes=readouts + settings.leaves + 2
+            env, evaluator, slots, settings, symmetries=symmetries, nodes=readouts + settings.leaves + 2
         )
-        for game, i in enumerate(self.live):
-            self.search.start(game, positions[i], rules[i])
-        self.games = np.arange(games)
-        self.search.prepare(self.games, np.full(games, readouts))
-        self.budget = np.full(max(1, games), readouts, np.int32) * (games > 0)
+        for slot, i in enumerate(self.live):
+            self.search.start(slot, positions[i], rules[i])
+        self.games = np.arange(count)
+        self.search.prepare(self.games, np.full(count, readouts))
+        self.budget = np.full(slots, readouts if count else 0, np.int32)
 
     @property
     def readouts_left(self) -> int:

@@ -105,7 +105,7 @@ def build_part_for(description: Mapping[str, object], tensors: Mapping[str, torc
     try:
         with torch.device("meta"), few_weights(len(tensors)):
             shapes = {name: tensor.shape for name, tensor in build_part(description).state_dict().items()}
-    except (ArithmeticError, AttributeError, LookupError, RuntimeError) as error:  # the arguments make no sense
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError) as error:  # senseless arguments
         raise ValueError(f"{type(error).__name__}: {error}") from error
     for name, shape in shapes.items():
         found = list(tensors[name].shape) if name in tensors else "none"

@@ -179,6 +179,7 @@ class SelfPlayRun(Run):
         return tensors, {"entered": list(self.entered), "stage": stage}
 
     def _restore(self, state: State) -> None:
+        """Continue from a state: first the stage, then networks and judges, then its games, which need a network."""
         data = state.data
         self._enter(Entered(*data["entered"]))
         super()._restore(state)

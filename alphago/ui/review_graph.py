@@ -15,7 +15,8 @@ X_LABEL = "move   (orange: mistakes, Black's filled circles, White's hollow squa
 def draw_review(analysis: Analysis, faults: Sequence[tuple[int, int, str]], title: str) -> Drawing:
     """Return a graph of win rate and score of a game's positions.
 
-    faults: (ply, colour, grade) of each mistake; colour +1 Black, -1 White; grade a key of RADII.
+    faults: (ply, colour, grade) of each mistake, which is marked at the position after it; colour +1 Black, -1 White;
+        grade a key of RADII.
     """
     black = analysis.as_black()
     panels = [CurvePanel("Black wins", unit=SHARE, level=0.5, low=0.0, high=1.0, fills=True)]

@@ -183,7 +183,10 @@ class LineReader:
                         return
 
     def give_handicap(self, env: GoEnv, stretches: list[Stretch], handicap: int) -> None:
-        """Place the handicap stones if the file only names their number (HA) and White makes the first move."""
+        """Place the handicap stones if the file only names their number (HA) and White makes the first move.
+
+        They are not placed where the first moves play on their points: the file then has them as moves.
+        """
         first = stretches[0]
         if 2 <= handicap <= most_handicap(env.N) and not first.stones.any() and first.colours[:1] == [-1]:
             points = handicap_points(env.N, handicap)

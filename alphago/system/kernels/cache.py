@@ -65,8 +65,8 @@ class KernelCache:
         path = self.path(signature, target_context.codegen())
         found = self.read(path, signature, target_context)
         if found is None and not path.exists() and path not in self.turns:
-            turn = Turn(path)
-            if turn.take():
+            turn = Turn(path)  # a damaged file is compiled again without a turn
+            if turn.take():  # waits for another process that has the turn
                 self.turns[path] = turn
             else:
                 found = self.read(path, signature, target_context)

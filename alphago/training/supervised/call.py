@@ -130,8 +130,8 @@ class Supervised(TrainingKind[SupervisedSettings, SupervisedRun]):
         settings = SUPERVISED.make(call.settings, before).filled(len(self.given.lengths))
         changes = changed_settings(SUPERVISED, before, settings, folder)
         was = config["given"]["dataset"]
-        if self.path not in (None, was):
-            changes["dataset"] = was, self.path
+        if self.path is not None and self.path != was:
+            changes["dataset"] = was, self.path  # before, now
         return self.plan(call.env, settings, model, config, changes=changes)
 
     def plan(

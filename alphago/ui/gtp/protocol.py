@@ -236,22 +236,22 @@ def lines_of_stdin() -> Iterator[str]:
 
 
 def byte_lines(file: Any, longest: int) -> Iterator[bytes]:
-    """Yield the lines of a binary file, each cut after `longest` + 1 bytes.
+    """Yield the lines of a binary file, each cut after `longest` + 1 bytes, so that the caller sees which are too long.
 
     It reads the raw file, since a thread that waits for input would hold the lock of a buffered file when Python exits.
     """
-    raw, rest, cut = getattr(file, "raw", file), b"", False
+    raw, rest, skips = getattr(file, "raw", file), b"", False
     while data := raw.read(65_536):
         *lines, rest = (rest + data).split(b"\n")
         for line in lines:
-            if not cut:
+            if not skips:
                 yield line[: longest + 1]
-            cut = False
+            skips = False
         if len(rest) > longest:
-            if not cut:
+            if not skips:
                 yield rest[: longest + 1]
-            rest, cut = b"", True
-    if rest and not cut:
+            rest, skips = b"", True  # the rest of this line is dropped
+    if rest and not skips:
         yield rest
 
 

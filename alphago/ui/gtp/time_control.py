@@ -36,6 +36,7 @@ class Clock:
         time left is for one move, and `stones` counts periods.
         """
         self.limited[colour] = True
+        # The number of periods is not kept: what counts is that one of them runs.
         self.left[colour] = (max(0.0, seconds), min(stones, 1) if self.one_stone else stones)
 
     def spend(self, colour: int, seconds: float) -> None:

@@ -25,7 +25,6 @@ from tests.training.small_runs import (
     files,
     go_on,
     run,
-    run_killed,
     same,
     spoil,
 )
@@ -215,9 +214,17 @@ class TestTrouble:
         go_on(finished)
         assert not part.exists()
 
-    def test_a_run_killed_before_it_had_a_config(self, tmp_path: Path) -> None:
+    def test_a_run_killed_before_it_had_a_config(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """The folder is as good as empty; one with a network of the user's own is not."""
-        run_killed(tmp_path / "run", 1)
+
+        def kill(*_: object) -> None:
+            raise Killed
+
+        with monkeypatch.context() as patch:
+            patch.setattr(RunFolder, "write_config", kill)
+            with pytest.raises(Killed):
+                run(tmp_path / "run", 2, source=RandomGames)
+        assert (tmp_path / "run" / "weights.safetensors").exists()
         assert not (tmp_path / "run" / "config.json").exists()
         assert run(tmp_path / "run", 2, source=RandomGames)[1].last["games"] == 2
         NeuralNet(GO, tower_height=0, channels=4).save(tmp_path / "weights.safetensors")
