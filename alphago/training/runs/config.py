@@ -79,9 +79,10 @@ def flat_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     each judge that has a name.
     """
     run = dict(config["settings"])
-    parts = [run.pop("selfplay", {}), run.pop("learning")]
-    memory = run.get("memory", {})
-    parts += [memory] if memory.get("kind") == "window" else []
+    parts = [run.pop("learning")]
+    if "given" not in config:  # a run of self-play, not of given games
+        parts.append(run.pop("selfplay"))
+        parts += [run["memory"]] if run["memory"]["kind"] == "window" else []
     flat = {name: value for part in parts for name, value in part.items() if name != "kind"}
     return {**run, **{judge["kind"]: judge for judge in run.get("judges", ())}, **flat}
 
