@@ -147,7 +147,7 @@ class TestRuns:
             board = made.stage
             assert board.adaptive is not None
             records = games_in(tmp_path)
-            own = [r for r in records if r.seed and not draw_beginning(board.memory.env, board.selfplay, *r.seed)[-1]]
+            own = [r for r in records if r.seed and not draw_beginning(board.variant, board.selfplay, *r.seed)[-1]]
             assert not any(record.resigned for record in own)
             assert {side for record in own for side in sides_of(record)} <= set(board.adaptive.sides)
             assert len(board.adaptive.sides) < len([side for record in records for side in sides_of(record)])
