@@ -1,9 +1,9 @@
 """Make an exam: draw positions from games, and ask an analysis engine for the loss of every legal move.
 
 A drawn position is kept if it is undecided: by a search of `visits`, either side has a win rate of DOUBT at least, and
-nobody leads by more than LEAD points a line.  Then every legal move is played and the position after it evaluated with
-`move_visits`; what a move loses is the difference from the best of these evaluations.  A move that ends the game is
-scored.
+neither side leads by more than LEAD points a line.  Then every legal move is played and the position after it evaluated
+with `move_visits`; what a move loses is the difference from the best of these evaluations.  A move that ends the game
+is scored.
 
 The file gets a header with the exam's provenance, then the positions in the order in which they were drawn, as soon as
 they are judged.  Drawing depends on the games and the seed only, so a stopped call goes on where it was.
