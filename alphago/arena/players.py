@@ -30,6 +30,8 @@ from alphago.mcts.search_forms import SearchForm, make_search
 from alphago.nn.model_files import model_file
 from alphago.system.validation import near_names
 
+# Of "uct:N" in other games than Go; c_puct 2 won 64 % of 40 games of Connect Four against PUCT's usual 0.96.
+UCT = Puct(c_puct=2.0, first_play_reduction=0.0)
 # What `make_player` accepts as a player.
 PlayerSource = Evaluator | PlayoutSettings | AlphaBetaSettings | Engine | Literal["random"]
 
@@ -179,7 +181,7 @@ def make_player(
     if isinstance(source, PlayoutSettings):
         if is_go(env) or source.equivalence:
             return PlayoutPlayer(require_go(env, source.name), source, games)
-        return SearchPlayer(env, PlayoutEvaluator(env, seed=0), games, source.playouts, Puct(first_play_reduction=0.0))
+        return SearchPlayer(env, PlayoutEvaluator(env, seed=0), games, source.playouts, UCT)
     if isinstance(source, AlphaBetaSettings):
         return AlphaBetaPlayer(env, source, games)
     if isinstance(source, Engine):

@@ -248,7 +248,7 @@ class TestNames:
         """A game of one's own too, and the same games on any number of cores."""
         one, two = (match_on(cores, TicTacToeEnv(), "uct:60", "random", 8, seed=3) for cores in (1, 2))
         assert one.games == two.games
-        assert one.losses == 0
+        assert one.wins >= 6
         with pytest.raises(ValueError, match="env must be Go for rave:5"):
             resolve_player("rave:5", TicTacToeEnv())
 
