@@ -59,6 +59,7 @@ class PageFile(NamedTuple):
 def export_page(
     net: NeuralNet | str | PathLike[str],
     path: str | PathLike[str],
+    env: GameEnv | None = None,
     *,
     name: str | None = None,
     strength: str | None = None,
@@ -70,6 +71,7 @@ def export_page(
 
     net: the network, or its name, file or run folder.
     path: the file to write, such as "go.html".
+    env: the game with which the page begins; None for the network's.
     name: the network's name on the page; None for the name of its file or folder, or of its game.
     strength: what was measured of its strength, a sentence; None for what is known of a packaged network.
     licence: the network's licence; None for the package's for a packaged network, and for none stated otherwise.
@@ -79,7 +81,7 @@ def export_page(
     """
     path = user_path(path)
     source = net if isinstance(net, (str, PathLike)) else None
-    net = load_model(net) if isinstance(net, (str, PathLike)) else net
+    net = load_model(net, env) if isinstance(net, (str, PathLike)) else net if env is None else net.resized(env)
     packaged = str(source) in packaged_nets() and not user_path(str(source)).exists()
     name = (net.env.name if source is None else Path(source).resolve().stem) if name is None else name
     text = page_text(net, name, about(net, name, packaged, strength, licence))

@@ -15,6 +15,15 @@ async function networkOf({ manifest, weights, plain }) {
   return [new Network(manifest, numbers(weights), kernels), kernels];
 }
 
+// A stand-in for a network, which Python computes without rounding too: see test_search_in_script.py.
+function standIn(position, length, inputs) {
+  const planes = new Float32Array(length);
+  position.planes(planes);
+  const hash = planes.subarray(0, inputs).reduce((sum, value, i) => sum + value * ((i % 89) + 1), 0);
+  return { priors: Float32Array.from(position.legal(), (legal, action) => (legal ? (((hash * (action + 3)) % 61) + 1) / 64 : 0)),
+    value: ((hash % 33) - 16) / 32, score: null, ownership: null };
+}
+
 const ANSWERS = {
   async positions({ game, options, games, planes: length }) {
     const { startOf } = await load("rules");
@@ -37,22 +46,26 @@ const ANSWERS = {
       })];
     });
   },
-  async network({ planes, shape, count, ...model }) {
-    const [network, kernels] = await networkOf(model);
+  async network({ planes, shape, count, fast, ...model }) {
     const all = numbers(planes);
     const length = all.length / count;
-    return { kernels: kernels.name, outputs: Array.from({ length: count }, (_, i) =>
-      Object.fromEntries(Object.entries(network.run(all.subarray(i * length, (i + 1) * length), ...shape))
-        .map(([name, array]) => [name, packed(array)]))) };
+    const told = {};
+    for (const plain of fast ? [false] : [false, true]) {
+      const [network, kernels] = await networkOf({ ...model, plain });
+      told[kernels.name] = Array.from({ length: count }, (_, i) =>
+        Object.fromEntries(Object.entries(network.run(all.subarray(i * length, (i + 1) * length), ...shape))
+          .map(([name, array]) => [name, packed(array)])));
+    }
+    return told;
   },
-  async search({ game, options, games, planes, shape, settings, readouts, ...model }) {
+  async search({ game, options, games, planes, inputs, shape, settings, readouts, ...model }) {
     const { startOf } = await load("rules");
     const { TreeSearch } = await load("tree_search");
     const { evaluationOf, inputOf } = await load("evaluator");
     const { analysisOf } = await load("analysis_views");
-    const [network] = await networkOf(model);
-    const evaluate = async (positions) => positions.map((position) =>
-      evaluationOf(network.run(inputOf(position, planes), ...shape), position.legal()));
+    const [network] = model.manifest ? await networkOf(model) : [];
+    const evaluate = async (positions) => positions.map((position) => (network
+      ? evaluationOf(network.run(inputOf(position, planes), ...shape), position.legal()) : standIn(position, planes, inputs)));
     const found = [];
     for (const actions of games) {
       const search = new TreeSearch(settings, evaluate, startOf(game, options));
@@ -60,7 +73,8 @@ const ANSWERS = {
       for (const action of [...actions, null]) { // the tree is kept from move to move
         if (readouts) for (let left = readouts; left > 0;) left -= await search.wave(left);
         else await search.expandRoot();
-        told.push({ best: search.best(), analysis: analysisOf(search, true) });
+        told.push({ best: search.best(), analysis: analysisOf(search, true), value: search.value,
+          priors: [...search.root.waiting], visits: search.root.children.map((child) => [child.action, child.visits]) });
         if (action !== null) search.advance(action);
       }
       found.push(told);

@@ -1,8 +1,8 @@
 // The arithmetic of a network, for WebAssembly with 128-bit SIMD; kernels.js has its plain twin and says what the
 // arguments are.  Features are stored point by point, all channels of a point together.  Built by
 //
-//   clang --target=wasm32 -O3 -msimd128 -nostdlib -Wl,--no-entry -Wl,--export-dynamic -Wl,-z,stack-size=4096
-//     -o kernels.wasm kernels.c
+//   clang --target=wasm32 -O3 -msimd128 -nostdlib -Wl,--no-entry -Wl,--export-dynamic -Wl,--export=__heap_base
+//   -Wl,--strip-all -Wl,-z,stack-size=4096 -o kernels.wasm kernels.c
 //
 // kernels.wasm was built by Debian's clang and lld 14.0.6; tests/ui/onefile/test_wasm.py builds it again and compares.
 
