@@ -181,11 +181,14 @@ def test_a_finger(chromium: Any) -> None:
     """A tap plays; a finger that stays on a move shows its line until it goes, and does not play."""
     with serving() as served, Visitor(chromium, served.address, 390, 780, touch=True) as visitor:
         visitor.part("white").select_option("human")
+        visitor.part("study").tap()
         visitor.part("analyse").tap()
         visitor.expect(visitor.page.locator(".ag-moves [data-action]")).to_have_count(6)
         visitor.part("stop").tap()
         visitor.expect(visitor.part("stop")).to_be_disabled()
-        listed = visitor.page.locator(".ag-moves [data-action]").evaluate_all("rows => rows.map(row => +row.dataset.action)")
+        listed = visitor.page.locator(".ag-moves [data-action]").evaluate_all(
+            "rows => rows.map(row => +row.dataset.action)"
+        )
         spot = visitor.middle(next(GO5.to_text(action) for action in listed if action < 25))
         fingers = visitor.context.new_cdp_session(visitor.page)
         fingers.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [spot]})
@@ -204,17 +207,13 @@ def test_a_game_of_ones_own_on_kernels_looks_as_it_says(chromium: Any) -> None:
         visitor.part("white").select_option("human")
         visitor.click("D", "D", "D")
         visitor.says("Move 4: Yellow to play")
-        pieces = visitor.page.locator(".ag-piece")
-        assert pieces.evaluate_all("all => all.map(one => [+one.getAttribute('cx'), +one.getAttribute('cy')])") == [
-            [180, 140],
-            [160, 180],
-            [140, 220],
-        ]
-        fills = pieces.evaluate_all("all => all.map(one => getComputedStyle(one).fill)")
-        assert fills == ["rgb(160, 24, 24)", "rgb(244, 208, 63)", "rgb(160, 24, 24)"]
+        drawn = "all => all.map(one => [+one.getAttribute('cx'), +one.getAttribute('cy'), getComputedStyle(one).fill])"
+        red, yellow = "rgb(160, 24, 24)", "rgb(244, 208, 63)"
+        pieces = visitor.page.locator(".ag-piece").evaluate_all(drawn)
+        assert pieces == [[140, 220, red], [160, 180, yellow], [180, 140, red]]  # as they came
         visitor.press("k")
         numbers = visitor.page.locator(".ag-number").all_text_contents()
-        assert numbers == ["3", "2", "1"]
+        assert numbers == ["1", "2", "3"]
         visitor.press("k", "a")
         visitor.expect(visitor.page.locator(".ag-moves [data-action]").first).to_be_visible()
         visitor.press("Escape", "1")

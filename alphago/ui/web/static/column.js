@@ -28,6 +28,7 @@ export class Column {
     this.players = new Players(app);
     this.status = new StatusLine(app);
     this.notice = new Notice();
+    this.comment = h("p", { class: "ag-comment", "data-name": "comment", hidden: true });
     this.play = new PlayPane(app);
     this.study = new Study(app);
     this.menu = new Menu(app);
@@ -35,7 +36,7 @@ export class Column {
     this.element = h("div", { class: "ag-side" },
       h("div", { class: "ag-bar" }, h("div", { class: "ag-tabs", role: "group" }, Object.values(this.tabs), app.options.beside), this.menuButton),
       h("div", { class: "ag-title" }, this.title, this.about),
-      this.players.element, this.status.element, this.notice.element,
+      this.players.element, this.status.element, this.notice.element, this.comment,
       h("div", { class: "ag-pane" }, this.play.element, this.study.element, this.menu.element), this.actions.element);
   }
 
@@ -81,6 +82,8 @@ export class Column {
       this.tabs.study.setAttribute("aria-pressed", String(pane === "study"));
       this.menuButton.setAttribute("aria-expanded", String(this.menuOpen));
       if (!app.state) return;
+      this.comment.textContent = app.state.comment;
+      this.comment.hidden = !app.state.comment;
       this.about.textContent = aboutOf(app);
       this.players.draw();
       this.actions.draw();

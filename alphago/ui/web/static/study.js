@@ -31,11 +31,10 @@ export class Study {
     this.heads = Object.fromEntries(Object.entries(say.columns).map(([name, text]) => [name, h("th", { scope: "col" }, text)]));
     this.table = h("table", { class: "ag-table", "aria-label": say.candidates }, h("thead", {}, h("tr", {}, Object.values(this.heads))), this.moves);
     this.text = h("p", { class: "ag-small", "data-name": "known" });
-    this.comment = h("p", { class: "ag-comment", "data-name": "comment" });
     this.legend = h("details", { class: "ag-legend", "data-name": "legend" });
     this.element = h("section", { class: "ag-study", hidden: true, "aria-label": say.study },
       h("div", { class: "ag-row ag-tools" }, this.analyse, this.review, this.modes, this.ownership, this.numbers),
-      this.table, this.graph.element, this.text, this.comment, this.list.element, this.variations.element, this.legend);
+      this.table, this.graph.element, this.text, this.list.element, this.variations.element, this.legend);
     this.listen();
   }
 
@@ -84,8 +83,6 @@ export class Study {
       this.modes.value = look.mode;
       this.ownership.querySelector("input").checked = look.ownership;
       this.numbers.querySelector("input").checked = look.numbers;
-      this.comment.textContent = state.comment;
-      this.comment.hidden = !state.comment;
       this.variations.draw();
       this.list.draw();
     } else if (state.busy === "review") this.list.draw();
