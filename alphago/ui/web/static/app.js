@@ -115,7 +115,7 @@ export class App {
   receive(message) {
     if (message.type === "welcome") this.welcome = message;
     else if (message.type === "game") this.setGame(message);
-    else if (message.type === "notice") this.column.notice.say(message.text, message.kind);
+    else if (message.type === "notice") this.setNotice(message);
     else if (message.type === "file") download(message.name, message.text);
     else if (message.type === "status") this.column.status.load(message.text);
     else if (!this.known.game) return; // a notebook's board may be shown while a game goes on: its own begins later
@@ -124,6 +124,12 @@ export class App {
       this.known.setThought(message);
       this.drawSoon();
     }
+  }
+
+  /** @param {import("./wire.js").NoticeMessage} message */
+  setNotice({ text, kind }) {
+    this.column.notice.say(text, kind);
+    if (kind === "error" && !this.known.game) this.send("hello"); // its link names no game: a board is better than none
   }
 
   /** @param {import("./wire.js").GameMessage} message */

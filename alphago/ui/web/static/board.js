@@ -116,6 +116,7 @@ export class Board {
     this.svg.setAttribute("viewBox", box.join(" "));
     this.element.style.setProperty("--ratio", game.surface === "text" ? "1" : String(box[2] / box[3]));
     this.element.style.setProperty("--ground", game.ground);
+    this.element.toggleAttribute("data-ground", Boolean(game.ground));
     for (const [i, name] of ["--black", "--white"].entries()) {
       this.element.style.setProperty(name, game.colours ? game.colours[i] : "");
     }

@@ -8,7 +8,7 @@ import { say } from "./words.js";
 /** @typedef {import("./app.js").App} App */
 /** @typedef {import("./game_state.js").Knot} Knot */
 
-const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [360, 110, 30, 30, 6, 14];
+const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [360, 96, 30, 30, 5, 13];
 const LEAST_LEAD = 5; // points, the least that the axis of leads reaches to
 const DOTTED = 60; // fewer positions than this have a dot each
 

@@ -41,11 +41,8 @@ export function paints(id) {
 export function groundOf(game, id) {
   const { surface, size, cells, lines, labels, stars, stone, stores } = game;
   const [x, y, width, height] = boxOf(game);
-  const parts = [s("rect", { x, y, width, height, class: "ag-wood" }),
-    s("rect", { x, y, width, height, fill: `url(#${id}-sheen)` })];
-  if (surface === "holes") {
-    parts.push(s("rect", { width: size[0] * UNIT, height: size[1] * UNIT, rx: 8, class: "ag-back" }));
-  }
+  const parts = surface === "holes" ? [s("rect", { width: size[0] * UNIT, height: size[1] * UNIT, rx: 12, class: "ag-back" })]
+    : [s("rect", { x, y, width, height, class: "ag-wood" }), s("rect", { x, y, width, height, fill: `url(#${id}-sheen)` })];
   const path = lines.map((ends) => ends.map((length) => length * UNIT)).map(([a, b, c, d]) => `M${a} ${b}L${c} ${d}`);
   if (path.length) parts.push(s("path", { d: path.join(""), class: "ag-lines" }));
   parts.push(...stars.map((cell) => middleOf(game, cell)).map(([cx, cy]) => s("circle", { cx, cy, r: 3, class: "ag-star" })));
@@ -69,6 +66,8 @@ export function frameOf({ surface, size, cells, stone }) {
   if (surface !== "holes") return [];
   const r = stone * UNIT;
   const holes = cells.map(([x, y]) => `M${x * UNIT - r} ${y * UNIT}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`);
-  return [s("path", { d: `M0 0H${size[0] * UNIT}V${size[1] * UNIT}H0z${holes.join("")}`, "fill-rule": "evenodd", class: "ag-frame" }),
+  const [wide, high] = [size[0] * UNIT - 24, size[1] * UNIT - 24];
+  const edge = `M12 0h${wide}q12 0 12 12v${high}q0 12-12 12h${-wide}q-12 0-12-12v${-high}q0-12 12-12z`;
+  return [s("path", { d: edge + holes.join(""), "fill-rule": "evenodd", class: "ag-frame" }),
     ...cells.map(([x, y]) => s("circle", { cx: x * UNIT, cy: y * UNIT, r, class: "ag-rim" }))];
 }

@@ -22,13 +22,14 @@ export class Menu {
     const start = button("new", say.newGame, say.newTitle, () => app.dialog.open());
     start.classList.add("ag-main");
     this.element = h("section", { class: "ag-menu", hidden: true, "aria-label": say.menu },
-      h("h3", {}, say.game), h("div", { class: "ag-row" }, start,
+      h("div", {}, h("h3", {}, say.game), h("div", { class: "ag-row" }, start,
         button("open", say.open, say.openTitle, () => this.file.click()),
         button("save", say.save, say.saveTitle, () => app.send("save")),
-        button("link", say.link, say.linkTitle, () => app.copyLink()), this.file),
-      this.engine.element, h("h3", {}, say.settings),
-      h("label", { class: "ag-check", title: say.soundTitle }, sound, say.sound), h("label", { class: "ag-field" }, say.typed, this.typed),
-      h("h3", {}, say.keys), h("dl", { class: "ag-keys" }, say.keyList.map(([key, text]) => [h("dt", {}, key), h("dd", {}, text)])));
+        button("link", say.link, say.linkTitle, () => app.copyLink()), this.file)),
+      this.engine.element,
+      h("div", {}, h("h3", {}, say.settings), h("label", { class: "ag-check", title: say.soundTitle }, sound, say.sound),
+        h("label", { class: "ag-field" }, say.typed, this.typed)),
+      h("div", {}, h("h3", {}, say.keys), h("dl", { class: "ag-keys" }, say.keyList.map(([key, text]) => [h("dt", {}, key), h("dd", {}, text)]))));
   }
 
   // Type a move, wherever one is.

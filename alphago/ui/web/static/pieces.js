@@ -70,7 +70,8 @@ export class Pieces {
     for (const [cell, sign] of [...signs].entries()) {
       if (sign === "." || this.stones.has(cell)) continue;
       const [x, y] = middleOf(game, cell);
-      const element = this.stone(x, y, game.stone * UNIT, COLOURS[sign === "X" ? 1 : -1], game.surface === "lines" ? cell : -1);
+      const colour = COLOURS[sign === "X" ? 1 : -1];
+      const element = this.stone(x, y, game.stone * UNIT, colour, game.surface === "lines" ? cell : -1, game.colours ? "black" : colour);
       const turned = moves && this.element.querySelector(`[data-cell="${cell}"]`);
       element.dataset.cell = cell;
       this.stones.set(cell, { sign, element });
@@ -88,13 +89,14 @@ export class Pieces {
    * @param {number} r
    * @param {string} colour
    * @param {number} cell -1 for one that lies exactly
+   * @param {string} light the paint of its light
    */
-  stone(x, y, r, colour, cell) {
+  stone(x, y, r, colour, cell, light) {
     const [dx, dy] = cell < 0 ? [0, 0] : [SLOPPY * chance(cell, 1), SLOPPY * chance(cell, 2)];
     return s("g", { class: "ag-set", transform: cell < 0 ? null : `translate(${dx.toFixed(2)} ${dy.toFixed(2)})` },
       s("circle", { cx: x + 1, cy: y + 2.2, r: r + 2, fill: `url(#${this.id}-shadow)` }),
       s("circle", { cx: x, cy: y, r, class: `ag-piece ag-${colour}` }),
-      s("circle", { cx: x, cy: y, r, fill: `url(#${this.id}-${colour})`, class: "ag-light" }));
+      s("circle", { cx: x, cy: y, r, fill: `url(#${this.id}-${light})`, class: "ag-light" }));
   }
 
   /**
@@ -132,12 +134,12 @@ export class Pieces {
  */
 function seedsIn(x, y, count, most, id) {
   const drawn = Math.min(count, most);
+  const spread = Math.min(6.6, 21 / Math.sqrt(drawn + 0.1));
   return Array.from({ length: drawn }, (_, i) => {
     const turn = i * 2.4 + 0.6;
-    const far = drawn === 1 ? 0 : 4.4 * Math.sqrt(i + 0.4);
+    const far = drawn === 1 ? 0 : spread * Math.sqrt(i + 0.35);
     const [cx, cy] = [x + far * Math.cos(turn), y + far * Math.sin(turn)];
-    const tilt = `rotate(${Math.round(90 * chance(i, 3))} ${cx} ${cy})`;
-    return [s("ellipse", { cx, cy, rx: 4.6, ry: 3.7, transform: tilt, class: "ag-seed" }),
-      s("ellipse", { cx, cy, rx: 4.6, ry: 3.7, transform: tilt, fill: `url(#${id}-seed)` })];
+    const form = { cx, cy, rx: 5.6, ry: 4.6, transform: `rotate(${Math.round(90 * chance(i, 3))} ${cx} ${cy})` };
+    return [s("ellipse", { ...form, class: "ag-seed" }), s("ellipse", { ...form, fill: `url(#${id}-seed)` })];
   }).flat();
 }

@@ -24,9 +24,9 @@ export class Players {
     const side = h("b", {});
     const captures = h("span", { class: "ag-small" });
     const name = h("span", { class: "ag-small ag-name" });
-    const element = h("div", { class: "ag-card" }, h("span", { class: `ag-stone ag-${colour}`, "aria-hidden": "true" }), side, who,
-      h("span", { class: "ag-facts" }, captures, name));
-    return { element, side, who, captures, name };
+    const facts = h("span", { class: "ag-facts" }, captures, name);
+    const element = h("div", { class: "ag-card" }, h("span", { class: `ag-stone ag-${colour}`, "aria-hidden": "true" }), side, who, facts);
+    return { element, side, who, captures, name, facts };
   }
 
   // A new game.
@@ -41,12 +41,13 @@ export class Players {
   }
 
   draw() {
-    const { known: { game }, state } = this.app;
+    const { known: { game, names }, state } = this.app;
     for (const [i, card] of this.cards.entries()) {
       card.who.value = state.players[i];
       card.element.classList.toggle("ag-turn", !state.over && state.view.toPlay === (i ? -1 : 1));
       card.element.classList.toggle("ag-won", state.result?.winner === (i ? -1 : 1));
       card.captures.hidden = !state.view.captures || game.stores.length > 0;
+      card.facts.hidden = card.captures.hidden && !names[i];
       if (state.view.captures) card.captures.textContent = say.captured(state.view.captures[i]);
     }
   }

@@ -18,6 +18,7 @@ export class Variations {
 
   draw() {
     const { state, known: { nodes, game } } = this.app;
+    this.element.hidden = nodes.size <= state.line.length; // a line alone stands in the list of moves
     const { places, columns, rows } = this.places();
     const at = (/** @type {number} */ node) => (places.get(node) || [0, 0]).map((place) => place * STEP + EDGE);
     const path = new Set(state.line);

@@ -42,9 +42,9 @@ export const say = {
 
   // hints of the first games
   hints: [
-    "Click a point to play; the engine answers. Keys: Shift and arrows, Enter.",
+    "Click or tap where you want to play; the engine answers.",
     "Undo takes a move back. Study shows what the engine thinks of every move.",
-    "Menu has other games, your colour, files and the engine's strength.",
+    "Menu has other games, other boards, files, and all keys.",
   ],
   gotIt: "Got it",
 
