@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from alphago.training.supervised.call import predict_games, train_supervised
     from alphago.training.watch.plots import plot
     from alphago.ui.terminal.terminal_game import play
+    from alphago.ui.why.explain import Explanation, explain
 
 __version__ = "0.1.0"
 
@@ -82,6 +83,8 @@ _HOMES = {
     "train_on": "alphago.training.own_samples",
     "plot": "alphago.training.watch.plots",
     "play": "alphago.ui.terminal.terminal_game",
+    "Explanation": "alphago.ui.why.explain",
+    "explain": "alphago.ui.why.explain",
 }
 
 __all__ = [
@@ -89,6 +92,7 @@ __all__ = [
     "ConnectFourEnv",
     "Dataset",
     "ExamResult",
+    "Explanation",
     "GameBatch",
     "GameEnv",
     "GameRecord",
@@ -110,6 +114,7 @@ __all__ = [
     "check_game",
     "evaluate",
     "exam",
+    "explain",
     "import_games",
     "iter_analysis",
     "load_model",
