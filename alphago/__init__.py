@@ -39,7 +39,10 @@ if TYPE_CHECKING:
     from alphago.training.own_samples import train_on
     from alphago.training.selfplay import selfplay
     from alphago.training.supervised.call import predict_games, train_supervised
+    from alphago.training.sweeps.sweep import sweep
+    from alphago.training.sweeps.sweep_result import SweepResult
     from alphago.training.watch.plots import plot
+    from alphago.training.watch.report import Report
     from alphago.ui.terminal.terminal_game import play
     from alphago.ui.why.explain import Explanation, explain
 
@@ -81,6 +84,9 @@ _HOMES = {
     "train_supervised": "alphago.training.supervised.call",
     "predict_games": "alphago.training.supervised.call",
     "train_on": "alphago.training.own_samples",
+    "sweep": "alphago.training.sweeps.sweep",
+    "SweepResult": "alphago.training.sweeps.sweep_result",
+    "Report": "alphago.training.watch.report",
     "plot": "alphago.training.watch.plots",
     "play": "alphago.ui.terminal.terminal_game",
     "Explanation": "alphago.ui.why.explain",
@@ -107,8 +113,10 @@ __all__ = [
     "Position",
     "Puct",
     "ReplayMemory",
+    "Report",
     "ReversiEnv",
     "SearchSettings",
+    "SweepResult",
     "Tuning",
     "analyze",
     "check_game",
@@ -122,6 +130,7 @@ __all__ = [
     "plot",
     "predict_games",
     "selfplay",
+    "sweep",
     "train",
     "train_on",
     "train_supervised",

@@ -1,4 +1,4 @@
-"""How long `alphago.explain` takes for a move: the network's likeliest move that loses points, in positions of an exam."""
+"""How long `alphago.explain` takes for a move: the likeliest move that loses points, in positions of an exam."""
 
 import argparse
 import time

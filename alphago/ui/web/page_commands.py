@@ -1,8 +1,10 @@
 """What a page may ask for: one function for each type of message."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from alphago.env.game import PLAYER_NAMES
+from alphago.env.go_count import GoCount
 from alphago.env.position import IllegalMove
 from alphago.system.validation import check_int, shown
 from alphago.ui.thinker import MoveLimit, position_in
@@ -21,10 +23,10 @@ def hello(desk: Desk, message: Message) -> None:
         tree = open_link(message["link"], desk.bases)
         desk.players = {1: HUMAN, -1: HUMAN}
         desk.set_game(tree)
-        desk.look()
+        desk.wake()
     else:
         desk.tell_game()
-    desk.tell_state()
+        desk.tell_state()
 
 
 def new_game(desk: Desk, message: Message) -> None:
@@ -83,6 +85,32 @@ def resign(desk: Desk, message: Message) -> None:
     mover = desk.tree.position.to_play
     humans = [side for side in (mover, -mover) if desk.players[side] == HUMAN]
     desk.resign(humans[0] if humans else mover)
+
+
+def dead(desk: Desk, message: Message) -> None:
+    """Turn the group at the message's `point` from alive to dead, or back, in the count of a finished game."""
+    point = check_int("point", message.get("point"), 0)
+    recount(desk, counted(desk).toggled(point))
+
+
+def all_alive(desk: Desk, message: Message) -> None:
+    """Count all stones on the board as alive."""
+    recount(desk, replace(counted(desk), dead=frozenset()))
+
+
+def counted(desk: Desk) -> GoCount:
+    """Return the count of the position on the board; raise ValueError if its stones are not counted."""
+    count = desk.tree.counts.get(desk.tree.current)
+    if count is None or desk.tree.loser():
+        raise ValueError("stones are counted after a game of Go that ended by two passes")
+    return count
+
+
+def recount(desk: Desk, count: GoCount) -> None:
+    """Change the count of the position on the board, and end a search for its dead stones."""
+    desk.stop()
+    desk.tree.counts[desk.tree.current] = count
+    desk.tell_state()
 
 
 def undo(desk: Desk, message: Message) -> None:
@@ -275,6 +303,8 @@ COMMANDS: dict[str, Callable[[Desk, Message], None]] = {
     "players": set_players,
     "play": play,
     "resign": resign,
+    "dead": dead,
+    "all-alive": all_alive,
     "undo": undo,
     "redo": redo,
     "go": go_to,

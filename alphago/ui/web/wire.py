@@ -15,7 +15,8 @@ SMALL_PRIOR = 0.005  # moves without visits are sent from this prior on
 
 Message = Mapping[str, Any]  # of either side; its "type" says which one
 
-Purpose = Literal["move", "analyse", "review"]  # search and play; search until told to stop; search a whole line
+# Search and play; search until told to stop; search a whole line; find the dead stones of a finished game.
+Purpose = Literal["move", "analyse", "review", "count"]
 
 
 class MoveView(TypedDict):
@@ -74,11 +75,26 @@ class ResultView(TypedDict):
     short: str
 
 
+class CountView(TypedDict):
+    """The count of a game that ended by two passes.
+
+    text: such as "B 41 + 0, W 33 + 7.5: B+0.5". points, bonuses: Black's and White's.
+    owners: "X" for Black's points, "O" for White's, "." for neither's, by cell. dead: the cells of dead stones.
+    """
+
+    text: str
+    points: tuple[int, int]
+    bonuses: tuple[float, float]
+    owners: str
+    dead: list[int]
+
+
 class StateMessage(TypedDict):
     """What may have changed: the board, the new nodes, who plays, how strong, and what is going on.
 
     node: the one on the board. line: the numbers of the current line's nodes. view: its position, see
-    `alphago.ui.web.views`. added, evaluations: of nodes that the page has not been told of.
+    `alphago.ui.web.views`. count: None unless the stones are counted; a click then turns a group dead or alive.
+    added, evaluations: of nodes that the page has not been told of.
     players: Black's, White's. strength: see `Strength`. busy: what the engine is doing; "" for nothing.
     link: restores the position.
     """
@@ -89,6 +105,7 @@ class StateMessage(TypedDict):
     view: dict[str, Any]
     over: bool
     result: ResultView | None
+    count: CountView | None
     added: list[NodeView]
     evaluations: list[EvaluationView]
     players: list[str]
