@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from alphago.training.watch.plots import plot
     from alphago.training.watch.report import Report
     from alphago.ui.terminal.terminal_game import play
+    from alphago.ui.why.explain import Explanation, explain
 
 __version__ = "0.1.0"
 
@@ -88,6 +89,8 @@ _HOMES = {
     "Report": "alphago.training.watch.report",
     "plot": "alphago.training.watch.plots",
     "play": "alphago.ui.terminal.terminal_game",
+    "Explanation": "alphago.ui.why.explain",
+    "explain": "alphago.ui.why.explain",
 }
 
 __all__ = [
@@ -95,6 +98,7 @@ __all__ = [
     "ConnectFourEnv",
     "Dataset",
     "ExamResult",
+    "Explanation",
     "GameBatch",
     "GameEnv",
     "GameRecord",
@@ -118,6 +122,7 @@ __all__ = [
     "check_game",
     "evaluate",
     "exam",
+    "explain",
     "import_games",
     "iter_analysis",
     "load_model",
