@@ -70,7 +70,8 @@ export class App {
     this.known = new GameState();
     this.look = { mode: "loss", ownership: true, numbers: false, sound: false };
     this.waiting = false; // whether it is drawn soon
-    this.board = new Board({ play: (action) => this.play(action), hover: () => this.hovered() });
+    this.board = new Board({ play: (action) => this.play(action), hover: () => this.hovered(),
+      toggle: (point) => this.send("dead", { point }) });
     this.column = new Column(this);
     this.dialog = new GameDialog(this);
     this.root.classList.add("ag");
@@ -120,6 +121,7 @@ export class App {
     else if (message.type === "status") this.column.status.load(message.text);
     else if (!this.known.game) return; // a notebook's board may be shown while a game goes on: its own begins later
     else if (message.type === "state") this.setState(message);
+    else if (message.type === "why") this.column.study.tellWhy(message);
     else if (message.type === "thinking" && this.known.state) {
       this.known.setThought(message);
       this.drawSoon();
@@ -201,6 +203,11 @@ export class App {
     if (next !== undefined) this.send("go", { node: line[next].node });
   }
 
+  // Ask why the move that led to the board is good or bad.
+  why() {
+    if (this.state?.study) this.send("why");
+  }
+
   async copyLink() {
     const link = `${location.origin}${location.pathname}#${this.state.link}`;
     try {
@@ -244,8 +251,8 @@ export class App {
   /** @param {boolean} [moves] whether what changes on the board moves */
   draw(moves = false) {
     if (!this.state) return;
-    const { view, over } = this.state;
-    this.board.show({ view, open: !over, analysis: this.known.analysis(), path: this.look.numbers ? this.known.path() : undefined,
+    const { view, over, count, busy } = this.state;
+    this.board.show({ view, count, open: !over && busy !== "move", analysis: this.known.analysis(), path: this.look.numbers ? this.known.path() : undefined,
       mode: this.look.mode, ownership: this.look.ownership }, moves);
     this.column.draw(true);
   }

@@ -24,15 +24,7 @@ import { say } from "./words.js";
  * @property {{move: number, mover: number}[]} [path] the moves that led to the position, to number the stones
  * @property {string} [mode] which numbers the discs have, a key of `say.modes`
  * @property {boolean} [ownership] whether the analysis' owners are drawn
- * @property {Ending | null} [ending] how a finished game is counted
- */
-
-/**
- * How a finished game is counted.
- * @typedef {object} Ending
- * @property {number[]} owners by cell: 1 the first player's, -1 the second's, 0 nobody's
- * @property {number[]} dead cells of stones that do not count
- * @property {boolean} open whether a click on a stone changes whether its group is dead
+ * @property {import("./wire.js").CountView | null} [count] of a finished game; a click then tells `toggle` of a stone
  */
 
 /**
@@ -40,7 +32,7 @@ import { say } from "./words.js";
  * @typedef {object} Listener
  * @property {(action: number) => void} play an action was clicked
  * @property {(action: number | null) => void} [hover] the pointer or the cursor is on another action
- * @property {(cell: number) => void} [toggle] a stone was clicked while the ending is open
+ * @property {(cell: number) => void} [toggle] a point was clicked while stones are counted
  */
 
 const HOLD = 450; // milliseconds, after which a finger on the board shows a move's line and does not play it
@@ -167,20 +159,20 @@ export class Board {
 
   /** @param {number} action */
   click(action) {
-    if (this.scene?.ending?.open) {
+    if (this.scene?.count) {
       const cell = landingOf(this.game, action, 1, () => false);
       if (cell !== null && this.listener.toggle) this.listener.toggle(cell);
     } else this.listener.play(action);
   }
 
   areas() {
-    const { view, open = true, ending } = /** @type {Scene} */ (this.scene);
+    const { view, open = true, count } = /** @type {Scene} */ (this.scene);
     const legal = new Set(open ? view.legal : []);
     const { names, reach } = this.game;
     const side = reach * UNIT;
     const square = (/** @type {number[]} */ [x, y]) => `M${x * UNIT - side} ${y * UNIT - side}h${2 * side}v${2 * side}h${-2 * side}z`;
     return areasOf(this.game, view.toPlay).map(({ action, spots }) => s("path", { d: spots.map(square).join(""),
-      class: legal.has(action) || ending?.open ? "ag-target ag-open" : "ag-target", "data-action": action, "data-point": names[action],
+      class: legal.has(action) || count ? "ag-target ag-open" : "ag-target", "data-action": action, "data-point": names[action],
       onpointerenter: (/** @type {PointerEvent} */ event) => event.pointerType === "mouse" && this.hover(action) }));
   }
 

@@ -23,9 +23,12 @@ export class Ending {
     this.app = app;
     this.asked = false; // whether the positions of this game are being evaluated
     this.result = h("b", {});
+    this.count = h("p", { "data-name": "count" });
+    this.alive = h("button", { type: "button", "data-name": "all-alive", onclick: () => app.send("all-alive") }, say.allAlive);
+    this.counted = h("div", {}, this.count, h("p", { class: "ag-small" }, say.clickDead), this.alive);
     this.moments = h("ol", { class: "ag-moments", "data-name": "moments" });
     this.decided = h("div", {}, h("h3", {}, say.decided), this.moments);
-    this.element = h("div", { class: "ag-ending", hidden: true, "data-name": "ending" }, h("p", { class: "ag-result" }, this.result),
+    this.element = h("div", { class: "ag-ending", hidden: true, "data-name": "ending" }, h("p", { class: "ag-result" }, this.result), this.counted,
       this.decided, h("div", { class: "ag-row" },
         h("button", { type: "button", class: "ag-main", "data-name": "again", onclick: () => this.again(false) }, say.again),
         h("button", { type: "button", "data-name": "exchanged", onclick: () => this.again(true) }, say.exchanged),
@@ -43,6 +46,9 @@ export class Ending {
     this.element.hidden = !state.result;
     if (!state.result) return;
     this.result.textContent = say.ends(state.result.text);
+    this.counted.hidden = !state.count;
+    this.count.textContent = state.count ? state.count.text : "";
+    this.alive.hidden = !state.count?.dead.length;
     const path = known.line();
     const unknown = path.slice(0, -1).some(({ win }) => win === null);
     if (unknown && !this.asked && !state.busy && path.length > LEAST_MOVES) {

@@ -24,7 +24,7 @@ const KEYS = {
   u: (app) => app.send("undo"), y: (app) => app.send("redo"), n: (app) => app.dialog.open(),
   o: (app) => app.flip("ownership"), k: (app) => app.flip("numbers"), d: (app) => app.column.study.nextMode(),
   "/": (app) => app.column.menu.type(), Enter: (app) => app.board.playCursor(), r: (app) => app.review(),
-  s: (app) => app.send("save"), l: (app) => app.copyLink(), "[": (app) => app.mistake(-1), "]": (app) => app.mistake(1),
+  s: (app) => app.send("save"), l: (app) => app.copyLink(), w: (app) => app.why(), "[": (app) => app.mistake(-1), "]": (app) => app.mistake(1),
 };
 for (let row = 0; row < ROWS; row += 1) KEYS[row + 1] = (app) => app.showLine(row);
 

@@ -19,7 +19,7 @@ const WALK = 8; // moves of a line that appear one after the other
  * @param {Scene} scene
  * @param {Map<number, number>} numbers of moves by cell
  */
-export function marksOf(game, { view, ending }, numbers) {
+export function marksOf(game, { view, count }, numbers) {
   const { stones = "", last, ko } = view;
   const parts = [];
   for (const [cell, number] of numbers) {
@@ -35,24 +35,25 @@ export function marksOf(game, { view, ending }, numbers) {
   for (const [x, y] of ko.map((cell) => middleOf(game, cell))) {
     parts.push(s("rect", { x: x - 7, y: y - 7, width: 14, height: 14, class: "ag-ko" }));
   }
-  return ending ? [...parts, ...countOf(game, stones, ending)] : parts;
+  return count ? [...parts, ...countOf(game, stones, count)] : parts;
 }
 
 /**
  * @param {GameView} game
  * @param {string} stones
- * @param {import("./board.js").Ending} ending
+ * @param {import("./wire.js").CountView} count
  */
 function countOf(game, stones, { owners, dead }) {
   const gone = new Set(dead);
-  return owners.flatMap((owner, cell) => {
+  return [...owners].flatMap((owner, cell) => {
     const [x, y] = middleOf(game, cell);
     const parts = [];
     if (gone.has(cell)) {
       const on = stones[cell] === "X" ? "black" : "white";
       parts.push(s("path", { d: `M${x - 8} ${y - 8}l16 16m0 -16l-16 16`, class: `ag-dead ag-on-${on}` }));
-    } else if (owner && (!stones[cell] || stones[cell] === ".")) {
-      parts.push(s("rect", { x: x - 5.5, y: y - 5.5, width: 11, height: 11, rx: 2, class: `ag-owner ag-owner-${COLOURS[owner]}` }));
+    }
+    if (owner !== "." && (gone.has(cell) || !stones[cell] || stones[cell] === ".")) {
+      parts.push(s("rect", { x: x - 5.5, y: y - 5.5, width: 11, height: 11, rx: 2, class: `ag-owner ag-owner-${COLOURS[owner === "X" ? 1 : -1]}` }));
     }
     return parts;
   });

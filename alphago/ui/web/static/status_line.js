@@ -65,7 +65,7 @@ export class StatusLine {
     const { game, thought } = known;
     if (this.loading) return this.loading;
     if (!state) return game ? say.setting : say.connecting;
-    if (state.result) return say.ends(state.result.text);
+    if (state.result) return [say.ends(state.result.text), state.busy === "count" ? say.countingStones : ""].filter(Boolean).join(" ");
     const turn = state.players[state.view.toPlay > 0 ? 0 : 1] === "human" ? say.yours : say.engines;
     const text = [`${say.move(state.view.moves + 1, known.side(state.view.toPlay))}, ${turn}`];
     if (!state.busy) return text[0];

@@ -58,6 +58,8 @@ export const say = {
   own: "own settings",
 
   // the end of a game
+  countingStones: "Looking for dead stones …", clickDead: "Crossed stones count as dead. Click a group to change that.",
+  allAlive: "Count all stones as alive",
   again: "Play again", exchanged: "Colours exchanged", studyGame: "Study this game",
   decided: "What decided it", counting: "Looking for the moves that decided it …",
   moment: (/** @type {number} */ number, /** @type {string} */ side, /** @type {string} */ move, /** @type {string} */ loss) => `${number} ${side} ${move}  ${loss}`,
@@ -65,6 +67,8 @@ export const say = {
   // study
   analyse: "Analyse", analyseTitle: "think about every position that is shown (A)",
   review: "Review", reviewTitle: "evaluate every position of this line (R)",
+  why: "Why?", whyTitle: "why the last move is good or bad (W)",
+  better: (/** @type {string} */ move, /** @type {string} */ best) => (move === best ? move : `${move}, better ${best}`),
   numbers: "Numbers", numbersTitle: "numbers on the points (D)",
   ownership: "owners", ownershipTitle: "small squares: whose each point becomes (O)",
   moveNumbers: "move numbers", moveNumbersTitle: "the number of each stone's move (K)",
@@ -91,7 +95,7 @@ export const say = {
   legend: "What the colours and numbers mean", keys: "Keys",
   /** @type {[string, string][]} */
   keyList: [["← →", "a move back or on"], ["Home End", "first, last position"], ["↑ ↓", "other variations"], ["Space", "play or study"],
-    ["A Esc", "analyse, stop"], ["R", "review"], ["[ ]", "previous, next mistake"], ["M", "the engine moves"], ["P", "pass"],
+    ["A Esc", "analyse, stop"], ["R", "review"], ["[ ]", "previous, next mistake"], ["W", "why, of the last move"], ["M", "the engine moves"], ["P", "pass"],
     ["U Y", "undo, redo"], ["N", "new game"], ["D", "other numbers"], ["O K", "owners, move numbers"], ["1 – 6", "line of a listed move"],
     ["S L", "save, copy link"], ["/", "type a move"], ["Shift ← → ↑ ↓", "cursor on the board"], ["Enter", "play at the cursor"]],
 };
