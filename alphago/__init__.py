@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from alphago.training.watch.report import Report
     from alphago.ui.onefile.page import export_page
     from alphago.ui.terminal.terminal_game import play
+    from alphago.ui.why.explain import Explanation, explain
 
 __version__ = "0.1.0"
 
@@ -90,6 +91,8 @@ _HOMES = {
     "plot": "alphago.training.watch.plots",
     "export_page": "alphago.ui.onefile.page",
     "play": "alphago.ui.terminal.terminal_game",
+    "Explanation": "alphago.ui.why.explain",
+    "explain": "alphago.ui.why.explain",
 }
 
 __all__ = [
@@ -97,6 +100,7 @@ __all__ = [
     "ConnectFourEnv",
     "Dataset",
     "ExamResult",
+    "Explanation",
     "GameBatch",
     "GameEnv",
     "GameRecord",
@@ -121,6 +125,7 @@ __all__ = [
     "evaluate",
     "exam",
     "export_page",
+    "explain",
     "import_games",
     "iter_analysis",
     "load_model",

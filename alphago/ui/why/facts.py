@@ -77,7 +77,9 @@ class Loss(Fact):
             return f"{move} is the best move."
         if self.small:
             return f"{move} is as good as {best}."
-        parts = [f"{self.points:.1f} points"] * (self.points >= 0.5) + [f"{self.rate:.0%} of winning"] * (self.rate >= 0.01)
+        parts = [f"{self.points:.1f} points"] * (self.points >= 0.5) + [f"{self.rate:.0%} of winning"] * (
+            self.rate >= 0.01
+        )
         return f"{move} loses {' and '.join(parts)} against {best}."
 
 
@@ -231,7 +233,8 @@ class Sente(Fact):
     elsewhere: float
 
     def sentence(self, words: Words) -> str:
+        move, threat, other = words.move(self.action), words.move(self.threat), words.side(-self.colour)
         return (
-            f"{words.move(self.action)} is sente: if {words.side(-self.colour)} passes, {words.move(self.threat)} gains "
+            f"{move} is sente: if {other} passes, {threat} gains "
             f"{self.points:.1f} points, and a pass before it would have cost only {self.elsewhere:.1f}."
         )

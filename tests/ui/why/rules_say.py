@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from alphago.env.go_position import GoPosition
-from alphago.ui.why.explain import THREAT, Explanation
+from alphago.ui.why.explain import Explanation
 from alphago.ui.why.facts import (
     Answer,
     Atari,
@@ -23,6 +23,7 @@ from alphago.ui.why.facts import (
     Lost,
     Sente,
 )
+from alphago.ui.why.go_facts import THREAT
 
 
 def check_facts(position: GoPosition, told: Explanation) -> None:
@@ -61,14 +62,14 @@ def is_chain(position: GoPosition, group: Group) -> bool:
 
 def is_caught(position: GoPosition, point: int) -> bool:
     """Whether no legal move of the side to move saves its chain on a point, which has one liberty, from ataris."""
-    stones, liberties = chain(position, point)
+    liberties = chain(position, point)[1]
     if len(liberties) != 1:
         return False
     for action in np.flatnonzero(position.legal_mask):
         after = position.play(int(action))
         if after.is_over:
             continue
-        own, left = chain(after, point)
+        left = chain(after, point)[1]
         if len(left) > 2 or not any(takes(after, liberty, point) for liberty in left if after.legal_mask[liberty]):
             return False
     return True
