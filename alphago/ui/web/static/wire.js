@@ -107,6 +107,7 @@
  * @property {string[]} columns
  * @property {string[]} rows
  * @property {[string, string] | null} colours
+ * @property {string} ground
  * @property {string} mark
  * @property {string} pass_hint
  */
