@@ -18,6 +18,7 @@ from alphago.ui.web.new_game import open_link
 from alphago.ui.web.page_files import STATIC, bundle
 from alphago.ui.web.views import offer_view
 from alphago.ui.web.wire import Message
+from alphago.ui.why.explain import Explanation, explain, last_move
 
 MISSING = "a board in the notebook needs anywidget: pip install 'alphago[notebook]'"
 MINE = "your network"  # the name of the network on the board
@@ -36,7 +37,7 @@ class NotebookGame:
         first: messages for `alphago.ui.web.page_commands` that set the game up.
         """
         make_widget = widget_maker()
-        self.env = env
+        self.env, self.network, self.device = env, nn, device
         self.shown_in: int | None = None
         self._state: Mapping[str, Any] = {}
         self._has_state = threading.Event()
@@ -74,6 +75,11 @@ class NotebookGame:
         """The result in a few words, such as "Black wins by 2.5"; "" while the game goes on."""
         result = self._state.get("result")
         return "" if result is None else str(result["text"])
+
+    def why(self, move: int | str | None = None) -> Explanation:
+        """Say why a move in the present position is good or bad; by default the last move that was played."""
+        before, action = last_move(self.position) if move is None else (self.position, self.position.check_action(move))
+        return explain(before, action, self.network, device=self.device)
 
     def close(self) -> None:
         """End the engine's thread; the board stays in its cell but answers no more."""

@@ -93,6 +93,16 @@ def test_a_game_of_ones_own_without_search(displayed: list[Any], games: list[Not
     wait_for(lambda: len(game.position.moves) == 2)
 
 
+def test_why(displayed: list[Any], games: list[NotebookGame]) -> None:
+    games.append(game := play_in_notebook(GO, even, mode=0, readouts=2))
+    with pytest.raises(ValueError, match="there is no move to explain"):
+        game.why()
+    assert str(game.why("C3")).startswith("C3 ")
+    game._receive({"type": "play", "move": "C3"})
+    wait_for(lambda: len(game.position.moves) == 2)
+    assert game.why().action == game.position.moves[-1]
+
+
 def test_handicap_and_resignation(displayed: list[Any], games: list[NotebookGame]) -> None:
     games.append(game := play(GoEnv(9), even, num_readouts=4, handicap=2))
     wait_for(lambda: len(game.position.moves) == 1)  # White moves first

@@ -170,6 +170,7 @@ def run_config(env: GameEnv, model: NeuralNet) -> dict[str, Any]:
         "game": env.name,
         "env": env.config,
         "network": model.config,
+        "taught_by": model.taught_by,
         "until": None,
         "changes": [],
         "compacted": [],
@@ -254,6 +255,7 @@ def resumed_network(
             model = build_net(network, env)
     model = fitted(model, env)
     compare(network, model.config, refuse)
+    model.taught_by = config.get("taught_by", model.taught_by)
     return model
 
 

@@ -62,8 +62,11 @@ def train_supervised(
     """Train a network to predict the moves and results of given games, and return the best network.
 
     The policy's targets are the moves played or, for records, the records' policies.  The value's targets are the
-    results, from the view of the player about to move.  Score and ownership are trained on games whose final board is
-    scored.  The network is tested on held-out games at intervals; the one with the best move accuracy is saved in the
+    results, from the view of the player about to move, for records mixed with the searches' values (`search_share`).
+    Score and ownership are trained on games whose final board is scored.  In a labelled dataset (`alphago label`), a
+    teacher gives all targets, and the network says that it is taught by it.
+
+    The network is tested on held-out games at intervals; the one with the best move accuracy is saved in the
     folder and returned.
 
     As with `train`, the run has a folder, can be resumed, and is reported, watched and plotted.  `train` can continue
@@ -114,6 +117,8 @@ class Supervised(TrainingKind[SupervisedSettings, SupervisedRun]):
     def new_plan(self, call: TrainCall) -> Plan[SupervisedSettings]:
         settings = SUPERVISED.make(call.settings).filled(len(self.given.lengths))
         model, notes = new_network(call, recipe_for(call.env).network, settings.seed)
+        if self.given.teacher not in model.taught_by:
+            model.taught_by = " and ".join(filter(None, (model.taught_by, self.given.teacher)))
         learning, seconds = settings.learning, None
         if call.device == "cpu":
             learning, seconds = choose_precision(call.env, model, learning, settings.threads)

@@ -217,7 +217,9 @@ export class Board {
 
   /** @param {number | null} action */
   play(action) {
-    if (action !== null && this.state) this.send("play", { move: action });
+    if (action === null || !this.state) return;
+    if (this.state.count && action !== this.game.pass) this.send("dead", { point: action });
+    else this.send("play", { move: action });
   }
 
   /** @param {"study" | "analysing"} what */

@@ -1,5 +1,6 @@
 // Beside the board: who plays, what is going on, and the buttons.
 
+import { allAliveButton, countText } from "./count.js";
 import { click } from "./effects.js";
 import { h, percent, short } from "./elements.js";
 import { FAR } from "./keys.js";
@@ -29,8 +30,9 @@ export class Panel {
     /** @type {Record<string, any>} */
     this.buttons = {};
     const rows = [this.playRow(), this.stepRow(), this.engineRow(), this.fileRow()];
+    this.allAlive = allAliveButton(board);
     this.elements = [h("div", { class: "ag-head" }, this.title, this.cards.map((card) => card.element)), this.status,
-      this.notice, ...rows];
+      this.notice, this.allAlive, ...rows];
   }
 
   /**
@@ -160,6 +162,7 @@ export class Panel {
     readouts.value = state.strength.readouts || USUAL.readouts;
     seconds.value = state.strength.seconds || USUAL.seconds;
     const { study, analyse, stop, pass, move, resign, redo, undo } = this.buttons;
+    this.allAlive.hidden = !state.count?.dead.length;
     study.setAttribute("aria-pressed", state.study);
     analyse.setAttribute("aria-pressed", state.analysing);
     stop.disabled = !state.busy && !state.analysing;
@@ -178,7 +181,7 @@ export class Panel {
     const { game, state, thought } = this.board;
     if (this.loading) return this.loading;
     if (!state) return game ? "Setting up the board …" : "Connecting …";
-    if (state.result) return `${state.result.text}.`;
+    if (state.result) return countText(state) || `${state.result.text}.`;
     const turn = state.players[state.view.toPlay > 0 ? 0 : 1] === "human" ? "your move" : "the engine's move";
     const text = [`Move ${state.view.moves + 1}: ${this.board.side(state.view.toPlay)} to play, ${turn}`];
     if (thought && state.busy) {

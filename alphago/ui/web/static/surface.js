@@ -1,5 +1,6 @@
 // The board as its game describes it (alphago/env/board_view.py): cells, stones or seeds, and what is clicked.
 
+import { countMarks } from "./count.js";
 import { h, s } from "./elements.js";
 import { overlays } from "./overlays.js";
 import { COLOURS } from "./wire.js";
@@ -117,7 +118,7 @@ export class Surface {
     const box = [-margin, -margin, size[0] + 2 * margin, size[1] + 2 * margin].map((length) => length * UNIT);
     this.svg.setAttribute("viewBox", box.join(" "));
     this.svg.replaceChildren(...this.ground(box), ...this.stones(), ...this.seeds(), ...this.stores(),
-      ...overlays(this.board, this), ...this.targets());
+      ...overlays(this.board, this), ...countMarks(this.board, this), ...this.targets());
   }
 
   /**
