@@ -129,6 +129,9 @@ def describe(path: Path) -> None:
     for split in ("train", "validation", "test"):
         chosen = dataset.rows[dataset.select(split)]
         print(f"{len(chosen):10}  {split} games, {int(chosen['length'].sum())} positions")
+    if teacher := dataset.index.get("teacher"):
+        games = teacher["drawn"]["games"]
+        print(f"labelled by {dataset.teacher} on {teacher['date']}, drawn from {games} games")
     for one in dataset.index["imports"]:
         state = "" if one["complete"] else " (interrupted: repeat the command)"
         print(f"from {', '.join(str(source[0]) for source in one['sources'])}{state}")

@@ -201,6 +201,11 @@ class ReplayMemory:
             self._positions -= len(self.entries.popleft().plies)
         self._ends = None
 
+    def retarget(self, targets: Targets) -> None:
+        """Make the value and policy targets of all games anew, by another rule."""
+        self.targets = targets
+        self.entries = deque(entry._replace(values=targets.values(entry.record)) for entry in self.entries)
+
     def latest(self, count: int) -> list[GameRecord]:
         """Return the latest `count` games, newest first."""
         return [entry.record for entry in islice(reversed(self.entries), count)]

@@ -96,7 +96,7 @@ class TestSamples:
         """Those of each position under its symmetry, where the losses leave them out."""
         games = given_games(ENV, dataset if kind == "dataset" else selfplay(ENV, HashEvaluator(), 2, 40, seed=0))
         for masked in (False, True):
-            games.masked = masked
+            games.prepare(masked, 0.0)
             sample = games.sample(30, np.random.default_rng(0))
             stones = sample.planes[:, :2].sum(axis=1).reshape(30, 25) > 0
             illegal = sample.policy[:, :25] == ILLEGAL
