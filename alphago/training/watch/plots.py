@@ -71,7 +71,7 @@ def plot(runs: Runs, out: str | Path | None = None, x: str = "minutes") -> Svg:
     - for a single run: final boards of its newest matches.
 
     runs: folders of runs, finished or in progress; or by name the folders of runs that differ in their seeds, of which
-        the mean and its 95 % band are drawn as far as all of them have come.
+        the mean is drawn, in a band from the least to the greatest, as far as all of them have come.
     out: a file ending in .svg, .png or .pdf; the last two need Pillow.
     x: the x axis: "minutes" of training, minutes of the "processor" (all cores together), "games" or "positions" of
         self-play or, in supervised runs, of the given games.
