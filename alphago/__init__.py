@@ -39,8 +39,13 @@ if TYPE_CHECKING:
     from alphago.training.own_samples import train_on
     from alphago.training.selfplay import selfplay
     from alphago.training.supervised.call import predict_games, train_supervised
+    from alphago.training.sweeps.sweep import sweep
+    from alphago.training.sweeps.sweep_result import SweepResult
     from alphago.training.watch.plots import plot
+    from alphago.training.watch.report import Report
+    from alphago.ui.onefile.page import export_page
     from alphago.ui.terminal.terminal_game import play
+    from alphago.ui.why.explain import Explanation, explain
 
 __version__ = "0.1.0"
 
@@ -80,8 +85,14 @@ _HOMES = {
     "train_supervised": "alphago.training.supervised.call",
     "predict_games": "alphago.training.supervised.call",
     "train_on": "alphago.training.own_samples",
+    "sweep": "alphago.training.sweeps.sweep",
+    "SweepResult": "alphago.training.sweeps.sweep_result",
+    "Report": "alphago.training.watch.report",
     "plot": "alphago.training.watch.plots",
+    "export_page": "alphago.ui.onefile.page",
     "play": "alphago.ui.terminal.terminal_game",
+    "Explanation": "alphago.ui.why.explain",
+    "explain": "alphago.ui.why.explain",
 }
 
 __all__ = [
@@ -89,6 +100,7 @@ __all__ = [
     "ConnectFourEnv",
     "Dataset",
     "ExamResult",
+    "Explanation",
     "GameBatch",
     "GameEnv",
     "GameRecord",
@@ -103,13 +115,17 @@ __all__ = [
     "Position",
     "Puct",
     "ReplayMemory",
+    "Report",
     "ReversiEnv",
     "SearchSettings",
+    "SweepResult",
     "Tuning",
     "analyze",
     "check_game",
     "evaluate",
     "exam",
+    "export_page",
+    "explain",
     "import_games",
     "iter_analysis",
     "load_model",
@@ -117,6 +133,7 @@ __all__ = [
     "plot",
     "predict_games",
     "selfplay",
+    "sweep",
     "train",
     "train_on",
     "train_supervised",

@@ -305,6 +305,7 @@ def open_games(env: GameEnv, entrants: Sequence[Entrant], plan: MatchPlan, numbe
                 plan.leaves,
                 search=entrant.search,
                 seeds=seeds,
+                level=entrant.level,
             )
             if isinstance(player, EnginePlayer):
                 stack.callback(player.close)

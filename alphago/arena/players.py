@@ -16,6 +16,7 @@ from alphago.arena.alphabeta import (
 )
 from alphago.arena.engine import COMMAND, Engine, find_engine
 from alphago.arena.engine_player import EnginePlayer, check_engine
+from alphago.arena.level_player import LevelPlayer
 from alphago.arena.playout_player import PlayoutPlayer, PlayoutSettings, playout_settings
 from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
@@ -162,6 +163,7 @@ def make_player(
     *,
     search: SearchForm = None,
     seeds: Sequence[int] | None = None,
+    level: float | None = None,
 ) -> Player:
     """Return a player for `games` games at once; if it is an EnginePlayer, close it after use.
 
@@ -169,6 +171,7 @@ def make_player(
     leaves: `SearchSettings.leaves` of an evaluator's search unless `search` has it.
     search: as in `Entrant`.
     seeds: an engine's seed for each game; None for 1, 2, 3, …
+    level: as in `Entrant`.
     """
     if source == "random":
         return RandomPlayer(env, games)
@@ -179,6 +182,8 @@ def make_player(
     if isinstance(source, Engine):
         return EnginePlayer(require_go(env, source.name), source, seeds or range(1, games + 1))
     evaluator = as_evaluator(source)
+    if level is not None:
+        return LevelPlayer(env, evaluator, games, level)
     if readouts == 0:
         return PolicyPlayer(env, evaluator, games)
     return SearchPlayer(env, evaluator, games, readouts, make_search(search, readouts, leaves))

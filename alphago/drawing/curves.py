@@ -35,6 +35,7 @@ SAMPLE = 20.0  # length of a line in a legend
 Dash = Literal["-", "--", ":", "-."]
 DASHES: dict[Dash, tuple[float, ...]] = {"-": (), "--": (5, 3), ":": (1.5, 3), "-.": (6, 3, 1.5, 3)}
 
+Points = tuple[tuple[float, float], ...]
 Place = Callable[[float, float], tuple[float, float]]
 
 
@@ -44,6 +45,7 @@ class Curve(NamedTuple):
     dash, label: the style of its line, and what it stands for in the panel's legend.
     name: written at the curve's end instead of a legend; "" for none.
     low, high: the ends of each point's interval; None without intervals.
+    is_band: whether to draw the intervals as a band, instead of bars.
     is_exact: whether to draw each point, instead of a moving average.
     """
 
@@ -56,6 +58,7 @@ class Curve(NamedTuple):
     low: Sequence[float] | None = None
     high: Sequence[float] | None = None
     is_exact: bool = False
+    is_band: bool = False
 
 
 class Mark(NamedTuple):
@@ -160,6 +163,10 @@ def panel_shapes(panel: CurvePanel, size: tuple[float, float]) -> list[Shape]:
         return box.x + box.width * (x - x_low) / (x_high - x_low), box.y + box.height * (high - y) / (high - low)
 
     shapes += axes_shapes(panel, box, (x_low, x_high), (low, high))
+    bands = [ends for curve in curves if curve.is_band for ends in [band_ends(curve, place)]]
+    shapes += [Polygon((*low, *reversed(high)), Style(mix(WHITE, colour, 0.13))) for colour, low, high in bands]
+    edges = [(mix(WHITE, colour, 0.4), end) for colour, *ends in bands for end in ends]
+    shapes += [Polygon(end, Style(stroke=pale, width=0.7), is_open=True) for pale, end in edges]
     for curve in curves:
         shapes += curve_shapes(curve, place, panel.level if panel.fills else None)
     shapes += [mark_shape(mark, *place(mark.x, mark.y)) for mark in panel.marks]
@@ -230,7 +237,7 @@ def axes_shapes(panel: CurvePanel, box: Rect, x: tuple[float, float], y: tuple[f
 
 
 def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
-    """Return a curve with bars if it has intervals, else a thin line with a thick moving average.
+    """Return a curve with bars or a band if it has intervals, else a thin line with a thick moving average.
 
     place: returns where a point is drawn. base: the y down to which the curve's ground is filled; None for no filling.
     """
@@ -243,7 +250,7 @@ def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
         ground = (place(curve.x[0], base), *points, place(curve.x[-1], base))
         shapes.append(Polygon(ground, Style(mix(WHITE, curve.colour, 0.15))))
     if curve.low is not None and curve.high is not None:
-        for i in kept:
+        for i in () if curve.is_band else kept:
             (at, lower), (_, upper) = place(curve.x[i], curve.low[i]), place(curve.x[i], curve.high[i])
             shapes += [line(at, lower, at, upper, pale)]
             shapes += [line(at - 2, end, at + 2, end, pale) for end in (lower, upper)]
@@ -255,6 +262,12 @@ def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
     if len(points) < DOTTED:
         shapes += [Circle(x, y, 1.8, Style(curve.colour)) for x, y in points]
     return shapes
+
+
+def band_ends(curve: Curve, place: Place) -> tuple[str, Points, Points]:
+    """Return the colour of a curve's band, and the lines at its lower and its upper end."""
+    low, high = (tuple(map(place, curve.x, side or curve.y)) for side in (curve.low, curve.high))
+    return curve.colour, low, high
 
 
 def mark_shape(mark: Mark, x: float, y: float) -> Shape:

@@ -83,6 +83,13 @@ class GameBatch(ABC):
     def legal_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write the legal actions, bool [n, action_space]; all False once the game is over."""
 
+    def sensible_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Write the legal actions that a weak player may choose, bool [n, action_space].
+
+        A game leaves out those that no person plays; where it leaves out all, a row is False.  A pass is in it if legal.
+        """
+        return self.legal_mask(slots, out)
+
     def decisive_moves(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write for each slot a legal action after which the game is over and won by the mover, or -1, int32 [n].
 

@@ -45,7 +45,8 @@ from alphago.env.kernels import go_row as layout
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import check_bool, check_choice, check_float, check_int, checks_keywords, is_int, shown
 
-STONES_COUNT = "Stones on the board count as alive in the end: capture dead ones before you pass."
+DEAD_STONES = "After two passes the game is counted, and dead stones are marked and taken off."
+STONES_COUNT = "Stones on the board count as alive in the end: capture dead ones before the last turn."
 KO_MARK = "ko: may not be taken back now"
 
 
@@ -161,7 +162,8 @@ class GoEnv(StonesEnv):
 
     @cached_property
     def board_view(self) -> BoardView:
-        return replace(super().board_view, stars=tuple(star_points(self.N)), mark=KO_MARK, pass_hint=STONES_COUNT)
+        hint = DEAD_STONES if self.turns is None else STONES_COUNT
+        return replace(super().board_view, stars=tuple(star_points(self.N)), mark=KO_MARK, pass_hint=hint)
 
     @cached_property
     def options(self) -> tuple[Option, ...]:

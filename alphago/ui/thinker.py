@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.mcts.analysis_search import Forbidden, usable
 from alphago.mcts.player import MCTSPlayer
@@ -38,6 +39,11 @@ class MoveLimit:
         if self.seconds is not None and seconds >= self.seconds:
             return 0
         return (MOST_READOUTS if self.readouts is None else self.readouts) - done
+
+
+def position_in(env: GameEnv, position: Position) -> Position:
+    """Return a position as one of the same game with other planes or options."""
+    return position if env.accepts(position.env) else env.position(**position.setup_in(env)).after(position.moves)
 
 
 class Thinker:
@@ -78,9 +84,7 @@ class Thinker:
             for action in position.moves[len(before.moves) :]:
                 player.play_move(action)
             return
-        if not env.accepts(position.env):
-            position = env.position(**position.setup_in(env)).after(position.moves)
-        player.initialize_game(position, rules)
+        player.initialize_game(position_in(env, position), rules)
 
     def choose(self, limit: MoveLimit, report: Callable[[int], object] | None = None) -> int:
         """Return the move after a search within a limit, without playing it.

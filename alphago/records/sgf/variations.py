@@ -7,7 +7,7 @@ from alphago.env.game import PLAYER_NAMES
 from alphago.env.go import GoEnv
 from alphago.records.sgf.grammar import format_tree, trees
 from alphago.records.sgf.sgf_game import SgfGame
-from alphago.records.sgf.writing import point_text
+from alphago.records.sgf.writing import point_properties, point_text
 
 
 class Additions(NamedTuple):
@@ -20,9 +20,9 @@ class Additions(NamedTuple):
         the last position.  A position that follows an inserted pass has no node.
     """
 
-    lines: Mapping[int, Sequence[int]]
-    marks: Mapping[int, tuple[str, str]]
-    territory: Mapping[str, Sequence[int]]
+    lines: Mapping[int, Sequence[int]] = {}
+    marks: Mapping[int, tuple[str, str]] = {}
+    territory: Mapping[str, Sequence[int]] = {}
     properties: Mapping[int, Mapping[str, Sequence[str]]] = {}
 
 
@@ -41,9 +41,7 @@ def with_additions(text: bytes, game: SgfGame, additions: Additions) -> bytes:
     for ply, properties in additions.properties.items():
         if ply == 0 or ply - 1 in node_of:
             nodes[node_of[ply - 1] if ply else 0] |= {name: list(values) for name, values in properties.items()}
-    for name, points in additions.territory.items():
-        if points:
-            nodes[-1][name] = [point_text(env, point) for point in points]
+    nodes[-1] |= point_properties(env, additions.territory)
     first = -1 if game.setup.get("to_play") == "white" else 1
     for ply, line in additions.lines.items():
         if ply in node_of:

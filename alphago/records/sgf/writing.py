@@ -3,6 +3,7 @@
 Source: "SGF file format FF[4]", https://www.red-bean.com/sgf/
 """
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -47,8 +48,12 @@ def format_sgf(game: SgfGame) -> bytes:
 
 def stone_properties(env: GoEnv, stones: np.ndarray) -> Node:
     """Return the properties that place stones, int8 [N, N]: 1 black, -1 white."""
-    placed = {name: np.flatnonzero(stones.ravel() == sign) for name, sign in (("AB", 1), ("AW", -1))}
-    return {name: [point_text(env, int(point)) for point in points] for name, points in placed.items() if len(points)}
+    return point_properties(env, {name: np.flatnonzero(stones == sign) for name, sign in (("AB", 1), ("AW", -1))})
+
+
+def point_properties(env: GoEnv, points: Mapping[str, Sequence[int] | np.ndarray]) -> Node:
+    """Return properties whose values are points, given as actions by property; those without points are left out."""
+    return {name: [point_text(env, int(point)) for point in found] for name, found in points.items() if len(found)}
 
 
 def add_note(node: Node, game: SgfGame, ply: int) -> None:

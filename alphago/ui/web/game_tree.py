@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from alphago.env.game import GameEnv
+from alphago.env.go_count import GoCount
 from alphago.env.position import Position
 from alphago.ui.web.wire import AnalysisView
 
@@ -48,6 +49,7 @@ class GameTree:
         self.start = start
         self.positions: OrderedDict[int, Position] = OrderedDict({0: start})
         self.resigned: dict[int, int] = {}  # by node, who has given up there
+        self.counts: dict[int, GoCount] = {}  # by node, the count of a finished game
 
     @property
     def position(self) -> Position:
