@@ -13,9 +13,7 @@ from alphago.mcts.rule import SearchSettings, choose_actions
 class LevelPlayer:
     """A player at a level below full strength, see `alphago.mcts.levels`; all its moves are drawn by chance."""
 
-    def __init__(
-        self, env: GameEnv, evaluator: Evaluator, games: int, level: float, settings: SearchSettings
-    ) -> None:
+    def __init__(self, env: GameEnv, evaluator: Evaluator, games: int, level: float, settings: SearchSettings) -> None:
         self.search = AnalysisSearch(env, evaluator, games, settings)
         self.terms = terms_of(level, env, self.search.has_forecasts)
         self.plies = np.zeros(games, np.int32)
