@@ -88,14 +88,14 @@ class Watch {
       if (/** @type {HTMLDetailsElement} */ (event.target).open) this.unfolded.add(number);
       else this.unfolded.delete(number);
     };
-    return h("article", { class: "w-run" }, h("h2", {}, swatch, run.name),
+    return h("article", { class: "w-run" }, h("div", {}, h("h2", {}, swatch, run.name),
       run.error ? h("p", { class: "ag-notice" }, run.error) : [h("p", { class: "w-strength" }, strength || runs.untested),
         h("progress", { max: 1, value: share, "aria-label": runs.done(share) }), h("p", { class: "ag-small" }, progress)],
       run.diagnosis.length ? h("ul", { class: "w-diagnosis" }, run.diagnosis.map((text) => h("li", {}, text)))
         : run.error ? null : h("p", { class: "ag-small" }, runs.fine),
       h("details", { open: this.unfolded.has(number), ontoggle: unfold }, h("summary", {}, runs.details),
-        h("dl", {}, Object.entries(run.facts).flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]))),
-      h("h3", {}, runs.games), games);
+        h("dl", {}, Object.entries(run.facts).flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])))),
+    h("div", {}, h("h3", {}, runs.games), games));
   }
 
   /** @param {number} run */
