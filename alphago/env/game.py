@@ -42,6 +42,7 @@ class GameEnv:
     pass_action: int | None = None  # the action that passes, in games that have one
     actions_are_points = False  # whether action i is point i of a plane, row by row; a pass may follow
     cuts_games = False  # whether games end at max_moves that the game's rules alone would not end
+    skips_turns = False  # whether the sides alternate, and a turn may be skipped all the same (`Position.give_turn`)
     has_ownership = False  # whether points belong to a player at the end; if so, batches fill `ownership`
     has_captures = False  # whether stones are captured; if so, positions have a `board` [N, N] of 1, -1 and 0
     has_sgf = False  # whether games are saved as SGF files instead of records

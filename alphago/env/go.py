@@ -88,7 +88,7 @@ class GoEnv(StonesEnv):
     setup_words = ("black", "white", "to_play")
     selfplay_options = frozenset({"max_moves", "margin_weight", "komi_spread", "first_pass"})
     actions_are_points = True
-    has_ownership = has_captures = has_sgf = has_device_kernels = True
+    skips_turns = has_ownership = has_captures = has_sgf = has_device_kernels = True
     pass_action: int
 
     def __init__(

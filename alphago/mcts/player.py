@@ -91,7 +91,8 @@ class MCTSPlayer:
             raise ValueError(f"position must be of {self.env}, got one of {position.env}")
         record = RecordBuilder(position.setup_in(self.env), env=self.env)
         before = position.env.position(**position.setup)  # not self.env, whose rule about passes may differ
-        for action in position.moves:
+        for mover, action in zip(position.movers, position.moves, strict=True):
+            before = before.give_turn(mover)
             note(record, before, action, 0, before.legal_mask.astype(np.int32), 0.0)
             before = before.play(action)
         if isinstance(self.search, AnalysisSearch):
@@ -217,7 +218,7 @@ class MCTSPlayer:
         if value is None:
             value = self.root_value if self.root_visits else 1.0
         threshold = self.resign_threshold
-        if threshold is None and self.position.began_empty:
+        if threshold is None and self.position.is_even:
             threshold = getattr(self.network, "resign_threshold", None)
         return bool(resigns(value, threshold))
 

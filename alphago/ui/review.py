@@ -127,9 +127,8 @@ def review_game(
     """
     env = game.env()
     start = env.position(**game.setup, komi=None if game.komi == env.komi else game.komi)
-    positions = [start]
-    for action in game.moves:
-        positions.append(positions[-1].play(action))
+    positions = [*start.after(game.moves, game.movers).replay()]
+    positions = [one.give_turn(mover) for one, mover in zip(positions, game.movers, strict=False)] + positions[-1:]
     analysis = analyze(positions, net, readouts, symmetries=symmetries, device=device, threads=threads)
     return Review(game, analysis, [review_move(analysis, ply, action) for ply, action in enumerate(game.moves)])
 

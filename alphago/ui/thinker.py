@@ -72,14 +72,23 @@ class Thinker:
         """
         player, env = self.player, self.player.env
         before, rules = player.position, usable(rules)
-        continues = position.moves[: len(before.moves)] == before.moves
+        known = len(before.moves)
+        continues = (position.moves[:known], position.movers[:known]) == (before.moves, before.movers)
         continues = continues and before.setup_in(env) == position.setup_in(env)
         if continues and player.forbidden == rules and (position.moves == before.moves or not rules):
-            for action in position.moves[len(before.moves) :]:
+            for mover, action in zip(position.movers[known:], position.moves[known:], strict=True):
+                if player.position.to_play != mover or player.is_done():
+                    break  # a turn was skipped, or the game goes on after its end
                 player.play_move(action)
-            return
+            reached = player.position
+            if (len(reached.moves), reached.to_play, reached.is_over) == (
+                len(position.moves),
+                position.to_play,
+                position.is_over,
+            ):
+                return
         if not env.accepts(position.env):
-            position = env.position(**position.setup_in(env)).after(position.moves)
+            position = position.again_in(env)
         player.initialize_game(position, rules)
 
     def choose(self, limit: MoveLimit, report: Callable[[int], object] | None = None) -> int:
