@@ -109,6 +109,13 @@ class GameEnv:
         """
         return self == other
 
+    def covers(self, position: Position) -> bool:
+        """Return whether what was measured in games of this game, such as a resignation threshold, holds in a position.
+
+        By default it does in even games of the same game.
+        """
+        return position.is_even and self.accepts(position.env)
+
     def match_variant(self) -> Self:
         """Return the game to play in matches: this one without options that only help self-play."""
         return self

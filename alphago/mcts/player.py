@@ -11,7 +11,7 @@ from alphago.mcts.analysis_result import PLIES, Analysis
 from alphago.mcts.analysis_search import AnalysisSearch, Forbidden
 from alphago.mcts.evaluator import as_evaluator, as_forecast_evaluator, as_network
 from alphago.mcts.kernels.nodes import ROOT
-from alphago.mcts.rule import resigns, temperature_plies, without_rash_passes
+from alphago.mcts.rule import measured_threshold, resigns, temperature_plies, without_rash_passes
 from alphago.mcts.search import Search
 from alphago.mcts.search_forms import SearchForm, make_search
 from alphago.mcts.tree_reading import read_analysis
@@ -33,8 +33,8 @@ class MCTSPlayer:
     two_player_mode: whether to play the search's best move from the first ply on, without randomness; `suggest_move`
         then stops as soon as that move is certain.
     resign_threshold: `should_resign` is true when the mover's root value is below it; -1 for never.  None for the
-        threshold that the network's run has measured (`NeuralNet.resign_threshold`) if the game began on the empty
-        board, else never.
+        threshold that the network's run has measured (`NeuralNet.resign_threshold`) in games like this one, else never
+        (see `measured_threshold`).
     settings: the search: settings such as Puct(c_puct=1.5); "puct" (also None) or "gumbel"; or a dictionary that
         changes some settings, {"kind": "gumbel", "c_scale": 0.5}.
     leaves: number of leaves per wave, which are evaluated together; None for that of `settings`, or USUAL_LEAVES if
@@ -218,9 +218,7 @@ class MCTSPlayer:
         if value is None:
             value = self.root_value if self.root_visits else 1.0
         threshold = self.resign_threshold
-        if threshold is None and self.position.is_even:
-            threshold = getattr(self.network, "resign_threshold", None)
-        return bool(resigns(value, threshold))
+        return bool(resigns(value, measured_threshold(self.network, self.position) if threshold is None else threshold))
 
     def set_result(self, winner: int, was_resign: bool) -> None:
         """End the game.

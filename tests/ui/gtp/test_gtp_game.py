@@ -81,7 +81,7 @@ HANDICAP = ("play b B2", "play b D4")
 @pytest.mark.parametrize("moves", [HANDICAP, (*HANDICAP, "play w C3", "play b D2")])
 def test_handicap_stones_that_are_played(moves: tuple[str, ...]) -> None:
     """The measured threshold is one of even games; what was not played is in no file."""
-    network = prefers(value=-0.95)
+    network = prefers(value=0.95)
     network.resign_threshold = -0.9
     gtp = engine(network=network, readouts=8)
     ask(gtp, *moves)
