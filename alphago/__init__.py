@@ -43,7 +43,9 @@ if TYPE_CHECKING:
     from alphago.training.sweeps.sweep_result import SweepResult
     from alphago.training.watch.plots import plot
     from alphago.training.watch.report import Report
+    from alphago.ui.onefile.page import export_page
     from alphago.ui.terminal.terminal_game import play
+    from alphago.ui.why.explain import Explanation, explain
 
 __version__ = "0.1.0"
 
@@ -87,7 +89,10 @@ _HOMES = {
     "SweepResult": "alphago.training.sweeps.sweep_result",
     "Report": "alphago.training.watch.report",
     "plot": "alphago.training.watch.plots",
+    "export_page": "alphago.ui.onefile.page",
     "play": "alphago.ui.terminal.terminal_game",
+    "Explanation": "alphago.ui.why.explain",
+    "explain": "alphago.ui.why.explain",
 }
 
 __all__ = [
@@ -95,6 +100,7 @@ __all__ = [
     "ConnectFourEnv",
     "Dataset",
     "ExamResult",
+    "Explanation",
     "GameBatch",
     "GameEnv",
     "GameRecord",
@@ -118,6 +124,8 @@ __all__ = [
     "check_game",
     "evaluate",
     "exam",
+    "export_page",
+    "explain",
     "import_games",
     "iter_analysis",
     "load_model",

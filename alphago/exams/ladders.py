@@ -1,6 +1,7 @@
 """A small board to read on: chains, liberties, and whether a chain is caught in a ladder.
 
-Of the ko rules it knows that a ko must not be retaken at once.  It reads one chain with few choices, and is told for what it finds, not for speed.
+Of the ko rules it knows that a ko must not be retaken at once.  It reads one chain with few choices, and is told for
+what it finds, not for speed.
 """
 
 from collections.abc import Iterator
@@ -74,7 +75,7 @@ class Stones:
         """Return the stones after a move on an empty point; None if it is suicide or takes a ko back."""
         if point == self.ko:
             return None
-        colours, captured = list(self.colours), []
+        colours, captured = list(self.colours), list[int]()
         colours[point] = colour
         after = Stones(self.size, tuple(colours))
         for other in neighbours(self.size)[point]:

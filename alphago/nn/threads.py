@@ -62,6 +62,10 @@ class Workers:
         self.count = count
         self._pool = ThreadPoolExecutor(count, initializer=torch.set_num_threads, initargs=(1,))
 
+    def submit(self, task: Callable[[], object]) -> None:
+        """Let a thread do a task, which raises no exception, and do not wait for it."""
+        self._pool.submit(task)
+
     def run(self, tasks: Sequence[Callable[[], Result]], stop: threading.Event | None = None) -> list[Result]:
         """Run the tasks and return their results, in order.
 

@@ -4,7 +4,9 @@ Each game has a random generator of its own, seeded with (seed, i), so games
 do not depend on the speed of threads.
 """
 
-from collections.abc import Iterator, Mapping
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -15,7 +17,7 @@ from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.rule import resigns, temperature_plies
 from alphago.mcts.search import Search
 from alphago.records.record import GameRecord, RecordBuilder, add_moves
-from alphago.system.stopwatch import Stopwatch
+from alphago.system.stopwatch import GAMES, Stopwatch
 from alphago.training.beginning import draw_beginning
 from alphago.training.seating import Moves, OneNetwork, Seating, draw_moves
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
@@ -39,13 +41,107 @@ class Slots(NamedTuple):
         return {name: column[slot].item() for name, column in self._asdict().items()}
 
 
-class Group:
+class GroupPlan:
+    """What is known of a group of games wherever they are played: their numbers, and what an iteration asks for.
+
+    settings: the settings of self-play.  width: number of slots; a slot holds one game in progress, or is empty.
+    seed: the run's seed.  numbers: the numbers of the games that have not begun.
+    """
+
+    def __init__(self, env: GameEnv, settings: SelfPlaySettings, width: int, *, seed: int, numbers: range) -> None:
+        self.env = env
+        self.settings = settings
+        self.width = width
+        self.seed = seed
+        self.numbers = numbers
+        self.readouts = settings.readouts
+        self.resign_threshold = settings.resign_threshold
+        self.capacity = width  # number of slots in use, counted from the first; it only grows
+        self.finished: list[tuple[int, GameRecord]] = []
+        self.left = 0  # moves left to play in this iteration, after which the evaluator may change
+        self.on_game: OnGame | None = None
+        self.moves = 0
+        self.readouts_done = 0  # simulations and evaluations of root positions
+        self.stopwatch = Stopwatch()  # measures the work of the thread that plays
+
+    def use(self, evaluator: Evaluator, others: tuple[Evaluator, ...] = (), shares: tuple[float, ...] = ()) -> None:
+        """Let the games continue with another evaluator.
+
+        evaluator: the evaluator of the run's network.
+        others, shares: the evaluators and the shares of its Company; () if the network plays alone.
+        """
+        raise NotImplementedError
+
+    def play(self, stop: threading.Event, until: float | None = None) -> None:
+        """Play the moves left, until `stop` is set or time.monotonic() reaches `until`."""
+        raise NotImplementedError
+
+    def records(self) -> list[GameRecord]:
+        """Return the games in progress, ordered by slot, then the finished games that `take` has not returned yet."""
+        raise NotImplementedError
+
+    def state(self) -> dict[str, Any]:
+        """Return plain data; from this data and the result of `records`, another group's `restore` continues the games.
+
+        No move may be in progress.
+        """
+        return {
+            "next": self.numbers.start,
+            "left": self.left,
+            "readouts": self.readouts,
+            "resign_threshold": self.resign_threshold,
+            "capacity": self.capacity,
+            "finished": len(self.finished),
+            "slots": self.slot_states(),
+        }
+
+    def slot_states(self) -> list[dict[str, Any] | None]:
+        """Return plain data of the game in each slot; None for an empty one."""
+        raise NotImplementedError
+
+    def restore(
+        self,
+        state: Mapping[str, Any],
+        records: Iterator[GameRecord],
+        evaluator: Evaluator,
+        others: tuple[Evaluator, ...] = (),
+        shares: tuple[float, ...] = (),
+    ) -> None:
+        """Continue from a saved group's `state`; empty slots begin new games.
+
+        state: the result of the saved group's method `state`.
+        records: iterator over the games of all groups.  This method takes from it the saved group's `records()`.
+        evaluator, others, shares: as in the method `use`.
+        """
+        self.left, self.readouts = state["left"], state["readouts"]
+        self.resign_threshold, self.capacity = state["resign_threshold"], state["capacity"]
+        self.restore_slots(state["slots"], records, evaluator, others, shares)
+        self.add_finished(islice(records, state["finished"]))
+
+    def restore_slots(
+        self,
+        slots: Sequence[Mapping[str, Any] | None],
+        records: Iterator[GameRecord],
+        evaluator: Evaluator,
+        others: tuple[Evaluator, ...],
+        shares: tuple[float, ...],
+    ) -> None:
+        """Continue the games in progress; slots: of `slot_states`.  The others: as in `restore`."""
+        raise NotImplementedError
+
+    def add_finished(self, records: Iterable[GameRecord]) -> None:
+        """Add finished games of the group, which were saved, or played elsewhere."""
+        for record in records:
+            assert record.seed is not None
+            self.finished.append((record.seed[1], record))
+
+
+class Group(GroupPlan):
     """Games that one thread plays in parallel: all searches share the network's batches.
 
     evaluator: the evaluator of the network that plays first.
-    width: number of slots; a slot holds one game in progress, or is empty at first.
-    seed: the run's seed.  numbers: the numbers of the games that have not begun.
     threads: number of threads of the group's Search.
+    The others: see GroupPlan.
     """
 
     def __init__(
@@ -59,34 +155,18 @@ class Group:
         numbers: range,
         threads: int = 1,
     ) -> None:
-        self.env = env
-        self.settings = settings
-        self.seed = seed
-        self.numbers = numbers
+        super().__init__(env, settings, width, seed=seed, numbers=numbers)
         self.threads = threads
         self.search = Search(env, evaluator, width, settings.search, threads)
         self.seating: Seating = settings.seating.make_seating(env, width) if settings.seating else OneNetwork()
         self.builders: list[RecordBuilder | None] = [None] * width
         self.generators = [np.random.default_rng(0)] * width
         self.slots = Slots(np.zeros(width, np.int32), np.zeros(width, np.int32), np.zeros(width, np.bool_))
-        self.readouts = settings.readouts
-        self.resign_threshold = settings.resign_threshold
-        self.capacity = width  # number of slots in use, counted from the first; it only grows
         plies = settings.temperature_plies
         self.temperature_plies = temperature_plies(env) if plies is None else plies
-        self.finished: list[tuple[int, GameRecord]] = []
-        self.left = 0  # moves left to play in this iteration, after which the evaluator may change
-        self.on_game: OnGame | None = None
-        self.moves = 0
-        self.readouts_done = 0  # simulations and evaluations of root positions
-        self.stopwatch = Stopwatch()  # measures the work of the thread that plays
 
     def use(self, evaluator: Evaluator, others: tuple[Evaluator, ...] = (), shares: tuple[float, ...] = ()) -> None:
-        """Let the games continue with another evaluator: clear the trees, and begin games in free slots.
-
-        evaluator: the evaluator of the run's network.
-        others, shares: the evaluators and the shares of its Company; () if the network plays alone.
-        """
+        """Let the games continue with another evaluator: clear the trees, and begin games in free slots."""
         self.seating.use((evaluator, *others), shares)
         for slot in range(self.capacity):
             if self.builders[slot] is None:
@@ -108,6 +188,13 @@ class Group:
         self.generators[slot] = generator
         self.seating.begin(slot, generator)
         self.slots.set(slot, plies=0, opening=opening, may_resign=may_resign)
+
+    def play(self, stop: threading.Event, until: float | None = None) -> None:
+        with self.stopwatch.running(GAMES.name):
+            while self.left and not stop.is_set():
+                self.left = self.left - 1 if self.step() else 0
+                if until is not None and time.monotonic() >= until:
+                    break
 
     def step(self) -> bool:
         """Play one move in every game in progress; return False if no game is in progress."""
@@ -229,25 +316,12 @@ class Group:
         self.begin(slot)
 
     def records(self) -> list[GameRecord]:
-        """Return the games in progress, ordered by slot, then the finished games that `take` has not returned yet."""
         begun = [builder for builder in self.builders if builder is not None]
         unfinished = [builder.finish(0.0, 0.0, False, self.env.action_space) for builder in begun]
         return unfinished + [record for _, record in self.finished]
 
-    def state(self) -> dict[str, Any]:
-        """Return plain data; from this data and the result of `records`, another group's `restore` continues the games.
-
-        No move may be in progress.
-        """
-        return {
-            "next": self.numbers.start,
-            "left": self.left,
-            "readouts": self.readouts,
-            "resign_threshold": self.resign_threshold,
-            "capacity": self.capacity,
-            "finished": len(self.finished),
-            "slots": [self._slot_state(slot) for slot in range(len(self.builders))],
-        }
+    def slot_states(self) -> list[dict[str, Any] | None]:
+        return [self._slot_state(slot) for slot in range(self.width)]
 
     def _slot_state(self, slot: int) -> dict[str, Any] | None:
         if self.builders[slot] is None:
@@ -255,31 +329,20 @@ class Group:
         generator = self.generators[slot].bit_generator.state
         return {**self.slots.state(slot), **self.seating.state(slot), "generator": generator}
 
-    def restore(
+    def restore_slots(
         self,
-        state: Mapping[str, Any],
+        slots: Sequence[Mapping[str, Any] | None],
         records: Iterator[GameRecord],
         evaluator: Evaluator,
-        others: tuple[Evaluator, ...] = (),
-        shares: tuple[float, ...] = (),
+        others: tuple[Evaluator, ...],
+        shares: tuple[float, ...],
     ) -> None:
-        """Continue from a saved group's `state`; empty slots begin new games.
-
-        state: the result of the saved group's method `state`.
-        records: iterator over the games of all groups.  This method takes from it the saved group's `records()`.
-        evaluator, others, shares: as in the method `use`.
-        """
-        self.left, self.readouts = state["left"], state["readouts"]
-        self.resign_threshold, self.capacity = state["resign_threshold"], state["capacity"]
         self.seating.use((evaluator, *others), shares)
-        for slot, slot_state in enumerate(state["slots"]):
-            if slot_state is None:
+        for slot, state in enumerate(slots):
+            if state is None:
                 self.begin(slot)
             else:
-                self._restore_game(slot, slot_state, next(records))
-        for record in islice(records, state["finished"]):
-            assert record.seed is not None
-            self.finished.append((record.seed[1], record))
+                self._restore_game(slot, state, next(records))
 
     def _restore_game(self, slot: int, state: Mapping[str, Any], record: GameRecord) -> None:
         """Put a saved game into a slot by replaying its moves.

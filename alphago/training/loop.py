@@ -45,6 +45,7 @@ def play(run: SelfPlayRun, stop: threading.Event) -> list[GameRecord]:
     while not stop.is_set():
         with PLAYING:
             played = source.go_on(stop, run.pause_at)
+        run.note(*source.news())
         if played or run.clock.is_over:
             return source.take()
         run.autosave()

@@ -6,9 +6,9 @@ Of G groups, group i mod G plays game i, so games do not depend on the speed of 
 import secrets
 import sys
 import threading
-import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import zip_longest
 from typing import Any
 
@@ -22,9 +22,8 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.records.record import SEED_END, GameRecord, read_arrays, to_arrays
 from alphago.system.cores import available_cores
-from alphago.system.stopwatch import GAMES
 from alphago.system.validation import check_int, checks_keywords
-from alphago.training.group import Group
+from alphago.training.group import Group, GroupPlan
 from alphago.training.settings.selfplay_settings import (
     NO_LIMIT,
     SELF_PLAYS,
@@ -60,15 +59,15 @@ class SelfPlay:
         self.evaluator: Evaluator | None = None
         self.others: tuple[Evaluator, ...] = ()  # evaluators of the company's networks
         self.shares: tuple[float, ...] = ()
-        self.groups: list[Group] = []  # none until games begin
+        self.groups: Sequence[GroupPlan] = []  # none until games begin
 
-    def _new_groups(self, evaluator: Evaluator) -> list[Group]:
+    def _new_groups(self, evaluator: Evaluator) -> Sequence[GroupPlan]:
         in_flight = max(1, min(self.settings.games_in_flight, len(self.numbers)))
         groups = min(self.settings.groups, in_flight)
         widths = divide(in_flight, groups)
         return [self._new_group(evaluator, width, self.numbers[g::groups], groups) for g, width in enumerate(widths)]
 
-    def _new_group(self, evaluator: Evaluator, width: int, numbers: range, groups: int) -> Group:
+    def _new_group(self, evaluator: Evaluator, width: int, numbers: range, groups: int) -> GroupPlan:
         # With the network on a device, each group uses its share of the cores for its trees.
         threads = 1 if self.device == "cpu" else max(1, available_cores() // groups)
         return Group(self.env, evaluator, self.settings, width, seed=self.seed, numbers=numbers, threads=threads)
@@ -129,7 +128,7 @@ class SelfPlay:
         self.groups = self.groups or self._new_groups(self.evaluator)
         capacities = divide(sys.maxsize if side_by_side is None else side_by_side, len(self.groups))
         for group, capacity in zip(self.groups, capacities, strict=True):
-            group.capacity = max(1, min(capacity, len(group.builders)))  # every group must play its own games
+            group.capacity = max(1, min(capacity, group.width))  # every group must play its own games
             group.use(self.evaluator, self.others, self.shares)
             group.readouts = readouts or group.settings.readouts
             group.resign_threshold = self.settings.resign_threshold if resign_threshold is None else resign_threshold
@@ -143,14 +142,7 @@ class SelfPlay:
         """
         stop = stop or threading.Event()
 
-        def play(group: Group) -> None:
-            with group.stopwatch.running(GAMES.name):
-                while group.left and not stop.is_set():
-                    group.left = group.left - 1 if group.step() else 0
-                    if until is not None and time.monotonic() >= until:
-                        break
-
-        self.workers.run([lambda group=group: play(group) for group in self.groups], stop)  # type: ignore[misc]
+        self.workers.run([partial(group.play, stop, until) for group in self.groups], stop)
         return not any(group.left for group in self.groups)
 
     def take(self) -> list[GameRecord]:
@@ -167,6 +159,14 @@ class SelfPlay:
             for work, seconds in group.stopwatch.take().items():
                 spent[work] = spent.get(work, 0.0) + seconds
         return spent
+
+    def metrics(self) -> Mapping[str, Any]:
+        """Return no metrics: those of the run tell of its threads."""
+        return {}
+
+    def news(self) -> list[str]:
+        """Return no sentences: threads neither come nor go."""
+        return []
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Return the games as arrays by name, and plain data; `restore` continues from both, without the search trees.
@@ -186,12 +186,13 @@ class SelfPlay:
             return
         records = iter(read_arrays(arrays))
         end, step = self.numbers.stop, self.numbers.step * len(data["groups"])
-        self.groups = []
+        groups = []
         for state in data["groups"]:
             numbers = range(state["next"], end, step)
             group = self._new_group(self.evaluator, len(state["slots"]), numbers, len(data["groups"]))
             group.restore(state, records, self.evaluator, self.others, self.shares)
-            self.groups.append(group)
+            groups.append(group)
+        self.groups = groups
 
     def close(self) -> None:
         """Do nothing, since the run closes the threads."""

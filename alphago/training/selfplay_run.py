@@ -156,6 +156,7 @@ class SelfPlayRun(Run):
             **self.pace.metrics(),
             **time_shares(self.stopwatch.take(), self.stage.source.time_spent(), self.workers.count),
             **self.stage.memory.metrics(),
+            **self.stage.source.metrics(),
         }
 
     @PUBLISHING

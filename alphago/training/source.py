@@ -68,6 +68,12 @@ class GameSource(Protocol):
     def time_spent(self) -> dict[str, float]:
         """Return for each kind of work its seconds since the last call, summed over all threads."""
 
+    def metrics(self) -> Mapping[str, Any]:
+        """Return what an iteration's row of metrics is to tell of the source, by name."""
+
+    def news(self) -> list[str]:
+        """Return sentences to report since the last call."""
+
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Return arrays by name and plain data, from which `restore` continues; they include the unfinished games."""
 

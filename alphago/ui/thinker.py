@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.mcts.analysis_search import Forbidden, usable
 from alphago.mcts.player import MCTSPlayer
@@ -38,6 +39,16 @@ class MoveLimit:
         if self.seconds is not None and seconds >= self.seconds:
             return 0
         return (MOST_READOUTS if self.readouts is None else self.readouts) - done
+
+
+def position_in(env: GameEnv, position: Position) -> Position:
+    """Return a position as one of the same game with other planes or options."""
+    return position if env.accepts(position.env) else position.again_in(env)
+
+
+def state_of(position: Position) -> tuple[int, int, bool]:
+    """Return what tells apart positions after the same moves: how many there were, whose turn it is, and the end."""
+    return len(position.moves), position.to_play, position.is_over
 
 
 class Thinker:
@@ -80,16 +91,9 @@ class Thinker:
                 if player.position.to_play != mover or player.is_done():
                     break  # a turn was skipped, or the game goes on after its end
                 player.play_move(action)
-            reached = player.position
-            if (len(reached.moves), reached.to_play, reached.is_over) == (
-                len(position.moves),
-                position.to_play,
-                position.is_over,
-            ):
+            if state_of(player.position) == state_of(position):
                 return
-        if not env.accepts(position.env):
-            position = position.again_in(env)
-        player.initialize_game(position, rules)
+        player.initialize_game(position_in(env, position), rules)
 
     def choose(self, limit: MoveLimit, report: Callable[[int], object] | None = None) -> int:
         """Return the move after a search within a limit, without playing it.

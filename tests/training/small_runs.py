@@ -269,6 +269,12 @@ class RandomGames:
     def time_spent(self) -> dict[str, float]:
         return {}
 
+    def metrics(self) -> dict[str, Any]:
+        return {}
+
+    def news(self) -> list[str]:
+        return []
+
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         return to_arrays(self.finished), {"next": self.numbers.start, "left": self.left}
 

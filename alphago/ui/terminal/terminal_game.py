@@ -20,6 +20,7 @@ from alphago.ui.terminal.line_editing import line_editing
 from alphago.ui.terminal.saved_games import GameFiles, GameToSave
 from alphago.ui.terminal.screen import Read, Screen, Write
 from alphago.ui.thinker import MoveLimit, Thinker
+from alphago.ui.why.explain import explain
 
 if TYPE_CHECKING:
     from alphago.ui.notebook_game import NotebookGame
@@ -28,6 +29,7 @@ HELP = """\
   {move:11} a move, written like this one{passes}
   undo        take back your last move and what followed it
   hint        what the engine would play in your place
+  why         why your last move was good or bad; why {move}: the same for a move now
   score       who would win if the game ended here, and what the network expects
   save FILE   save the game so far{kind}
   save! FILE  the same, replacing a file that is not of this game
@@ -38,6 +40,7 @@ HELP = """\
   help        this list"""
 WITH_FILE = ("save", "save!", "load")  # commands that take a file name
 ALIASES = {"exit": "quit", "q": "quit"}
+ARGUMENTS = (*WITH_FILE, "why")  # commands that take an argument
 COUNTED = "X and O are alive; x and o are dead; b and w are further points of Black and White."
 COUNT_PROMPT = "A point turns its group dead or alive, `alive` counts all stones as alive, Enter agrees: "
 SHOWN_PLIES = 6  # plies of the expected line of play that are shown
@@ -163,6 +166,7 @@ class TerminalGame:
         self.commands: dict[str, Callable[[str], None]] = {
             "undo": self.undo,
             "hint": self.hint,
+            "why": self.why,
             "score": self.score,
             "save": self.save,
             "save!": partial(self.save, replace=True),
@@ -213,7 +217,7 @@ class TerminalGame:
         text = self.screen.read(prompt).strip()
         name, _, argument = text.partition(" ")
         name = ALIASES.get(name.lower(), name.lower())
-        if name in self.commands and (not argument or name in WITH_FILE):
+        if name in self.commands and (not argument or name in ARGUMENTS):
             self.commands[name](argument.strip())
         elif text:
             self.try_move(text)
@@ -319,6 +323,20 @@ class TerminalGame:
             f"The engine would play {move} in your place; it expects you to win with {thought.win_rate}.\n"
             f"Best line: {thought.line}."
         )
+
+    def why(self, move: str) -> None:
+        """Explain the person's last move, or a move in the position on the board."""
+        own = [i for i, position in enumerate(self.positions[:-1]) if position.to_play == self.human]
+        if not move and not own:
+            self.say("You have not moved yet: there is no move to explain.")
+            return
+        begin = self.position if move else self.positions[own[-1]]
+        try:
+            action = begin.check_action(move or self.positions[own[-1] + 1].moves[-1])
+        except IllegalMove as error:
+            self.say(f"{error}.")
+            return
+        self.say(str(explain(begin, action, self.player.network)))
 
     def undo(self, _: str) -> None:
         """Go back to the person's last turn; a resignation is undone too."""

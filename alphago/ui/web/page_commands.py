@@ -7,13 +7,14 @@ from alphago.env.game import PLAYER_NAMES
 from alphago.env.go_count import GoCount
 from alphago.env.position import IllegalMove
 from alphago.system.validation import check_int, shown
-from alphago.ui.thinker import MoveLimit
+from alphago.ui.thinker import MoveLimit, position_in
 from alphago.ui.web.desk import ENGINE, HUMAN, PLAYERS, Desk, DeskJob
 from alphago.ui.web.game_tree import MOST_NODES, GameTree
 from alphago.ui.web.limits import MOST_MESSAGE, most_readouts
 from alphago.ui.web.new_game import game_of, open_link, start_of
 from alphago.ui.web.saved import open_file, save_file
-from alphago.ui.web.wire import Message
+from alphago.ui.web.wire import Message, why_message
+from alphago.ui.why.explain import explain
 
 
 def hello(desk: Desk, message: Message) -> None:
@@ -229,6 +230,27 @@ def toggle(desk: Desk, message: Message) -> None:
     study(desk, wishes)
 
 
+def why(desk: Desk, message: Message) -> None:
+    """Say why the message's move is good or bad on the board; without a move, the one that led to the board."""
+    tree, move = desk.tree, message.get("move")
+    node = tree.current if move is not None else tree.nodes[tree.current].parent
+    if node < 0:
+        raise ValueError("there is no move to explain")
+    if move is None:
+        move = tree.nodes[tree.current].action
+    if not isinstance(move, (int, str)) or isinstance(move, bool):
+        raise ValueError(f"move must be an action or a written move, got {shown(move)}")
+    engine = desk.engine()
+    position = position_in(engine.env, tree.position_at(node))
+    try:
+        action = position.check_action(move)
+    except IllegalMove as error:
+        raise ValueError(error.sentence) from None
+    with engine.turns:
+        told = explain(position, action, engine.evaluator, threads=1)
+    desk.send(why_message(node, told))
+
+
 def review(desk: Desk, message: Message) -> None:
     """Search every position of the current line that has fewer than `readouts` visits, for the page's graph."""
     readouts = check_int("readouts", message.get("readouts", 1), 1, most_readouts(desk.tree.env))
@@ -292,6 +314,7 @@ COMMANDS: dict[str, Callable[[Desk, Message], None]] = {
     "move": move_now,
     "study": study,
     "toggle": toggle,
+    "why": why,
     "review": review,
     "stop": stop,
     "save": save,

@@ -8,6 +8,7 @@ import numpy as np
 
 from alphago.mcts.analysis_result import Analysis, MoveAnalysis
 from alphago.system.validation import shown
+from alphago.ui.why.explain import Explanation
 
 MOST_MOVES = 40  # of an analysis
 SMALL_PRIOR = 0.005  # moves without visits are sent from this prior on
@@ -143,11 +144,41 @@ class NoticeMessage(TypedDict):
     text: str
 
 
+class WhyMessage(TypedDict):
+    """Why a move is good or bad.
+
+    node: the position before it. move, best: it, and the best move there. points, rate: what it loses against the best
+    one, for its player; points are None if the network does not forecast them. sentences: the facts, in order.
+    """
+
+    type: Literal["why"]
+    node: int
+    move: int
+    best: int
+    points: float | None
+    rate: float
+    sentences: list[str]
+
+
 def check_message(message: Any) -> Message:
     """Return a message of the page if it is an object with a type; raise ValueError otherwise."""
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):
         raise ValueError(f"a message must be an object with a type, got {shown(message)}")
     return message
+
+
+def why_message(node: int, told: Explanation) -> WhyMessage:
+    """Return an explanation for the page; node: the position before the move."""
+    loss = told.loss
+    return {
+        "type": "why",
+        "node": node,
+        "move": told.action,
+        "best": loss.best,
+        "points": round_known(loss.points, 1),
+        "rate": round(loss.rate, 4),
+        "sentences": told.sentences,
+    }
 
 
 def analysis_view(analysis: Analysis) -> AnalysisView:

@@ -1,6 +1,7 @@
 """Scripted games at the terminal: lines typed, text shown, results announced."""
 
 import io
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -243,6 +244,18 @@ class TestOtherCommands:
     def test_hint_does_not_move(self):
         end = go(BLACK, "hint", "d4", engine="B2 C3", value=-0.5)
         assert "The engine would play B2 in your place; it expects you to win with 25 %." in end.text
+        assert end.moves() == "B D4, W C3"
+
+    def test_why(self):
+        """Of the person's last move, of another move now, and of none."""
+        player = ScriptedPlayer(GoEnv(5), "C3")
+        player.network = UniformEvaluator()
+        end = converse(player, BLACK, "why", "d4", "why", "why b2", "why c3", "why z9")
+        assert "You have not moved yet: there is no move to explain." in end.text
+        assert re.search(r"^D4 (is|loses) .*\.\nWhite answers with ", end.text, re.MULTILINE)
+        assert re.search(r"^B2 (is|loses) .*\.\nWhite answers with ", end.text, re.MULTILINE)
+        assert "illegal move C3: White has a stone there" in end.text
+        assert "'z9' is not a point of GoEnv(5)" in end.text
         assert end.moves() == "B D4, W C3"
 
     def test_score(self):

@@ -279,6 +279,22 @@ def test_study_evaluates_what_is_looked_at_and_review_the_whole_line() -> None:
         assert guest.until("state", lambda state: not state["busy"])["node"] == 3
 
 
+def test_why_a_move_is_bad() -> None:
+    """Of the last move, of another one on the board, and of none."""
+    with Guest() as guest:
+        assert guest.refused("why") == "There is no move to explain."
+        guest.play("C3 D4")
+        guest.post("why")
+        told = guest.until("why")
+        assert (told["node"], told["move"], told["points"]) == (1, GO5.from_text("D4"), None)
+        assert told["sentences"][0].startswith("D4 ")
+        guest.post("why", move="B2")
+        told = guest.until("why")
+        assert (told["node"], told["move"]) == (2, GO5.from_text("B2"))
+        assert guest.refused("why", move="D4") == "Illegal move D4: White has a stone there."
+        assert guest.refused("why", move=[]).startswith("Move must be an action or a written move")
+
+
 def test_analysis_goes_on_until_it_is_stopped_and_a_page_that_leaves_stops_it() -> None:
     with Guest() as guest:
         guest.post("study", study=True, analysing=True)

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from alphago.env.go_position import GoPosition
-from alphago.ui.why.explain import THREAT, Explanation
+from alphago.ui.why.explain import Explanation
 from alphago.ui.why.facts import (
-    Answer,
     Atari,
     Better,
     Capturable,
@@ -17,12 +16,14 @@ from alphago.ui.why.facts import (
     Connects,
     Cuts,
     Fact,
-    Group,
     LosesEye,
     Loss,
     Lost,
+    NamedChain,
+    Reply,
     Sente,
 )
+from alphago.ui.why.go_facts import THREAT
 
 
 def check_facts(position: GoPosition, told: Explanation) -> None:
@@ -54,21 +55,21 @@ def around(point: int, size: int) -> list[int]:
     return [r * size + c for r, c in steps if 0 <= r < size and 0 <= c < size]
 
 
-def is_chain(position: GoPosition, group: Group) -> bool:
+def is_chain(position: GoPosition, group: NamedChain) -> bool:
     """Whether the group is a chain of the board, with all its stones."""
     return position.board.flat[group.point] == group.colour and len(chain(position, group.point)[0]) == group.stones
 
 
 def is_caught(position: GoPosition, point: int) -> bool:
     """Whether no legal move of the side to move saves its chain on a point, which has one liberty, from ataris."""
-    stones, liberties = chain(position, point)
+    liberties = chain(position, point)[1]
     if len(liberties) != 1:
         return False
     for action in np.flatnonzero(position.legal_mask):
         after = position.play(int(action))
         if after.is_over:
             continue
-        own, left = chain(after, point)
+        left = chain(after, point)[1]
         if len(left) > 2 or not any(takes(after, liberty, point) for liberty in left if after.legal_mask[liberty]):
             return False
     return True
@@ -86,7 +87,7 @@ def loss(position: GoPosition, fact: Loss) -> None:
     assert fact.action != fact.best or fact.rate == 0
 
 
-def answer(position: GoPosition, fact: Answer) -> None:
+def answer(position: GoPosition, fact: Reply) -> None:
     position.play(fact.action).after(fact.line)
 
 
@@ -160,7 +161,7 @@ def sente(position: GoPosition, fact: Sente) -> None:
 
 CHECKS: dict[type[Fact], Callable[[GoPosition, Any], None]] = {
     Loss: loss,
-    Answer: answer,
+    Reply: answer,
     Better: better,
     ChangesOwner: changes_owner,
     Lost: lost,

@@ -107,6 +107,7 @@
  * @property {string[]} columns
  * @property {string[]} rows
  * @property {[string, string] | null} colours
+ * @property {string} ground
  * @property {string} mark
  * @property {string} pass_hint
  */
@@ -231,7 +232,19 @@
  * @property {string} text
  */
 
-/** @typedef {WelcomeMessage | GameMessage | StateMessage | ThinkingMessage | NoticeMessage | StatusMessage | FileMessage} Message */
+/**
+ * Why a move is good or bad, the answer to `{type: "why", move}`; without a move, of the one that led to the board.
+ * @typedef {object} WhyMessage
+ * @property {"why"} type
+ * @property {number} node the position before the move
+ * @property {number} move
+ * @property {number} best the best move there
+ * @property {number | null} points what the move loses against it, for its player
+ * @property {number} rate the same in win rate, 0 .. 1
+ * @property {string[]} sentences the facts, in order
+ */
+
+/** @typedef {WelcomeMessage | GameMessage | StateMessage | ThinkingMessage | NoticeMessage | StatusMessage | FileMessage | WhyMessage} Message */
 
 /**
  * Whatever carries the messages.

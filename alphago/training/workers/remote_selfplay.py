@@ -1,0 +1,247 @@
+"""RemoteSelfPlay: the GameSource whose groups are played by workers, on this machine or others."""
+
+import secrets
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from queue import Empty, SimpleQueue
+from statistics import mean
+from typing import Any
+
+from alphago.env.game import GameEnv
+from alphago.mcts.evaluator import Evaluator
+from alphago.nn.net import NeuralNet
+from alphago.nn.threads import Workers
+from alphago.records.record import GameRecord
+from alphago.training.group import GroupPlan
+from alphago.training.selfplay import SelfPlay
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
+from alphago.training.source import Company
+from alphago.training.workers.dispatcher import Dispatcher
+from alphago.training.workers.group_player import GroupPlayer
+from alphago.training.workers.task import Played, Task, Version, network_digest
+from alphago.training.workers.transport import Transport
+
+AUDITS = 0.01  # share of the tasks that are done twice and compared
+WAIT = 0.01  # seconds between two looks at what has arrived
+
+
+class RemoteGroup(GroupPlan):
+    """A group between two tasks: its games as they were saved."""
+
+    def __init__(self, env: GameEnv, settings: SelfPlaySettings, width: int, *, seed: int, numbers: range) -> None:
+        super().__init__(env, settings, width, seed=seed, numbers=numbers)
+        self.saved: list[dict[str, Any] | None] = [None] * width
+        self.games: list[GameRecord] = []  # in progress
+
+    def use(self, evaluator: Evaluator, others: tuple[Evaluator, ...] = (), shares: tuple[float, ...] = ()) -> None:
+        """Do nothing, since each task begins games in free slots and has no trees."""
+
+    def records(self) -> list[GameRecord]:
+        return self.games + [record for _, record in self.finished]
+
+    def slot_states(self) -> list[dict[str, Any] | None]:
+        return self.saved
+
+    def restore_slots(
+        self, slots: Sequence[Mapping[str, Any] | None], records: Iterator[GameRecord], *_: object
+    ) -> None:
+        self.saved = [None if slot is None else dict(slot) for slot in slots]
+        self.games = list(islice(records, sum(slot is not None for slot in slots)))
+
+    def copy(self) -> "RemoteGroup":
+        """Return the group without its finished games."""
+        twin = RemoteGroup(self.env, self.settings, self.width, seed=self.seed, numbers=self.numbers)
+        twin.restore_slots(self.saved, iter(self.games))
+        twin.left = self.left
+        twin.follow(self)
+        return twin
+
+    def follow(self, group: GroupPlan) -> None:
+        """Play from now on with the capacity, readouts and threshold of another group."""
+        self.capacity, self.readouts, self.resign_threshold = group.capacity, group.readouts, group.resign_threshold
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the group has no game left."""
+        return not self.numbers and not self.games
+
+    def task(self, version: str) -> Task:
+        """Return the task to play the moves left with a version of the network."""
+        return Task.of(version, self.numbers, {**self.state(), "finished": 0}, self.games)
+
+    def take_in(self, played: Played) -> None:
+        """Continue from what a worker has played; the finished games wait for `take`."""
+        self.numbers = range(played.state["next"], self.numbers.stop, self.numbers.step)
+        self.left = played.state["left"]
+        records = iter([replace(record, env=self.env) for record in played.records])
+        self.restore_slots(played.state["slots"], records)
+        self.add_finished(records)
+        self.moves += played.moves
+        self.readouts_done += played.readouts
+
+
+class RemoteSelfPlay(SelfPlay):
+    """Lets workers play the groups of SelfPlay; a run may change from one of both to the other at any time.
+
+    Synchronous: each iteration gives every group one task.  Games are bit for bit those of SelfPlay with as many
+    groups, whatever workers join, leave or die.
+
+    Asynchronous: a group whose task is done gets the next one at once, with the newest network; an iteration ends after
+    as many tasks as there are groups, whichever they are.  Answers of a network that is more than `max_lag` versions
+    old are dropped, and their moves played again.
+
+    connect: makes what carries the tasks.  max_lag: None for synchronous.  audits: share of the tasks that are done twice.
+    The others: as in SelfPlay.
+    """
+
+    def __init__(
+        self,
+        env: GameEnv,
+        settings: SelfPlaySettings,
+        numbers: range,
+        workers: Workers,
+        *,
+        connect: Callable[[], Transport],
+        max_lag: int | None = None,
+        audits: float = AUDITS,
+        seed: int = 0,
+        device: str = "cpu",
+    ) -> None:
+        super().__init__(env, settings, numbers, workers, seed=seed, device=device)
+        self.max_lag = max_lag
+        self.session = secrets.token_hex(4)
+        self.version: Version | None = None
+        self.published = self.submitted = 0  # versions and tasks so far
+        self.plies = 0  # of an iteration; 0 after `restore` until the next one begins
+        self.in_flight: set[int] = set()  # groups with a task that is not done
+        self.ahead: dict[int, RemoteGroup] = {}  # asynchronous: the groups as the dispatcher's thread knows them
+        self.arrived: SimpleQueue[tuple[int, Played, bool]] = (
+            SimpleQueue()
+        )  # answers, and whether the group is in flight again
+        self.done = 0  # tasks whose answers were taken in since `take`
+        self.spent: Counter[str] = Counter()
+        self.lags: list[int] = []
+        self.dropped = 0  # answers that were too old
+        self.dispatcher = Dispatcher(connect(), audits=audits if max_lag is None else 0.0, referee=self._referee)
+
+    def _new_group(self, evaluator: Evaluator, width: int, numbers: range, groups: int) -> GroupPlan:
+        return RemoteGroup(self.env, self.settings, width, seed=self.seed, numbers=numbers)
+
+    def publish(self, net: NeuralNet, dtype: str | None = None, *, company: Company | None = None) -> None:
+        super().publish(net, dtype, company=company)
+        assert self.evaluator is not None
+        nets = (net, *(() if company is None else company.nets))
+        exact = self.max_lag is None and self.device == "cpu"
+        check = network_digest(self.env, self.evaluator) if exact else None
+        self.version = Version(self.env, self.settings, nets, self.shares, dtype, self.seed, check)
+        self.dispatcher.publish(f"{self.session}-{self.published + 1}", self.version.to_bytes())
+        self.published += 1  # only now may tasks name it
+
+    def begin(
+        self,
+        plies: int | None,
+        readouts: int | None = None,
+        side_by_side: int | None = None,
+        resign_threshold: float | None = None,
+    ) -> None:
+        super().begin(plies, readouts, side_by_side, resign_threshold)
+        self.plies = sys.maxsize if plies is None else plies
+        for group in self._remote_groups:
+            group.left = 0 if group.is_over else group.left
+
+    def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
+        """Have the iteration's moves played; return False also if there is news to tell."""
+        while True:
+            self._take_in()
+            for number, group in enumerate(self._remote_groups):
+                if group.left and number not in self.in_flight:
+                    self._submit(number, group)
+            if not self.in_flight or (self.max_lag is not None and self.done >= len(self.groups)):
+                return True
+            self.dispatcher.check()
+            late = until is not None and time.monotonic() >= until
+            if late or self.dispatcher.has_news or (stop is not None and stop.is_set()):
+                return False
+            time.sleep(WAIT)
+
+    @property
+    def _remote_groups(self) -> list["RemoteGroup"]:
+        return [group for group in self.groups if isinstance(group, RemoteGroup)]
+
+    def _submit(self, number: int, group: "RemoteGroup") -> None:
+        """Give the workers the task to play a group's moves left with the newest network."""
+        self.in_flight.add(number)
+        self.submitted += 1
+        version = self.published
+        task = group.task(f"{self.session}-{version}")
+        if self.max_lag is not None and group is self.groups[number]:
+            self.ahead[number] = group.copy()
+        self.dispatcher.submit(
+            f"{self.session}-{number}-{self.submitted}", task, partial(self._hand_back, number, version)
+        )
+
+    def _hand_back(self, number: int, version: int, played: Played) -> None:
+        """Let a group take in an answer; asynchronous groups go on at once.  The dispatcher's thread calls this."""
+        if self.max_lag is not None:
+            ahead, lag = self.ahead[number], self.published - version
+            if lag > self.max_lag:
+                self.dropped += 1
+                return self._submit(number, ahead)
+            self.lags.append(lag)
+            ahead.take_in(played)
+            ahead.finished.clear()
+            ahead.follow(self.groups[number])
+            ahead.left = ahead.left or (0 if ahead.is_over else self.plies)
+            if ahead.left:
+                self._submit(number, ahead)
+                return self.arrived.put((number, played, True))
+        return self.arrived.put((number, played, False))
+
+    def _take_in(self) -> None:
+        """Let the groups take in the answers that have arrived."""
+        with suppress(Empty):
+            while True:
+                number, played, goes_on = self.arrived.get_nowait()
+                group = self.groups[number]
+                assert isinstance(group, RemoteGroup)
+                group.take_in(played)
+                self.spent.update(played.seconds)
+                self.done += 1
+                if not goes_on:
+                    self.in_flight.discard(number)
+
+    def _referee(self, task: Task) -> Played:
+        """Do a task in this process, whose answer counts where those of two workers differ."""
+        version = self.version
+        assert version is not None
+        played = GroupPlayer(lambda _: version.to_bytes()).play(task, threading.Event())
+        assert played is not None
+        return played
+
+    def take(self) -> list[GameRecord]:
+        self.done = 0
+        return super().take()
+
+    def time_spent(self) -> dict[str, float]:
+        """Return the seconds by kind of work, as if this process's threads had spent the workers' time."""
+        scale = self.workers.count / max(1, sum(self.dispatcher.live.values()))
+        spent, self.spent = self.spent, Counter()
+        return {kind: seconds * scale for kind, seconds in spent.items()}
+
+    def metrics(self) -> dict[str, Any]:
+        lags, self.lags = self.lags, []
+        lag = {} if self.max_lag is None else {"lag": mean(lags) if lags else None, "too_old": self.dropped}
+        return {**self.dispatcher.metrics(), **lag}
+
+    def news(self) -> list[str]:
+        return self.dispatcher.news()
+
+    def close(self) -> None:
+        self.dispatcher.close()

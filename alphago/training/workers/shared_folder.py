@@ -1,0 +1,193 @@
+"""A shared folder as Transport: the driver puts tasks into the folders of workers, which put answers beside them.
+
+    versions/NAME                  versions of the network
+    workers/NAME/beat              a worker's number of tasks at a time, and a number that grows as long as it lives
+    workers/NAME/tasks/KEY         what it is to do
+    workers/NAME/answers/KEY       what it has done
+    workers/NAME/left              it has left, and its answers are complete
+    workers/NAME/out               why the run does not want it
+
+Every file is written whole or not at all, by one side only, so either side may be killed at any moment.
+"""
+
+import json
+import os
+import secrets
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from alphago.nn.threads import Workers, one_torch_thread
+from alphago.system.files import lock, parse_json, read_file, user_path, write_atomic
+from alphago.training.workers.dispatcher import traceback_of
+from alphago.training.workers.group_player import GroupPlayer
+from alphago.training.workers.task import Task, WorkerRefused
+from alphago.training.workers.transport import Answer
+
+BEAT = 0.5  # seconds between two beats
+DEAD = 15.0  # seconds without a beat after which a worker counts as gone
+POLL = 0.02  # seconds between two looks into the folder
+VERSIONS, WORKERS, TASKS, ANSWERS = "versions", "workers", "tasks", "answers"
+
+
+def files_in(folder: Path) -> list[Path]:
+    """Return the complete files in a folder, by name; none if it is gone."""
+    with suppress(OSError):
+        return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    return []
+
+
+class Pulse(NamedTuple):
+    """The last beat of a worker, when it was read first, by this machine's clock, and whether there were others."""
+
+    beat: bytes
+    since: float
+    lives: bool
+
+
+class SharedFolder:
+    """The driver's side.
+
+    path: the folder, which it makes.  dead: seconds without a beat after which a worker counts as gone.
+    Raises BlockingIOError if another run uses the folder, OSError if it cannot be written.
+    """
+
+    def __init__(self, path: str | Path, *, dead: float = DEAD) -> None:
+        self.path, self.dead = user_path(path), dead
+        for name in (VERSIONS, WORKERS):
+            (self.path / name).mkdir(parents=True, exist_ok=True)
+        self.pulses: dict[str, Pulse] = {}
+        with ExitStack() as stack:
+            stack.enter_context(lock(self.path))
+            for stale in (*self.path.glob(f"{WORKERS}/*/*/*"), *files_in(self.path / VERSIONS)):
+                stale.unlink(missing_ok=True)  # of an earlier run
+            self.closing = stack.pop_all()
+
+    def publish(self, name: str, data: bytes, keep: set[str]) -> None:
+        write_atomic(self.path / VERSIONS / name, data)
+        for old in files_in(self.path / VERSIONS):
+            if old.name not in (name, *keep):
+                old.unlink(missing_ok=True)
+
+    def workers(self) -> dict[str, int]:
+        live, now = {}, time.monotonic()
+        for folder in files_in(self.path / WORKERS):
+            beat = b""
+            with suppress(OSError, ValueError):
+                beat = read_file(folder / "beat")
+            pulse = self.pulses.get(folder.name)
+            if pulse is None or (beat and beat != pulse.beat):
+                pulse = self.pulses[folder.name] = Pulse(beat, now, lives=pulse is not None)
+            left = (folder / "left").exists() and not files_in(folder / ANSWERS)
+            if left or now - pulse.since > self.dead:
+                del self.pulses[folder.name]
+                shutil.rmtree(folder, ignore_errors=True)
+            elif pulse.lives:
+                with suppress(ValueError):
+                    live[folder.name] = parse_json(pulse.beat)["cores"]
+        return live
+
+    def give(self, worker: str, key: str, version: str, task: bytes) -> None:
+        with suppress(FileNotFoundError):
+            write_atomic(self.path / WORKERS / worker / TASKS / f"{key} {version}", task)
+
+    def answers(self) -> list[Answer]:
+        found = []
+        for path in self.path.glob(f"{WORKERS}/*/{ANSWERS}/[!.]*"):
+            with suppress(FileNotFoundError):
+                worker, (key, _, kind) = path.parent.parent.name, path.name.partition(" ")
+                data = read_file(path)
+                text = {} if kind in ("played", "gone") else {kind: data.decode(errors="replace")}
+                found.append(Answer(worker, key, data if kind == "played" else None, **text))
+                path.unlink()
+        if not found:
+            time.sleep(POLL)
+        return found
+
+    def leave_out(self, worker: str, why: str) -> None:
+        with suppress(FileNotFoundError):
+            write_atomic(self.path / WORKERS / worker / "out", why.encode())
+
+    def how_to_join(self) -> str:
+        return f"on each machine that sees the folder, start: alphago worker --folder {self.path}"
+
+    def close(self) -> None:
+        self.closing.close()
+
+
+class FolderWorker:
+    """A worker's side; `work` is called from one thread until it returns.
+
+    path: the folder.  cores: number of tasks that it does at the same time.
+    tell: called with sentences about what happens.
+    """
+
+    def __init__(self, path: str | Path, cores: int, tell: Callable[[str], object] = print) -> None:
+        self.path, self.cores, self.tell = user_path(path), cores, tell
+        self.player = GroupPlayer(lambda name: read_file(self.path / VERSIONS / name))
+        self.busy: set[str] = set()  # names of the tasks that its threads do
+        self.refused = ""
+        self.own = Path()
+
+    def join(self) -> None:
+        """Make a folder of its own among the workers', with a name that no other has."""
+        name = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(2)}"
+        self.own, self.beats, self.beat_at = self.path / WORKERS / name, 0, 0.0
+        for inner in (TASKS, ANSWERS):
+            (self.own / inner).mkdir(parents=True)
+        self.beat()
+        self.tell(f"worker {name} plays for the run in {self.path}")
+
+    def beat(self) -> None:
+        if time.monotonic() - self.beat_at >= BEAT:
+            self.beats, self.beat_at = self.beats + 1, time.monotonic()
+            write_atomic(self.own / "beat", json.dumps({"cores": self.cores, "beat": self.beats}).encode())
+
+    def work(self, stop: threading.Event) -> None:
+        """Do tasks until `stop` is set; then answer with what is played, after at most one move.
+
+        Raises WorkerRefused if this machine cannot play the run's games as the run would.
+        """
+        self.join()
+        with one_torch_thread(), Workers(self.cores) as threads:
+            while not (stop.is_set() or self.refused):
+                try:
+                    self.beat()
+                except FileNotFoundError:  # the run has taken it for dead, or was begun anew in an empty folder
+                    self.join()
+                with suppress(FileNotFoundError):
+                    self.refused = read_file(self.own / "out").decode()
+                begun = set(self.busy)  # before the files are listed, since a task ends with its file
+                for path in files_in(self.own / TASKS):
+                    if path.name not in begun:
+                        self.busy.add(path.name)
+                        threads.submit(partial(self.do, path, stop))
+                time.sleep(POLL)
+        with suppress(FileNotFoundError):
+            write_atomic(self.own / "left", b"")
+        if self.refused:
+            raise WorkerRefused(self.refused)
+
+    def do(self, path: Path, stop: threading.Event) -> None:
+        """Do the task in a file, and put the answer beside it."""
+        key, kind, data = path.name.partition(" ")[0], "gone", b""
+        try:
+            played = None if stop.is_set() else self.player.play(Task.from_bytes(read_file(path)), stop)
+            if played is not None:
+                kind, data = "played", played.to_bytes()
+        except FileNotFoundError:  # the task or its version is needed no more
+            pass
+        except WorkerRefused as error:
+            kind, data, self.refused = "refused", str(error).encode(), str(error)
+        except Exception as error:
+            kind, data = "error", traceback_of(error).encode()
+        with suppress(FileNotFoundError):
+            write_atomic(path.parent.parent / ANSWERS / f"{key} {kind}", data)
+            path.unlink()
+        self.busy.discard(path.name)
