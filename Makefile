@@ -1,6 +1,7 @@
 # make demo       train a small net, see it win, learn how to play it
 # make test       the whole gate: style, types, import contracts, tests, README
 # make matrix     the tests in every surrounding: other processors, Pythons, users (tests/matrix.py)
+# make cluster    install Ray, and run the tests that kill workers and drivers: at most ten minutes
 # make format     put the code into shape
 # make docs       the documentation as a site: build/site/index.html
 # make benchmark  figures for this machine
@@ -18,7 +19,7 @@ INSTALLED = $(VENV)/installed
 # Two tests at a time, those of a file one after the other.
 PYTEST_ARGUMENTS = -n 2 --dist loadfile --durations=15
 
-.PHONY: demo test matrix format docs benchmark gpu strength clean
+.PHONY: cluster demo test matrix format docs benchmark gpu strength clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
@@ -35,6 +36,10 @@ test: $(INSTALLED)
 
 matrix: $(INSTALLED)
 	$(BIN)/python tests/matrix.py $(if $(ROWS),--only $(ROWS))
+
+cluster: $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --prefer-binary -c constraints.txt -e ".[ray]"
+	$(BIN)/python -m pytest -q -m cluster -n 0 --durations=10 tests/training/workers
 
 format: $(INSTALLED)
 	$(BIN)/ruff check --fix .

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 from types import NoneType
 from typing import Any
@@ -27,6 +28,7 @@ BRIEF = {
     "--tensorboard": "write curves for TensorBoard",
     "--workers": "who plays: a number, ADDRESS, folder:PATH",
     "--max-lag": "",
+    "--learners": "",
     "--compact": "",
     "--verbose": "",
 }
@@ -72,7 +74,13 @@ def add_options(parser: Parser) -> None:
         "--workers",
         metavar="WHO",
         help="who plays the games, instead of this process: a number of processes; auto for the Ray cluster that runs "
-        "here; its address, as 10.0.0.1:6379; or folder:PATH for those of `alphago worker --folder PATH`",
+        "here; its address, as 10.0.0.1:6379; or folder:PATH for those of alphago worker --folder PATH",
+    )
+    parser.add_argument(
+        "--learners",
+        type=integer,
+        metavar="N",
+        help="processes that share every gradient step, each with a GPU of its own or with some cores (1)",
     )
     parser.add_argument(
         "--max-lag",
@@ -94,6 +102,7 @@ def run(options: argparse.Namespace) -> int:
     from alphago.nn.model_files import model_file, saved_game
     from alphago.nn.net import load_model
     from alphago.training.call.session import train
+    from alphago.training.joint_learner import JointLearner
     from alphago.training.watch.game_log import GameReport
     from alphago.training.watch.report import ConsoleReport, TensorBoardReport
 
@@ -102,6 +111,8 @@ def run(options: argparse.Namespace) -> int:
     given |= {name: getattr(options, name) for name in ("until", "device") if name in options}
     given |= given_keywords(options, RUN)
     env_options = given_game_settings(options)
+    if options.learners is not None:
+        given["learner"] = partial(JointLearner, processes=options.learners)
     if options.model is not None:
         path = model_file(options.model)
         env = saved_game(path, options.board_size, env_options.pop("komi", None))

@@ -58,9 +58,9 @@ class Player:
             Path(leaving).with_suffix(".player").write_text(str(os.getpid()))
             threading.Thread(target=self._leave_with, args=(Path(leaving),), daemon=True).start()
 
-    def ready(self) -> bool:
-        """Return True, once the actor is there."""
-        return True
+    def ready(self) -> int:
+        """Return the number of the actor's process, once it is there."""
+        return os.getpid()
 
     def end(self) -> bool:
         """Return True, once the actor leaves."""
