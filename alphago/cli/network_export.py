@@ -18,9 +18,7 @@ def add_options(parser: Parser) -> None:
     )
     add_model(parser)
     add_game(parser, "the model's own, or go", "the model's own, or 9")
-    parser.add_argument(
-        "--format", choices=("onnx", "w32", "w16", "npz", "page"), help="the format (FILE's suffix, or onnx)"
-    )
+    parser.add_argument("--format", choices=("onnx", "w32", "w16", "npz", "page"), help="the format (FILE's suffix, or onnx)")
     parser.add_argument("--out", metavar="FILE", help="the file to write (in this folder, with the model's name)")
     parser.add_argument("--strength", metavar="TEXT", help="page: what was measured of the network, a sentence")
     parser.add_argument("--licence", metavar="TEXT", help="page: the network's licence")

@@ -125,9 +125,7 @@ def pack(data: bytes) -> str:
 def without_comments(text: str) -> str:
     """Return a script without the lines that are comments, which begin with `//`, `/*` or `*`, and without indents."""
     lines = (line.strip() for line in text.splitlines())
-    return "\n".join(
-        line for line in lines if line and not line.startswith(("//", "/*", "*/", "* ", "*\n")) and line != "*"
-    )
+    return "\n".join(line for line in lines if line and not line.startswith(("//", "/*", "*/", "* ", "*\n")) and line != "*")
 
 
 def check_step(step: Step) -> None:
@@ -136,11 +134,7 @@ def check_step(step: Step) -> None:
     assert isinstance(kernel, list)
     edges = [(side - 1) // 2 for side in kernel]
     plain = kernel[0] == kernel[-1] and kernel[0] % 2 == 1 and options.get("pads", [*edges, *edges]) == [*edges, *edges]
-    plain = (
-        plain
-        and options.get("group", 1) == 1
-        and set(options.get("dilations", [1])) | set(options.get("strides", [1])) == {1}
-    )  # type: ignore[arg-type]
+    plain = plain and options.get("group", 1) == 1 and set(options.get("dilations", [1])) | set(options.get("strides", [1])) == {1}  # type: ignore[arg-type]
     if step.op not in OPERATIONS or not plain:
         described = step.op if plain else f"{step.op} with {dict(step.attributes)}"
         raise ValueError(f"a page cannot compute the network's operation {described}; other formats of export can")
@@ -194,7 +188,9 @@ def board_facts(env: GameEnv, size_free: bool) -> dict[str, Any]:
     return {"view": {**view, "shape": env.plane_shape}, "options": options, "handicaps": handicaps}
 
 
-def about(net: NeuralNet, name: str, packaged: bool, strength: str | None, licence: str | None) -> dict[str, object]:
+def about(
+    net: NeuralNet, name: str, packaged: bool, strength: str | None, licence: str | None
+) -> dict[str, object]:
     """Return what the page says of the network.
 
     packaged: whether it comes with the package, whose licence and measurements then hold; else see `export_page`.
