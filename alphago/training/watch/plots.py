@@ -51,6 +51,8 @@ TRAINING = (
     Metrics("What takes the time", (("net_share", "inference"), ("optimizer_share", "gradient steps"),
                                  ("tree_share", "tree"), ("boards_share", "boards")), SHARE),
     Metrics("Time on the processor", (("processor_share", ""),), f"{SHARE} of its threads' time"),
+    Metrics("Workers", (("workers_cores", "tasks at a time"), ("workers", "workers"))),
+    Metrics("Age of the network in workers' games", (("lag", ""),), "versions"),
     Metrics("GPU busy", (("gpu_busy", ""),), f"{SHARE} of the time"),
     Metrics("Learning rate", (("learning_rate", ""),)),
 )  # fmt: skip
