@@ -116,7 +116,7 @@ class TestFolder:
                     kill(driver)
             net, _ = run(folder, GAMES, FIVE, workers=f"folder:{shared}", **SETTINGS)
         assert same(net, alone)
-        assert [game.seed[1] for game in games_in(folder) if game.seed] == sorted(range(GAMES))
+        assert sorted(game.seed[1] for game in games_in(folder) if game.seed) == list(range(GAMES))
 
 
 @contextmanager
