@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from alphago.arena.match import MatchResult, evaluate
+    from alphago.arena.strength_picture import plot_strength
     from alphago.arena.tuning import Tuning, tune
     from alphago.env.batch import GameBatch
     from alphago.env.check import check_game
@@ -39,8 +40,13 @@ if TYPE_CHECKING:
     from alphago.training.own_samples import train_on
     from alphago.training.selfplay import selfplay
     from alphago.training.supervised.call import predict_games, train_supervised
+    from alphago.training.sweeps.sweep import sweep
+    from alphago.training.sweeps.sweep_result import SweepResult
     from alphago.training.watch.plots import plot
+    from alphago.training.watch.report import Report
+    from alphago.ui.onefile.page import export_page
     from alphago.ui.terminal.terminal_game import play
+    from alphago.ui.why.explain import Explanation, explain
 
 __version__ = "0.1.0"
 
@@ -70,6 +76,7 @@ _HOMES = {
     "iter_analysis": "alphago.mcts.analysis",
     "MatchResult": "alphago.arena.match",
     "evaluate": "alphago.arena.match",
+    "plot_strength": "alphago.arena.strength_picture",
     "Tuning": "alphago.arena.tuning",
     "tune": "alphago.arena.tuning",
     "ExamResult": "alphago.exams.exam_result",
@@ -80,8 +87,14 @@ _HOMES = {
     "train_supervised": "alphago.training.supervised.call",
     "predict_games": "alphago.training.supervised.call",
     "train_on": "alphago.training.own_samples",
+    "sweep": "alphago.training.sweeps.sweep",
+    "SweepResult": "alphago.training.sweeps.sweep_result",
+    "Report": "alphago.training.watch.report",
     "plot": "alphago.training.watch.plots",
+    "export_page": "alphago.ui.onefile.page",
     "play": "alphago.ui.terminal.terminal_game",
+    "Explanation": "alphago.ui.why.explain",
+    "explain": "alphago.ui.why.explain",
 }
 
 __all__ = [
@@ -89,6 +102,7 @@ __all__ = [
     "ConnectFourEnv",
     "Dataset",
     "ExamResult",
+    "Explanation",
     "GameBatch",
     "GameEnv",
     "GameRecord",
@@ -103,20 +117,26 @@ __all__ = [
     "Position",
     "Puct",
     "ReplayMemory",
+    "Report",
     "ReversiEnv",
     "SearchSettings",
+    "SweepResult",
     "Tuning",
     "analyze",
     "check_game",
     "evaluate",
     "exam",
+    "export_page",
+    "explain",
     "import_games",
     "iter_analysis",
     "load_model",
     "play",
     "plot",
+    "plot_strength",
     "predict_games",
     "selfplay",
+    "sweep",
     "train",
     "train_on",
     "train_supervised",

@@ -1,5 +1,6 @@
 """Every program in examples/ is short and runs, at small scale."""
 
+import json
 import runpy
 import sys
 from pathlib import Path
@@ -21,6 +22,11 @@ RUNS = {
     "custom_tower": "--games 4 --readouts 2",
     "demo": "--minutes 0.01 --games 1 --folder demo",
     "evaluate_checkpoints": "run --checkpoints 2 --games 2 --readouts 0",
+    "go_on_a_graph": "",
+    "go_variants": "",
+    "gomoku_swap2": "",
+    "hex": "",
+    "log_to_a_program": "--games 2 --to 'tee log.jsonl'",
     "read_a_position": "--readouts 8",
     "selfplay_records": "--games 2 --readouts 2",
     "tic_tac_toe": "",
@@ -76,6 +82,17 @@ def test_written_games_are_read_again(
     run("selfplay_records", monkeypatch)
     assert "planes  float32 [16, 16, 7, 7]" in capsys.readouterr().out
     assert len([parse_sgf(path.read_bytes()) for path in (folder / "games").glob("*.sgf")]) == 2
+
+
+def test_another_program_gets_what_a_run_reports(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    run("log_to_a_program", monkeypatch)
+    events = [json.loads(line)["event"] for line in (folder / "log.jsonl").read_text().splitlines()]
+    assert events[0] == "start"
+    assert "iteration" in events
+    assert events[-1] == "finish"
+    assert "finish" in capfd.readouterr().out
 
 
 def test_a_run_without_checkpoints(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

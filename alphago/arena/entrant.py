@@ -1,4 +1,4 @@
-"""Entrants of a match, and how they are named: `runs/a@64,gumbel`, `rave:1000`, `alphabeta:8`, `random`."""
+"""Entrants of a match, and their names: `runs/a@64,gumbel`, `9x9@level=7`, `rave:1000`, `alphabeta:8`, `random`."""
 
 import hashlib
 import re
@@ -12,6 +12,8 @@ from alphago.arena.players import PlayerSource, find_player, resolve_player
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game, with_settings
 from alphago.env.go_rules import Rules
+from alphago.mcts.evaluator import as_forecast_evaluator
+from alphago.mcts.levels import LEVELS, check_level, level_text
 from alphago.mcts.search_forms import PLAYERS, SEARCHES, SELF_PLAY, SearchForm, make_search
 from alphago.nn.model_files import model_file, saved_game
 from alphago.nn.net import load_model
@@ -37,6 +39,7 @@ class Entrant:
     search: an evaluator's search, in a form of `alphago.mcts.search_forms`; None for "puct".
     name: shown in results.
     weights: SHA-256 of the network's file; "" for players without a network.
+    level: the level at which an evaluator plays, instead of `readouts`; None for its full strength.
     """
 
     player: PlayerSource
@@ -44,6 +47,7 @@ class Entrant:
     search: SearchForm = None
     name: str = ""
     weights: str = ""
+    level: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "readouts", check_int("readouts", self.readouts, 0, MOST_READOUTS))
@@ -56,32 +60,36 @@ class EntrantText:
 
     base: the part before the @.
     model: the network's file; None for a player without a network.
-    readouts, search: as in `Entrant`.
+    readouts, search, level: as in `Entrant`.
     """
 
     base: str
     model: Path | None
     readouts: int
     search: str
+    level: float | None = None
 
     @property
     def name(self) -> str:
         if self.model is None:
             return self.base
+        if self.level is not None:
+            return f"{self.base}@level={level_text(self.level)}"
         return f"{self.base}@{self.readouts}" + (f",{self.search}" if self.search != PLAYERS and self.readouts else "")
 
 
 def parse_entrant(text: str, readouts: int = 64, search: str = PLAYERS) -> EntrantText:
     """Parse the name of an entrant.
 
-    text: `MODEL`, `MODEL@64`, `MODEL@64,gumbel`, or a player without a network (see `evaluate`).  MODEL is a file, a
-        run folder or a packaged network.
+    text: `MODEL`, `MODEL@64`, `MODEL@64,gumbel`, `MODEL@level=7`, or a player without a network (see `evaluate`).
+        MODEL is a file, a run folder or a packaged network.
     readouts, search: used if the name does not give them.
     Raises ValueError for any other text.
     """
     base, at, own = text.rpartition("@") if "@" in text and not text.startswith(COMMAND) else (text, "", "")
     match = re.fullmatch(rf"([0-9]+)?(?:(?:^|,)({'|'.join(SEARCHES)}))?", own)
-    if at and (match is None or not own) and Path(text).exists():
+    level = own.removeprefix("level=") if own.startswith("level=") else ""
+    if at and not level and (match is None or not own) and Path(text).exists():
         base, at = text, ""  # the @ is part of a path
     unknown = "only networks take readouts"
     if not at:
@@ -97,10 +105,20 @@ def parse_entrant(text: str, readouts: int = 64, search: str = PLAYERS) -> Entra
         raise ValueError(f"{text}: there is no file {base}, and {unknown}")
     if not at:
         return EntrantText(base, model, readouts, search)
+    if level:
+        return level_entrant(base, model, readouts, search, level)
     if match is None or not own:
         names = " or ".join(SEARCHES)
-        raise ValueError(f"{text}: after @ must come readouts, {names}, or both as in 64,{SELF_PLAY}")
+        raise ValueError(f"{text}: after @ must come readouts, {names}, both as in 64,{SELF_PLAY}, or level=7")
     return EntrantText(base, model, int(match[1]) if match[1] else readouts, match[2] or search)
+
+
+def level_entrant(base: str, model: Path, readouts: int, search: str, text: str) -> EntrantText:
+    """Return a network at the level that a text names; full strength is `readouts` with `search`."""
+    level = check_level(text)
+    if isinstance(level, str):
+        raise ValueError(f"{base}@level={text}: a level in a match must be a number from 1 to {LEVELS}")
+    return EntrantText(base, model, readouts, search, level if level < LEVELS else None)
 
 
 def read_entrants(
@@ -131,20 +149,23 @@ def read_entrants(
         if sum(entry.name == name for entry in entries) > 1:
             raise ValueError(f"{name} is named twice")
     env = common_game(entries, board_size, komi, game, rules, turns)
-    players: dict[str, tuple[PlayerSource, str]] = {}  # player and hash of its weights, one evaluator per network
+    players: dict[tuple[str, bool], tuple[PlayerSource, str]] = {}  # player and hash of its weights, one per network
     for entry in entries:
-        if entry.base in players:
+        key = entry.base, entry.level is not None
+        if key in players:
             continue
         if entry.model is None:
-            players[entry.base] = resolve_player(entry.base, env), ""
+            players[key] = resolve_player(entry.base, env), ""
         else:
             net = load_model(entry.model, saved_game(entry.model, env.N, env.config.get("komi")))
             weights = hashlib.sha256(entry.model.read_bytes()).hexdigest()
-            players[entry.base] = resolve_player(net, device=device), weights
+            # Levels need forecasts of the score, and so boards on the CPU.
+            player = as_forecast_evaluator(net, env, device) if key[1] else resolve_player(net, device=device)
+            players[key] = player, weights
     return env, [
-        Entrant(player, entry.readouts, entry.search or None, entry.name, weights)
+        Entrant(player, entry.readouts, entry.search or None, entry.name, weights, entry.level)
         for entry in entries
-        for player, weights in [players[entry.base]]
+        for player, weights in [players[entry.base, entry.level is not None]]
     ]
 
 

@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from alphago.arena.line_process import EngineError
 from alphago.cli.models import add_device
-from alphago.cli.options import Parser, add_settings, given_settings, integer, read_value
+from alphago.cli.options import Parser, add_settings, given_settings, integer, read_value, settings_of
+from alphago.cli.positions_bar import with_bar
 from alphago.exams.drawn_positions import MakeSettings
 from alphago.mcts.search_forms import SEARCHES
 from alphago.system.files import explain_os_error, write_atomic
@@ -64,6 +64,11 @@ def add_options(parser: Parser) -> None:
     )
     group.add_argument("--board-size", type=integer, default=9, metavar="N", help="size of the board (9)")
     add_settings(group, MakeSettings)
+    parser.shorten("--dtype", "the networks' numbers: float32, bfloat16, int8, fastest (float32)")
+    parser.shorten("--device", "the device of boards and networks: auto, cpu, cuda (auto)")
+    for setting in settings_of(MakeSettings):
+        if setting.name != "positions":
+            parser.shorten("--" + setting.name.replace("_", "-"))
 
 
 def counts(text: str) -> tuple[int, ...]:
@@ -139,24 +144,11 @@ def make(options: argparse.Namespace) -> int:
         got = f"no {' and no '.join(missing)}" if missing else f"the networks {' '.join(options.networks)}"
         raise ValueError(f"--make must come with --engine and --games and without networks, got {got}")
     making = make_settings(MakeSettings, **given_settings(options, MakeSettings))
-    bar = LiveBar(unit="position")
-
-    def tell(done: int, total: int) -> None:
-        if bar.total is None:
-            bar.total, bar.initial = total, done
-        bar.n = done
-        bar.refresh()
-
-    try:
-        done = make_exam(options.make, options.engine, options.games, options.board_size, making, tell=tell)
-    except KeyboardInterrupt:
-        bar.close()
-        print("stopped; the same command goes on", file=sys.stderr)
+    done = with_bar(
+        lambda tell: make_exam(options.make, options.engine, options.games, options.board_size, making, tell=tell)
+    )
+    if done is None:
         return INTERRUPTED
-    except EngineError as error:
-        raise ValueError(str(error)) from None
-    finally:
-        bar.close()
     print(f"{done} of {making.positions} positions are in {options.make}")
     if done < making.positions:
         print(

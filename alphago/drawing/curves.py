@@ -35,6 +35,7 @@ SAMPLE = 20.0  # length of a line in a legend
 Dash = Literal["-", "--", ":", "-."]
 DASHES: dict[Dash, tuple[float, ...]] = {"-": (), "--": (5, 3), ":": (1.5, 3), "-.": (6, 3, 1.5, 3)}
 
+Points = tuple[tuple[float, float], ...]
 Place = Callable[[float, float], tuple[float, float]]
 
 
@@ -44,6 +45,7 @@ class Curve(NamedTuple):
     dash, label: the style of its line, and what it stands for in the panel's legend.
     name: written at the curve's end instead of a legend; "" for none.
     low, high: the ends of each point's interval; None without intervals.
+    is_band: whether to draw the intervals as a band, instead of bars.
     is_exact: whether to draw each point, instead of a moving average.
     """
 
@@ -56,6 +58,7 @@ class Curve(NamedTuple):
     low: Sequence[float] | None = None
     high: Sequence[float] | None = None
     is_exact: bool = False
+    is_band: bool = False
 
 
 class Mark(NamedTuple):
@@ -75,6 +78,7 @@ class CurvePanel(NamedTuple):
     level, turn: y of a thin horizontal line, such as a win rate of 0.5, and x of a vertical one; None for none.
     low, high: the ends of the y axis; None for the least and the greatest value.
     x_label: of the x axis if it differs from that of the other panels.
+    places: names of the places 0, 1, 2, … of the x axis, which has no numbers then.
     fills: whether to fill what is between the curves and `level`.
     """
 
@@ -89,6 +93,7 @@ class CurvePanel(NamedTuple):
     marks: Sequence[Mark] = ()
     fills: bool = False
     picture: Drawing | None = None
+    places: tuple[str, ...] = ()
 
 
 def curves_picture(
@@ -153,13 +158,20 @@ def panel_shapes(panel: CurvePanel, size: tuple[float, float]) -> list[Shape]:
     bottom = BOTTOM + (SIZE if panel.x_label else 0)
     box = Rect(LEFT, top, size[0] - LEFT - names, size[1] - top - bottom, Style())
     low, high = y_ends(panel, curves)
-    x_low, x_high = ends_of([min(0.0, *(curve.x[0] for curve in curves), 0.0), *(curve.x[-1] for curve in curves)])
+    reach = [len(panel.places) - 1.0] if panel.places else []
+    x_low, x_high = ends_of(
+        [*reach, min(0.0, *(curve.x[0] for curve in curves), 0.0), *(curve.x[-1] for curve in curves)]
+    )
 
     def place(x: float, y: float) -> tuple[float, float]:
         y = min(max(y, low), high)
         return box.x + box.width * (x - x_low) / (x_high - x_low), box.y + box.height * (high - y) / (high - low)
 
     shapes += axes_shapes(panel, box, (x_low, x_high), (low, high))
+    bands = [ends for curve in curves if curve.is_band for ends in [band_ends(curve, place)]]
+    shapes += [Polygon((*low, *reversed(high)), Style(mix(WHITE, colour, 0.13))) for colour, low, high in bands]
+    edges = [(mix(WHITE, colour, 0.4), end) for colour, *ends in bands for end in ends]
+    shapes += [Polygon(end, Style(stroke=pale, width=0.7), is_open=True) for pale, end in edges]
     for curve in curves:
         shapes += curve_shapes(curve, place, panel.level if panel.fills else None)
     shapes += [mark_shape(mark, *place(mark.x, mark.y)) for mark in panel.marks]
@@ -214,10 +226,11 @@ def axes_shapes(panel: CurvePanel, box: Rect, x: tuple[float, float], y: tuple[f
         at = box.y + box.height * (y[1] - value) / (y[1] - y[0])
         shapes.append(line(box.x, at, right, at, Style(stroke=GRID, width=0.7)))
         shapes.append(Text(box.x - 4, at, number_text(value, panel.unit), SMALL, anchor="end"))
-    for value in ticks(*x, max(2, int(box.width / 48))):
+    numbers = ticks(*x, max(2, int(box.width / 48)))
+    for value, text in enumerate(panel.places) if panel.places else ((one, number_text(one)) for one in numbers):
         at = box.x + box.width * (value - x[0]) / (x[1] - x[0])
         shapes.append(line(at, box.y, at, bottom, Style(stroke=GRID, width=0.7)))
-        shapes.append(Text(at, bottom + 0.9 * SMALL, number_text(value), SMALL))
+        shapes.append(Text(at, bottom + 0.9 * SMALL, text, SMALL))
     if panel.level is not None and y[0] <= panel.level <= y[1]:
         at = box.y + box.height * (y[1] - panel.level) / (y[1] - y[0])
         shapes.append(line(box.x, at, right, at, Style(stroke=LEVEL, width=0.9, dash=DASHES[":"])))
@@ -230,7 +243,7 @@ def axes_shapes(panel: CurvePanel, box: Rect, x: tuple[float, float], y: tuple[f
 
 
 def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
-    """Return a curve with bars if it has intervals, else a thin line with a thick moving average.
+    """Return a curve with bars or a band if it has intervals, else a thin line with a thick moving average.
 
     place: returns where a point is drawn. base: the y down to which the curve's ground is filled; None for no filling.
     """
@@ -243,7 +256,7 @@ def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
         ground = (place(curve.x[0], base), *points, place(curve.x[-1], base))
         shapes.append(Polygon(ground, Style(mix(WHITE, curve.colour, 0.15))))
     if curve.low is not None and curve.high is not None:
-        for i in kept:
+        for i in () if curve.is_band else kept:
             (at, lower), (_, upper) = place(curve.x[i], curve.low[i]), place(curve.x[i], curve.high[i])
             shapes += [line(at, lower, at, upper, pale)]
             shapes += [line(at - 2, end, at + 2, end, pale) for end in (lower, upper)]
@@ -255,6 +268,12 @@ def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
     if len(points) < DOTTED:
         shapes += [Circle(x, y, 1.8, Style(curve.colour)) for x, y in points]
     return shapes
+
+
+def band_ends(curve: Curve, place: Place) -> tuple[str, Points, Points]:
+    """Return the colour of a curve's band, and the lines at its lower and its upper end."""
+    low, high = (tuple(map(place, curve.x, side or curve.y)) for side in (curve.low, curve.high))
+    return curve.colour, low, high
 
 
 def mark_shape(mark: Mark, x: float, y: float) -> Shape:

@@ -66,6 +66,9 @@ class GameBatch(ABC):
             going = lengths > ply
             self.play(targets[going], np.ascontiguousarray(paths[going, ply]))
 
+    def give_turn(self, slots: np.ndarray, movers: np.ndarray) -> None:  # noqa: B027 (the sides' turns are the game's own)
+        """Let `movers` (int8 [n], +1 or -1) play next in games with `skips_turns`: the other side's turn is skipped."""
+
     def reach(self, leaves: Leaves, out: Reached) -> Reached:
         """Play each leaf's actions as `replay` does, and write its state to `out`.
 
@@ -82,6 +85,13 @@ class GameBatch(ABC):
     @abstractmethod
     def legal_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write the legal actions, bool [n, action_space]; all False once the game is over."""
+
+    def sensible_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Write the legal actions that a weak player may choose, bool [n, action_space].
+
+        A game leaves out those that no person plays; where it leaves out all, a row is False.  A pass is in it if legal.
+        """
+        return self.legal_mask(slots, out)
 
     def decisive_moves(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write for each slot a legal action after which the game is over and won by the mover, or -1, int32 [n].

@@ -10,6 +10,7 @@ from alphago.env.go_rules import check_komi
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_alive as alive
 from alphago.env.kernels import go_loops as loops
+from alphago.env.kernels import go_legal as legal
 from alphago.env.kernels import go_planes
 from alphago.env.kernels import go_row as layout
 from alphago.env.packed import PackedBatch
@@ -72,6 +73,9 @@ class GoBatch(PackedBatch):
             if dead >= 0:
                 raise ValueError(f"the chain at {self.env.to_text(dead)} has no liberty")
 
+    def give_turn(self, slots: np.ndarray, movers: np.ndarray) -> None:
+        loops.give_turn_batch(self.rows, slots, movers)
+
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         flat = out.reshape(len(out), self.env.planes * self._size**2)
         if self._start.places is None:
@@ -95,6 +99,21 @@ class GoBatch(PackedBatch):
         1976; `alphago.env.kernels.go_alive` says what suicide changes).
         """
         alive.pass_alive_batch(self.rows, slots, self._scratch(), out)
+        return out
+
+    def sensible_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Write the legal actions, without own eyes and without points that are pass-alive already.
+
+        In an own pass-alive area with stones of the other side, which count until they are captured, points stay in.
+        """
+        self.legal_mask(slots, out)
+        legal.clear_own_eyes_batch(self.rows, slots, out)
+        owners, alive_points = np.empty((2, len(slots), self._size**2), np.int8)
+        self.ownership(slots, owners)
+        self.pass_alive(slots, alive_points)
+        own = alive_points == 1
+        own &= ~(own & (owners == -1)).any(axis=1, keepdims=True)
+        out[:, :-1] &= ~(own | (alive_points == -1))
         return out
 
     def _scratch(self) -> np.ndarray:

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from alphago.arena.line_process import LineProcess
+from alphago.env.go_position import GoPosition
+from alphago.exams.positions import RULES
 from alphago.system.validation import shortened, shown
 
 LONGEST_REPLY = 10_000_000  # bytes
@@ -34,6 +36,26 @@ class AnalysisClient(LineProcess):
         """Send a query."""
         self.write_line(json.dumps(query))
 
+    def ask(self, name: str, position: GoPosition, visits: int, **more: Any) -> None:
+        """Send a query for a position, reached from the empty board; replies are in Black's view.
+
+        name: the query's id.  more: further fields of the query.
+        """
+        env = position.env
+        self.send(
+            {
+                "id": name,
+                "moves": [["BW"[ply % 2], env.to_text(action)] for ply, action in enumerate(position.moves)],
+                "rules": RULES,
+                "komi": position.komi,
+                "boardXSize": env.N,
+                "boardYSize": env.N,
+                "maxVisits": visits,
+                "overrideSettings": {"reportAnalysisWinratesAs": "BLACK"},
+                **more,
+            }
+        )
+
     def receive(self) -> dict[str, Any]:
         """Return the next reply that is neither a warning nor an intermediate result."""
         due = time.monotonic() + self.timeout
@@ -52,6 +74,15 @@ class AnalysisClient(LineProcess):
                 raise self.failed(f"it was refused: {shown(reply['error'])}")
             if reply and not reply.get("isDuringSearch") and ("warning" not in reply or "rootInfo" in reply):
                 return reply
+
+    def root(self, reply: Mapping[str, Any]) -> tuple[float, float]:
+        """Return win rate and lead of a reply, which are in the view that the query asked for."""
+        root = reply.get("rootInfo")
+        if isinstance(root, dict) and all(
+            isinstance(root.get(name), (int, float)) for name in ("winrate", "scoreLead")
+        ):
+            return float(root["winrate"]), float(root["scoreLead"])
+        raise self.failed(f"the reply has no winrate and scoreLead: {shown(reply)}")
 
     def describe(self) -> dict[str, Any]:
         """Return the program with its version, and the names of its networks, as an exam's provenance has them."""

@@ -1,8 +1,10 @@
-"""Positions that are drawn from games for an exam, and what a judge says of them."""
+"""Positions that are drawn from games for an exam or for labels, and what a judge says of them."""
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +14,7 @@ from alphago.env.go_rules import check_komi
 from alphago.exams.positions import ExamPosition
 from alphago.records.collection import read_collection
 from alphago.records.record import GameRecord
-from alphago.system.validation import check_ranges, setting, settings
+from alphago.system.validation import MOST_READOUTS, check_ranges, setting, settings
 
 DOUBT = 0.03  # least win rate of either side in an undecided position
 LEAD = 1.2  # most points of lead in an undecided position, for each line of the board
@@ -21,12 +23,10 @@ READ = 200_000  # most positions of games that are read
 
 
 @settings
-class MakeSettings:
-    """How an exam is drawn and judged."""
+class DrawSettings:
+    """How positions are drawn from games."""
 
     positions: int = setting("number of positions", default=250, least=1)
-    visits: int = setting("visits of the search for a position's win rate and lead", default=12, least=1)
-    move_visits: int = setting("visits for the position after each legal move", default=1, least=1)
     first_ply: int = setting("least number of moves before a position", default=4, least=0)
     last_ply: int | None = setting(
         "largest number of moves before a position; None for no limit", default=None, least=0
@@ -41,16 +41,47 @@ class MakeSettings:
             check_komi(self.komi)
 
 
+@settings
+class MakeSettings(DrawSettings):
+    """How an exam is drawn and judged."""
+
+    visits: int = setting("visits of the search for a position's win rate and lead", default=12, least=1)
+    move_visits: int = setting("visits for the position after each legal move", default=1, least=1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+
+
+@settings
+class LabelSettings(DrawSettings):
+    """How positions are drawn from games and labelled."""
+
+    positions: int = setting("number of positions", default=100_000, least=1)
+    first_ply: int = setting("least number of moves before a position", default=0, least=0)
+    per_game: int = setting("largest number of positions drawn from a game", default=20, least=1)
+    readouts: int = setting(
+        "readouts (KataGo's visits) of the search for a position; 1: the teacher's network alone",
+        default=1,
+        least=1,
+        most=MOST_READOUTS,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+
+
 @dataclass
 class Drawn:
     """A drawn position under judgement.
 
-    number: in the order of drawing.  root: the judge's win rate and lead, in Black's view; None before they are known.
+    number: in the order of drawing.  game: the index of its game.
+    root: the judge's win rate and lead, in Black's view; None before they are known.
     after: the same after each legal move, by action.  missing: legal moves that were asked and have no answer yet.
     """
 
     number: int
     position: GoPosition
+    game: int = 0
     root: tuple[float, float] | None = None
     after: dict[int, tuple[float, float]] = field(default_factory=dict)
     missing: set[int] = field(default_factory=set)
@@ -95,27 +126,42 @@ def read_games_of(paths: Sequence[str | Path], env: GoEnv) -> list[GameRecord]:
     return records
 
 
-def draw(env: GoEnv, records: Sequence[GameRecord], making: MakeSettings) -> Iterator[Drawn]:
+def drawn_from(records: Sequence[GameRecord], drawing: DrawSettings) -> dict[str, Any]:
+    """Return which games positions are from and how they are drawn, as provenance has it."""
+    digest = hashlib.sha256()
+    for record in records:
+        digest.update(record.moves.tobytes())
+    return {
+        "games": len(records),
+        "digest": digest.hexdigest(),
+        "seed": drawing.seed,
+        "per_game": drawing.per_game,
+        "plies": [drawing.first_ply, drawing.last_ply],
+        "komi": drawing.komi,
+    }
+
+
+def draw(env: GoEnv, records: Sequence[GameRecord], drawing: DrawSettings) -> Iterator[Drawn]:
     """Yield positions of games in a random order, no two of them equal by a symmetry of the board."""
-    generator = np.random.default_rng(making.seed)
+    generator = np.random.default_rng(drawing.seed)
     order = generator.permutation(len(records))
     seen: set[bytes] = set()
     number = 0
-    for _ in range(making.per_game):
+    for _ in range(drawing.per_game):
         for game in order:
             record = records[game]
-            last = len(record) - 1 if making.last_ply is None else min(making.last_ply, len(record) - 1)
+            last = len(record) - 1 if drawing.last_ply is None else min(drawing.last_ply, len(record) - 1)
             chance = generator.random()  # also for games that are too short, so that each draw has its number
-            if last < making.first_ply:
+            if last < drawing.first_ply:
                 continue
-            ply = making.first_ply + int(chance * (last - making.first_ply + 1))
-            komi = record.setup.get("komi", env.komi) if making.komi is None else making.komi
+            ply = drawing.first_ply + int(chance * (last - drawing.first_ply + 1))
+            komi = record.setup.get("komi", env.komi) if drawing.komi is None else drawing.komi
             position = env.position(komi=komi).after(record.moves[:ply].tolist())
             key = symmetric_key(position)
             if position.is_over or key in seen:
                 continue
             seen.add(key)
-            yield Drawn(number, position)
+            yield Drawn(number, position, int(game))
             number += 1
 
 

@@ -15,6 +15,8 @@ from alphago.mcts.analysis import GroupMaker
 from alphago.mcts.analysis_group import PositionGroup
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.evaluator import Evaluator
+from alphago.mcts.level_choice import level_shares
+from alphago.mcts.levels import terms_of
 from alphago.mcts.puct import Puct
 from alphago.mcts.rule import without_rash_passes
 from alphago.mcts.search import leaves_for
@@ -34,11 +36,13 @@ class Answers:
 
     actions: the moves, int64 [n].  black_win: Black's win rate, float64 [n], 0 .. 1.
     black_lead: Black's lead in points, float64 [n]; NaN if the network does not forecast scores.
+    shares: the probabilities of all moves, float64 [n, A], of a player whose moves are drawn by chance; else None.
     """
 
     actions: np.ndarray
     black_win: np.ndarray
     black_lead: np.ndarray
+    shares: np.ndarray | None = None
 
     def join(self, *others: "Answers") -> "Answers":
         """Return these answers and others, one after another."""
@@ -47,6 +51,7 @@ class Answers:
             np.concatenate([part.actions for part in parts]),
             np.concatenate([part.black_win for part in parts]),
             np.concatenate([part.black_lead for part in parts]),
+            None if self.shares is None else np.concatenate([part.shares for part in parts if part.shares is not None]),
         )
 
 
@@ -55,7 +60,8 @@ class Marks:
     """The answers to n positions beside the judge's, as arrays [n].
 
     points: points lost, at most MOST_LOST.  rate: win rate lost, 0 .. 1.
-    best: whether the move loses at most ALIKE points.  blunders: whether it loses more than BLUNDER points.
+    best: whether the move loses at most ALIKE points.  blunders: whether it loses more than BLUNDER points; 0 .. 1 for
+        moves that are drawn.
     win_error, lead_error: Black's win rate and Black's lead, minus the judge's.  judged: Black's win rate by the judge.
     """
 
@@ -73,14 +79,22 @@ class Marks:
 
 
 def mark(exam: Exam, answers: Answers) -> Marks:
-    """Return the answers to the first n positions of an exam beside the judge's."""
+    """Return the answers to the first n positions of an exam beside the judge's.
+
+    For a player whose moves are drawn, they are what to expect: means over the moves, by their probabilities.
+    """
     rows = np.arange(len(answers.actions))
-    points = exam.points[rows, answers.actions].astype(np.float64)
+    points, rates = exam.points[rows].astype(np.float64), exam.rates[rows].astype(np.float64)
+    found = (np.minimum(points, MOST_LOST), rates, points <= ALIKE + 1e-6, points > BLUNDER + 1e-6)
+    if answers.shares is None:
+        lost, rate, best, blunders = (array[rows, answers.actions] for array in found)
+    else:
+        lost, rate, best, blunders = ((answers.shares * np.nan_to_num(array)).sum(axis=1) for array in found)
     return Marks(
-        np.minimum(points, MOST_LOST),
-        exam.rates[rows, answers.actions].astype(np.float64),
-        points <= ALIKE + 1e-6,
-        points > BLUNDER + 1e-6,
+        lost,
+        rate,
+        best,
+        blunders,
         answers.black_win - exam.black_win[rows],
         answers.black_lead - exam.black_lead[rows],
         exam.black_win[rows],
@@ -107,11 +121,21 @@ class ExamPlayer:
     readouts: simulations per position; 0 for the policy's first move, except a pass that would lose a won game.
     search: "puct" (also None) for the most visited move, of equally visited ones the more probable; "gumbel" for the
         winner of sequential halving; or SearchSettings.
+    level: the level at which it plays, instead of `readouts`; None for full strength.
     """
 
-    def __init__(self, exam: Exam, env: GoEnv, evaluator: Evaluator, readouts: int, search: SearchForm = None) -> None:
+    def __init__(
+        self,
+        exam: Exam,
+        env: GoEnv,
+        evaluator: Evaluator,
+        readouts: int,
+        search: SearchForm = None,
+        level: float | None = None,
+    ) -> None:
         self.exam = exam
-        self.readouts = readouts
+        self.terms = None if level is None else terms_of(level, env, getattr(evaluator, "makes_forecasts", False))
+        self.readouts = readouts = readouts if self.terms is None else self.terms.readouts
         self.settings = make_search(search, max(readouts, 1), leaves_for(len(exam), readouts))
         self.maker = GroupMaker(exam.positions_of(env), evaluator, readouts, self.settings, False, "auto")
 
@@ -121,9 +145,11 @@ class ExamPlayer:
         group.run(NEVER)
         found = group.analysis(1)
         black = found.as_black()
-        return Answers(
-            self.moves(group, found), black.root_win_rate.astype(np.float64), black.root_score.astype(np.float64)
-        )
+        rates, leads = black.root_win_rate.astype(np.float64), black.root_score.astype(np.float64)
+        if self.terms is None:
+            return Answers(self.moves(group, found), rates, leads)
+        shares = level_shares(group.search, group.games, self.terms)
+        return Answers(shares.argmax(axis=1), rates, leads, shares)
 
     def moves(self, group: PositionGroup, found: Analysis) -> np.ndarray:
         """Return the moves of a group, whose analysis is `found`, as actions, int64 [n]."""

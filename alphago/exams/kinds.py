@@ -81,8 +81,8 @@ def decides_ladder(stones: Stones, best: int, mover: int) -> bool:
     after = stones.play(mover, best)
     for chain in stones.chains():
         point = min(chain.stones)
-        moves = ladder(stones, point) if len(chain.liberties) <= 2 else None
-        if moves is None or moves < LADDER or after is None:
+        line = ladder(stones, point) if len(chain.liberties) <= 2 else None
+        if line is None or len(line) < 2 * LADDER - 1 or after is None:
             continue
         if chain.colour != mover:
             caught = best in chain.liberties and len(after.chain(point).liberties) == 1

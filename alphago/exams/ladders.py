@@ -1,6 +1,7 @@
 """A small board to read on: chains, liberties, and whether a chain is caught in a ladder.
 
-Ko and superko are not known here.  It reads one chain with few choices, and is told for what it finds, not for speed.
+Of the ko rules it knows that a ko must not be retaken at once.  It reads one chain with few choices, and is told for
+what it finds, not for speed.
 """
 
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 DEEPEST = 40  # most moves of the attacker that are read
+Line = tuple[int, ...]  # moves of both sides in turn, as points; size * size for a pass
 MOST_BOARDS = 2000  # most boards of one reading; a chain that is not caught within them counts as free
 
 
@@ -22,11 +24,15 @@ class Chain(NamedTuple):
 
 
 class Stones:
-    """Stones on a board of `size` x `size` points; colours: 1 Black, -1 White, 0 empty, by point."""
+    """Stones on a board of `size` x `size` points.
 
-    def __init__(self, size: int, colours: tuple[int, ...]) -> None:
+    colours: 1 Black, -1 White, 0 empty, by point.  ko: the point where the next move must not take one stone back.
+    """
+
+    def __init__(self, size: int, colours: tuple[int, ...], ko: int | None = None) -> None:
         self.size = size
         self.colours = colours
+        self.ko = ko
 
     @classmethod
     def of(cls, board: np.ndarray) -> "Stones":
@@ -66,15 +72,21 @@ class Stones:
                 yield other
 
     def play(self, colour: int, point: int) -> "Stones | None":
-        """Return the stones after a move on an empty point; None if it is suicide."""
-        colours = list(self.colours)
+        """Return the stones after a move on an empty point; None if it is suicide or takes a ko back."""
+        if point == self.ko:
+            return None
+        colours, captured = list(self.colours), list[int]()
         colours[point] = colour
         after = Stones(self.size, tuple(colours))
         for other in neighbours(self.size)[point]:
             if after.colours[other] == -colour and not (taken := after.chain(other)).liberties:
+                captured += taken.stones
                 kept = [0 if p in taken.stones else c for p, c in enumerate(after.colours)]
                 after = Stones(self.size, tuple(kept))
-        return after if after.chain(point).liberties else None
+        own = after.chain(point)
+        if len(captured) == len(own.stones) == len(own.liberties) == 1:
+            after.ko = captured[0]
+        return after if own.liberties else None
 
 
 @cache
@@ -91,29 +103,32 @@ def neighbours(size: int) -> tuple[tuple[int, ...], ...]:
 class Reading:
     """The boards that one reading may still look at."""
 
-    def __init__(self) -> None:
-        self.left = MOST_BOARDS
+    def __init__(self, boards: int | None = None) -> None:
+        self.left = MOST_BOARDS if boards is None else boards
 
-    def attack(self, stones: Stones, point: int, deep: int = DEEPEST) -> int | None:
-        """Return with how many moves the attacker, who is to move, takes the chain on a point; None if it is free.
+    def attack(self, stones: Stones, point: int, deep: int = DEEPEST) -> Line | None:
+        """Return the moves by which the attacker, who is to move, takes the chain on a point; None if it is free.
 
         Every move but the last must leave the chain one liberty, so the defender always has to answer.
         """
         chain = stones.chain(point)
-        if len(chain.liberties) == 1:
-            return 1
         if len(chain.liberties) > 2 or deep == 0 or self.left <= 0:
             return None
         for liberty in sorted(chain.liberties):
             after = stones.play(-chain.colour, liberty)
-            if after is not None and (moves := self.defend(after, point, deep - 1)) is not None:
-                return moves + 1
+            if after is None:
+                continue
+            if len(chain.liberties) == 1:
+                return (liberty,)
+            if (line := self.defend(after, point, deep - 1)) is not None:
+                return (liberty, *line)
         return None
 
-    def defend(self, stones: Stones, point: int, deep: int) -> int | None:
-        """Return the attacker's further moves if the defender, who moves, cannot save the chain on a point; else None.
+    def defend(self, stones: Stones, point: int, deep: int = DEEPEST) -> Line | None:
+        """Return the moves that follow if the defender, who moves, cannot save the chain on a point; else None.
 
-        The defender extends at the liberty, or takes a touching chain that has one liberty.
+        The defender extends at the liberty, or takes a touching chain that has one liberty, and passes if neither is
+        possible.  The line is the longest resistance.
         """
         self.left -= 1
         chain = stones.chain(point)
@@ -121,21 +136,22 @@ class Reading:
             return None
         saving = set(chain.liberties)
         saving |= {p for other in stones.touching(chain) if len(other.liberties) == 1 for p in other.liberties}
-        longest = 1
+        longest: Line = (stones.size**2, *chain.liberties)
         for move in sorted(saving):
             after = stones.play(chain.colour, move)
             if after is None:
                 continue
-            moves = self.attack(after, point, deep)
-            if moves is None:
+            line = self.attack(after, point, deep)
+            if line is None:
                 return None
-            longest = max(longest, moves)
+            longest = max((move, *line), longest, key=len)
         return longest
 
 
-def ladder(stones: Stones, point: int) -> int | None:
-    """Return the number of moves with which the other side, moving first, takes the chain on a point by a ladder.
+def ladder(stones: Stones, point: int) -> Line | None:
+    """Return the moves by which the other side, moving first, takes the chain on a point by a ladder.
 
-    In a ladder every move gives atari until the chain is taken.  None if the chain gets free.
+    In a ladder every move gives atari until the chain is taken; the defender's moves are between them.  None if the
+    chain gets free.
     """
     return Reading().attack(stones, point)

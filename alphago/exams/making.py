@@ -10,7 +10,6 @@ they are judged.  Drawing depends on the games and the seed only, so a stopped c
 """
 
 import datetime
-import hashlib
 import json
 import os
 from collections import deque
@@ -22,14 +21,12 @@ from typing import Any
 import numpy as np
 
 from alphago.exams.analysis_client import AnalysisClient
-from alphago.exams.drawn_positions import DOUBT, LEAD, Drawn, MakeSettings, draw, read_games_of
+from alphago.exams.drawn_positions import DOUBT, LEAD, Drawn, MakeSettings, draw, drawn_from, read_games_of
 from alphago.exams.positions import RULES, exam_env, header_line, parse_row, position_line
 from alphago.records.record import GameRecord
 from alphago.system.files import explain_os_error
-from alphago.system.validation import shown
 
 AT_ONCE = 8  # drawn positions under judgement at the same time
-COLOURS = {1: "B", -1: "W"}
 
 
 def make_exam(
@@ -76,22 +73,12 @@ def make_exam(
 
 def provenance_of(client: AnalysisClient, records: Sequence[GameRecord], making: MakeSettings) -> dict[str, Any]:
     """Return the header of an exam's file: who judges, by which rules and settings, and which games they are from."""
-    digest = hashlib.sha256()
-    for record in records:
-        digest.update(record.moves.tobytes())
     return {
         "judge": client.describe(),
         "rules": RULES,
         "visits": {"position": making.visits, "move": making.move_visits},
         "undecided": {"win_rate": [DOUBT, 1 - DOUBT], "lead_per_line": LEAD},
-        "drawn": {
-            "games": len(records),
-            "digest": digest.hexdigest(),
-            "seed": making.seed,
-            "per_game": making.per_game,
-            "plies": [making.first_ply, making.last_ply],
-            "komi": making.komi,
-        },
+        "drawn": drawn_from(records, making),
         "date": datetime.date.today().isoformat(),
         "made_by": f"alphago {version('alphago')}",
     }
@@ -140,7 +127,7 @@ def judge(client: AnalysisClient, drawing: Iterator[Drawn], making: MakeSettings
         if (known := asked.pop(str(reply.get("id")), None)) is None:
             continue  # an answer to another question, such as a second one to the same
         one, action = known
-        found = black_view(client, reply)
+        found = client.root(reply)
         if action is not None:
             one.after[action] = found
             one.missing.discard(action)
@@ -171,26 +158,6 @@ def ask(
 ) -> None:
     """Send a query for a drawn position, or for the position after a legal move, and note it in `asked`."""
     position = one.position if action is None else one.position.play(action)
-    env, movers = position.env, [COLOURS[1 if ply % 2 == 0 else -1] for ply in range(len(position.moves))]
-    name = f"{one.number} {'' if action is None else env.to_text(action)}".strip()
+    name = f"{one.number} {'' if action is None else position.env.to_text(action)}".strip()
     asked[name] = one, action
-    client.send(
-        {
-            "id": name,
-            "moves": [[who, env.to_text(a)] for who, a in zip(movers, position.moves, strict=True)],
-            "rules": RULES,
-            "komi": position.komi,
-            "boardXSize": env.N,
-            "boardYSize": env.N,
-            "maxVisits": visits,
-            "overrideSettings": {"reportAnalysisWinratesAs": "BLACK"},
-        }
-    )
-
-
-def black_view(client: AnalysisClient, reply: dict[str, Any]) -> tuple[float, float]:
-    """Return win rate and lead of a reply, which must be in Black's view; raise EngineError if it has none."""
-    root = reply.get("rootInfo")
-    if isinstance(root, dict) and all(isinstance(root.get(name), (int, float)) for name in ("winrate", "scoreLead")):
-        return float(root["winrate"]), float(root["scoreLead"])
-    raise client.failed(f"the reply has no winrate and scoreLead: {shown(reply)}")
+    client.ask(name, position, visits)

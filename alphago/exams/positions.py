@@ -114,8 +114,12 @@ class Exam:
     def judge(self) -> str:
         """A clause that names the judge; "" if it is unknown."""
         judge = self.provenance.get("judge", {})
-        networks = " and ".join(judge.get("networks", ()))
-        return f"judged by {judge['program']}" + (f" with {networks}" if networks else "") if "program" in judge else ""
+        return f"judged by {engine_text(judge)}" if "program" in judge else ""
+
+
+def engine_text(described: Mapping[str, Any]) -> str:
+    """Return an engine's program and networks, as `AnalysisClient.describe` has them, as text."""
+    return " with ".join(filter(None, (described["program"], " and ".join(described.get("networks", ())))))
 
 
 def exam_env(size: int) -> GoEnv:

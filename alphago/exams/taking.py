@@ -14,6 +14,7 @@ from alphago.exams.exam_result import ExamResult
 from alphago.exams.grading import Answers, ExamPlayer, exam_game
 from alphago.exams.positions import Exam, find_exam
 from alphago.mcts.evaluator import Evaluator, as_evaluator
+from alphago.mcts.levels import level_text
 from alphago.mcts.search_forms import PLAYERS, SearchForm
 from alphago.nn.model_files import saved_game
 from alphago.nn.net import load_model
@@ -25,12 +26,13 @@ DTYPE = "float32"
 
 
 class Examinee(NamedTuple):
-    """A network as it takes part: its name, the network, and with how many readouts and which search it answers."""
+    """A network as it takes part: its name, the network, and with which readouts, search and level it answers."""
 
     name: str
     network: Any
     readouts: tuple[int, ...]
     search: SearchForm
+    level: float | None = None
 
     @property
     def env(self) -> GameEnv | None:
@@ -40,6 +42,8 @@ class Examinee(NamedTuple):
 
     def label(self, readouts: int) -> str:
         """Return the name with the readouts, as `alphago evaluate` writes it: "9x9@64,gumbel"."""
+        if self.level is not None:
+            return f"{self.name}@level={level_text(self.level)}"
         own = isinstance(self.search, str) and self.search != PLAYERS and readouts
         return f"{self.name}@{readouts}" + (f",{self.search}" if own else "")
 
@@ -59,7 +63,8 @@ def exam(
     """Grade networks by an exam: positions of Go with the loss of every legal move, as a strong judge sees it.
 
     networks: one network or several, each a NeuralNet, or its name, file or run folder ("9x9", "runs/a"; "runs/a@64" or
-        "runs/a@64,gumbel" for readouts and a search of its own), an evaluator, or a function on positions.
+        "runs/a@64,gumbel" for readouts and a search of its own, "9x9@level=7" for a level), an evaluator, or a function
+        on positions.
     readouts: simulations per position, one number or several; 0 for the policy alone.
     file: the exam's file, or the name of a packaged exam, "9x9"; None for the packaged one of the networks' board.
     search: "puct" (also None) for the most visited move, "gumbel", or SearchSettings.
@@ -98,7 +103,7 @@ def exam(
             name = one.label(count)
             if name in names:
                 raise ValueError(f"every network must have a name of its own, got {name} twice")
-            player = ExamPlayer(questions, env, evaluator, count, one.search)
+            player = ExamPlayer(questions, env, evaluator, count, one.search, one.level)
             answers.append(player.answer_all(cores, partial(tell, name, total)))
             names.append(name)
     return ExamResult(questions, tuple(names), tuple(answers))
@@ -121,8 +126,8 @@ def examinee_of(
     env: GameEnv = saved_game(entry.model)
     if chosen is not None and chosen.size != env.N:
         env = require_go(env, "an exam").resized(chosen.size)
-    own = readouts if entry.readouts < 0 else (entry.readouts,)
-    return Examinee(entry.base, load_model(entry.model, env), own, entry.search or search)
+    own = readouts if entry.readouts < 0 and entry.level is None else (max(entry.readouts, 0),)
+    return Examinee(entry.base, load_model(entry.model, env), own, entry.search or search, entry.level)
 
 
 def board_of(examinees: Sequence[Examinee]) -> int:

@@ -10,6 +10,7 @@ from torch import nn
 
 from alphago.drawing.svg import Svg
 from alphago.env.game import GameEnv, check_env
+from alphago.env.games import GAMES
 from alphago.env.position import Position
 from alphago.nn import model_checks, model_files, parts
 from alphago.nn.base import DenseBase, ResidualTower
@@ -26,6 +27,7 @@ from alphago.nn.threads import one_torch_thread, own_settings
 from alphago.nn.value import FlatValue, Forecast, ForecastHead, default_value
 from alphago.system.validation import check_choice, check_float, check_int, checks_keywords, shortened
 
+TAUGHT_BY = "taught_by"  # the note in a network's file
 # (tower_height, channels, size_free).  "default" learns small boards on one machine in minutes; "paper" is the smaller
 # of the two networks of Silver et al. 2017.
 PRESETS = {"default": (5, 64, True), "paper": (19, 256, False)}
@@ -94,6 +96,8 @@ class NeuralNet(nn.Module):
         self.size_free = (free if size_free is None else bool(size_free)) and env.actions_are_points
         self.env = env
         self.notes: dict[str, str] = {}  # texts from the network's file
+        self.measured_in = env  # the game of the run that measured what `notes` say
+        self.taught_by = ""  # the teacher whose labels it has learned from; "" for none
         self.parts, self.custom = describe_slots(slots)
         self.preset = preset
         self.tower_height: int | None = None
@@ -161,6 +165,7 @@ class NeuralNet(nn.Module):
         net = NeuralNet(env, self.base_net, self.value, self.policy, size_free=self.size_free)
         net.preset, net.tower_height = self.preset, self.tower_height
         net.parts, net.custom = self.parts, self.custom
+        net.taught_by = self.taught_by
         return net.train(self.training)
 
     def __call__(self, inputs: object, *rest: object, **options: object) -> Any:
@@ -239,7 +244,8 @@ class NeuralNet(nn.Module):
         default = self.tower_height is not None
         tower = [f"tower_height={self.tower_height}", f"channels={self.channels}"] if default else []
         slots = [f"{slot}={type(getattr(self, slot)).__name__}" for slot in (*self.parts, *self.custom)]
-        return f"NeuralNet({', '.join([repr(self.env), *slots, *tower])}: {self.num_parameters:,} parameters)"
+        taught = f", taught by {self.taught_by}" if self.taught_by else ""
+        return f"NeuralNet({', '.join([repr(self.env), *slots, *tower])}: {self.num_parameters:,} parameters{taught})"
 
     @property
     def resign_threshold(self) -> float:
@@ -270,7 +276,8 @@ class NeuralNet(nn.Module):
         path: the file.  extra: further texts by name, which become `notes` of the loaded network.
         Raises OSError, with the file's name, if the file cannot be written; ValueError if the weights are not finite.
         """
-        model_files.write_network(path, self.state_dict(), self.env, self.config, extra or {})
+        taught = {TAUGHT_BY: self.taught_by} if self.taught_by else {}
+        model_files.write_network(path, self.state_dict(), self.env, self.config, {**(extra or {}), **taught})
 
 
 def dense_parts(env: GameEnv, preset: str) -> dict[str, nn.Module]:
@@ -345,6 +352,8 @@ def load_model(
     model_checks.check_tensors(path, tensors, net.state_dict())
     net.load_state_dict(tensors)
     net.notes = model_files.notes_of(description)
+    net.taught_by = net.notes.get(TAUGHT_BY, "")
+    net.measured_in = model_files.saved_game(path) if description["structure"].get("game") in GAMES else env
     try:
         _ = net.resign_threshold
     except ModelError as error:

@@ -6,8 +6,10 @@
 
 A game begins in `moves` at its `start`: first `stones` numbers, the points with set-up stones (plus WHITE_STONE for a
 White one), then `length` numbers, one a ply. A ply is an action, row * size + column from the top left or size * size
-for a pass; INSERTED is added to a pass that the source lacks, where it has two moves of one colour in a row.  Colours
+for a pass; a pass plus SKIPPED stands for a turn that was skipped, where one colour played twice in a row.  Colours
 alternate, beginning with `first`.  Numbers are little-endian.  docs/datasets.md shows how to read a dataset with numpy.
+
+A labelled dataset (`alphago.records.labels`) has `labels-000000.npy` too, with a row for each game, and a `teacher`.
 """
 
 import hashlib
@@ -21,13 +23,14 @@ import numpy as np
 
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules
-from alphago.records.record import POLICY_SCALE, GameRecord
+from alphago.records.labels import label_dtype, labelled_record
+from alphago.records.record import POLICY_SCALE, GameRecord, steps_of
 from alphago.system.files import read_file, user_path
 
 FORMAT, VERSION = "alphago-dataset", 1
 INDEX = "index.json"
-WHITE_STONE, INSERTED = 0x8000, 0x4000
-ACTION = INSERTED - 1  # the bits of a ply that are its action
+WHITE_STONE, SKIPPED = 0x8000, 0x4000
+ACTION = SKIPPED - 1  # the bits of a ply that are its action
 UNKNOWN_KOMI = -32768
 REPAIR = "import the games again into another folder: alphago sgf FILES --to FOLDER"
 TRAIN, VALIDATION, TEST = range(3)
@@ -40,7 +43,7 @@ GAME = np.dtype(
     [
         ("start", "<i8"),  # index into the part's moves
         ("hash", "<u8"),  # of moves and set-up, the same for rotated and reflected games
-        ("length", "<u2"),  # number of plies
+        ("length", "<u2"),  # number of plies, with those that stand for skipped turns
         ("stones", "<u2"),  # number of set-up stones
         ("size", "u1"),  # of the board
         ("first", "i1"),  # the player who begins: 1 Black, -1 White
@@ -61,15 +64,19 @@ GAME = np.dtype(
 class StoredGame(NamedTuple):
     """One game of a dataset.
 
-    row: of dtype GAME.  moves: int32 [T], actions.  inserted: bool [T], True for passes that the source lacks.
+    row: of dtype GAME.  moves: int32 [T], actions.  movers: int8 [T], who played them, +1 Black, -1 White.
+    skipped: bool, for each stored ply whether it stands for a skipped turn, which is no move.
     black, white: int32 [n], the points with set-up stones.
+    label: what a teacher says of the position before the last move (`label_dtype`); None without a teacher.
     """
 
     row: np.void
     moves: np.ndarray
-    inserted: np.ndarray
+    movers: np.ndarray
+    skipped: np.ndarray
     black: np.ndarray
     white: np.ndarray
+    label: np.void | None = None
 
     @property
     def komi(self) -> float | None:
@@ -77,11 +84,9 @@ class StoredGame(NamedTuple):
         return None if komi2 == UNKNOWN_KOMI else komi2 / 2
 
     @property
-    def movers(self) -> np.ndarray:
-        """The player of each move, int8 [T]: +1 Black, -1 White."""
-        signs = np.full(len(self.moves), int(self.row["first"]), np.int8)
-        signs[1::2] *= -1
-        return signs
+    def steps(self) -> np.ndarray:
+        """The moves as `GameBatch.replay` takes them, see `steps_of`."""
+        return steps_of(self.moves, self.movers, int(self.row["first"]))
 
     @property
     def has_score(self) -> bool:
@@ -102,18 +107,21 @@ class StoredGame(NamedTuple):
         return keywords
 
     def to_record(self, env: GoEnv) -> GameRecord:
-        """Return a training record: one-hot policies for the moves played, values 0, weight 0 for inserted passes."""
+        """Return a training record: one-hot policies for the moves played, values 0.
+
+        Of a labelled game it has the label's targets at the last move, and weight 0 before.
+        """
         moves = self.moves[: env.max_moves]
         count = len(moves)
         policies = np.zeros((count, env.action_space), np.uint16)
         policies[np.arange(count), moves] = POLICY_SCALE
         outcome = float(self.row["outcome"])
         nothing = np.zeros(count, np.float32)
-        return GameRecord(
+        record = GameRecord(
             moves=moves.astype(np.int16),
             policies=policies,
             values=nothing,
-            weights=(~self.inserted[:count]).astype(np.float32),
+            weights=np.ones(count, np.float32),
             surprises=nothing,
             legal_counts=np.zeros(count, np.int16),
             movers=self.movers[:count],
@@ -122,13 +130,15 @@ class StoredGame(NamedTuple):
             resigned=not self.has_score or count < len(self.moves),
             setup=self.setup(env),
         )
+        return record if self.label is None else labelled_record(record, self.label, env)
 
 
 class Part(NamedTuple):
-    """One part of a dataset: `games` [n] of dtype GAME and `moves` uint16, both memory-mapped."""
+    """One part of a dataset, memory-mapped: `games` [n] of dtype GAME, `moves` uint16, and `labels` [n] or None."""
 
     games: np.ndarray
     moves: np.ndarray
+    labels: np.ndarray | None = None
 
 
 class Dataset:
@@ -148,7 +158,7 @@ class Dataset:
 
     def _open(self, part: Mapping[str, Any]) -> Part:
         arrays = []
-        for name in ("games", "moves"):
+        for name in files_of_part(part):
             path = self.path / part[name]["file"]
             if path.exists() and not path.is_file():  # opening a pipe may never end
                 raise ValueError(f"{path} is no file: {REPAIR}")
@@ -158,11 +168,14 @@ class Dataset:
                 raise ValueError(f"{path} is damaged ({error}): {REPAIR}") from None
             except FileNotFoundError:
                 raise ValueError(f"{path} is missing: {REPAIR}") from None
-        games, moves = arrays
-        if games.dtype != GAME or len(games) != part["count"] or moves.dtype != np.dtype("<u2"):
+        games, moves, *labels = arrays
+        sound = games.dtype == GAME and len(games) == part["count"] and moves.dtype == np.dtype("<u2")
+        for one in labels:
+            sound &= len(one) == len(games) and one.dtype == label_dtype(int(games["size"].max(initial=0)))
+        if not sound:
             path = self.path / part["games"]["file"]
             raise ValueError(f"{path} is damaged (unexpected dtype or length): {REPAIR}")
-        return Part(games, moves)
+        return Part(games, moves, *labels)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -170,7 +183,17 @@ class Dataset:
     def __repr__(self) -> str:
         sizes = sorted({int(size) for size in np.unique(self.rows["size"])}) if len(self) else []
         boards = ", ".join(f"{size}x{size}" for size in sizes) or "no board"
-        return f"<a dataset of {len(self)} games and {self.positions} positions, {boards}: {self.path}>"
+        what = (
+            f"{len(self)} positions labelled by {self.teacher}"
+            if self.teacher
+            else (f"{len(self)} games and {self.positions} positions")
+        )
+        return f"<a dataset of {what}, {boards}: {self.path}>"
+
+    @property
+    def teacher(self) -> str:
+        """The name of the teacher that labelled the positions; "" for a dataset without labels."""
+        return str(self.index.get("teacher", {}).get("name", ""))
 
     @property
     def positions(self) -> int:
@@ -182,13 +205,13 @@ class Dataset:
         """A hash of the content: equal for two datasets with the same games in the same order."""
         seal = hashlib.blake2b(digest_size=16)
         for part in self.index["parts"]:
-            seal.update((part["games"]["digest"] + part["moves"]["digest"]).encode())
+            seal.update("".join(part[name]["digest"] for name in files_of_part(part)).encode())
         return seal.hexdigest()
 
     def verify(self) -> None:
         """Compare every file with its digest; raise ValueError naming the first one that differs."""
         for part in self.index["parts"]:
-            for name in ("games", "moves"):
+            for name in files_of_part(part):
                 path = self.path / part[name]["file"]
                 if digest_of(path) != part[name]["digest"]:
                     raise ValueError(f"{path} is damaged (its digest differs): {REPAIR}")
@@ -208,11 +231,16 @@ class Dataset:
             chosen &= (self.rows["flags"] & RESULT) != 0
         return np.flatnonzero(chosen)
 
+    def _place(self, number: int) -> tuple[int, int]:
+        """Return the part with game `number`, and its place in there."""
+        part = int(np.searchsorted(self._ends, number, side="right"))
+        return part, number - (int(self._ends[part - 1]) if part else 0)
+
     def words(self, number: int) -> tuple[np.void, np.ndarray]:
         """Return a game in its stored form: its row, and its stones and plies, uint16."""
-        part = int(np.searchsorted(self._ends, number, side="right"))
-        games, moves = self.parts[part]
-        row = games[number - (int(self._ends[part - 1]) if part else 0)]
+        part, place = self._place(number)
+        games, moves, _ = self.parts[part]
+        row = games[place]
         start = int(row["start"])
         return row, moves[start : start + int(row["stones"]) + int(row["length"])]
 
@@ -226,7 +254,12 @@ class Dataset:
         if len(plies) != row["length"] or (len(actions) and actions.max() > area) or (points >= area).any():
             raise ValueError(f"game {number} of {self.path} is damaged: {REPAIR}")
         is_white = (stones & WHITE_STONE) != 0
-        return StoredGame(row, actions, (plies & INSERTED) != 0, points[~is_white], points[is_white])
+        part, place = self._place(number)
+        labels = self.parts[part].labels
+        label = None if labels is None else labels[place]
+        movers = np.where(np.arange(len(plies)) % 2, -row["first"], row["first"]).astype(np.int8)
+        skipped = (plies & SKIPPED) != 0
+        return StoredGame(row, actions[~skipped], movers[~skipped], skipped, points[~is_white], points[is_white], label)
 
     def games(self, numbers: Sequence[int] | np.ndarray | None = None) -> Iterator[StoredGame]:
         """Yield the games with these numbers; None for all games."""
@@ -253,6 +286,11 @@ def read_index(path: Path) -> dict[str, Any]:
         raise ValueError(f"{path} must be of format {FORMAT} {VERSION}, got {' '.join(map(str, kind))}")
     assert isinstance(parts, list)
     return dict(index)
+
+
+def files_of_part(part: Mapping[str, Any]) -> list[str]:
+    """Return the names of the arrays of a part in the index."""
+    return ["games", "moves", *(["labels"] if "labels" in part else [])]
 
 
 def is_dataset(path: str | Path) -> bool:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -21,12 +21,13 @@ from alphago.records.dataset import (
     FORMAT,
     GAME,
     INDEX,
-    INSERTED,
+    SKIPPED,
     TEST,
     TRAIN,
     VALIDATION,
     VERSION,
     WHITE_STONE,
+    files_of_part,
     read_index,
 )
 from alphago.system.files import explain_os_error, lock, user_path, write_atomic
@@ -109,7 +110,7 @@ def game_hash(size: int, first: int, stones: int, words: np.ndarray) -> int:
     """
     maps = symmetry_maps(size)
     points = words & 0x3FFF
-    marks = words & (WHITE_STONE | INSERTED)
+    marks = words & (WHITE_STONE | SKIPPED)
     turned = maps[:, points] | marks  # [8, words]
     if stones:
         turned[:, :stones].sort(axis=1)
@@ -192,7 +193,7 @@ class DatasetWriter:
             self.index |= {"parts": [], "imports": []}
             hashes = []
         for stray in [*self.path.glob("*-*.npy"), *self.path.glob(".*.part")]:
-            if stray.name not in {part[name]["file"] for part in self.index["parts"] for name in ("games", "moves")}:
+            if stray.name not in {part[name]["file"] for part in self.index["parts"] for name in files_of_part(part)}:
                 stray.unlink()  # its process was killed before it wrote the index
         self.seen = Seen(np.concatenate(hashes) if hashes else np.zeros(0, np.uint64))
         self.batches: list[Batch] = []
@@ -200,7 +201,7 @@ class DatasetWriter:
         self.rejected: Counter[str] = Counter()
         self.examples: dict[str, list[str]] = {}
 
-    def __enter__(self) -> "DatasetWriter":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -229,6 +230,8 @@ class DatasetWriter:
         options: JSON data; two imports with equal sources and options are the same import.
         Raises ValueError if an import from other paths, or with other options, was interrupted.
         """
+        if "teacher" in self.index:
+            raise ValueError(f"{self.path} must be a dataset of games, got a labelled one: choose another folder")
         wanted = json.loads(json.dumps({"sources": list(sources), "options": dict(options)}))
         last = self.index["imports"][-1] if self.index["imports"] else None
         if last is not None and not last["complete"]:
@@ -275,25 +278,36 @@ class DatasetWriter:
 
     def flush(self) -> None:
         """Write the waiting games as a part, then the index."""
-        with explain_os_error(f"the dataset {self.path} could not be written"):
-            if self.waiting:
-                self._write_part(*join_batches(self.batches))
-                self.batches, self.waiting = [], 0
-            last = self.index["imports"][-1]
-            last["rejected"], last["examples"] = dict(self.rejected), self.examples
-            write_atomic(self.path / INDEX, (json.dumps(self.index, indent=1, ensure_ascii=False) + "\n").encode())
+        if self.waiting:
+            games, moves = join_batches(self.batches)
+            self.write_part({"games": games, "moves": moves})
+            self.batches, self.waiting = [], 0
+        last = self.index["imports"][-1]
+        last["rejected"], last["examples"] = dict(self.rejected), self.examples
+        self.write_index()
 
-    def _write_part(self, games: np.ndarray, moves: np.ndarray) -> None:
+    def write_part(self, arrays: Mapping[str, np.ndarray], **more: Any) -> None:
+        """Write the arrays of a part, and add it to the index, which is still to be written.
+
+        arrays: by name, among them `games`, whose splits are filled in.  more: further entries of the part.
+        """
+        games = arrays["games"]
         games["split"] = self.split.of(games["hash"])
-        entry: dict[str, Any] = {"count": len(games), "positions": int(games["length"].sum(dtype=np.int64))}
-        for name, array in (("games", games), ("moves", moves)):
+        entry: dict[str, Any] = {"count": len(games), "positions": int(games["length"].sum(dtype=np.int64)), **more}
+        for name, array in arrays.items():
             file = f"{name}-{len(self.index['parts']):06d}.npy"
             data = io.BytesIO()
             np.save(data, array, allow_pickle=False)
-            write_atomic(self.path / file, data.getbuffer())
+            with explain_os_error(f"the dataset {self.path} could not be written"):
+                write_atomic(self.path / file, data.getbuffer())
             digest = hashlib.blake2b(data.getbuffer(), digest_size=16).hexdigest()
             entry[name] = {"file": file, "digest": digest}
         self.index["parts"].append(entry)
+
+    def write_index(self) -> None:
+        """Write the index."""
+        with explain_os_error(f"the dataset {self.path} could not be written"):
+            write_atomic(self.path / INDEX, (json.dumps(self.index, indent=1, ensure_ascii=False) + "\n").encode())
 
 
 def paths_of(one: Mapping[str, Any]) -> list[str]:

@@ -18,6 +18,7 @@ from alphago.ui.web.new_game import open_link
 from alphago.ui.web.page_files import STATIC, bundle
 from alphago.ui.web.views import offer_view
 from alphago.ui.web.wire import Message
+from alphago.ui.why.explain import Explanation, explain, last_move
 
 MISSING = "a board in the notebook needs anywidget: pip install 'alphago[notebook]'"
 MINE = "your network"  # the name of the network on the board
@@ -36,7 +37,7 @@ class NotebookGame:
         first: messages for `alphago.ui.web.page_commands` that set the game up.
         """
         make_widget = widget_maker()
-        self.env = env
+        self.env, self.network, self.device = env, nn, device
         self.shown_in: int | None = None
         self._state: Mapping[str, Any] = {}
         self._has_state = threading.Event()
@@ -75,6 +76,11 @@ class NotebookGame:
         result = self._state.get("result")
         return "" if result is None else str(result["text"])
 
+    def why(self, move: int | str | None = None) -> Explanation:
+        """Say why a move in the present position is good or bad; by default the last move that was played."""
+        before, action = last_move(self.position) if move is None else (self.position, self.position.check_action(move))
+        return explain(before, action, self.network, device=self.device)
+
     def close(self) -> None:
         """End the engine's thread; the board stays in its cell but answers no more."""
         self.session.close()
@@ -106,8 +112,8 @@ def widget_maker() -> Any:
     base: Any = optional_import("anywidget", MISSING).AnyWidget
 
     class BoardWidget(base):
-        _esm = bundle("board")
-        _css = (STATIC / "board.css").read_text("utf-8")
+        _esm = bundle("app")
+        _css = "".join((STATIC / name).read_text("utf-8") for name in ("board.css", "column.css"))
 
     def make(receive: Any) -> Any:
         widget = BoardWidget()

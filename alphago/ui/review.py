@@ -1,19 +1,22 @@
 """`review_game`: a game's win rates, scores, best lines and mistakes, as SGF, text and a graph."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from alphago.drawing.shapes import Drawing
 from alphago.env.game import PLAYER_NAMES
+from alphago.env.go_position import GoPosition
+from alphago.env.position import Position
 from alphago.mcts.analysis import analyze
 from alphago.mcts.analysis_result import Analysis
 from alphago.records.sgf import SgfGame, format_sgf
 from alphago.records.sgf.variations import Additions, with_additions
 from alphago.ui.review_graph import draw_review
 from alphago.ui.review_notes import katrain_properties, notes_of
+from alphago.ui.why.explain import Explanation, explain_moves
 
 # Grades of moves: least loss of points and of win rate (0 .. 1), both needed. The first that fits counts.
 GRADES = (("blunder", 6.0, 0.10), ("mistake", 3.0, 0.05), ("inaccuracy", 1.5, 0.02))
@@ -41,11 +44,15 @@ class MoveReview(NamedTuple):
 
 @dataclass(frozen=True)
 class Review:
-    """A game, the analysis of all its positions (the first and one after each move), and the reviews of its moves."""
+    """A game, the analysis of all its positions (the first and one after each move), and the reviews of its moves.
+
+    why: the explanations of the mistakes, by ply.
+    """
 
     game: SgfGame
     analysis: Analysis
     moves: list[MoveReview]
+    why: Mapping[int, Explanation] = field(default_factory=dict)
 
     @property
     def mistakes(self) -> list[MoveReview]:
@@ -78,13 +85,14 @@ class Review:
 
         Each position has its win rate and score, and the prior and visits of the move played, as a comment; the win
         rate and score as Sabaki's properties; and a complete analysis for KaTrain (`katrain_properties`). Each mistake
-        has a comment, a mark (BM, DO) and the best line as a variation of at most `plies` moves. The last position has
-        the expected territory (TB, TW).
+        has a comment that says why, a mark (BM, DO) and the best line as a variation of at most `plies` moves. The last
+        position has the expected territory (TB, TW).
         """
         env = self.analysis.env
         game, comments = self.game, dict(self.game.comments)
         for move in self.mistakes:
             text = f"{PLAYER_NAMES[move.colour]} {self.sentence(move, env)}."
+            text = "\n".join([text, *self.why[move.ply].reasons])
             comments[move.ply] = f"{comments[move.ply]}\n{text}" if move.ply in comments else text
         commented = f"{game.comment}\n\n{self.summary()}".strip()
         game = replace(game, comments=comments, notes=notes_of(self.analysis, game.moves), comment=commented)
@@ -112,6 +120,12 @@ class Review:
         return draw_review(self.analysis, faults, f"{names}, {self.game.result or 'no result'}")
 
 
+def positions_of(game: SgfGame) -> list[GoPosition]:
+    """Return the positions of a game: the one before each move, with its player to move, and the last one."""
+    positions = list(game.position().replay())
+    return [one.give_turn(mover) for one, mover in zip(positions, game.movers, strict=False)] + positions[-1:]
+
+
 def review_game(
     game: SgfGame,
     net: Any,
@@ -121,17 +135,21 @@ def review_game(
     device: str = "auto",
     threads: int | None = None,
 ) -> Review:
-    """Analyse every position of a game and grade its moves.
+    """Analyse every position of a game, grade its moves, and say why its mistakes are bad.
 
     net, readouts, symmetries, device, threads: as in `alphago.analyze`.
     """
-    env = game.env()
-    start = env.position(**game.setup, komi=None if game.komi == env.komi else game.komi)
-    positions = [start]
-    for action in game.moves:
-        positions.append(positions[-1].play(action))
-    analysis = analyze(positions, net, readouts, symmetries=symmetries, device=device, threads=threads)
-    return Review(game, analysis, [review_move(analysis, ply, action) for ply, action in enumerate(game.moves)])
+    positions = positions_of(game)
+
+    def search(wanted: Sequence[Position], count: int) -> Analysis:
+        return analyze(wanted, net, count, symmetries=symmetries, device=device, threads=threads)
+
+    analysis = search(positions, readouts)
+    review = Review(game, analysis, [review_move(analysis, ply, action) for ply, action in enumerate(game.moves)])
+    plies = [move.ply for move in review.mistakes]
+    first = analysis.take([row for ply in plies for row in (ply, ply + 1)])
+    why = explain_moves([(positions[ply], game.moves[ply]) for ply in plies], first, search, readouts)
+    return replace(review, why=dict(zip(plies, why, strict=True)))
 
 
 def review_move(analysis: Analysis, ply: int, action: int) -> MoveReview:

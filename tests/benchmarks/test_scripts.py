@@ -24,6 +24,7 @@ SMALL = {
             r"`name` while analysing: median \d+\.\d ms, at most \d+\.\d ms \(50 wanted\); idle ",
         ],
     ),
+    "explanations.py": ("--size 7 --positions 2 --readouts 4", [r"a move: median \d\.\d+ s, nine of ten", r"Loss 2"]),
     "evaluator.py": (
         "--size 5 --height 1 --channels 8 --batches 2 4 --turns 1 --seconds 0.001 --games 2 --readouts 1",
         [

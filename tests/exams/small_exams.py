@@ -34,8 +34,14 @@ for line in sys.stdin:
         share = hashlib.sha256(text.encode()).digest()[0] / 255
         root = {"winrate": round(0.1 + 0.8 * share, 3), "scoreLead": round(6 * share - 3, 2)}
         assert query["overrideSettings"] == {"reportAnalysisWinratesAs": "BLACK"}
+        reply = {"id": query["id"], "isDuringSearch": False, "rootInfo": root}
+        if query.get("includeOwnership"):
+            reply["ownership"] = [1 - point / 4 for point in range(9)]
+            reply["moveInfos"] = [{"move": "A1", "visits": 3}, {"move": "pass", "visits": 1}]
+        if query.get("includePolicy"):
+            reply["policy"] = [-1] + [0.1] * 8 + [0.2]
         print(json.dumps({"id": query["id"], "isDuringSearch": True, "rootInfo": {}}))
-        print(json.dumps({"id": query["id"], "isDuringSearch": False, "rootInfo": root}), flush=True)
+        print(json.dumps(reply), flush=True)
 """
 
 

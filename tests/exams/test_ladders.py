@@ -28,14 +28,19 @@ BROKEN = LADDER.replace(". . . . . . .\n" * 4, ". . . . . . .\n. . . . . X .\n" 
 
 class TestLadders:
     def test_it_runs_to_the_edge(self) -> None:
-        """With a move of White for each of Black's eight, and one that takes."""
-        assert ladder(stones_of(LADDER), POINT) == 9
+        """With a move of White for each of Black's eight, and one that takes; all are legal."""
+        line = ladder(stones_of(LADDER), POINT)
+        assert line is not None
+        assert len(line) == 17
+        board = np.array(stones_of(LADDER).colours).reshape(7, 7)
+        after = GoEnv(7).position(board=board, to_play="white").after(line)
+        assert after.board.ravel()[POINT] == 0
 
     def test_a_stone_in_its_way(self) -> None:
         assert ladder(stones_of(BROKEN), POINT) is None
 
     def test_an_atari_that_captures_is_one_move(self) -> None:
-        assert ladder(stones_of(". O . . .\nO X O . .\n. . . . .\n. . . . .\n. . . . ."), 6) == 1
+        assert ladder(stones_of(". O . . .\nO X O . .\n. . . . .\n. . . . .\n. . . . ."), 6) == (11,)
 
     def test_three_liberties_are_free(self) -> None:
         assert ladder(stones_of(". . . . .\n. X O . .\n. . . . .\n. . . . .\n. . . . ."), 6) is None
@@ -44,6 +49,15 @@ class TestLadders:
         """White's stone below Black's has one liberty: Black takes it instead of running."""
         free = LADDER.replace(". . O . . . .", ". X O . . . .")
         assert ladder(stones_of(free), POINT) is None
+
+    def test_a_ko_is_not_taken_back_at_once(self) -> None:
+        """Black's stone took one: White must not take it back, and may after two moves elsewhere."""
+        taken = stones_of(". X O .\nX O . O\n. X O .\n. . . .").play(1, 6)
+        assert taken is not None
+        assert ladder(taken, 6) is None
+        later = taken.play(-1, 15)
+        assert later is not None
+        assert ladder(later, 6) == (5,)
 
     def test_the_reader_gives_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("alphago.exams.ladders.MOST_BOARDS", 1)

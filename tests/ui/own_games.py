@@ -1,4 +1,4 @@
-"""Two games of one's own that describe their boards: one on kernels of the package, one in plain Python."""
+"""Two games of one's own that describe their boards, on kernels and in plain Python; an engine that owns all points."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,6 +14,7 @@ from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.game_options import Option, option_of
 from alphago.env.position import Position
+from alphago.mcts.evaluator import HashEvaluator
 
 
 class LeaningEnv(ConnectFourEnv):
@@ -122,3 +123,22 @@ class RingPosition(Position):
     @property
     def contents(self) -> list[int]:
         return [int(stone) for stone in self.batch.states[0].cells]  # type: ignore[attr-defined]
+
+
+class OwnedByBlack(HashEvaluator):
+    """An evaluator that expects every point to become Black's, and likes to pass."""
+
+    makes_forecasts = True
+
+    def evaluate(self, batch, slots, priors, values) -> None:
+        mask = batch.legal_mask(slots, np.empty(priors.shape, np.bool_))
+        priors[:] = mask / mask.sum(axis=1, keepdims=True) * 0.01
+        priors[:, -1] += 0.99
+        values[:] = 0
+
+    def evaluate_forecasts(self, batch, slots, priors, values, forecasts, symmetries=(0,)) -> None:
+        self.evaluate(batch, slots, priors, values)
+        movers = batch.to_play(slots, np.empty(len(slots), np.int8))
+        if forecasts is not None:
+            forecasts[0][:] = 20 * movers
+            forecasts[1][:] = movers[:, None]

@@ -93,6 +93,16 @@ def test_a_game_of_ones_own_without_search(displayed: list[Any], games: list[Not
     wait_for(lambda: len(game.position.moves) == 2)
 
 
+def test_why(displayed: list[Any], games: list[NotebookGame]) -> None:
+    games.append(game := play_in_notebook(GO, even, mode=0, readouts=2))
+    with pytest.raises(ValueError, match="there is no move to explain"):
+        game.why()
+    assert str(game.why("C3")).startswith("C3 ")
+    game._receive({"type": "play", "move": "C3"})
+    wait_for(lambda: len(game.position.moves) == 2)
+    assert game.why().action == game.position.moves[-1]
+
+
 def test_handicap_and_resignation(displayed: list[Any], games: list[NotebookGame]) -> None:
     games.append(game := play(GoEnv(9), even, num_readouts=4, handicap=2))
     wait_for(lambda: len(game.position.moves) == 1)  # White moves first
@@ -131,8 +141,8 @@ def test_wrong_arguments_raise_in_the_cell(displayed: list[Any]) -> None:
 
 def test_the_widget_is_the_pages_own_module(displayed: list[Any], games: list[NotebookGame]) -> None:
     games.append(game := play(GO, even, num_readouts=4))
-    assert str(game.widget._esm) == bundle("board")
-    assert str(game.widget._css) == (STATIC / "board.css").read_text("utf-8")
+    assert str(game.widget._esm) == bundle("app")
+    assert str(game.widget._css).startswith((STATIC / "board.css").read_text("utf-8"))
 
 
 def test_without_anywidget_it_is_played_in_text(displayed: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -156,3 +156,14 @@ def legal_mask(row, out, at):
         for c in range(size):
             store(out, at + r * size + c, (legal >> c) & 1)
     store(out, at + size * size, going and (load(row, layout.PLY) >= load(row, layout.FIRST_PASS) or points == 0))
+
+
+@kernel
+def clear_own_eyes_batch(rows, slots, out):
+    """Clear the flags of the points that are own eyes of each slot's mover, int8 [n, N * N + 1]."""
+    for i in range(slots.shape[0]):
+        row = rows[slots[i]]
+        colour = load(row, layout.TO_PLAY)
+        for action in range(load(row, layout.SIZE) * load(row, layout.SIZE)):
+            if out[i, action] and is_own_eye(row, point_of(row, action), colour):
+                out[i, action] = 0

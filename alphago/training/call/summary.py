@@ -55,7 +55,7 @@ def game_text(config: Mapping[str, Any]) -> str:
 
 
 def network_facts(path: Path) -> dict[str, str]:
-    """Return facts about the network in a file, by name: game, parts, size, input, and the number of training games."""
+    """Return facts about the network in a file, by name: game, parts, input, teacher and training games."""
     try:
         net = load_model(path)
         height, width = net.env.plane_shape
@@ -65,6 +65,8 @@ def network_facts(path: Path) -> dict[str, str]:
         _, description = read_weights(path)
         facts = {"network": f"for {description['env']}, {parts_text(description['net'])}"}
         notes = description["extra"]
+    if "taught_by" in notes:
+        facts["taught by"] = notes["taught_by"]
     if "games" in notes:
         facts["games that trained it"] = notes["games"]
     return facts

@@ -62,8 +62,11 @@ def train_supervised(
     """Train a network to predict the moves and results of given games, and return the best network.
 
     The policy's targets are the moves played or, for records, the records' policies.  The value's targets are the
-    results, from the view of the player about to move.  Score and ownership are trained on games whose final board is
-    scored.  The network is tested on held-out games at intervals; the one with the best move accuracy is saved in the
+    results, from the view of the player about to move, for records mixed with the searches' values (`search_share`).
+    Score and ownership are trained on games whose final board is scored.  In a labelled dataset (`alphago label`), a
+    teacher gives all targets, and the network says that it is taught by it.
+
+    The network is tested on held-out games at intervals; the one with the best move accuracy is saved in the
     folder and returned.
 
     As with `train`, the run has a folder, can be resumed, and is reported, watched and plotted.  `train` can continue
@@ -76,7 +79,8 @@ def train_supervised(
             report says how many games are left out, and why.
         net: a network to continue with, which is trained in place, or its name or path; None for a new one.
         epochs: how often each game is trained on, on average; at least 0.001.  It stands for `num_games`.
-        tower_height, channels: sizes of a new network; None for the sizes of the board's recipe.
+        tower_height, channels: sizes of a new network; None for the sizes of the board's recipe.  With `net`, sizes to
+            which it grows: a new network, which computes the same at first.
         folder: the run's folder; None for a new folder under runs/.  If it holds a run, the run is resumed, and
             settings that the call leaves out keep their values.
         reports: as in `train`.
@@ -114,6 +118,8 @@ class Supervised(TrainingKind[SupervisedSettings, SupervisedRun]):
     def new_plan(self, call: TrainCall) -> Plan[SupervisedSettings]:
         settings = SUPERVISED.make(call.settings).filled(len(self.given.lengths))
         model, notes = new_network(call, recipe_for(call.env).network, settings.seed)
+        if self.given.teacher not in model.taught_by:
+            model.taught_by = " and ".join(filter(None, (model.taught_by, self.given.teacher)))
         learning, seconds = settings.learning, None
         if call.device == "cpu":
             learning, seconds = choose_precision(call.env, model, learning, settings.threads)

@@ -45,7 +45,7 @@ class SupervisedRun(Run):
         **more: Any,
     ) -> None:
         self.given = given
-        given.masked = settings.learning.weights.masked
+        given.prepare(settings.learning.weights.masked, settings.search_share)
         mean = max(1.0, float(given.lengths.mean()))
         about = round(STEPS_AT_ONCE * settings.learning.batch_size / mean)
         self.at_once = max(1, min(settings.games_per_check, len(given.lengths), about))  # games in an iteration

@@ -32,6 +32,13 @@ class SupervisedSettings(AnyRunSettings):
     )
     # Enough to distinguish an accuracy of 47 % from 48 %.
     held_out_positions: int = setting("positions in a test", default=20_000, least=1)
+    search_share: float = setting(
+        "share of a value target that comes from the search, per ply, where records have searches' values",
+        default=0.0,
+        least=0,
+        most=1,
+        shown="share of searches' values in value targets",
+    )
     threads: int = setting(
         "threads that divide each batch among them on a CPU; by default one for each core",
         default=None,

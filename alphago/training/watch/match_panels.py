@@ -7,6 +7,7 @@ from alphago.drawing.axes import SHARE
 from alphago.drawing.curves import Curve, CurvePanel, Dash
 from alphago.training.history import History, Row, number, opponent_name
 from alphago.training.watch.board_panels import board_panels
+from alphago.training.watch.mean_history import banded
 from alphago.training.watch.panels import AXES, STYLES, points, run_colours
 from alphago.training.watch.words import in_words_of
 
@@ -94,7 +95,7 @@ def curves_of(
             # An interval's end that is missing or infinite is replaced by the value, so there is no bar on that side.
             finite = [[v if end is None else end for v, end in zip(values, side, strict=True)] for side in ends]
             low, high = finite or (None, None)
-            yield Curve(at, values, colour, dash, label, low=low, high=high)
+            yield banded(Curve(at, values, colour, dash, label, low=low, high=high), rows, measure.key)
 
 
 def shared_panels(history: History, x: str) -> Iterator[CurvePanel]:

@@ -1,9 +1,9 @@
 """Draw the curves of one or several runs in one figure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from alphago.drawing.axes import SHARE
 from alphago.drawing.curves import Curve, CurvePanel, curves_picture
@@ -13,6 +13,7 @@ from alphago.system.files import user_path
 from alphago.system.validation import checks_keywords, shown
 from alphago.training.history import History, read_history
 from alphago.training.watch.match_panels import match_panels
+from alphago.training.watch.mean_history import banded, mean_history
 from alphago.training.watch.panels import AXES, STYLES, points, run_colours
 from alphago.training.watch.words import in_words_of
 
@@ -57,8 +58,11 @@ TRAINING = (
 )  # fmt: skip
 
 
+Runs = str | Path | Sequence[str | Path] | Mapping[str, Sequence[str | Path]]
+
+
 @checks_keywords()
-def plot(runs: str | Path | Sequence[str | Path], out: str | Path | None = None, x: str = "minutes") -> Svg:
+def plot(runs: Runs, out: str | Path | None = None, x: str = "minutes") -> Svg:
     """Draw the curves of one or several runs in one picture, save it if `out` is given, and return it as SVG.
 
     The panels show the following, if at least one run has measured it:
@@ -68,32 +72,47 @@ def plot(runs: str | Path | Sequence[str | Path], out: str | Path | None = None,
       thick line is a moving average;
     - for a single run: final boards of its newest matches.
 
-    runs: folders of runs, finished or in progress.
+    runs: folders of runs, finished or in progress; or by name the folders of runs that differ in their seeds, of which
+        the mean is drawn, in a band from the least to the greatest, as far as all of them have come.
     out: a file ending in .svg, .png or .pdf; the last two need Pillow.
     x: the x axis: "minutes" of training, minutes of the "processor" (all cores together), "games" or "positions" of
         self-play or, in supervised runs, of the given games.
     Raises ValueError for a run without metrics, an unknown `x` or suffix, OSError for a file that cannot be read or
     written, ImportError without Pillow.
     """
-    for run in (runs,) if not isinstance(runs, (list, tuple)) else runs:
-        if not isinstance(run, (str, PathLike, Sequence)):
-            raise TypeError(f"runs must be the folder of one run or more, got {shown(run)}")
-    folders = [runs] if isinstance(runs, (str, Path)) else list(runs)
-    if not folders:
-        raise ValueError("runs must be the folder of one run or more, got none")
+    groups = groups_of(runs)
     if x not in AXES:
         raise ValueError(f"x must be one of {', '.join(AXES)}, got {x!r}")
     if out is not None:
         check_format(user_path(out))
-    histories = [read_history(folder) for folder in folders]
+    read = {name: [read_history(folder) for folder in folders] for name, folders in groups.items()}
+    histories = [mean_history(name, own, x) if isinstance(runs, Mapping) else own[0] for name, own in read.items()]
     panels = [*match_panels(histories, x), *training_panels(histories, x)]
     if not panels:
-        raise ValueError(f"nothing to draw: no row of {', '.join(map(str, folders))} has {AXES[x][0]!r} and a metric")
-    key = list(zip(names_of(folders), run_colours(len(folders)), strict=True))
+        listed = ", ".join(str(folder) for folders in groups.values() for folder in folders)
+        raise ValueError(f"nothing to draw: no row of {listed} has {AXES[x][0]!r} and a metric")
+    key = list(zip(groups, run_colours(len(groups)), strict=True))
     picture = curves_picture(panels, COLUMNS, in_words_of(histories, AXES[x][2]), key=key)
     if out is not None:
         save_drawing(picture, out)
     return to_svg(picture)
+
+
+def groups_of(runs: Runs) -> dict[str, list[str | Path]]:
+    """Return the folders of `plot`'s runs by the names in its legend.
+
+    Raises TypeError or ValueError if they are no folders.
+    """
+    named: Iterable[tuple[str, Any]] = runs.items() if isinstance(runs, Mapping) else [("", runs)]
+    groups = {name: list(own) if isinstance(own, (list, tuple)) else [own] for name, own in named}
+    for folder in (folder for folders in groups.values() for folder in folders):
+        if not isinstance(folder, (str, PathLike)):
+            raise TypeError(f"runs must be the folder of one run or more, got {shown(folder)}")
+    if not groups or not all(groups.values()):
+        raise ValueError("runs must be the folder of one run or more, got none")
+    if isinstance(runs, Mapping):
+        return groups
+    return dict(zip(names_of(groups[""]), ([folder] for folder in groups[""]), strict=True))
 
 
 def names_of(folders: Sequence[str | Path]) -> list[str]:
@@ -108,8 +127,9 @@ def training_panels(histories: Sequence[History], x: str) -> Iterator[CurvePanel
         curves = []
         for colour, history in zip(run_colours(len(histories)), histories, strict=True):
             for (key, label), dash in zip(keys, STYLES, strict=False):
-                at, values, _ = points(history.metrics, key, x)
+                at, values, rows = points(history.metrics, key, x)
                 if at:
-                    curves.append(Curve(at, values, colour, dash, in_words_of(histories, label)))
+                    curve = Curve(at, values, colour, dash, in_words_of(histories, label))
+                    curves.append(banded(curve, rows, key))
         if curves:
             yield CurvePanel(in_words_of(histories, title), curves, unit)

@@ -1,8 +1,6 @@
 """GTP commands for the end of a game: the score, dead stones, and cleaning up on KGS."""
 
-import numpy as np
-
-from alphago.env.go_position import GoPosition
+from alphago.env.go_count import GoCount, chains, count_of
 from alphago.mcts.analysis_search import Forbidden
 from alphago.ui.gtp.gtp_engine import GtpEngine
 from alphago.ui.gtp.protocol import Command, GtpFailure, argument, check_colour
@@ -23,9 +21,9 @@ class EndingCommands:
         }
 
     def final_score(self, arguments: list[str]) -> str:
-        """Return the Tromp-Taylor score of the current board."""
-        margin = self.engine.game.position.score()
-        return f"B+{margin:g}" if margin > 0 else f"W+{-margin:g}" if margin < 0 else "0"
+        """Return the area score: after two passes without the dead stones, else with all stones on the board."""
+        position = self.engine.game.position
+        return (GoCount(position) if count_of(position) is None else count_of_game(self.engine)).result
 
     def final_status_list(self, arguments: list[str]) -> str:
         """Return the stones with the status that is asked for, one chain per line.
@@ -36,16 +34,16 @@ class EndingCommands:
         status = argument(arguments, 0).lower()
         if status not in STATUSES:
             raise GtpFailure(f"the status must be one of {', '.join(STATUSES)}, got {status}")
-        dead, every = self.dead_chains(), chains(self.engine.game.position.board)
-        chosen = {"dead": dead, "alive": [chain for chain in every if chain not in dead], "seki": []}[status]
+        dead, every = count_of_game(self.engine).dead, chains(self.engine.game.position.board)
+        chosen = [chain for chain in every if status == ("dead" if chain[0] in dead else "alive")]
         return "\n".join(" ".join(map(self.engine.game.env.to_text, chain)) for chain in chosen)
 
     def genmove_cleanup(self, arguments: list[str]) -> str:
         """Play a move, but do not pass while dead stones of the other side are on the board, as kgsGtp requires."""
         colour = check_colour(argument(arguments, 0))
         game = self.engine.game
-        board = game.position.board.ravel()
-        others = any(board[chain[0]] == -colour for chain in self.dead_chains())
+        count, board = count_of_game(self.engine), game.position.board.ravel()
+        others = any(board[point] == -colour for point in count.dead)
         position = game.ready(colour)
         rules = [Forbidden(colour, frozenset([game.env.pass_action]))] if others else []
         stay = others and bool(position.legal_mask[:-1].any())
@@ -56,41 +54,12 @@ class EndingCommands:
         self.engine.pondering = False
         return ""
 
-    def dead_chains(self) -> list[list[int]]:
-        """Return the chains that the network considers dead; [] if it forecasts no ownership."""
-        position = self.engine.game.position
-        owners = self.ownership(position)
-        if owners is None:
-            return []
-        board = position.board.ravel()
-        return [chain for chain in chains(position.board) if owners[chain].mean() * board[chain[0]] < 0]
 
-    def ownership(self, position: GoPosition) -> np.ndarray | None:
-        """Return the expected owners, float32 [N * N], 1 for Black's points, -1 for White's; None without forecasts."""
-        engine = self.engine
-        if engine.at_random:
-            return None
-        ready = engine.game.ready(position.to_play)
-        owners = engine.look(ready).ownership
-        return None if owners is None else owners[0].ravel() * ready.to_play
-
-
-def chains(board: np.ndarray) -> list[list[int]]:
-    """Return the chains of a board [N, N] of 1, -1 and 0, each as a sorted list of points."""
-    size, stones, seen = len(board), board.ravel(), set()
-    found = []
-    for start in np.flatnonzero(stones).tolist():
-        if start in seen:
-            continue
-        chain, waiting = {start}, [start]
-        while waiting:
-            point = waiting.pop()
-            row, column = divmod(point, size)
-            for beside in ((row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)):
-                other = beside[0] * size + beside[1]
-                if min(beside) >= 0 and max(beside) < size and stones[other] == stones[start] and other not in chain:
-                    chain.add(other)
-                    waiting.append(other)
-        seen |= chain
-        found.append(sorted(chain))
-    return found
+def count_of_game(engine: GtpEngine) -> GoCount:
+    """Return the count of the board without the stones that the engine's network considers dead."""
+    position = engine.game.position
+    if engine.at_random:
+        return GoCount(position)
+    ready = engine.game.ready(position.to_play)
+    owners = engine.look(ready).as_black().raw_ownership
+    return GoCount(position).proposed(None if owners is None else owners[0])

@@ -5,11 +5,14 @@ from pathlib import Path
 
 import numpy as np
 
+from alphago.env.go_count import count_of
 from alphago.env.go_rules import read_rules
 from alphago.env.position import IllegalMove
 from alphago.records.sgf import SgfGame, format_sgf, salvage_sgf
 from alphago.records.sgf.faults import FATAL, HANDICAP, SET_UP, TOLD
+from alphago.records.sgf.variations import Additions, with_additions
 from alphago.system.files import check_regular, os_error_text, user_path, write_atomic
+from alphago.ui.gtp.ending_commands import count_of_game
 from alphago.ui.gtp.gtp_engine import GtpEngine, print_message
 from alphago.ui.gtp.gtp_game import GtpGame
 from alphago.ui.gtp.protocol import Command, GtpFailure, argument, integer
@@ -58,13 +61,11 @@ class FileCommands:
         loaded, start = GtpGame(env, usual if game.komi is None else game.komi), game.position(ply=0)
         black, white = (np.flatnonzero(start.board.ravel() == sign).tolist() for sign in (1, -1))
         loaded.set_up(black, white, start.to_play)
-        colour = start.to_play
-        for action in moves:
+        for colour, action in zip(game.movers, moves, strict=False):
             try:
                 loaded.play(colour, action)
             except IllegalMove as error:
                 raise GtpFailure(f"cannot load file: {error}") from None
-            colour = -colour
         return loaded
 
     def print(self, arguments: list[str]) -> str:
@@ -75,7 +76,12 @@ class FileCommands:
         position = self.engine.game.position
         setup = {name: value for name, value in position.setup.items() if name in ("black", "white", "to_play")}
         try:
-            text = format_sgf(SgfGame.in_game(position.env, position.moves, komi=position.komi, setup=setup))
+            count = None if count_of(position) is None else count_of_game(self.engine)
+            result = "" if count is None else count.result
+            game = SgfGame.in_game(
+                position.env, position.moves, movers=position.movers, komi=position.komi, setup=setup, result=result
+            )
+            text = with_additions(format_sgf(game), game, Additions(territory=count.territory() if count else {}))
             if not arguments or arguments[0] == "-":
                 return text.decode()
             path = user_path(arguments[0])

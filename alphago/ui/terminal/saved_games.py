@@ -1,14 +1,16 @@
 """Save and load games at the terminal: SGF for Go, records (.npz) for other games."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from alphago.env.game import GameEnv
 from alphago.env.games import require_go
+from alphago.env.go_count import GoCount
 from alphago.env.position import Position
 from alphago.records.record import GameRecord, load_records, records_to_bytes
 from alphago.records.sgf import SgfGame, format_sgf, salvage_sgf
 from alphago.records.sgf.faults import TOLD
+from alphago.records.sgf.variations import Additions, with_additions
 from alphago.system.files import explain_os_error, write_atomic
 from alphago.ui.terminal.screen import Screen
 
@@ -24,7 +26,7 @@ class GameFiles:
         self.screen = screen
         self.own: set[Path] = set()
 
-    def save(self, name: str, record: GameRecord, over: bool, players: tuple[str, str], replace: bool) -> Path:
+    def save(self, name: str, game: "GameToSave", replace: bool) -> Path:
         """Write the game as `save_game` does, count the file as the game's own, and return the path.
 
         name: as typed. replace: if True, do not ask before a file that is not the game's own is replaced.
@@ -34,7 +36,7 @@ class GameFiles:
         check_kind(path, self.env)
         if not replace and path.exists() and path.resolve() not in self.own:
             self.expect_consent(path)
-        save_game(path, self.env, record, over, players)
+        save_game(path, self.env, game)
         self.own.add(path.resolve())
         return path
 
@@ -60,21 +62,38 @@ class GameFiles:
         return positions
 
 
-def save_game(path: Path, env: GameEnv, record: GameRecord, over: bool, players: tuple[str, str]) -> None:
-    """Write a game atomically, replacing an existing file.
+class GameToSave(NamedTuple):
+    """What a file gets of a game.
 
     over: whether the game has ended; the SGF file of an unfinished game has no result.
     players: names of Black and White.
+    counted: the count of a finished game whose dead stones were agreed; its file has this result, and the territory.
+    """
+
+    record: GameRecord
+    over: bool = True
+    players: tuple[str, str] = ("", "")
+    counted: GoCount | None = None
+
+    def sgf(self, env: GameEnv) -> bytes:
+        """Return the game, which was played in `env`, as SGF."""
+        result: dict[str, Any] = {} if self.over else {"result": ""}
+        if self.counted is not None:
+            result = {"result": self.counted.result}
+        game = SgfGame.from_record(self.record, env, players=self.players, **result)
+        territory = {} if self.counted is None else self.counted.territory()
+        return with_additions(format_sgf(game), game, Additions(territory=territory))
+
+
+def save_game(path: Path, env: GameEnv, game: GameToSave) -> None:
+    """Write a game atomically, replacing an existing file.
+
     Raises ValueError for a suffix as in `check_kind`, OSError if the file cannot be written.
     """
     check_kind(path, env)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {path.parent}")
-    if env.has_sgf:
-        result: dict[str, Any] = {} if over else {"result": ""}
-        data = format_sgf(SgfGame.from_record(record, env, players=players, **result))
-    else:
-        data = records_to_bytes([record])
+    data = game.sgf(env) if env.has_sgf else records_to_bytes([game.record])
     with explain_os_error(f"{path} cannot be written"):
         write_atomic(path, data)
 
@@ -90,8 +109,8 @@ def load_game(path: Path, env: GameEnv, faults: list[str] | None = None) -> list
         game: Any = first_game(path, env, faults) if env.has_sgf else only_record(path)
     try:
         positions: list[Position] = [game.position(env, 0)]
-        for action in game.moves:
-            positions.append(positions[-1].play(action))
+        for mover, action in zip(game.movers, game.moves, strict=True):
+            positions.append(positions[-1].give_turn(int(mover)).play(action))
     except (TypeError, ValueError, IndexError) as error:  # set-up or moves of another game
         raise ValueError(f"{path} must hold a game of {env}: {error}") from None
     return positions

@@ -10,15 +10,17 @@ import numpy as np
 
 from alphago.env.board import result_text
 from alphago.env.game import GameEnv, check_env
+from alphago.env.go_count import GoCount
 from alphago.env.position import IllegalMove, Position
 from alphago.mcts.player import MCTSPlayer
 from alphago.system.notebook import notebook_shell
 from alphago.system.validation import checks_keywords, keywords_of, near_names
-from alphago.ui.terminal.estimate import estimate
+from alphago.ui.terminal.estimate import draw_count, estimate, propose_count
 from alphago.ui.terminal.line_editing import line_editing
-from alphago.ui.terminal.saved_games import GameFiles
+from alphago.ui.terminal.saved_games import GameFiles, GameToSave
 from alphago.ui.terminal.screen import Read, Screen, Write
 from alphago.ui.thinker import MoveLimit, Thinker
+from alphago.ui.why.explain import explain
 
 if TYPE_CHECKING:
     from alphago.ui.notebook_game import NotebookGame
@@ -27,15 +29,20 @@ HELP = """\
   {move:11} a move, written like this one{passes}
   undo        take back your last move and what followed it
   hint        what the engine would play in your place
+  why         why your last move was good or bad; why {move}: the same for a move now
   score       who would win if the game ended here, and what the network expects
   save FILE   save the game so far{kind}
   save! FILE  the same, replacing a file that is not of this game
   load FILE   continue a saved game
   resign      resign
+  alive       when stones are counted: no stone is dead
   quit        leave without a result; also exit or q
   help        this list"""
 WITH_FILE = ("save", "save!", "load")  # commands that take a file name
 ALIASES = {"exit": "quit", "q": "quit"}
+ARGUMENTS = (*WITH_FILE, "why")  # commands that take an argument
+COUNTED = "X and O are alive; x and o are dead; b and w are further points of Black and White."
+COUNT_PROMPT = "A point turns its group dead or alive, `alive` counts all stones as alive, Enter agrees: "
 SHOWN_PLIES = 6  # plies of the expected line of play that are shown
 
 
@@ -59,7 +66,7 @@ def play(
     `alphago.ui.notebook_game.NotebookGame`, whose `position` is always the current one.
 
     nn: as in `MCTSPlayer`.  A network resigns below the value that its run has measured
-        (`NeuralNet.resign_threshold`), in games that began on the empty board; other engines never resign.
+        (`NeuralNet.resign_threshold`), in games such as it was measured in; other engines never resign.
         None for an untrained network of `tower_height` blocks, which plays badly.
     tower_height: blocks of the untrained network; if a network is given, None or that network's number of blocks.
     num_readouts: simulations for every move of the engine and every hint; 0 plays the network's most probable
@@ -154,15 +161,18 @@ class TerminalGame:
         self.left = False  # whether the person has left
         self.resigned = False
         self.announced = False  # whether the result was announced
+        self.count: GoCount | None = None  # of a game that ended by two passes
         self.files = GameFiles(player.env, screen)
         self.commands: dict[str, Callable[[str], None]] = {
             "undo": self.undo,
             "hint": self.hint,
+            "why": self.why,
             "score": self.score,
             "save": self.save,
             "save!": partial(self.save, replace=True),
             "load": self.load,
             "resign": lambda _: self.resign(self.human),
+            "alive": self.count_all_as_alive,
             "quit": self.quit,
             "help": self.help,
         }
@@ -207,24 +217,50 @@ class TerminalGame:
         text = self.screen.read(prompt).strip()
         name, _, argument = text.partition(" ")
         name = ALIASES.get(name.lower(), name.lower())
-        if name in self.commands and (not argument or name in WITH_FILE):
+        if name in self.commands and (not argument or name in ARGUMENTS):
             self.commands[name](argument.strip())
         elif text:
             self.try_move(text)
         return bool(text)
 
     def after_game(self) -> None:
-        """Announce the result, once, and read a command."""
+        """Agree on the dead stones, announce the result, once, and read a command."""
+        if self.count is None and not self.resigned:
+            self.recount(propose_count(self.player.network, self.position))
+        if self.counting:
+            if not self.human_turn(COUNT_PROMPT):
+                self.announce_result()
+            return
         if not self.announced:
             self.announce_result()
-            self.announced = True
         if not self.human_turn("The game is over (save FILE, undo, or Enter to leave): "):
             self.left = True
 
+    @property
+    def counting(self) -> bool:
+        """Whether the dead stones of a finished game are not agreed yet."""
+        return self.count is not None and not self.announced
+
+    def recount(self, count: GoCount | None) -> None:
+        """Show another count of the finished game; None if it is not counted so."""
+        self.count = count
+        if count is not None:
+            self.screen.draw(draw_count(count))
+            self.say(f"{COUNTED}\n{count}.")
+
+    def count_all_as_alive(self, _: str) -> None:
+        if self.count is None or not self.counting:
+            self.say("There is nothing to count: two passes end the game.")
+        else:
+            self.recount(GoCount(self.count.position))
+
     def try_move(self, text: str) -> None:
-        """Play a typed move, or say why it cannot be played."""
+        """Play a typed move, or say why it cannot be played; when stones are counted, turn a group dead or alive."""
         try:
             action = self.position.env.from_text(text)
+            if self.count is not None and self.counting:
+                self.recount(self.count.toggled(action))
+                return
             if self.resigned:
                 self.say("the game is over by resignation.")
             else:
@@ -288,6 +324,20 @@ class TerminalGame:
             f"Best line: {thought.line}."
         )
 
+    def why(self, move: str) -> None:
+        """Explain the person's last move, or a move in the position on the board."""
+        own = [i for i, position in enumerate(self.positions[:-1]) if position.to_play == self.human]
+        if not move and not own:
+            self.say("You have not moved yet: there is no move to explain.")
+            return
+        begin = self.position if move else self.positions[own[-1]]
+        try:
+            action = begin.check_action(move or self.positions[own[-1] + 1].moves[-1])
+        except IllegalMove as error:
+            self.say(f"{error}.")
+            return
+        self.say(str(explain(begin, action, self.player.network)))
+
     def undo(self, _: str) -> None:
         """Go back to the person's last turn; a resignation is undone too."""
         before = [i for i, position in enumerate(self.positions[:-1]) if position.to_play == self.human]
@@ -303,6 +353,7 @@ class TerminalGame:
         self.player.initialize_game(positions[-1])
         self.positions = positions
         self.resigned = self.announced = False
+        self.count = None
         self.draw()
 
     def help(self, _: str) -> None:
@@ -333,7 +384,8 @@ class TerminalGame:
         """
         names = ("you", "alphago") if self.human > 0 else ("alphago", "you")
         try:
-            path = self.files.save(name, self.player.game_record(), self.over, names, replace)
+            game = GameToSave(self.player.game_record(), self.over, names, self.count)
+            path = self.files.save(name, game, replace)
         except (ValueError, OSError) as reason:
             self.say(f"Not saved: {reason}.")
         else:
@@ -358,11 +410,16 @@ class TerminalGame:
 
     def quit(self, _: str = "") -> None:
         self.left = True
+        if self.counting:
+            self.announce_result()
         if not self.over:
             self.say(f"You left the game after {len(self.position.moves)} moves.")
 
     def announce_result(self) -> None:
+        self.announced = True
         result, text = self.player.result, self.player.result_string
+        if self.count is not None:
+            result, text = float(np.sign(self.count.margin)), result_text(self.count.margin)
         if result == 0:
             self.say(f"{text}: nobody wins.")
         else:

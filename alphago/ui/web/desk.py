@@ -6,13 +6,15 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from alphago.env.game import GameEnv
+from alphago.env.go_count import count_of
+from alphago.env.position import Position
 from alphago.mcts.player import USUAL_LEAVES
 from alphago.ui.thinker import MoveLimit, Thinker
-from alphago.ui.web.engines import Engines, SharedEngine
+from alphago.ui.web.engines import PLAYOUTS, Engines, SharedEngine
 from alphago.ui.web.game_tree import GameTree
 from alphago.ui.web.limits import Strength, most_readouts
 from alphago.ui.web.new_game import link_of
-from alphago.ui.web.views import game_view, position_view, result_view
+from alphago.ui.web.views import count_view, game_view, position_view, result_view
 from alphago.ui.web.wire import (
     EvaluationView,
     Message,
@@ -148,7 +150,7 @@ class Desk:
         """Send what may have changed: the board, the new nodes, who plays, how strong, and what is going on."""
         tree = self.tree
         position, loser = tree.position, tree.loser()
-        over = tree.is_over()
+        over, count = tree.is_over(), tree.counts.get(tree.current)
         new = range(self.known, len(tree.nodes))
         self.send(
             StateMessage(
@@ -157,7 +159,8 @@ class Desk:
                 line=tree.line(),
                 view=position_view(position),
                 over=over,
-                result=result_view(position, loser) if over else None,
+                result=result_view(position, loser, count) if over else None,
+                count=None if count is None or loser else count_view(count),
                 added=[self.node_view(number) for number in new],
                 evaluations=[self.evaluation(number) for number in new if tree.nodes[number].win_rate is not None],
                 players=[self.players[1], self.players[-1]],
@@ -200,10 +203,15 @@ class Desk:
         self.job = None
 
     def wake(self) -> None:
-        """Start the engine's next job: a move if it is the engine's turn, else see `look`; tell the page."""
+        """Start the engine's next job: a move if it is the engine's turn, the count of a finished game, or see `look`.
+
+        Tells the page.
+        """
         self.stop()
         tree = self.tree
-        if not tree.is_over() and self.players[tree.position.to_play] == ENGINE:
+        if tree.is_over():
+            self.begin_count()
+        elif self.players[tree.position.to_play] == ENGINE:
             self.job = self.move_job()
         else:
             self.look()
@@ -218,6 +226,18 @@ class Desk:
         readouts = most_readouts(self.tree.env) if self.analysing else 0
         self.job = DeskJob("analyse", [self.tree.current], MoveLimit(readouts))
 
+    def begin_count(self) -> None:
+        """Start to look for the dead stones of the game on the board if it has just ended by two passes.
+
+        The network alone says what is dead: in a search, passes would end the game with all stones alive.
+        """
+        tree = self.tree
+        if tree.loser() or tree.current in tree.counts or (count := count_of(tree.position)) is None:
+            return
+        tree.counts[tree.current] = count
+        if self.strength.network != PLAYOUTS and count.position.board.any():
+            self.job = DeskJob("count", [tree.current], MoveLimit(0))
+
     def move_job(self) -> DeskJob:
         """Return the job to choose a move at the position on the board."""
         most = most_readouts(self.tree.env)
@@ -229,14 +249,20 @@ class Desk:
         engine = self.engine_used if job.done and self.engine_used else self.engine()
         if self.thinker is None or engine is not self.engine_used:
             self.thinker, self.engine_used = Thinker(engine.new_player(), wave=USUAL_LEAVES), engine
-        self.thinker.follow(self.tree.position_at(job.node))
+        self.thinker.follow(self.searched(job))
         return self.thinker
+
+    def searched(self, job: DeskJob) -> Position:
+        """Return the position that a job searches: the node's, or for a count the one before the last two passes."""
+        if job.purpose == "count":
+            return self.tree.counts[job.node].before
+        return self.tree.position_at(job.node)
 
     def go_on(self) -> None:
         """Work on the present job for about SLICE_SECONDS."""
         job = self.job
         assert job is not None
-        if self.tree.position_at(job.node).is_over:
+        if self.searched(job).is_over:
             self._finish_position(job)
             return
         thinker, engine = self.thinker_at(job), self.engine_used
@@ -253,7 +279,7 @@ class Desk:
                 job.done += thinker.work(left, SLICE_SECONDS)
             left = job.left()
         due = time.monotonic() - job.reported > REPORT_SECONDS and thinker.seconds >= job.next_report
-        if left <= 0 or due:
+        if (left <= 0 or due) and job.purpose != "count":
             self._report(job, thinker)
         if left <= 0:
             self._finish_position(job, thinker)
@@ -288,6 +314,12 @@ class Desk:
                 self.resign(self.tree.position.to_play)
             else:
                 self._play(thinker.best())
+        elif job.purpose == "count" and thinker is not None:
+            owners = thinker.player.analysis().as_black().raw_ownership
+            count = self.tree.counts[job.node]
+            self.tree.counts[job.node] = count.proposed(None if owners is None else owners[0])
+            self.stop()
+            self.tell_state()
         elif job.purpose == "review" and len(job.nodes) > 1:
             job.next_position()
         else:

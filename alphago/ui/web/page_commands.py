@@ -1,17 +1,20 @@
 """What a page may ask for: one function for each type of message."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from alphago.env.game import PLAYER_NAMES
+from alphago.env.go_count import GoCount
 from alphago.env.position import IllegalMove
 from alphago.system.validation import check_int, shown
-from alphago.ui.thinker import MoveLimit
+from alphago.ui.thinker import MoveLimit, position_in
 from alphago.ui.web.desk import ENGINE, HUMAN, PLAYERS, Desk, DeskJob
 from alphago.ui.web.game_tree import MOST_NODES, GameTree
 from alphago.ui.web.limits import MOST_MESSAGE, most_readouts
 from alphago.ui.web.new_game import game_of, open_link, start_of
 from alphago.ui.web.saved import open_file, save_file
-from alphago.ui.web.wire import Message
+from alphago.ui.web.wire import Message, why_message
+from alphago.ui.why.explain import explain
 
 
 def hello(desk: Desk, message: Message) -> None:
@@ -20,10 +23,10 @@ def hello(desk: Desk, message: Message) -> None:
         tree = open_link(message["link"], desk.bases)
         desk.players = {1: HUMAN, -1: HUMAN}
         desk.set_game(tree)
-        desk.look()
+        desk.wake()
     else:
         desk.tell_game()
-    desk.tell_state()
+        desk.tell_state()
 
 
 def new_game(desk: Desk, message: Message) -> None:
@@ -82,6 +85,32 @@ def resign(desk: Desk, message: Message) -> None:
     mover = desk.tree.position.to_play
     humans = [side for side in (mover, -mover) if desk.players[side] == HUMAN]
     desk.resign(humans[0] if humans else mover)
+
+
+def dead(desk: Desk, message: Message) -> None:
+    """Turn the group at the message's `point` from alive to dead, or back, in the count of a finished game."""
+    point = check_int("point", message.get("point"), 0)
+    recount(desk, counted(desk).toggled(point))
+
+
+def all_alive(desk: Desk, message: Message) -> None:
+    """Count all stones on the board as alive."""
+    recount(desk, replace(counted(desk), dead=frozenset()))
+
+
+def counted(desk: Desk) -> GoCount:
+    """Return the count of the position on the board; raise ValueError if its stones are not counted."""
+    count = desk.tree.counts.get(desk.tree.current)
+    if count is None or desk.tree.loser():
+        raise ValueError("stones are counted after a game of Go that ended by two passes")
+    return count
+
+
+def recount(desk: Desk, count: GoCount) -> None:
+    """Change the count of the position on the board, and end a search for its dead stones."""
+    desk.stop()
+    desk.tree.counts[desk.tree.current] = count
+    desk.tell_state()
 
 
 def undo(desk: Desk, message: Message) -> None:
@@ -201,6 +230,27 @@ def toggle(desk: Desk, message: Message) -> None:
     study(desk, wishes)
 
 
+def why(desk: Desk, message: Message) -> None:
+    """Say why the message's move is good or bad on the board; without a move, the one that led to the board."""
+    tree, move = desk.tree, message.get("move")
+    node = tree.current if move is not None else tree.nodes[tree.current].parent
+    if node < 0:
+        raise ValueError("there is no move to explain")
+    if move is None:
+        move = tree.nodes[tree.current].action
+    if not isinstance(move, (int, str)) or isinstance(move, bool):
+        raise ValueError(f"move must be an action or a written move, got {shown(move)}")
+    engine = desk.engine()
+    position = position_in(engine.env, tree.position_at(node))
+    try:
+        action = position.check_action(move)
+    except IllegalMove as error:
+        raise ValueError(error.sentence) from None
+    with engine.turns:
+        told = explain(position, action, engine.evaluator, threads=1)
+    desk.send(why_message(node, told))
+
+
 def review(desk: Desk, message: Message) -> None:
     """Search every position of the current line that has fewer than `readouts` visits, for the page's graph."""
     readouts = check_int("readouts", message.get("readouts", 1), 1, most_readouts(desk.tree.env))
@@ -253,6 +303,8 @@ COMMANDS: dict[str, Callable[[Desk, Message], None]] = {
     "players": set_players,
     "play": play,
     "resign": resign,
+    "dead": dead,
+    "all-alive": all_alive,
     "undo": undo,
     "redo": redo,
     "go": go_to,
@@ -262,6 +314,7 @@ COMMANDS: dict[str, Callable[[Desk, Message], None]] = {
     "move": move_now,
     "study": study,
     "toggle": toggle,
+    "why": why,
     "review": review,
     "stop": stop,
     "save": save,

@@ -16,7 +16,7 @@ from alphago.records.sgf.game_line import SIGNS
 from alphago.records.sgf.grammar import Node as Properties
 from alphago.records.sgf.grammar import escape_text, format_tree, plain_text, trees
 from alphago.records.sgf.values import read_point
-from alphago.records.sgf.writing import komi_text, point_text, stone_properties
+from alphago.records.sgf.writing import komi_text, point_properties, point_text, stone_properties
 from alphago.system.validation import shown
 from alphago.ui.web.game_tree import GameTree, Node
 from alphago.ui.web.new_game import link_of, open_link, usual_game
@@ -72,17 +72,19 @@ def head_of(tree: GameTree, players: Mapping[int, str]) -> Properties:
 def result_of(tree: GameTree) -> str:
     """Return the result at the end of the current line, as SGF writes it; "" if the game is not over there."""
     last = tree.line()[-1]
-    position, loser = tree.position_at(last), tree.resigned.get(last, 0)
+    position, loser, count = tree.position_at(last), tree.resigned.get(last, 0), tree.counts.get(last)
     if not loser and not position.is_over:
         return ""
-    short = str(result_view(position, loser)["short"])
+    short = str(result_view(position, loser, count)["short"])
     return "0" if short == "draw" else short
 
 
 def node_properties(tree: GameTree, number: int) -> Properties:
-    """Return the SGF properties of a node: its move, comment and analysis."""
+    """Return the SGF properties of a node: its move, comment and analysis, and the territory of a counted game."""
     node, env = tree.nodes[number], require_go(tree.env, "SGF files")
-    return {PLAYER_NAMES[node.mover][0]: [point_text(env, node.action)], **analysis_properties(tree, node)}
+    move = {PLAYER_NAMES[node.mover][0]: [point_text(env, node.action)]}
+    territory = tree.counts[number].territory() if number in tree.counts else {}
+    return move | analysis_properties(tree, node) | point_properties(env, territory)
 
 
 def analysis_properties(tree: GameTree, node: Node) -> Properties:
@@ -181,7 +183,7 @@ def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[in
 def follow(tree: GameTree, env: GoEnv, properties: Properties) -> None:
     """Play the move of a file's node on the board of the tree, and read the node's analysis.
 
-    If the other colour is to move, it passes first. Raises IllegalMove for an illegal move.
+    If the other colour is to move, its turn is skipped. Raises IllegalMove for an illegal move.
     """
     for letter, colour in SIGNS.items():
         if not properties.get(letter):
@@ -191,9 +193,7 @@ def follow(tree: GameTree, env: GoEnv, properties: Properties) -> None:
             if action == env.pass_action:
                 continue
             raise IllegalMove(env.to_text(action), "the game is over", tree.position)
-        if colour != tree.position.to_play:
-            tree.play(env.pass_action)
-        tree.play(action)
+        tree.play(action, colour)
         read_analysis(tree.nodes[tree.current], properties)
 
 

@@ -7,8 +7,9 @@ import numpy as np
 
 from alphago.env.board import result_text
 from alphago.env.game import PLAYER_NAMES, GameEnv
+from alphago.env.go_count import GoCount
 from alphago.env.position import Position
-from alphago.ui.web.wire import ResultView
+from alphago.ui.web.wire import CountView, ResultView
 
 SIGNS = {0: ".", 1: "X", -1: "O"}
 
@@ -63,18 +64,30 @@ def drawing(position: Position) -> str:
     return "\n".join([*rows, f"move {len(position.moves)}: {mover} to play; X is {mover}"])
 
 
-def result_view(position: Position, loser: int) -> ResultView:
+def count_view(count: GoCount) -> CountView:
+    """Return a count for the page."""
+    return {
+        "text": str(count),
+        "points": count.areas,
+        "bonuses": count.bonuses,
+        "owners": "".join(SIGNS[owner] for owner in count.owners.ravel().tolist()),
+        "dead": sorted(count.dead),
+    }
+
+
+def result_view(position: Position, loser: int, count: GoCount | None = None) -> ResultView:
     """Return how a game ended.
 
     loser: who gave up, +1 or -1; 0 if the rules ended the game.
+    count: of its last position, if its stones are counted.
     """
     side = position.env.board_view.side
     if loser:
         short = f"{PLAYER_NAMES[-loser][0]}+R"
         return {"text": f"{side(-loser)} wins by resignation", "winner": -loser, "short": short}
-    winner = int(position.result)
+    margin = position.score() if count is None else count.margin
+    winner = int(position.result if count is None else np.sign(margin))
     if not winner:
         return {"text": "A draw", "winner": 0, "short": "draw"}
-    margin = position.score()
     by = f" by {abs(margin):g}" if abs(margin) != 1 or position.env.has_ownership else ""
     return {"text": f"{side(winner)} wins{by}", "winner": winner, "short": result_text(margin)}

@@ -8,13 +8,15 @@ import numpy as np
 
 from alphago.mcts.analysis_result import Analysis, MoveAnalysis
 from alphago.system.validation import shown
+from alphago.ui.why.explain import Explanation
 
 MOST_MOVES = 40  # of an analysis
 SMALL_PRIOR = 0.005  # moves without visits are sent from this prior on
 
 Message = Mapping[str, Any]  # of either side; its "type" says which one
 
-Purpose = Literal["move", "analyse", "review"]  # search and play; search until told to stop; search a whole line
+# Search and play; search until told to stop; search a whole line; find the dead stones of a finished game.
+Purpose = Literal["move", "analyse", "review", "count"]
 
 
 class MoveView(TypedDict):
@@ -73,11 +75,26 @@ class ResultView(TypedDict):
     short: str
 
 
+class CountView(TypedDict):
+    """The count of a game that ended by two passes.
+
+    text: such as "B 41 + 0, W 33 + 7.5: B+0.5". points, bonuses: Black's and White's.
+    owners: "X" for Black's points, "O" for White's, "." for neither's, by cell. dead: the cells of dead stones.
+    """
+
+    text: str
+    points: tuple[int, int]
+    bonuses: tuple[float, float]
+    owners: str
+    dead: list[int]
+
+
 class StateMessage(TypedDict):
     """What may have changed: the board, the new nodes, who plays, how strong, and what is going on.
 
     node: the one on the board. line: the numbers of the current line's nodes. view: its position, see
-    `alphago.ui.web.views`. added, evaluations: of nodes that the page has not been told of.
+    `alphago.ui.web.views`. count: None unless the stones are counted; a click then turns a group dead or alive.
+    added, evaluations: of nodes that the page has not been told of.
     players: Black's, White's. strength: see `Strength`. busy: what the engine is doing; "" for nothing.
     link: restores the position.
     """
@@ -88,6 +105,7 @@ class StateMessage(TypedDict):
     view: dict[str, Any]
     over: bool
     result: ResultView | None
+    count: CountView | None
     added: list[NodeView]
     evaluations: list[EvaluationView]
     players: list[str]
@@ -126,11 +144,53 @@ class NoticeMessage(TypedDict):
     text: str
 
 
+class WhyMessage(TypedDict):
+    """Why a move is good or bad.
+
+    node: the position before it. move, best: it, and the best move there. points, rate: what it loses against the best
+    one, for its player; points are None if the network does not forecast them. sentences: the facts, in order.
+    """
+
+    type: Literal["why"]
+    node: int
+    move: int
+    best: int
+    points: float | None
+    rate: float
+    sentences: list[str]
+
+
+class HeadlineView(TypedDict):
+    """The first question about a run.
+
+    strength: the latest result against its hardest opponent; "" before any match. progress: how far it is.
+    share: of its games or its time, 0 .. 1.
+    """
+
+    strength: str
+    progress: str
+    share: float
+
+
 def check_message(message: Any) -> Message:
     """Return a message of the page if it is an object with a type; raise ValueError otherwise."""
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):
         raise ValueError(f"a message must be an object with a type, got {shown(message)}")
     return message
+
+
+def why_message(node: int, told: Explanation) -> WhyMessage:
+    """Return an explanation for the page; node: the position before the move."""
+    loss = told.loss
+    return {
+        "type": "why",
+        "node": node,
+        "move": told.action,
+        "best": loss.best,
+        "points": round_known(loss.points, 1),
+        "rate": round(loss.rate, 4),
+        "sentences": told.sentences,
+    }
 
 
 def analysis_view(analysis: Analysis) -> AnalysisView:

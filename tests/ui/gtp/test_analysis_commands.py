@@ -15,6 +15,7 @@ from alphago.ui.gtp.game_commands import GoEngine
 from alphago.ui.katago import seen_by
 from tests.diagrams import draw
 from tests.ui.gtp.engine import Controller, ask, engine, prefers
+from tests.ui.own_games import OwnedByBlack
 
 
 @pytest.fixture(scope="module")
@@ -426,6 +427,15 @@ class TestEnding:
         assert ask(gtp, "final_status_list alive", "final_status_list seki") == ["A2 A1", ""]
         assert ask(gtp, "final_status_list lost") == ["? the status must be one of alive, dead, seki, got lost"]
 
+    def test_the_score_after_two_passes(self) -> None:
+        """The dead stones are off the board then, in `final_score` and in the file, and stay while the game goes on."""
+        gtp = GoEngine(GoEnv(5), OwnedByBlack(), 4, device="cpu")
+        ask(gtp, "play b A1", "play w C3")
+        assert ask(gtp, "final_score", "play b pass", "play w pass", "final_score") == ["W+7.5", "", "", "B+17.5"]
+        (text,) = ask(gtp, "printsgf")
+        assert "RE[B+17.5]" in text
+        assert "TW" not in text
+
     def test_cleaning_up_does_not_pass(self) -> None:
         """After two passes Black still takes what is dead, as kgsGtp asks."""
         gtp = GoEngine(GoEnv(5), OwnedByBlack(), 0, komi=0.5, device="cpu")
@@ -439,25 +449,6 @@ class TestEnding:
         gtp = engine()
         ask(gtp, "play b A1", "play w C3")
         assert ask(gtp, "final_status_list dead", "final_status_list alive") == ["", "C3\nA1"]
-
-
-class OwnedByBlack(HashEvaluator):
-    """An evaluator that expects every point to become Black's, and likes to pass."""
-
-    makes_forecasts = True
-
-    def evaluate(self, batch, slots, priors, values) -> None:
-        mask = batch.legal_mask(slots, np.empty(priors.shape, np.bool_))
-        priors[:] = mask / mask.sum(axis=1, keepdims=True) * 0.01
-        priors[:, -1] += 0.99
-        values[:] = 0
-
-    def evaluate_forecasts(self, batch, slots, priors, values, forecasts, symmetries=(0,)) -> None:
-        self.evaluate(batch, slots, priors, values)
-        movers = batch.to_play(slots, np.empty(len(slots), np.int8))
-        if forecasts is not None:
-            forecasts[0][:] = 20 * movers
-            forecasts[1][:] = movers[:, None]
 
 
 class TestTime:

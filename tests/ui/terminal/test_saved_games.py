@@ -7,13 +7,14 @@ import pytest
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.env.go_count import count_of
 from alphago.env.position import Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.player import MCTSPlayer
 from alphago.records.record import RecordBuilder, save_records
 from alphago.records.sgf import read_sgf
-from alphago.ui.terminal.saved_games import GameFiles, load_game, save_game
+from alphago.ui.terminal.saved_games import GameFiles, GameToSave, load_game, save_game
 from alphago.ui.terminal.screen import Screen
 from alphago.ui.terminal.terminal_game import play
 
@@ -172,7 +173,7 @@ def test_a_person_is_asked(tmp_path):
     for before, after in (("precious", "precious"), ("precious", "(;FF[4]")):
         path.write_text(before)
         with contextlib.suppress(FileExistsError):
-            GameFiles(player.env, screen).save(str(path), player.game_record(), False, ("you", "alphago"), False)
+            GameFiles(player.env, screen).save(str(path), GameToSave(player.game_record(), False), False)
         assert path.read_text().startswith(after)
     assert questions == [f"{path} exists and is not of this game.  Replace it? (yes or no) "] * 2
 
@@ -185,10 +186,22 @@ def test_fixed_turns(tmp_path, moves):
     player.initialize_game()
     for move in moves.split():
         player.play_move(env.from_text(move))
-    save_game(tmp_path / "game.sgf", env, player.game_record(), player.position.is_over, ("you", "alphago"))
+    save_game(tmp_path / "game.sgf", env, GameToSave(player.game_record(), player.position.is_over))
     positions = load_game(tmp_path / "game.sgf", env)
     assert positions[-1].moves == player.position.moves
     assert positions[-1].is_over == (len(moves.split()) == 6)
+
+
+def test_an_agreed_count_is_saved(tmp_path):
+    """White's stone is dead: the whole board is Black's."""
+    env = GoEnv(5)
+    player = MCTSPlayer(env, UniformEvaluator(), 2)
+    player.initialize_game(env.position().after(["C3", "E5", "pass", "pass"]))
+    counted = count_of(player.position).toggled(env.from_text("E5"))
+    save_game(tmp_path / "game.sgf", env, GameToSave(player.game_record(), counted=counted))
+    assert "RE[B+17.5]" in (text := (tmp_path / "game.sgf").read_text())
+    assert text.count("[ea]") == 2  # White's move, and Black's territory
+    assert "TW" not in text
 
 
 def test_a_record_of_another_game(tmp_path):

@@ -1,6 +1,7 @@
 """Scripted games at the terminal: lines typed, text shown, results announced."""
 
 import io
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from alphago.env.board import result_text
 from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
+from alphago.env.go import DEAD_STONES, GoEnv
 from alphago.env.position import Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import UniformEvaluator
@@ -245,6 +246,18 @@ class TestOtherCommands:
         assert "The engine would play B2 in your place; it expects you to win with 25 %." in end.text
         assert end.moves() == "B D4, W C3"
 
+    def test_why(self):
+        """Of the person's last move, of another move now, and of none."""
+        player = ScriptedPlayer(GoEnv(5), "C3")
+        player.network = UniformEvaluator()
+        end = converse(player, BLACK, "why", "d4", "why", "why b2", "why c3", "why z9")
+        assert "You have not moved yet: there is no move to explain." in end.text
+        assert re.search(r"^D4 (is|loses) .*\.\nWhite answers with ", end.text, re.MULTILINE)
+        assert re.search(r"^B2 (is|loses) .*\.\nWhite answers with ", end.text, re.MULTILINE)
+        assert "illegal move C3: White has a stone there" in end.text
+        assert "'z9' is not a point of GoEnv(5)" in end.text
+        assert end.moves() == "B D4, W C3"
+
     def test_score(self):
         end = go(BLACK, "score", "c3", "score", engine="pass")
         assert "If the game ended here: W+7.5." in end.text
@@ -255,7 +268,7 @@ class TestOtherCommands:
         text = converse(player, BLACK, "HELP").text
         commands = TerminalGame(player, BLACK, Screen(), MoveLimit(1)).commands
         assert all(f"\n  {name} " in text for name in [*commands, "pass", "A5"])
-        assert text.count("Stones on the board count as alive") == 1
+        assert text.count(DEAD_STONES) == 1
 
     @pytest.mark.parametrize("word", ["Quit", "exit", "q"])
     def test_quit(self, word):
@@ -265,20 +278,36 @@ class TestOtherCommands:
 
 
 class TestDeadStones:
-    """They count as alive: a player hears so before it is too late."""
+    """A player hears of them before the game ends; after two passes they are agreed."""
 
     @pytest.mark.parametrize(("lines", "engine"), [(["pass", "d4"], "C3 E5"), (["d4", "b2", "b4"], "pass C3 pass")])
     def test_at_the_first_pass(self, lines, engine):
         text = go(BLACK, *lines, engine=engine).text
-        assert text.count("Stones on the board count as alive in the end: capture dead ones before you pass.") == 1
+        assert text.count(DEAD_STONES) == 1
 
     def test_with_the_score(self):
         text = go(BLACK, "score").text
-        assert "W+7.5.  Stones on the board count as alive" in text
+        assert f"W+7.5.  {DEAD_STONES}" in text
 
     def test_games_without_captures(self):
         text = converse(ScriptedPlayer(Nim()), BLACK, "score", "help").text
-        assert "count as alive" not in text
+        assert "dead" not in text.replace("no stone is dead", "")
+
+    @pytest.mark.parametrize(
+        ("lines", "count", "result"),
+        [
+            ([""], "B 1 + 0, W 1 + 7.5: W+7.5", "W+7.5: White wins."),
+            (["b2", ""], "B 25 + 0, W 0 + 7.5: B+17.5", "B+17.5: Black wins."),
+            (["b2", "d4", ""], "B 0 + 0, W 0 + 7.5: W+7.5", "W+7.5: White wins."),
+            (["b2", "alive", "c3", ""], "B 1 + 0, W 1 + 7.5: W+7.5", "W+7.5: White wins."),
+            (["b2"], "B 25 + 0, W 0 + 7.5: B+17.5", "B+17.5: Black wins."),  # the input ends
+        ],
+    )
+    def test_after_two_passes(self, lines, count, result):
+        text = go(BLACK, "d4", "pass", *lines, engine="b2 pass").text
+        assert [line for line in text.splitlines() if line.startswith("B ")][-1] == f"{count}."
+        assert result in text
+        assert ("a point with a stone must be named, got C3" in text) == ("c3" in lines)
 
 
 class TestLeaving:

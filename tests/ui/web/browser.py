@@ -114,8 +114,20 @@ class Visitor:
         for key in keys:
             self.page.keyboard.press(key)
 
+    def menu(self) -> None:
+        """Open the menu, or close it."""
+        self.part("menu").click()
+
+    def readouts(self, count: int) -> None:
+        """Set the engine's readouts for a move."""
+        self.menu()
+        self.part("readouts").fill(str(count))
+        self.part("readouts").press("Tab")
+        self.menu()
+
     def begin(self, game: str, colour: str, **options: str) -> None:
         """Begin a game by the dialogue."""
+        self.menu()
         self.part("new").click()
         self.part("new-game").select_option(game)
         for option, value in options.items():

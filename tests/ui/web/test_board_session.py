@@ -18,7 +18,7 @@ from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.ui.web.limits import MOST_WAITING, most_readouts
 from alphago.ui.web.new_game import link_of, open_link
-from tests.ui.own_games import LeaningEnv, RingEnv
+from tests.ui.own_games import LeaningEnv, OwnedByBlack, RingEnv
 from tests.ui.web.desks import GO5, PATIENCE, Guest, stones
 
 GAMES: list[GameEnv] = [
@@ -64,16 +64,51 @@ def test_two_people_play_and_one_captures() -> None:
         assert not state["over"]
 
 
+def test_dead_stones_are_proposed_and_corrected() -> None:
+    with Guest(network=OwnedByBlack()) as guest:
+        guest.play("B2 D4 C2 D5 pass")
+        guest.post("play", move="pass")
+        found = guest.until("state", lambda state: state["count"] and not state["busy"])
+        dead = [GO5.from_text(point) for point in ("D5", "D4")]
+        assert found["count"]["dead"] == dead
+        assert found["count"]["text"] == "B 25 + 0, W 0 + 0.5: B+24.5"
+        assert found["result"] == {"text": "Black wins by 24.5", "winner": 1, "short": "B+24.5"}
+        alive = guest.ask("dead", point=dead[1])
+        assert alive["count"]["dead"] == []
+        assert (alive["count"]["points"], alive["result"]["short"]) == ((2, 2), "W+0.5")
+        assert guest.ask("dead", point=GO5.from_text("C2"))["result"]["short"] == "W+25.5"
+        guest.post("save")
+        assert "RE[W+25.5]" in guest.until("file")["text"]
+        assert guest.ask("all-alive")["result"]["short"] == "W+0.5"
+        assert guest.refused("dead", point=0) == "A point with a stone must be named, got A5."
+        assert guest.ask("undo")["count"] is None
+        assert guest.refused("dead", point=dead[0]).startswith("Stones are counted after")
+        assert guest.ask("redo")["count"]["dead"] == []  # as it was agreed
+
+
 def test_two_passes_end_the_game_and_say_that_stones_count() -> None:
     with Guest() as guest:
         guest.post("play", move="C3")
         guest.post("play", move=25)
-        assert guest.until("notice")["text"].startswith("Stones on the board count as alive")
+        assert guest.until("notice")["text"].startswith("After two passes the game is counted")
         guest.until("state")
         state = guest.ask("play", move="pass")
         assert state["over"]
         assert state["result"] == {"text": "Black wins by 24.5", "winner": 1, "short": "B+24.5"}
         assert guest.refused("play", move="A1").startswith("Illegal move A1: the game is over")
+
+
+def test_turns_that_are_skipped_are_in_files_and_links() -> None:
+    with Guest() as guest:
+        guest.ask("open", text="(;SZ[5]KM[0.5];B[aa];B[ee];W[cc];W[bb])")
+        state = guest.ask("step", count=4)
+        assert stones(state) == "X.... .O... ..O.. ..... ....X"
+        assert (state["view"]["moves"], [node["mover"] for node in state["added"]]) == (4, [])
+        assert state["link"].endswith("moves=A5._.E1.C3._.B4")
+        again = open_link(state["link"], {"go": GO5})
+        assert again.position.moves_text() == "B A5, B E1, W C3, W B4"
+        guest.post("save")
+        assert ";B[aa];B[ee];W[cc];W[bb]" in guest.until("file")["text"].replace("\n", "")
 
 
 def test_undo_redo_and_variations() -> None:
@@ -242,6 +277,22 @@ def test_study_evaluates_what_is_looked_at_and_review_the_whole_line() -> None:
                 reviewed[thought["evaluation"]["node"]] = thought["evaluation"]["win"]
         assert sorted(reviewed) == [0, 1, 2, 3]
         assert guest.until("state", lambda state: not state["busy"])["node"] == 3
+
+
+def test_why_a_move_is_bad() -> None:
+    """Of the last move, of another one on the board, and of none."""
+    with Guest() as guest:
+        assert guest.refused("why") == "There is no move to explain."
+        guest.play("C3 D4")
+        guest.post("why")
+        told = guest.until("why")
+        assert (told["node"], told["move"], told["points"]) == (1, GO5.from_text("D4"), None)
+        assert told["sentences"][0].startswith("D4 ")
+        guest.post("why", move="B2")
+        told = guest.until("why")
+        assert (told["node"], told["move"]) == (2, GO5.from_text("B2"))
+        assert guest.refused("why", move="D4") == "Illegal move D4: White has a stone there."
+        assert guest.refused("why", move=[]).startswith("Move must be an action or a written move")
 
 
 def test_analysis_goes_on_until_it_is_stopped_and_a_page_that_leaves_stops_it() -> None:

@@ -48,6 +48,16 @@
  */
 
 /**
+ * The count of a game that ended by two passes.
+ * @typedef {object} CountView
+ * @property {string} text such as "B 41 + 0, W 33 + 7.5: B+0.5"
+ * @property {[number, number]} points Black's and White's
+ * @property {[number, number]} bonuses Black's and White's
+ * @property {string} owners "X" for Black's points, "O" for White's, "." for neither's, by cell
+ * @property {number[]} dead the cells of dead stones
+ */
+
+/**
  * What a person may choose for a new game, see alphago/env/game_options.py.
  * @typedef {object} OptionView
  * @property {string} name
@@ -97,6 +107,7 @@
  * @property {string[]} columns
  * @property {string[]} rows
  * @property {[string, string] | null} colours
+ * @property {string} ground
  * @property {string} mark
  * @property {string} pass_hint
  */
@@ -117,9 +128,18 @@
  */
 
 /**
+ * The first question about a run.
+ * @typedef {object} HeadlineView
+ * @property {string} strength the latest result against its hardest opponent; "" before any match
+ * @property {string} progress how far it is
+ * @property {number} share of its games or its time, 0 .. 1
+ */
+
+/**
  * A run that is watched.
  * @typedef {object} RunView
  * @property {string} name
+ * @property {HeadlineView} [headline]
  * @property {string} colour of its curves
  * @property {Record<string, string>} facts
  * @property {string[]} diagnosis
@@ -133,7 +153,7 @@
  * @property {RunView[]} runs
  * @property {string} x the x axis
  * @property {string[]} axes to choose from
- * @property {string[]} panels their curves, as SVG
+ * @property {string[]} panels their curves, as SVG, those that matter most first
  */
 
 /**
@@ -171,13 +191,14 @@
  * @property {PositionView} view
  * @property {boolean} over
  * @property {ResultView | null} result
+ * @property {CountView | null} count null unless the stones are counted
  * @property {NodeView[]} added nodes that the page has not been told of
  * @property {EvaluationView[]} evaluations of these nodes
  * @property {string[]} players Black's, White's: "human" or "engine"
  * @property {StrengthView} strength
  * @property {boolean} study
  * @property {boolean} analysing
- * @property {"move" | "analyse" | "review" | ""} busy
+ * @property {"move" | "analyse" | "review" | "count" | ""} busy
  * @property {AnalysisView | null} analysis
  * @property {string} comment
  * @property {string} link restores the position
@@ -188,7 +209,7 @@
  * @typedef {object} ThinkingMessage
  * @property {"thinking"} type
  * @property {number} node
- * @property {"move" | "analyse" | "review"} purpose
+ * @property {"move" | "analyse" | "review" | "count"} purpose
  * @property {number} readouts
  * @property {number | null} limit
  * @property {number} rate readouts a second
@@ -220,7 +241,19 @@
  * @property {string} text
  */
 
-/** @typedef {WelcomeMessage | GameMessage | StateMessage | ThinkingMessage | NoticeMessage | StatusMessage | FileMessage} Message */
+/**
+ * Why a move is good or bad, the answer to `{type: "why", move}`; without a move, of the one that led to the board.
+ * @typedef {object} WhyMessage
+ * @property {"why"} type
+ * @property {number} node the position before the move
+ * @property {number} move
+ * @property {number} best the best move there
+ * @property {number | null} points what the move loses against it, for its player
+ * @property {number} rate the same in win rate, 0 .. 1
+ * @property {string[]} sentences the facts, in order
+ */
+
+/** @typedef {WelcomeMessage | GameMessage | StateMessage | ThinkingMessage | NoticeMessage | StatusMessage | FileMessage | WhyMessage} Message */
 
 /**
  * Whatever carries the messages.

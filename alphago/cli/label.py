@@ -1,0 +1,48 @@
+"""`alphago label`: label positions of games by a teacher, for `alphago supervised`."""
+
+import argparse
+import sys
+
+from alphago.cli.options import Parser, add_settings, given_settings, integer
+from alphago.cli.positions_bar import with_bar
+from alphago.exams.drawn_positions import LabelSettings
+from alphago.system.interrupts import INTERRUPTED
+from alphago.system.validation import make_settings
+
+
+def add_options(parser: Parser) -> None:
+    parser.description = (
+        "Labels positions of games of Go by a teacher: its policy, win rate, lead and ownership become a dataset, from "
+        "which alphago supervised learns. The teacher is another program, or a network of this package with search. "
+        "The same command resumes an interrupted one. A network that learns from labels is taught, and says by whom."
+    )
+    parser.usage = f"{parser.prog} GAMES... --to DATASET (--engine COMMAND | --network NET) [OPTIONS]"
+    parser.add_argument(
+        "games", nargs="+", metavar="GAMES", help="SGF files, folders of them or of a run's games, or datasets"
+    )
+    parser.add_argument("--to", metavar="DATASET", required=True, help="the dataset's folder, new or begun")
+    parser.add_argument(
+        "--engine", metavar="COMMAND", help="a program that speaks KataGo's analysis protocol ('katago analysis …')"
+    )
+    parser.add_argument("--network", metavar="NET", help="a network's file or name (9x9), or a run's folder")
+    parser.add_argument("--board-size", type=integer, default=9, metavar="N", help="size of the board (9)")
+    add_settings(parser, LabelSettings)
+
+
+def run(options: argparse.Namespace) -> int:
+    from alphago.exams.labelling import label_games, own_engine  # imported late, since it loads the readers of games
+
+    if (options.engine is None) == (options.network is None):
+        got = "none" if options.engine is None else "both"
+        raise ValueError(f"there must be one teacher, --engine or --network, got {got}")
+    engine = options.engine or own_engine(options.network)
+    labelling = make_settings(LabelSettings, **given_settings(options, LabelSettings))
+    done = with_bar(
+        lambda tell: label_games(options.to, engine, options.games, options.board_size, labelling, tell=tell)
+    )
+    if done is None:
+        return INTERRUPTED
+    print(f"{done} labelled positions are in {options.to}: alphago supervised {options.to} learns from them")
+    if done < labelling.positions:
+        print("the games have no more positions: more games or a larger --per-game give more", file=sys.stderr)
+    return 0

@@ -1,0 +1,122 @@
+"""Count a finished game of Go: which stones are dead, whose each point is, and the points of both sides."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from alphago.env.board import result_text
+from alphago.env.game import PLAYER_NAMES
+from alphago.env.go_position import GoPosition
+from alphago.env.position import Position
+
+
+@dataclass(frozen=True)
+class GoCount:
+    """The area count of a position from which dead stones are taken.
+
+    dead: their points, whole chains.
+    """
+
+    position: GoPosition
+    dead: frozenset[int] = frozenset()
+
+    @cached_property
+    def before(self) -> GoPosition:
+        """The position before the two passes that ended the game, in which a network can look for dead stones."""
+        start: GoPosition = self.position.env.position(**self.position.setup)
+        return start.after(self.position.moves[:-2], self.position.movers[:-2])
+
+    def proposed(self, ownership: np.ndarray | None) -> Self:
+        """Return the count in which the chains are dead whose points are expected to become the other side's.
+
+        Pass-alive chains are never dead.
+        ownership: expected owners, [N, N], 1 for Black's points, -1 for White's; None if unknown: no chain is dead.
+        """
+        board, found = self.position.board, list[int]()
+        if ownership is not None:
+            stones, safe = board.ravel(), self.position.pass_alive.ravel()
+            own = stones * np.asarray(ownership).ravel()  # 1 if a stone's point stays its side's
+            for chain in chains(board):
+                found += chain if own[chain].mean() < 0 and safe[chain[0]] != stones[chain[0]] else []
+        return replace(self, dead=frozenset(found))
+
+    def toggled(self, point: int) -> Self:
+        """Return the count in which the chain at a point is dead if it was alive, and alive if it was dead.
+
+        Raises ValueError if there is no stone on the point.
+        """
+        chain = next((chain for chain in chains(self.position.board) if point in chain), None)
+        if chain is None:
+            where = self.position.env.to_text(point) if 0 <= point < self.position.board.size else str(point)
+            raise ValueError(f"a point with a stone must be named, got {where}")
+        return replace(self, dead=self.dead ^ frozenset(chain))
+
+    @cached_property
+    def owners(self) -> np.ndarray:
+        """The owner of each point, int8 [N, N]: 1 Black, -1 White, 0 neither; dead stones are taken off."""
+        board = self.position.board.copy()
+        board.ravel()[list(self.dead)] = 0
+        batch = self.position.env.position(board=board).batch  # Black to move, so that the mover's view is Black's
+        owners = np.empty((1, board.size), np.float32)
+        batch.ownership(np.zeros(1, np.int64), owners)
+        return owners.astype(np.int8).reshape(board.shape)
+
+    @property
+    def areas(self) -> tuple[int, int]:
+        """The points of Black and White: their living stones, and the points that only they reach."""
+        return int((self.owners == 1).sum()), int((self.owners == -1).sum())
+
+    @property
+    def bonuses(self) -> tuple[float, float]:
+        """The points that the komi gives to Black and White."""
+        komi = self.position.komi
+        return max(0.0, -komi), max(0.0, komi)
+
+    @property
+    def margin(self) -> float:
+        """Black's margin in points, komi included."""
+        return self.areas[0] - self.areas[1] - self.position.komi
+
+    @property
+    def result(self) -> str:
+        """The result as SGF and GTP write it: 'B+2.5', 'W+0.5', or '0' for a draw."""
+        return result_text(self.margin) if self.margin else "0"
+
+    def territory(self) -> dict[str, list[int]]:
+        """Return the points of SGF's properties TB and TW: those of each side without its living stones."""
+        owners, stones = self.owners.ravel(), self.position.board.ravel()
+        sides = (("TB", 1), ("TW", -1))
+        return {name: np.flatnonzero((owners == side) & (stones != side)).tolist() for name, side in sides}
+
+    def __str__(self) -> str:
+        sides = zip(PLAYER_NAMES.values(), self.areas, self.bonuses, strict=True)
+        return f"{', '.join(f'{name[0]} {area} + {bonus:g}' for name, area, bonus in sides)}: {self.result}"
+
+
+def count_of(position: Position) -> GoCount | None:
+    """Return the count with all stones alive if a game of Go ended here by two passes, else None."""
+    if not isinstance(position, GoPosition) or not position.is_over or position.env.turns is not None:
+        return None
+    return GoCount(position) if position.moves[-2:] == (position.env.pass_action,) * 2 else None
+
+
+def chains(board: np.ndarray) -> Iterable[list[int]]:
+    """Yield the chains of a board [N, N] of 1, -1 and 0, each as a sorted list of points."""
+    size, stones, seen = len(board), board.ravel(), set[int]()
+    for start in np.flatnonzero(stones).tolist():
+        if start in seen:
+            continue
+        chain, waiting = {start}, [start]
+        while waiting:
+            point = waiting.pop()
+            row, column = divmod(point, size)
+            for beside in ((row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)):
+                other = beside[0] * size + beside[1]
+                if min(beside) >= 0 and max(beside) < size and stones[other] == stones[start] and other not in chain:
+                    chain.add(other)
+                    waiting.append(other)
+        seen |= chain
+        yield sorted(chain)

@@ -1,0 +1,122 @@
+"""Label positions of games by a teacher: its policy, win rate, lead and ownership, for supervised learning.
+
+The teacher is any program that speaks KataGo's analysis protocol, a network of this package with search among them.
+With one readout a label's policy is the network's own; with more it is the search's shares of visits.
+
+Drawing depends on the games and the settings only, so a call that was stopped goes on where it was.
+"""
+
+import shlex
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from alphago.env.go import GoEnv
+from alphago.exams.analysis_client import AnalysisClient
+from alphago.exams.drawn_positions import Drawn, LabelSettings, draw, drawn_from, read_games_of
+from alphago.exams.positions import RULES, engine_text, exam_env
+from alphago.records.label_writer import LabelWriter
+from alphago.records.labels import OWNED, label_dtype
+from alphago.system.validation import shown
+
+AT_ONCE = 64  # positions under analysis at the same time
+
+
+def label_games(
+    dataset: str | Path,
+    engine: str,
+    games: Sequence[str | Path],
+    size: int = 9,
+    labelling: LabelSettings | None = None,
+    *,
+    tell: Callable[[int, int], object] = lambda done, total: None,
+) -> int:
+    """Make a labelled dataset, or go on with one that was begun, and return the number of its positions.
+
+    dataset: the folder.
+    engine: the command of a program that speaks KataGo's analysis protocol, such as "alphago analysis 9x9".
+    games: SGF files, files of records, folders of both, or datasets, with games on the board of `size` x `size` points.
+    tell: called with the number of positions so far and the number wanted, first before any is labelled.
+
+    Raises ValueError if the dataset was begun with other games, settings or another teacher, or if there are no games;
+    EngineError if the engine fails: what was labelled until then stays in the dataset.
+    """
+    labelling = labelling or LabelSettings()
+    env = exam_env(size)
+    records = read_games_of(games, env)
+    with AnalysisClient(engine) as client:
+        teacher = {
+            "name": f"{engine_text(client.describe())}, {labelling.readouts} readout{'s' * (labelling.readouts > 1)}",
+            "rules": RULES,
+            "readouts": labelling.readouts,
+            "drawn": drawn_from(records, labelling),
+        }
+        with LabelWriter(dataset, env, teacher) as writer:
+            tell(writer.count, labelling.positions)
+            drawing = (one for one in draw(env, records, labelling) if one.number > writer.drawn)
+            try:
+                for one, label in labels(client, env, drawing, labelling.readouts):
+                    if writer.count >= labelling.positions:
+                        break
+                    writer.label(records[one.game].moves, len(one.position.moves), one.position.komi, label, one.number)
+                    tell(writer.count, labelling.positions)
+            finally:
+                writer.flush()
+            return writer.count
+
+
+def own_engine(network: str | Path) -> str:
+    """Return the command of this package's analysis engine with a network: its name, file or run folder."""
+    return shlex.join([sys.executable, "-m", "alphago", "analysis", str(network)])
+
+
+def labels(
+    client: AnalysisClient, env: GoEnv, drawing: Iterator[Drawn], readouts: int
+) -> Iterator[tuple[Drawn, np.ndarray]]:
+    """Yield drawn positions with their labels, of `label_dtype`, in the order of drawing."""
+    window: deque[Drawn] = deque()
+    found: dict[str, np.ndarray | None] = {}  # by the position's number; None before the reply
+    while True:
+        while len(window) < AT_ONCE and (one := next(drawing, None)) is not None:
+            window.append(one)
+            found[str(one.number)] = None
+            client.ask(str(one.number), one.position, readouts, includePolicy=True, includeOwnership=True)
+        if not window:
+            return
+        reply = client.receive()
+        if (name := str(reply.get("id"))) not in found:
+            continue  # an answer to another question
+        mover = next(one.position.to_play for one in window if str(one.number) == name)
+        found[name] = label_of(client, env, reply, mover, readouts)
+        while window and (label := found[str(window[0].number)]) is not None:
+            one = window.popleft()
+            del found[str(one.number)]
+            yield one, label
+
+
+def label_of(client: AnalysisClient, env: GoEnv, reply: dict[str, Any], mover: int, readouts: int) -> np.ndarray:
+    """Return a reply in Black's view as a label, of `label_dtype`, in the view of `mover`, 1 Black or -1 White.
+
+    Raises EngineError if something is missing.
+    """
+    label = np.zeros((), label_dtype(env.N))
+    win, lead = client.root(reply)
+    label["win"], label["lead"] = (win, lead) if mover > 0 else (1 - win, -lead)
+    try:
+        label["ownership"] = np.round(np.array(reply["ownership"]) * mover * OWNED)
+        if readouts == 1:
+            policy = np.maximum(np.array(reply["policy"]), 0)
+        else:
+            policy = np.zeros(env.action_space)
+            for info in reply["moveInfos"]:
+                policy[env.from_text(info["move"])] = info["visits"]
+        if not policy.sum() > 0:
+            raise ValueError("no move")
+        label["policy"] = policy / policy.sum()
+    except (KeyError, TypeError, ValueError) as error:
+        raise client.failed(f"the reply has no policy or no ownership ({error!r}): {shown(reply)}") from None
+    return label

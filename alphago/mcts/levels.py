@@ -1,0 +1,112 @@
+"""Levels of play, from 1 for a beginner to 10 for full strength, and what each was measured to lose a move.
+
+`levels.json`, which `benchmarks/levels.py` writes, has a table of the levels for each game, and in Go for some boards:
+what a level aims to lose by the search's own estimate (`alphago.mcts.level_choice`), and what it then loses as a strong
+judge sees it.  Levels between two whole numbers lie between them.
+"""
+
+import functools
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from alphago.env.game import GameEnv
+from alphago.mcts.level_choice import LevelTerms
+from alphago.system.validation import check_float, shown
+
+LEVELS = 10  # the greatest, full strength
+EVEN = "even"
+FILE = Path(__file__).with_name("levels.json")
+POINTS = "points"
+
+Level = float | str  # 1 .. LEVELS, or EVEN to follow the opponent's strength
+
+
+class LevelTable(NamedTuple):
+    """The levels of a game.
+
+    unit: of losses, "points" or "win rate" (0 .. 1).  readouts: simulations of a move, below full strength.
+    board: the size of the board on which they were measured.
+    rows: for each level from 1 on, `target`, the estimated loss that it aims at, and what was measured: `lost`, `low`
+        and `high` (95 %), `games` [won, drawn, lost] against `opponent`.  What is unknown is missing.
+    """
+
+    unit: str
+    readouts: int
+    board: int
+    rows: list[dict[str, Any]]
+
+    def interpolate(self, level: float, name: str) -> float:
+        """Return a number of the rows, `target` or `lost`, at a level between them; NaN if it is unknown."""
+        known = [(number, row[name]) for number, row in enumerate(self.rows, 1) if name in row]
+        if not known:
+            return float("nan")
+        return float(np.interp(level, *np.array(known).T))
+
+
+@functools.cache
+def all_tables() -> dict[str, Any]:
+    """Return the contents of `levels.json`."""
+    found: dict[str, Any] = json.loads(FILE.read_text("utf-8"))
+    return found
+
+
+def level_table(env: GameEnv, has_scores: bool = True) -> LevelTable:
+    """Return the levels of a game, in Go those of the board, else of the next larger measured board, else the largest.
+
+    has_scores: whether the network forecasts scores; levels without scores are by win rate.
+    """
+    found = all_tables()
+    boards = found["games"].get(env.name, {})
+    if any(one["unit"] == POINTS for one in boards.values()) and not has_scores:
+        boards = {}
+    if not boards:
+        boards = found["games"]["any"]
+    sizes = sorted(int(size) for size in boards)
+    board = next((size for size in sizes if size >= env.N), sizes[-1])
+    one = boards[str(board)]
+    return LevelTable(one["unit"], found["readouts"], board, one["levels"])
+
+
+def terms_of(level: float, env: GameEnv, has_scores: bool = True) -> LevelTerms:
+    """Return how to play a game at a level below full strength; has_scores: as in `level_table`."""
+    table = level_table(env, has_scores)
+    return LevelTerms(table.interpolate(level, "target"), table.unit, table.readouts)
+
+
+def check_level(level: Any) -> Level:
+    """Return a level if it is one, a number as text too; raise ValueError for anything else."""
+    if level == EVEN:
+        return EVEN
+    try:
+        return check_float("level", float(level) if isinstance(level, str) else level, 1, LEVELS)
+    except (TypeError, ValueError):
+        raise ValueError(f"level must be a number from 1 to {LEVELS}, or {EVEN!r}, got {shown(level)}") from None
+
+
+def level_text(level: Level) -> str:
+    """Return a level in short, such as "7" or "even"."""
+    return level if isinstance(level, str) else f"{level:g}"
+
+
+def describe_level(level: Level, env: GameEnv, has_scores: bool = True) -> str:
+    """Return what is known of a level, such as "level 7: loses 1.9 ± 0.2 points a move, 61 % against gnugo:10"."""
+    if isinstance(level, str):
+        return "even: follows your strength"
+    table = level_table(env, has_scores)
+    parts, lost = [], table.interpolate(level, "lost")
+    if level == LEVELS:
+        parts.append("full strength")
+    if not np.isnan(lost):
+        error = (table.interpolate(level, "high") - table.interpolate(level, "low")) / 2
+        scale, words = (1, "points") if table.unit == POINTS else (100, "% of the win rate")
+        parts.append(f"loses {scale * lost:.1f} ± {scale * error:.1f} {words} a move")
+    row = table.rows[int(level) - 1] if float(level).is_integer() else {}
+    if "games" in row:
+        won, drawn, games = row["games"][0], row["games"][1], sum(row["games"])
+        parts.append(f"{(won + drawn / 2) / games:.0%} against {row['opponent']}")
+    if parts and table.board != env.N and env.name in all_tables()["games"]:
+        parts.append(f"measured on {table.board}x{table.board}")
+    return f"level {level_text(level)}" + (f": {', '.join(parts)}" if parts else "")

@@ -1,0 +1,87 @@
+"""Write a labelled dataset, part by part, so that a call that is stopped goes on where it was."""
+
+import datetime
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from alphago.env.go import GoEnv
+from alphago.records.dataset import GAME, RESULT, rules_code
+from alphago.records.dataset_writer import DatasetWriter, game_hash
+
+PER_PART = 2000  # labels that are written together
+
+
+class LabelWriter(DatasetWriter):
+    """A labelled dataset opened for writing; a context manager that locks its folder.
+
+    A part ends with the number of the position that was drawn last, from which a later call goes on.
+
+    path: the folder, new or begun by the same call.  env: the game.
+    teacher: plain data, the index's `teacher`.
+    Raises ValueError if the folder has another dataset, or was begun with other games, settings or another teacher.
+    """
+
+    def __init__(self, path: str | Path, env: GoEnv, teacher: Mapping[str, Any]) -> None:
+        super().__init__(path)
+        self.env = env
+        self.rows: list[tuple[dict[str, int], np.ndarray, np.ndarray]] = []  # row of the game, moves, label
+        self.drawn = max((int(part["drawn"]) for part in self.index["parts"]), default=-1)
+        try:
+            self.check_begun(teacher)
+        except ValueError:
+            self.__exit__()
+            raise
+        self.index.setdefault("teacher", {**teacher, "date": datetime.date.today().isoformat()})
+
+    def check_begun(self, teacher: Mapping[str, Any]) -> None:
+        """Raise ValueError unless the dataset is new, or was begun with the same teacher."""
+        if "teacher" not in self.index and (self.index["parts"] or self.index["imports"]):
+            raise ValueError(f"{self.path} must be a new or a labelled dataset, got one of games")
+        before = self.index.get("teacher", teacher)
+        if texts := [
+            f"{key} {before.get(key)} instead of {now}" for key, now in teacher.items() if before.get(key) != now
+        ]:
+            raise ValueError(f"{self.path} must have been begun by the same call, got {'; '.join(texts)}")
+
+    @property
+    def count(self) -> int:
+        """The number of labels, including those not yet written."""
+        return self.games + len(self.rows)
+
+    def label(self, moves: np.ndarray, ply: int, komi: float, label: np.ndarray, drawn: int) -> None:
+        """Add the position before a ply of a game from the empty board.
+
+        moves: all moves of the game, by which the position goes into a split.  label: of `label_dtype`.
+        drawn: the number of the position, larger than those before.
+        """
+        whole = game_hash(self.env.N, 1, 0, moves.astype(np.uint16))
+        row = {
+            "hash": whole,
+            "length": ply + 1,
+            "size": self.env.N,
+            "first": 1,
+            "outcome": 1 if (label["win"] > 0.5) == (ply % 2 == 0) else -1,
+            "flags": RESULT,
+            "komi2": round(2 * komi),
+            "rules": rules_code(self.env.rules),
+        }
+        self.rows.append((row, moves[: ply + 1].astype("<u2"), label))
+        self.drawn = drawn
+        if len(self.rows) >= PER_PART:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the waiting labels as a part, then the index."""
+        if self.rows:
+            rows, moves, labels = zip(*self.rows, strict=True)
+            games = np.array([tuple(row.get(name, 0) for name in GAME.names or ()) for row in rows], GAME)
+            games["start"] = np.cumsum([0, *map(len, moves[:-1])])
+            self.write_part(
+                {"games": games, "moves": np.concatenate(moves), "labels": np.stack(labels)},
+                drawn=self.drawn,
+            )
+            self.rows = []
+        self.write_index()

@@ -1,0 +1,57 @@
+"""Labels: what a teacher says of positions, in place of moves played and results.
+
+A labelled dataset has one position in each of its games: the one before the game's last ply.  Beside `games` and
+`moves` a part has
+
+    labels-000000.npy    a row of `label_dtype(size)` for each game, in the view of the player about to move
+
+and the index has `teacher`: its name, who labelled how, and which games the positions are from.
+"""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from alphago.env.go import GoEnv
+from alphago.records.record import GameRecord, quantise
+
+OWNED = 127  # the ownership of a point that surely belongs to the player about to move
+MARGIN = 10.0  # points, as in the outcomes of GoEnv
+
+
+@cache
+def label_dtype(size: int) -> np.dtype[np.void]:
+    """Return the dtype of a label on a board of `size` x `size` points.
+
+    win: the win rate, 0 .. 1.  lead: the lead in points.  policy: probabilities of the actions, 0 for illegal ones.
+    ownership: of each point, OWNED for the player about to move, -OWNED for the opponent.
+    """
+    points = size * size
+    return np.dtype([("win", "<f4"), ("lead", "<f4"), ("policy", "<f2", points + 1), ("ownership", "i1", points)])
+
+
+def label_values(labels: np.ndarray | np.void, margin_weight: float) -> np.ndarray:
+    """Return the value targets of labels, float32, in the view of the player about to move.
+
+    margin_weight: the weight of the lead in the outcomes of the game that is learned (`GoEnv`).
+    """
+    result, lead = 2 * labels["win"] - 1, labels["lead"]
+    return np.asarray((1 - margin_weight) * result + margin_weight * np.tanh(lead / MARGIN), np.float32)
+
+
+def label_policies(labels: np.ndarray | np.void) -> np.ndarray:
+    """Return the policy targets of labels, float32 [..., A]; each row sums to 1."""
+    policies = np.asarray(labels["policy"], np.float32)
+    return policies / policies.sum(axis=-1, keepdims=True)
+
+
+def labelled_record(record: GameRecord, label: np.void, env: GoEnv) -> GameRecord:
+    """Return a game's record with a label's targets: only the last position counts, and its move is the teacher's."""
+    policy, value = label_policies(label), float(label_values(label, env.margin_weight))
+    moves, policies, weights = record.moves.copy(), record.policies.copy(), np.zeros_like(record.weights)
+    moves[-1], policies[-1], weights[-1] = policy.argmax(), quantise(policy), 1
+    outcome = value * float(record.movers[-1])
+    return replace(
+        record, moves=moves, policies=policies, weights=weights, outcome=outcome, score=outcome, resigned=True
+    )

@@ -1,0 +1,1 @@
+"""Runs of several settings with several seeds, one process a core, and their comparison."""

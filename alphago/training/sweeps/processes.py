@@ -1,0 +1,105 @@
+"""Make the calls of a sweep, each in a process of its own on a core of its own."""
+
+import multiprocessing
+import os
+import signal
+import threading
+import traceback
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any, NamedTuple
+
+from alphago.training.sweeps.sweep_run import SweepRun
+
+Ended = Callable[[SweepRun, str], object]  # called with a run that ended, and why it failed, "" if it did not
+
+
+class Working(NamedTuple):
+    """A call in progress: its process, where that sends its fault, and its core."""
+
+    run: SweepRun
+    process: BaseProcess
+    told: Connection
+    core: int
+
+
+def run_all(call: Callable[..., Any], runs: Sequence[SweepRun], processes: int, ended: Ended) -> None:
+    """Make the calls of `runs`, `processes` of them at a time; `ended` is called after each.
+
+    On Ctrl-C and any other exception the processes are asked to stop, and waited for.  With one process, which is this
+    one, a run that stops before its end, as on Ctrl-C, is the last.
+    """
+    if processes == 1:
+        for run in runs:
+            fault = fault_of(call, run)
+            ended(run, fault)
+            if not fault and run.numbers() is None:
+                break
+        return
+    cores = cores_of_this_process()
+    spawn = multiprocessing.get_context("spawn")
+    left, working = list(runs), list[Working]()
+    try:
+        while left or working:
+            while left and len(working) < processes:
+                core = min(range(processes), key=lambda one: sum(other.core == one for other in working))
+                told, tells = spawn.Pipe(duplex=False)
+                own = None if cores is None else cores[core % len(cores)]
+                process = spawn.Process(target=work, args=(call, left[0], own, tells))
+                process.start()
+                tells.close()
+                working.append(Working(left.pop(0), process, told, core))
+            wait([one.process.sentinel for one in working])
+            for one in [one for one in working if not one.process.is_alive()]:
+                working.remove(one)
+                ended(one.run, reply_of(one))
+    finally:
+        for one in working:
+            one.process.terminate()
+        for one in working:
+            one.process.join()
+
+
+def cores_of_this_process() -> list[int] | None:
+    """Return the numbers of the cores that this process may use; None where a system does not tell."""
+    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+
+
+def reply_of(one: Working) -> str:
+    """Return why the call of a process that has ended failed; "" if it did not."""
+    try:
+        return str(one.told.recv())
+    except EOFError:
+        return f"its process ended with code {one.process.exitcode}"
+    finally:
+        one.told.close()
+        one.process.join()
+
+
+def work(call: Callable[..., Any], run: SweepRun, core: int | None, tells: Connection) -> None:
+    """Make one call in this process, on one core, and tell why it failed; stop as by SIGTERM if the parent ends."""
+    if core is not None:
+        os.sched_setaffinity(0, [core])
+    threading.Thread(target=stop_with_parent, daemon=True).start()
+    tells.send(fault_of(call, run))
+
+
+def stop_with_parent() -> None:
+    """Send SIGTERM to this process when the parent process ends: a sweep that was killed leaves nobody behind."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    wait([parent.sentinel])
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def fault_of(call: Callable[..., Any], run: SweepRun) -> str:
+    """Make a call; return why it failed, in a sentence and with its place in the code, or "" if it did not."""
+    try:
+        run.make(call)
+    except BlockingIOError:
+        return "another process is at it"
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        return f"{type(error).__name__}: {error} ({place.filename}, line {place.lineno})"
+    return ""

@@ -1,0 +1,90 @@
+"""`SweepResult`: the numbers of a sweep, as means over seeds with intervals, differences, and curves."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from alphago.drawing.svg import Svg
+from alphago.exams.statistics import Estimate, mean_of_few
+from alphago.exams.tables import estimate_text, table
+from alphago.training.history import METRICS
+from alphago.training.sweeps.sweep_run import SweepRun
+from alphago.training.watch.plots import plot
+
+
+@dataclass(frozen=True)
+class SweepResult:
+    """The results of a sweep so far; its text form is a table.
+
+    folder: the folder of the sweep.
+    runs: the calls of each variant, by its name.
+    faults: why calls failed, by "NAME/SEED".
+    """
+
+    folder: Path
+    runs: Mapping[str, list[SweepRun]]
+    faults: Mapping[str, str]
+
+    @property
+    def numbers(self) -> dict[str, dict[int, dict[str, float]]]:
+        """The numbers of the calls that have ended: by variant, seed and name."""
+        found = {name: {run.seed: run.numbers() for run in runs} for name, runs in self.runs.items()}
+        return {name: {seed: own for seed, own in seeds.items() if own is not None} for name, seeds in found.items()}
+
+    @property
+    def measures(self) -> list[str]:
+        """The names of all numbers."""
+        names = (name for seeds in self.numbers.values() for own in seeds.values() for name in own)
+        return list(dict.fromkeys(names))
+
+    def mean(self, name: str, measure: str) -> Estimate:
+        """Return the mean of a variant's numbers over seeds, with Student's 95 % interval; NaN where unknown."""
+        return mean_of_few(np.array([own[measure] for own in self.numbers[name].values() if measure in own]))
+
+    def difference(self, name: str, measure: str, base: str | None = None) -> Estimate:
+        """Return the mean over seeds of the number of `name` minus that of `base`, by default the first variant.
+
+        Only seeds that both have count, as pairs: what a seed decides for both, such as games and first weights, is
+        no part of the difference.
+        """
+        numbers = self.numbers
+        one, other = numbers[name], numbers[base or next(iter(self.runs))]
+        both = [seed for seed in one if seed in other and measure in one[seed] and measure in other[seed]]
+        return mean_of_few(np.array([one[seed][measure] - other[seed][measure] for seed in both]))
+
+    def plot(self, out: str | Path | None = None, x: str = "minutes") -> Svg:
+        """Draw the curves of the runs of `train`, for each variant the mean in the band of its seeds; as `plot`.
+
+        Raises ValueError if no run has metrics yet.
+        """
+        drawn = {
+            name: [run.folder for run in runs if (run.folder / METRICS).exists()] for name, runs in self.runs.items()
+        }
+        return plot(
+            {name: folders for name, folders in drawn.items() if folders}, None if out is None else Path(out), x
+        )
+
+    def _repr_svg_(self) -> str:
+        return str(self.plot())
+
+    def __str__(self) -> str:
+        names, first = list(self.runs), next(iter(self.runs))
+        ended = {name: len(seeds) for name, seeds in self.numbers.items()}
+        columns = [("", names), ("seeds", [f"{ended[name]} of {len(self.runs[name])}" for name in names])]
+        for measure in self.measures:
+            columns.append((measure, [text(self.mean(name, measure)) for name in names]))
+            beside = [text(self.difference(name, measure), signed=True) if name != first else "" for name in names]
+            columns.append((f"- {first}", beside))
+        lines = ["Means over seeds; ± is Student's 95 % interval, differences are of equal seeds.", "", *table(columns)]
+        lines += [f"{run}: {fault}" for run, fault in self.faults.items()]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def text(estimate: Estimate, *, signed: bool = False) -> str:
+    """Return an estimate with three significant digits of the larger of its value and its margin."""
+    size = np.nanmax(np.abs([estimate.value, 0 if np.isnan(estimate.margin) else estimate.margin, 1e-9]))
+    return estimate_text(estimate, max(0, 2 - int(np.floor(np.log10(size)))), signed=signed)

@@ -1,0 +1,113 @@
+"""One call of a sweep: its folder, its seed, its settings, and the numbers that it left."""
+
+import json
+import math
+import pickle
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from alphago.system.files import parse_json, read_file, write_atomic
+from alphago.system.validation import qualified_name, shown
+from alphago.training.call.summary import run_summary
+from alphago.training.history import number, opponent_name, read_history
+from alphago.training.runs.config import holds_run
+
+RESULT = "result.json"
+MOST_BYTES = 2**20  # of a result
+LOSSES = ("policy_loss", "value_loss")
+MEASURES = {"win_rate": "win rate against", "exam_points": "points lost in", "accuracy": "accuracy on"}
+
+
+class SweepRun(NamedTuple):
+    """A call with one seed.
+
+    folder: its folder, in that of its variant.  settings: its variant's keywords.
+    """
+
+    folder: Path
+    seed: int
+    settings: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The name of its variant."""
+        return self.folder.parent.name
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What the numbers depend on beside the call, as JSON data."""
+        return {"seed": self.seed, "settings": {name: text_of(value) for name, value in self.settings.items()}}
+
+    def numbers(self) -> dict[str, float] | None:
+        """Return the numbers that the call left; None if it has not ended.
+
+        Raises ValueError if they are of another seed or other settings, or damaged.
+        """
+        path = self.folder / RESULT
+        try:
+            saved = parse_json(read_file(path, MOST_BYTES))
+            numbers = {str(name): float(value) for name, value in saved.pop("numbers").items()}
+        except FileNotFoundError:
+            return None
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise ValueError(f"{path} is damaged ({error}): remove it, and the call is made again") from error
+        if saved != self.identity:
+            raise ValueError(f"{path} must be of {self.identity}, got {saved}: choose another name or folder")
+        return numbers
+
+    def check_is_unfinished(self) -> None:
+        """Raise ValueError unless the folder holds a run of `train`, which can go on."""
+        if not holds_run(self.folder):
+            raise ValueError(f"{self.folder} must be new, or the folder of a run of this sweep")
+
+    def make(self, call: Callable[..., Any]) -> None:
+        """Make the call and save its numbers, but not those of a run that was stopped before its end."""
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        numbers = numbers_of(call(folder=self.folder, seed=self.seed, **self.settings), self.folder)
+        if holds_run(self.folder) and run_summary(self.folder)["over"] == "no":
+            return
+        self.folder.mkdir(exist_ok=True)
+        write_atomic(self.folder / RESULT, json.dumps({**self.identity, "numbers": numbers}, indent=2).encode())
+
+
+def numbers_of(result: object, folder: Path) -> dict[str, float]:
+    """Return the numbers that a call returned, or else what the run in its folder has measured last."""
+    if isinstance(result, Mapping):
+        numbers = {str(name): float(value) for name, value in result.items()}
+    elif isinstance(result, (int, float)) or getattr(result, "shape", None) == ():
+        numbers = {"result": float(result)}  # type: ignore[arg-type]
+    else:
+        numbers = measured(folder)
+    if unknown := [name for name, value in numbers.items() if not math.isfinite(value)]:
+        raise ValueError(f"a call must return finite numbers, got {numbers[unknown[0]]} for {unknown[0]}")
+    return numbers
+
+
+def measured(folder: Path) -> dict[str, float]:
+    """Return what a run has measured last: its losses, and win rates and grades by what it watched."""
+    history = read_history(folder)
+    numbers = {name.replace("_", " "): number(row, name) for name in LOSSES for row in history.metrics}
+    for row in history.evaluations:
+        numbers |= {f"{words} {opponent_name(row)}": number(row, key) for key, words in MEASURES.items() if key in row}
+    return {name: value for name, value in numbers.items() if value is not None}
+
+
+def text_of(value: object) -> str:
+    """Return a setting as text that is the same in every process: a function by its name."""
+    name = qualified_name(value) if hasattr(value, "__qualname__") else repr(value)
+    return name.replace("__mp_main__:", "__main__:")  # how a process that was started calls the program
+
+
+def check_call(call: Callable[..., Any], runs: Sequence[SweepRun], *, alone: bool) -> None:
+    """Raise TypeError unless the call can be made, in other processes unless `alone`."""
+    if not callable(call):
+        raise TypeError(f"call must be a function of folder, seed and settings, got {shown(call)}")
+    try:
+        if not alone:
+            pickle.dumps((call, [run.settings for run in runs]))
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise TypeError(
+            f"call and settings must be such as other processes can import, functions of a module ({error}): "
+            "processes=1 makes the calls in this process, one after the other"
+        ) from error

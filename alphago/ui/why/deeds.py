@@ -1,0 +1,123 @@
+"""What a stone does on a board of Go: it captures, gives atari, joins, cuts, takes an eye, leaves a chain in danger."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from alphago.env.go_position import GoPosition
+from alphago.exams.ladders import Chain, Line, Reading, Stones, neighbours
+from alphago.ui.why.facts import Atari, Captures, Connects, Cuts, Fact, LosesEye, NamedChain
+
+BOARDS = 300  # most boards of one reading
+
+
+def deeds(position: GoPosition, action: int) -> list[Fact]:
+    """Return what a move does to the chains around it; nothing for a pass.
+
+    position: before the move, which must be legal.
+    """
+    if action == position.env.pass_action:
+        return []
+    mover, after = position.to_play, stones_of(position.play(action))
+    before = stones_of(position)
+    around = {before.chain(p) for p in neighbours(before.size)[action] if before.colours[p]}
+    own = sorted((chain for chain in around if chain.colour == mover), key=size_first)
+    others = sorted((chain for chain in around if chain.colour != mover), key=size_first)
+    found: list[Fact] = []
+    if taken := [chain for chain in others if not after.colours[min(chain.stones)]]:
+        found.append(Captures(mover, action, groups(taken)))
+    left = chains_in(after, others)
+    for chain in left:
+        if len(chain.liberties) == 1:
+            line = Reading(BOARDS).defend(after, min(chain.stones)) or ()
+            found.append(Atari(mover, action, group_of(chain), min(chain.liberties), line))
+    cut = before.play(-mover, action)  # what the move prevents
+    if cut is not None and len(parts := cut_apart(cut, chains_in(cut, own))) > 1:
+        found.append(Connects(mover, action, groups(parts)))
+    if len(parts := cut_apart(after, left)) > 1:
+        found.append(Cuts(mover, action, groups(parts)))
+    for side in (1, -1):
+        found += [LosesEye(mover, action, side, eye) for eye in sorted(eyes(before, side) - eyes(after, side))]
+    return found
+
+
+def stones_of(position: GoPosition) -> Stones:
+    """Return the stones of a position, with the point that its ko rule forbids."""
+    ko = position.ko_points
+    return Stones(position.env.N, tuple(position.board.ravel().tolist()), ko[0] if ko else None)
+
+
+def chains_in(stones: Stones, chains: list[Chain]) -> list[Chain]:
+    """Return chains of an earlier board as they are on this one, without those that were captured."""
+    points = [min(chain.stones) for chain in chains]
+    return [stones.chain(point) for point in points if stones.colours[point]]
+
+
+def group_of(chain: Chain) -> NamedChain:
+    """Return the name of a chain: its first point, from the top."""
+    return NamedChain(chain.colour, min(chain.stones), len(chain.stones))
+
+
+def groups(chains: list[Chain]) -> tuple[NamedChain, ...]:
+    """Return the names of chains."""
+    return tuple(map(group_of, chains))
+
+
+def size_first(chain: Chain) -> tuple[int, int]:
+    """Return the key by which larger chains come first."""
+    return -len(chain.stones), min(chain.stones)
+
+
+def cut_apart(stones: Stones, chains: list[Chain]) -> list[Chain]:
+    """Return the first chain of each of the groups into which chains of one colour fall.
+
+    Chains belong together if a single move of theirs joins them, directly or through other chains.
+    """
+    if len(chains) < 2:
+        return chains
+    left = [chain for chain in stones.chains() if chain.colour == chains[0].colour]
+    parts = []
+    for first in chains:
+        if first not in left:
+            continue
+        parts.append(first)
+        reached = [first]
+        while reached:
+            one = reached.pop()
+            linked = [other for other in left if other.liberties & one.liberties or other == one]
+            left = [other for other in left if other not in linked]
+            reached += [other for other in linked if other != one]
+    return parts
+
+
+def eyes(stones: Stones, colour: int) -> set[int]:
+    """Return the one-point eyes of a side: its stones on all sides, and on the corners but one (all at the edge)."""
+    size, found = stones.size, set()
+    for point, owner in enumerate(stones.colours):
+        if owner or any(stones.colours[p] != colour for p in neighbours(size)[point]):
+            continue
+        row, column = divmod(point, size)
+        corners = [(row + dr, column + dc) for dr in (-1, 1) for dc in (-1, 1)]
+        inside = [r * size + c for r, c in corners if 0 <= r < size and 0 <= c < size]
+        if sum(stones.colours[p] == -colour for p in inside) < (2 if len(inside) == 4 else 1):
+            found.add(point)
+    return found
+
+
+def in_danger(position: GoPosition) -> Iterator[tuple[Chain, Line]]:
+    """Yield the chains of the side that has just moved that the other side can take now, and how.
+
+    The taker's first move is checked by the game's rules; what follows are ataris, up to the capture.
+    """
+    stones = stones_of(position)
+    for chain in stones.chains():
+        if chain.colour == position.to_play or len(chain.liberties) > 2:
+            continue
+        line = Reading(BOARDS).attack(stones, min(chain.stones))
+        if line is not None and position.legal_mask[line[0]]:
+            yield chain, line
+
+
+def share_of(ownership: np.ndarray, points: frozenset[int], colour: int) -> float:
+    """Return the part of some points that is expected to become a side's, 0 .. 1; ownership: Black's view [H, W]."""
+    return float(1 + colour * ownership.ravel()[sorted(points)].mean()) / 2

@@ -1,0 +1,147 @@
+"""`explain`: why a move is good or bad, as facts with numbers and as sentences."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
+from alphago.mcts.analysis import analyze
+from alphago.mcts.analysis_result import Analysis
+from alphago.mcts.search_forms import SearchForm
+from alphago.system.validation import check_int, checks_keywords
+from alphago.ui.why.deeds import deeds
+from alphago.ui.why.facts import Better, Fact, Loss, Reply, Words
+from alphago.ui.why.go_facts import board_facts, fates, sente
+from alphago.ui.why.tried import Row, Searched, Tried, is_go
+
+PASS_SHARE = 4  # a position after a pass gets this part of the readouts, as a divisor
+
+Search = Callable[[Sequence[Position], int], Analysis]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The facts about a move, the most important first.
+
+    env: the game.  action: the move.  facts: see `alphago.ui.why.facts`.
+    """
+
+    env: GameEnv
+    action: int
+    facts: tuple[Fact, ...]
+
+    @property
+    def loss(self) -> Loss:
+        """What the move loses."""
+        return next(fact for fact in self.facts if isinstance(fact, Loss))
+
+    @property
+    def sentences(self) -> list[str]:
+        """The facts as sentences."""
+        words = Words(self.env)
+        texts = [fact.sentence(words) for fact in self.facts]
+        return [text[0].upper() + text[1:] for text in texts]  # a move may be called "pass"
+
+    @property
+    def reasons(self) -> list[str]:
+        """The sentences without what the move loses and what would be better, for who says that anyway."""
+        told = zip(self.facts, self.sentences, strict=True)
+        return [text for fact, text in told if not isinstance(fact, Loss | Better)]
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences)
+
+
+def last_move(position: Position) -> tuple[Position, int]:
+    """Return the position before the last move, and that move; raise ValueError if there is none."""
+    if not position.moves:
+        raise ValueError("there is no move to explain")
+    *_, before, _ = position.replay()
+    return before, position.moves[-1]
+
+
+@checks_keywords()
+def explain(
+    position: Position,
+    move: int | str,
+    net: Any,
+    readouts: int = 200,
+    *,
+    symmetries: bool = False,
+    settings: SearchForm = None,
+    device: str = "auto",
+    threads: int | None = None,
+) -> Explanation:
+    """Say why a move is good or bad, in facts that a search or the rules give.
+
+    The positions before the move, after it and after the best move are searched.  Every game has what the move loses,
+    the line that answers it, and the best line.  Go has besides: chains whose owner changes, captures, atari, ladders,
+    connections and cuts, lost eyes, and whether a move is sente.
+
+    position: before the move.  move: as an action or as text.
+    net, readouts, symmetries, settings, device, threads: as in `analyze`, for each position.  Positions after a pass,
+        for what a move threatens, get a quarter of the readouts.
+
+    Raises IllegalMove if the move cannot be played.
+    """
+    check_int("readouts", readouts, 1)
+    action = position.check_action(move)
+    options: dict[str, Any] = {"symmetries": symmetries, "settings": settings, "device": device, "threads": threads}
+
+    def search(positions: Sequence[Position], count: int) -> Analysis:
+        return analyze(positions, net, count, **options)
+
+    first = search([position, position.play(action)], readouts)
+    return explain_moves([(position, action)], first, search, readouts)[0]
+
+
+def explain_moves(
+    moves: Sequence[tuple[Position, int]], first: Analysis, search: Search, readouts: int
+) -> list[Explanation]:
+    """Explain several moves of one game, with searches that they share.
+
+    moves: positions, and legal actions in them.
+    first: the analyses of each position and of the one after its move, in turn: two rows a move.
+    search: analyses positions with a number of readouts.
+    """
+    if not moves:
+        return []
+    tried = [Tried(position, action, first.best(2 * i)) for i, (position, action) in enumerate(moves)]
+    bests = search([one.after_best for one in tried], readouts)
+    passed = [position for one in tried for position in one.passed]
+    passes = search(passed, readouts // PASS_SHARE) if passed else None
+    found, row = [], 0
+    for i, one in enumerate(tried):
+        rows = range(row, row := row + len(one.passed))
+        seen = Searched(
+            Row(first, 2 * i),
+            Row(first, 2 * i + 1),
+            Row(bests, i),
+            [Row(passes, r) for r in rows if passes is not None],
+        )
+        found.append(Explanation(one.position.env, one.action, tuple(facts_of(one, seen))))
+    return found
+
+
+def facts_of(tried: Tried[Position], seen: Searched) -> list[Fact]:
+    """Return the facts about a move, the most important first."""
+    mover, action, best = tried.mover, tried.action, tried.best
+    points = mover * (seen.best.score - seen.after.score)
+    rate = mover * (seen.best.value - seen.after.value) / 2
+    loss = Loss(mover, action, best, 0.0 if action == best else points, 0.0 if action == best else rate)
+    bad = not loss.small and action != best
+    facts: list[Fact] = [loss]
+    if bad and is_go(tried):
+        facts += fates(tried, seen)
+    answer = seen.after.line
+    if answer:
+        facts.append(Reply(mover, action, answer, bad and loss.large))
+    if is_go(tried):
+        facts += board_facts(tried, seen, answer if bad else ())
+    if action != best and bad:
+        facts.append(Better(mover, best, (best, *seen.best.line)))
+        if is_go(tried):
+            facts += deeds(tried.position, best)
+            facts += sente(tried, seen, best, 2)
+    return facts

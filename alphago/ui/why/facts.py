@@ -1,0 +1,240 @@
+"""The facts of an explanation: each is data, and says itself in a sentence."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from alphago.env.game import GameEnv
+
+LADDER = 5  # plies of a ladder; a shorter one is a plain capture
+SHOWN_PLIES = 6  # plies of a line that a sentence names
+
+
+class NamedChain(NamedTuple):
+    """A chain of stones: +1 Black's or -1 White's, one of its points, and its number of stones."""
+
+    colour: int
+    point: int
+    stones: int
+
+
+class Words:
+    """Names of sides, moves and chains in sentences about a game."""
+
+    def __init__(self, env: GameEnv) -> None:
+        self.move = env.to_text
+        self.side = env.board_view.side
+        self.passing = env.pass_action
+
+    def group(self, group: NamedChain) -> str:
+        """Return a text such as "Black's 3 stones at D4"."""
+        count = "stone" if group.stones == 1 else f"{group.stones} stones"
+        return f"{self.side(group.colour)}'s {count} at {self.move(group.point)}"
+
+    def groups(self, groups: Sequence[NamedChain]) -> str:
+        """Return the names of chains, joined by commas and "and"."""
+        *others, last = map(self.group, groups)
+        return f"{', '.join(others)} and {last}" if others else last
+
+    def line(self, line: Sequence[int]) -> str:
+        """Return the first moves of a line as text."""
+        return " ".join(map(self.move, line[:SHOWN_PLIES]))
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A fact about a move; action: the move, as an action.  colour: who plays it, +1 Black, -1 White."""
+
+    colour: int
+    action: int
+
+    def sentence(self, words: Words) -> str:
+        """Return the fact as a sentence."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Loss(Fact):
+    """What a move loses against the best one, in points (NaN if unknown) and win rate (0 .. 1); below 0 if it gains."""
+
+    best: int
+    points: float
+    rate: float
+
+    @property
+    def small(self) -> bool:
+        """Whether the move is as good as the best one, within half a point and 2 % of winning."""
+        return self.rate < 0.02 and not self.points >= 0.5
+
+    @property
+    def large(self) -> bool:
+        """Whether the move loses at least 2 points or 5 % of winning."""
+        return self.rate >= 0.05 or self.points >= 2
+
+    def sentence(self, words: Words) -> str:
+        move, best = words.move(self.action), words.move(self.best)
+        if self.action == self.best:
+            return f"{move} is the best move."
+        if self.small:
+            return f"{move} is as good as {best}."
+        parts = [f"{self.points:.1f} points"] * (self.points >= 0.5) + [f"{self.rate:.0%} of winning"] * (
+            self.rate >= 0.01
+        )
+        return f"{move} loses {' and '.join(parts)} against {best}."
+
+
+@dataclass(frozen=True)
+class Reply(Fact):
+    """The line that answers a move, the other side's reply first; `refutes` if the move loses by it."""
+
+    line: tuple[int, ...]
+    refutes: bool
+
+    def sentence(self, words: Words) -> str:
+        verb = "punishes it" if self.refutes else "answers"
+        return f"{words.side(-self.colour)} {verb} with {words.line(self.line)}."
+
+
+@dataclass(frozen=True)
+class Better(Fact):
+    """The best move and the line that follows it."""
+
+    line: tuple[int, ...]
+
+    def sentence(self, words: Words) -> str:
+        return f"Better is {words.line(self.line)}."
+
+
+@dataclass(frozen=True)
+class ChangesOwner(Fact):
+    """A chain whose points are expected to become the other side's after the move, unlike after the best one.
+
+    best_share, share: the part of its points that become its own side's after the best move and after this one, 0 .. 1.
+    """
+
+    best: int
+    group: NamedChain
+    best_share: float
+    share: float
+
+    @property
+    def harm(self) -> float:
+        """The stones that the move's side loses by it; below 0 if it wins them."""
+        side = 1 if self.group.colour == self.colour else -1
+        return side * self.group.stones * (self.best_share - self.share)
+
+    def sentence(self, words: Words) -> str:
+        lives = self.share > self.best_share
+        fate, other = ("live", "die") if lives else ("die", "live")
+        return (
+            f"{words.group(self.group)} {fate}{'s' * (self.group.stones == 1)} after {words.move(self.action)} "
+            f"({self.share:.0%} to survive), and would {other} after {words.move(self.best)} ({self.best_share:.0%})."
+        )
+
+
+@dataclass(frozen=True)
+class Lost(Fact):
+    """The stone that the move puts down is expected to be lost; share: as in `ChangesOwner`."""
+
+    group: NamedChain
+    share: float
+
+    def sentence(self, words: Words) -> str:
+        return f"{words.group(self.group)} itself is expected to be lost ({self.share:.0%} to survive)."
+
+
+@dataclass(frozen=True)
+class Captures(Fact):
+    """The move takes chains off the board."""
+
+    groups: tuple[NamedChain, ...]
+
+    def sentence(self, words: Words) -> str:
+        return f"{words.move(self.action)} captures {words.groups(self.groups)}."
+
+
+@dataclass(frozen=True)
+class Atari(Fact):
+    """The move leaves a chain of the other side one liberty, `last`; line: if it cannot be saved, how it is caught."""
+
+    group: NamedChain
+    last: int
+    line: tuple[int, ...]
+
+    def sentence(self, words: Words) -> str:
+        move, group = words.move(self.action), words.group(self.group)
+        pronoun = "it" if self.group.stones == 1 else "they"
+        return f"{move} puts {group} in atari" + (f", and {pronoun} cannot escape." if self.line else ".")
+
+
+@dataclass(frozen=True)
+class Capturable(Fact):
+    """After the move the other side can take one of its chains, unlike after the best move.
+
+    line: the other side's move first, each of its moves but the last an atari.
+    """
+
+    group: NamedChain
+    line: tuple[int, ...]
+
+    def sentence(self, words: Words) -> str:
+        when, group = f"After {words.move(self.action)} {words.side(-self.colour)}", words.group(self.group)
+        if len(self.line) == 1:
+            return f"{when} can capture {group} at {words.move(self.line[0])}."
+        line = self.line[:-2] if self.line[-2] == words.passing else self.line
+        how = " in a ladder" if len(set(self.line)) == len(self.line) >= LADDER else ""
+        return f"{when} can catch {group}{how} with {words.line(line)}."
+
+
+@dataclass(frozen=True)
+class Connects(Fact):
+    """The move joins chains of its own side."""
+
+    groups: tuple[NamedChain, ...]
+
+    def sentence(self, words: Words) -> str:
+        return f"{words.move(self.action)} connects {words.groups(self.groups)}."
+
+
+@dataclass(frozen=True)
+class Cuts(Fact):
+    """The move separates chains of the other side that a stone on its point would have joined."""
+
+    groups: tuple[NamedChain, ...]
+
+    def sentence(self, words: Words) -> str:
+        *others, last = map(words.group, self.groups)
+        return f"{words.move(self.action)} cuts {', '.join(others)} from {last}."
+
+
+@dataclass(frozen=True)
+class LosesEye(Fact):
+    """The move takes a one-point eye from its owner, +1 Black or -1 White; perhaps from its own side."""
+
+    owner: int
+    eye: int
+
+    def sentence(self, words: Words) -> str:
+        whose = "its own side's" if self.owner == self.colour else f"{words.side(self.owner)}'s"
+        where = "" if self.eye == self.action else f" at {words.move(self.eye)}"
+        return f"{words.move(self.action)} {'fills' if self.eye == self.action else 'destroys'} {whose} eye{where}."
+
+
+@dataclass(frozen=True)
+class Sente(Fact):
+    """The move threatens more than any other move is worth.
+
+    threat: its side's move if the other side plays elsewhere.  points: what that gains against an answer.
+    elsewhere: what having the move was worth before, both in points.
+    """
+
+    threat: int
+    points: float
+    elsewhere: float
+
+    def sentence(self, words: Words) -> str:
+        move, threat, other = words.move(self.action), words.move(self.threat), words.side(-self.colour)
+        return (
+            f"{move} is sente: if {other} passes, {threat} gains "
+            f"{self.points:.1f} points, and a pass before it would have cost only {self.elsewhere:.1f}."
+        )

@@ -1,0 +1,69 @@
+"""The facts about a move of Go that searches and the board give together."""
+
+from collections.abc import Sequence
+
+from alphago.env.go_position import GoPosition
+from alphago.ui.why.deeds import deeds, group_of, in_danger, share_of, stones_of
+from alphago.ui.why.facts import Capturable, ChangesOwner, Fact, Lost, NamedChain, Sente
+from alphago.ui.why.tried import Searched, Tried
+
+THREAT = 4.0  # least points by which a threat exceeds the worth of any other move
+SURE = 0.35  # a chain is expected to die below this share, and to live above 1 - SURE
+DEAD = 0.25  # the stone that was played is expected to be lost below this share
+MOST_CHAINS = 3  # of each kind of fact
+
+
+def board_facts(tried: Tried[GoPosition], seen: Searched, answer: Sequence[int]) -> list[Fact]:
+    """Return what the move does on the board, what it leaves in danger, and what the answer, if there is one, does."""
+    facts = [*deeds(tried.position, tried.action), *dangers(tried, answer[:1])]
+    if answer:
+        facts += deeds(tried.after, answer[0])
+    return [*facts, *sente(tried, seen, tried.action, 1)]
+
+
+def fates(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
+    """Return the chains that live after one of the two moves and die after the other, and whether the stone dies."""
+    best_owners, owners = seen.best.ownership, seen.after.ownership
+    if best_owners is None or owners is None:
+        return []
+    mover, action, found = tried.mover, tried.action, list[ChangesOwner]()
+    for chain in stones_of(tried.position).chains():
+        shares = share_of(best_owners, chain.stones, chain.colour), share_of(owners, chain.stones, chain.colour)
+        if min(shares) < SURE and max(shares) > 1 - SURE:
+            found.append(ChangesOwner(mover, action, tried.best, group_of(chain), *shares))
+    found.sort(key=lambda fact: -fact.harm)
+    lost: list[Fact] = []
+    if action != tried.position.env.pass_action:
+        own = stones_of(tried.after).chain(action)
+        share = share_of(owners, own.stones, mover)
+        if share < DEAD and len(own.stones) == 1:
+            lost.append(Lost(mover, action, NamedChain(mover, action, 1), share))
+    return [*found[:MOST_CHAINS], *lost]
+
+
+def dangers(tried: Tried[GoPosition], told: Sequence[int]) -> list[Fact]:
+    """Return the chains of the mover that can be taken after the move, and could not after the best one.
+
+    told: moves of the other side whose deeds are told in any case.
+    """
+    if tried.action == tried.best:
+        return []
+    safe = {point for chain, _ in in_danger(tried.after_best) for point in chain.stones}
+    found = [(chain, line) for chain, line in in_danger(tried.after) if not chain.stones & safe and line[0] not in told]
+    found.sort(key=lambda one: -len(one[0].stones))
+    return [Capturable(tried.mover, tried.action, group_of(chain), line) for chain, line in found[:MOST_CHAINS]]
+
+
+def sente(tried: Tried[GoPosition], seen: Searched, action: int, which: int) -> list[Fact]:
+    """Return whether a move threatens more than a move elsewhere is worth; needs scores.
+
+    which: the index of the move's position in `Tried.passed`.
+    """
+    if not seen.passed:
+        return []
+    reached = seen.after if which == 1 else seen.best
+    elsewhere = tried.mover * (seen.best.score - seen.passed[0].score)
+    gain = tried.mover * (seen.passed[which].score - reached.score)
+    if not gain >= max(elsewhere, 0) + THREAT:
+        return []
+    return [Sente(tried.mover, action, seen.passed[which].line[0], gain, max(elsewhere, 0.0))]

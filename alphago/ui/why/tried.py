@@ -1,0 +1,76 @@
+"""A move and the best move, both played, and what the searches found about them."""
+
+from dataclasses import dataclass
+from typing import Generic, TypeGuard, TypeVar
+
+import numpy as np
+
+from alphago.env.go_position import GoPosition
+from alphago.env.position import Position
+from alphago.mcts.analysis_result import Analysis
+
+P = TypeVar("P", bound=Position)
+
+
+class Tried(Generic[P]):
+    """A move and the best one, played.
+
+    passed: the positions after a pass before the move, after it, and after the best move; only in Go, and none where
+    passing would end the game or is not allowed.
+    """
+
+    def __init__(self, position: P, action: int, best: int) -> None:
+        self.position, self.action, self.best = position, action, best
+        self.mover = position.to_play
+        self.after, self.after_best = position.play(action), position.play(best)
+        passing = position.env.pass_action
+        starts = [position, self.after, self.after_best]
+        can = isinstance(position, GoPosition) and passing not in (action, best)
+        ready = [start.play(passing) for start in starts if can and passing is not None and start.legal_mask[passing]]
+        self.passed = ready if len(ready) == 3 and not any(p.is_over for p in ready) else []
+
+
+@dataclass(frozen=True)
+class Row:
+    """The analysis of one position, in Black's view."""
+
+    analysis: Analysis
+    i: int
+
+    @property
+    def view(self) -> int:
+        return int(self.analysis.to_play[self.i])
+
+    @property
+    def value(self) -> float:
+        return self.view * float(self.analysis.value[self.i])
+
+    @property
+    def score(self) -> float:
+        return self.view * float(self.analysis.root_score[self.i])
+
+    @property
+    def ownership(self) -> np.ndarray | None:
+        owners = self.analysis.ownership
+        return None if owners is None else self.view * owners[self.i]
+
+    @property
+    def line(self) -> tuple[int, ...]:
+        """The expected moves; none after the end of the game."""
+        over = not len(self.analysis.order(self.i))
+        return () if over else self.analysis.move(self.i, self.analysis.best(self.i), 0).line
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What the searches found before the move, after it, after the best one, and after the passes of `Tried`."""
+
+    before: Row
+    after: Row
+    best: Row
+    passed: list[Row]
+
+
+def is_go(tried: Tried[Position]) -> TypeGuard[Tried[GoPosition]]:
+    """Return whether a move is one of Go."""
+    return isinstance(tried.position, GoPosition)

@@ -1,0 +1,154 @@
+"""Real conversations, changed at random: one reply a command, no other exception, memory that stays flat."""
+
+import json
+import random
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from alphago.mcts.evaluator import HashEvaluator
+from alphago.records.sgf import read_sgf_games, salvage_sgf
+from alphago.ui.web.page_commands import COMMANDS as PAGE
+from tests.campaign.tally import Area, memory, slope, times
+from tests.ui.gtp.engine import COMMANDS, ask, engine
+from tests.ui.test_analysis_engine import QUERY, answers
+from tests.ui.web.desks import Guest
+
+pytestmark = pytest.mark.campaign
+FLAT = 40.0  # megabytes over half of all messages: thousands that each left something would take more
+WORDS = [
+    "b",
+    "w",
+    "pass",
+    "resign",
+    "C3",
+    "A1",
+    "T19",
+    "5",
+    "0",
+    "-1",
+    "1e9",
+    "nan",
+    "Z9",
+    "9" * 60,
+    "é",
+    "\x07",
+    "#",
+    "",
+]
+GAMES = [path.read_bytes() for path in sorted((Path(__file__).parents[1] / "data").rglob("*.sgf"))]
+PIECES = [b"", b"(;", b")", b"[", b"]", b"\\", b";B[]", b"SZ[19:13]", b"KM[nan]", b"AB[aa:ss]", b"\xff"]
+OUT = ("quit", "loadsgf", "printsgf")  # which end the engine, or read and write files
+
+
+def test_gtp() -> None:
+    chance, game = random.Random(1), engine(readouts=2)
+    names = [name for name in COMMANDS.split() if name not in OUT]
+
+    def talk() -> None:
+        for _ in range(20):
+            name = chance.choice([*names, "play", "genmove", "x" * chance.randrange(9)])
+            line = " ".join([name, *chance.choices(WORDS, k=chance.randrange(4))]).replace("#", "")
+            if line.strip():
+                with area.attempt(line):
+                    assert len(ask(game, line)) == 1
+
+    with Area("GTP commands") as area:
+        area.check("memory of GTP", slope(memory, talk, times(5000)) < FLAT)
+
+
+def changed(value: Any, chance: random.Random) -> Any:
+    """A query with one of its values replaced, somewhere."""
+    junk: list[Any] = [
+        None,
+        True,
+        -1,
+        10**30,
+        1e308,
+        float("nan"),
+        "",
+        "B",
+        [],
+        {},
+        [[1]],
+        "é" * 50,
+        [["B", "C3"]] * 40,
+    ]
+    if isinstance(value, dict) and value and chance.random() < 0.9:
+        key = chance.choice(list(value))
+        return {**value, chance.choice([key, key, "x"]): changed(value[key], chance)}
+    if isinstance(value, list) and value and chance.random() < 0.7:
+        at = chance.randrange(len(value))
+        return [*value[:at], changed(value[at], chance), *value[at + 1 :]]
+    return chance.choice(junk)
+
+
+def test_analysis_queries() -> None:
+    chance, number = random.Random(2), 0
+
+    def talk() -> None:
+        nonlocal number
+        queries = []
+        for _ in range(50):
+            number += 1
+            query = changed({**QUERY, "maxVisits": 3}, chance)
+            if isinstance(query, dict) and isinstance(query.get("maxVisits", 0), int):
+                query = {**query, "maxVisits": min(query.get("maxVisits", 3), 5)}
+            queries.append(json.dumps(query))
+        with area.attempt(f"{number}: {queries[-1][:200]}"):
+            replies = answers(HashEvaluator(), *queries)
+            assert len(replies) >= len(queries)
+            assert not any("internal" in str(reply.get("error", "")).lower() for reply in replies)
+        area.counts[0] += len(queries) - 1
+
+    with Area("JSON queries") as area:
+        area.check("memory of queries", slope(memory, talk, times(400)) < FLAT)
+
+
+def test_page_messages() -> None:
+    chance = random.Random(3)
+    fields = ["move", "node", "game", "options", "readouts", "text", "black", "white", "key", "point"]
+    values: list[Any] = [None, -1, 10**40, "", "C3", "pass", "go", [], {}, {"board_size": 3}, "é\u0000" * 9, "human"]
+
+    with Area("messages of a page") as area, Guest() as guest:
+
+        def talk() -> None:
+            for _ in range(20):
+                kind = chance.choice([*PAGE, "play", "x"])
+                given = {chance.choice(fields): chance.choice(values) for _ in range(chance.randrange(3))}
+                with area.attempt(f"{kind} {given}"):
+                    guest.session.post({"type": kind, **given})
+            with area.attempt("the board answers"):
+                while not guest.session.post({"type": "stop"}):  # it has too many messages to answer
+                    time.sleep(0.1)
+                guest.until("state", lambda state: not state["busy"])
+
+        area.check("memory of a page", slope(memory, talk, times(1500)) < FLAT)
+
+
+def mutated(data: bytes, chance: random.Random) -> bytes:
+    """A file of a game with some of its bytes changed, moved or repeated."""
+    out = bytearray(data)
+    for _ in range(chance.choice([1, 1, 2, 5, 40])):
+        a, b = sorted(chance.randrange(len(out) + 1) for _ in range(2))
+        piece = bytes(out[a : min(b, a + 60)])
+        out[a : a + chance.choice([0, 1, 5])] = chance.choice([piece, piece * 3, *PIECES])
+    return bytes(out)
+
+
+def test_sgf() -> None:
+    chance = random.Random(4)
+
+    def read() -> None:
+        for _ in range(50):
+            data = mutated(chance.choice(GAMES), chance)
+            with area.attempt(repr(data[:200])):
+                list(salvage_sgf(data, name="x.sgf"))
+            Path("x.sgf").write_bytes(data)
+            with area.attempt(repr(data[:200]), ValueError):
+                read_sgf_games("x.sgf")
+
+    with Area("SGF files") as area:
+        area.check("memory of SGF", slope(memory, read, times(1000)) < FLAT)

@@ -1,0 +1,129 @@
+"""`sweep`: which calls are made, what is kept of them, and what the table says."""
+
+import json
+import multiprocessing
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from alphago.exams.statistics import mean_of_few
+from alphago.training.call.session import train
+from alphago.training.sweeps.sweep import sweep
+from alphago.training.sweeps.sweep_result import SweepResult
+from tests.training.small_runs import GO, TINY, RandomGames, interrupt_at
+from tests.training.sweeps.calls import fail, score, untouched
+
+TWO = {"usual": {}, "more": {"gain": 3.0}}
+
+
+def test_in_processes_of_their_own(tmp_path: Path) -> None:
+    told: list[int] = []
+    settings = {"usual": {}, "killed": {"how": "killed"}}
+    result = sweep(fail, settings, [1], folder=tmp_path, processes=2, tell=lambda now: told.append(len(now.faults)))
+    assert sorted(told) in ([0, 1], [1, 1])
+    assert result.numbers == {"usual": {1: {"cores": 1.0}}, "killed": {}}
+    assert "killed/1: its process ended with code -9" in str(result)
+    assert multiprocessing.active_children() == []
+
+
+def test_the_table_and_what_is_left_out(tmp_path: Path) -> None:
+    result = sweep(partial(score, spread=0.1), TWO, [4, 0, 9], folder=tmp_path, processes=1)
+    again = sweep(untouched, TWO, [4, 0, 9], folder=tmp_path, processes=1)
+    assert str(again) == str(result) == repr(result)
+    rows = [re.split(r"  +", line.strip()) for line in str(result).splitlines()[2:]]
+    assert rows[0] == ["seeds", "score", "- usual"]
+    assert rows[1] == ["usual", "3 of 3", "4.3 ± 11.2"]
+    assert rows[2] == ["more", "3 of 3", "7.3 ± 11.2", "+3.00 ± 0.00"]
+    more = sweep(partial(score, spread=0.1), {**TWO, "new": {}}, [4, 0, 9], folder=tmp_path, processes=1)
+    assert more.difference("more", "score") == pytest.approx((3, 3, 3))
+    assert more.mean("new", "score") == result.mean("usual", "score")
+
+
+def test_a_call_that_fails_is_told_and_made_again(tmp_path: Path) -> None:
+    settings = {"usual": {}, "more": {"how": "raised"}}
+    result = sweep(fail, settings, 2, folder=tmp_path, processes=1)
+    assert list(result.faults) == ["more/1"]
+    assert re.search(r"more/1: ValueError: too much of it \(.*calls.py, line \d+\)", str(result))
+    assert [list(seeds) for seeds in result.numbers.values()] == [[0, 1], [0]]
+    assert sweep(lambda **_: 5, settings, 2, folder=tmp_path, processes=1).numbers["more"][1] == {"result": 5.0}
+
+
+@pytest.mark.parametrize(
+    ("how", "fault"),
+    [
+        ("busy", "another process is at it"),
+        ("nan", "ValueError: a call must return finite numbers, got nan for result"),
+    ],
+)
+def test_what_is_no_result(how: str, fault: str, tmp_path: Path) -> None:
+    result = sweep(fail, {"a": {"how": how}}, [2], folder=tmp_path, processes=1)
+    assert result.faults["a/2"].startswith(fault)
+    assert "0 of 1" in str(result)
+
+
+def small(folder: Path, **given: Any) -> SweepResult:
+    call = partial(train, GO, 8, reports=[], source=RandomGames, **TINY)
+    return sweep(partial(call, **given), {"usual": {}, "wide": {"batch_size": 8}}, 2, folder=folder, processes=1)
+
+
+def test_runs_of_train(tmp_path: Path) -> None:
+    """A run that was stopped has no numbers; the same call goes on with it."""
+    stopped = small(tmp_path, reports=[interrupt_at(1)])
+    assert stopped.numbers == {"usual": {}, "wide": {}}
+    whole = small(tmp_path)
+    assert whole.measures == ["policy loss", "value loss"]
+    assert len(whole.numbers["wide"]) == 2
+    picture = str(whole.plot(tmp_path / "curves.svg", "games"))
+    assert "usual" in picture
+    assert "Policy loss" in picture
+    assert (tmp_path / "curves.svg").read_text().strip() == picture
+
+
+def test_other_settings_under_the_same_name(tmp_path: Path) -> None:
+    sweep(score, TWO, 1, folder=tmp_path, processes=1)
+    with pytest.raises(ValueError, match=r"must be of .*'gain': '4.0'.* choose another name or folder"):
+        sweep(score, {"more": {"gain": 4.0}}, 1, folder=tmp_path, processes=1)
+    (tmp_path / "more" / "0" / "result.json").write_text(json.dumps({"numbers": [1]}))
+    with pytest.raises(ValueError, match=r"result.json is damaged .* remove it"):
+        sweep(score, TWO, 1, folder=tmp_path, processes=1)
+    (tmp_path / "mine" / "0").mkdir(parents=True)
+    (tmp_path / "mine" / "0" / "letter.txt").touch()
+    with pytest.raises(ValueError, match="mine/0 must be new, or the folder of a run of this sweep"):
+        sweep(score, {"mine": {}}, 1, folder=tmp_path, processes=1)
+
+
+@pytest.mark.parametrize(
+    ("call", "settings", "seeds", "error"),
+    [
+        (lambda **_: 1, TWO, 1, "other processes can import, functions of a module .* processes=1"),
+        (score, {"a": {"gain": lambda: 1}}, 1, "other processes can import"),
+        (score, [{}], 1, "settings must be dictionaries by name, such as .*, got"),
+        (score, {"a": 3}, 1, "settings must be dictionaries by name"),
+        (score, {"a/b": {}}, 1, "settings must have names that may be folders, got"),
+        (score, {}, 1, "settings must have names"),
+        (score, TWO, 0, "seeds must be an integer >= 1, got 0"),
+        (score, TWO, [1, 1], "seeds must be a number, or different seeds, got"),
+        (score, TWO, [], "seeds must be a number, or different seeds, got"),
+        ("train", TWO, 1, "call must be a function of folder, seed and settings, got 'train'"),
+    ],
+)
+def test_what_is_no_sweep(
+    call: Callable[..., Any], settings: Mapping[str, Any], seeds: Any, error: str, tmp_path: Path
+) -> None:
+    with pytest.raises((TypeError, ValueError), match=error):
+        sweep(call, settings, seeds, folder=tmp_path, processes=2)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_interval_of_a_few_numbers() -> None:
+    """Student 1908: for the numbers 1, 2, 3 it is 2 ± 4.303 / sqrt(3)."""
+    assert mean_of_few(np.array([1.0, 2, 3])) == pytest.approx((2, 2 - 2.484, 2 + 2.484), abs=1e-3)
+    assert mean_of_few(np.arange(31.0)).margin == pytest.approx(
+        2.0423 * np.std(np.arange(31), ddof=1) / 31**0.5, rel=1e-3
+    )
+    assert np.isnan(mean_of_few(np.array([5.0])).low)

@@ -1,0 +1,130 @@
+"""Explanations: every fact holds by the rules, and the sentences say it."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.game import GameEnv
+from alphago.env.go import GoEnv
+from alphago.env.go_position import GoPosition
+from alphago.env.position import IllegalMove, Position
+from alphago.exams.positions import find_exam
+from alphago.mcts.analysis import analyze
+from alphago.nn.net import load_model
+from alphago.ui.why.deeds import deeds, in_danger
+from alphago.ui.why.explain import explain
+from alphago.ui.why.facts import Better, ChangesOwner, Loss, Reply, Sente, Words
+from tests.ui.why.rules_say import check_facts, is_caught
+
+DRAWN = {
+    "captures": (". X . .\nX O . .\n. X . .\n. . . .", "C3", ["C3 captures White's stone at B3."]),
+    "atari": (". X . . .\nX O . . .\n. . . . .\n. . . . .\n. . . . .", "B3", ["B3 puts White's stone at B4 in atari."]),
+    "catches": (
+        "X O . . .\n. . . . .\n. . X . .\n. . . . .\n. . . . .",
+        "C5",
+        ["C5 puts White's stone at B5 in atari."],
+    ),
+    "neither": (". . . . .\n. O . X .\n. X . O .\n. . . . .\n. . . . .", "C4", []),
+    "connects and cuts": (
+        ". . X . .\n. O . O .\n. . X . .\n. . . . .\n. . . . .",
+        "C4",
+        [
+            "C4 connects Black's stone at C5 and Black's stone at C3.",
+            "C4 cuts White's stone at B4 from White's stone at D4.",
+        ],
+    ),
+    "its own eye": (". X . .\nX X . .\n. . . .\n. . . .", "A4", ["A4 fills its own side's eye."]),
+    "an eye": (
+        ". O . .\nO . . .\n. . . .\n. . . .",
+        "B3",
+        ["B3 destroys White's eye at A4."],
+    ),
+    "nothing": (". . . .\n. . . .\n. . . .\n. . . .", "B3", []),
+}
+
+
+def drawn(drawing: str, to_play: str = "black") -> GoPosition:
+    rows = [[{"X": 1, "O": -1}.get(sign, 0) for sign in row.split()] for row in drawing.splitlines()]
+    return GoEnv(len(rows)).position(board=np.array(rows, np.int8), to_play=to_play)
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_what_a_stone_does(name: str) -> None:
+    drawing, move, expected = DRAWN[name]
+    position = drawn(drawing)
+    words = Words(position.env)
+    assert [fact.sentence(words) for fact in deeds(position, position.env.from_text(move))] == expected
+
+
+def test_a_ladder_is_read() -> None:
+    """Black's stone is caught on its way to the upper right; the line is legal and ends with its capture."""
+    rows = ". . . . . . .\n" * 4 + ". O . . . . .\n. O X . . . .\n. . O . . . ."
+    position = drawn(rows, "white")
+    ((chain, line),) = in_danger(position)
+    (point,) = chain.stones
+    assert position.env.to_text(point) == "C2"
+    assert is_caught(position.play(line[0]), point)
+    assert position.after(line).board.flat[point] == 0
+
+
+def likes_the_top(position: Position) -> tuple[np.ndarray, float]:
+    """A network of any game that sees Black ahead the more, the nearer to the top his stones are."""
+    board = getattr(position, "board", np.zeros(1))
+    heights = np.linspace(0.02, -0.02, len(board))
+    return np.where(position.legal_mask, 1.0, 1e-9), float(np.tanh((board * heights[:, None]).sum()))
+
+
+@pytest.mark.parametrize("env", [GoEnv(5), ConnectFourEnv()], ids=lambda env: env.name)
+def test_every_game_has_values_and_lines(env: GameEnv) -> None:
+    position = env.position()
+    worst = 22 if env.name == "go" else 3
+    told = explain(position, worst, likes_the_top, 40, threads=1)
+    assert {Loss, Reply} <= {type(fact) for fact in told.facts}
+    assert told.loss.points != told.loss.points  # no scores: unknown
+    assert len(told.sentences) == len(told.facts)
+    assert str(told).startswith(env.to_text(worst))
+    for fact in told.facts:
+        if isinstance(fact, Better | Reply):
+            start = position if isinstance(fact, Better) else position.play(worst)
+            start.after(fact.line)
+
+
+def test_the_best_move_and_a_pass() -> None:
+    position = GoEnv(5).position()
+    best = analyze(position, likes_the_top, 30, threads=1).best()
+    assert explain(position, best, likes_the_top, 30, threads=1).sentences[0].endswith("is the best move.")
+    assert explain(position, "pass", likes_the_top, 30, threads=1).sentences[0].startswith("Pass ")
+    ended = position.play("pass")
+    assert explain(ended, "pass", likes_the_top, 30, threads=1).loss.action == ended.env.pass_action
+    with pytest.raises(IllegalMove):
+        explain(position.play("C3"), "C3", likes_the_top, 30)
+
+
+def explain_bad_moves(size: int, count: int, readouts: int) -> Counter[Any]:
+    """Check every fact about moves of an exam that lose points and that the network would play; count the kinds."""
+    exam, net, kinds = find_exam(None, size), load_model(f"{size}x{size}"), Counter[Any]()
+    step = len(exam) // count
+    positions = list(exam.boards)[::step][:count]
+    priors = analyze(positions, net, 0).prior
+    for position, judged, prior in zip(positions, exam.positions[::step], priors, strict=False):
+        bad = np.nan_to_num(judged.points) > 3
+        if bad.any():
+            told = explain(position, int(np.argmax(prior * bad)), net, readouts, threads=1)
+            check_facts(position, told)
+            assert all(text.endswith(".") for text in told.sentences)
+            kinds.update(map(type, told.facts))
+    return kinds
+
+
+def test_facts_about_bad_moves() -> None:
+    kinds = explain_bad_moves(7, 8, 24)
+    assert kinds[Loss] >= 6
+
+
+@pytest.mark.slow
+def test_facts_about_two_hundred_blunders() -> None:
+    kinds = explain_bad_moves(9, 200, 100)
+    assert min(kinds[kind] for kind in (Loss, Reply, Better, ChangesOwner, Sente)) > 5
