@@ -191,6 +191,7 @@ class GtpEngine:
     def change_rules(self, rules: Rules) -> None:
         """Continue the game under other rules; fail, and change nothing, if a move of the game breaks them."""
         again = GtpGame(self.game.env.replace(**rules._asdict()), self.game.komi)
+        again.loaded = self.game.loaded
         again.set_up(self.game.stones.get("black", ()), self.game.stones.get("white", ()), self.game.first)
         try:
             again.restart(self.game.plays)
