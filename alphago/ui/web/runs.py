@@ -28,7 +28,12 @@ from alphago.ui.web.run_headline import games_a_minute, headline_of, main_first
 
 LATEST_GAMES = 24  # games of self-play that are offered
 MATCH_GAMES = 8  # games of each opponent's latest match that are offered
-SPEEDS = {"moves_per_second": "moves/s", "readouts_per_second": "readouts/s", "gpu_busy": "of the GPU's time"}
+SPEEDS = {
+    "moves_per_second": "moves/s",
+    "readouts_per_second": "readouts/s",
+    "gpu_busy": "of the GPU's time",
+    "workers": "workers",
+}
 
 
 @dataclass
