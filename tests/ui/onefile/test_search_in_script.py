@@ -49,8 +49,14 @@ def test_every_visit_is_the_same(env: GameEnv, planes: int, leaves: int) -> None
     evaluator, settings = StandIn(env, planes), Puct(leaves=leaves)
     games = [actions_of(random_game(env, seed, most=6 + 9 * seed)[-2]) for seed in range(2)]
     told = ask(
-        "search", game=env.name, options=options_of(env), games=games, planes=inputs(env), inputs=evaluator.inputs,
-        settings=asdict(settings), readouts=READOUTS,
+        "search",
+        game=env.name,
+        options=options_of(env),
+        games=games,
+        planes=inputs(env),
+        inputs=evaluator.inputs,
+        settings=asdict(settings),
+        readouts=READOUTS,
     )
     for moves, answers in zip(games, told, strict=True):
         player = MCTSPlayer(env, evaluator, settings=settings)
@@ -81,8 +87,9 @@ def test_moves_are_the_packages(name: str) -> None:
                 break
             position = after
         games.append(actions_of(position))
-    question = dict(game=env.name, options=options_of(env), games=games, planes=inputs(env), settings=asdict(Puct(leaves=8)))
-    told = ask("search", shape=list(env.plane_shape), readouts=READOUTS, **question, **model_of(net, "w16"))
+    question = {"game": env.name, "options": options_of(env), "games": games, "planes": inputs(env)}
+    question |= {"settings": asdict(Puct(leaves=8)), "shape": list(env.plane_shape), "readouts": READOUTS}
+    told = ask("search", **question, **model_of(net, "w16"))
     same: list[bool] = []
     for moves, answers in zip(games, told, strict=True):
         player = MCTSPlayer(env, net, two_player_mode=True, leaves=8, forecasts=True)
