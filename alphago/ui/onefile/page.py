@@ -36,28 +36,10 @@ OWN_STATIC = Path(__file__).parent / "static"
 FOLDERS = (STATIC, OWN_STATIC)
 STYLES = ("board", "column", "page")
 PARTS = ("facts", "weights", "kernels", "worker", "script")
-OPERATIONS = frozenset(
-    [
-        "Conv",
-        "Gemm",
-        "Add",
-        "Sub",
-        "Mul",
-        "Div",
-        "Relu",
-        "Elu",
-        "Tanh",
-        "Sigmoid",
-        "ReduceMean",
-        "ReduceMax",
-        "Concat",
-        "Flatten",
-        "Reshape",
-        "Slice",
-        "Shape",
-        "Cast",
-    ]
-)  # of network.js
+OPERATIONS = {  # of network.js
+    *("Conv", "Gemm", "Add", "Sub", "Mul", "Div", "Relu", "Elu", "Tanh", "Sigmoid", "ReduceMean", "ReduceMax"),
+    *("Concat", "Flatten", "Reshape", "Slice", "Shape", "Cast"),
+}
 PACKAGED_LICENCE = "the package's, MIT"
 
 
@@ -99,18 +81,36 @@ def export_page(
     cannot be written.  No file is written then.
     """
     path = user_path(path)
-    source = net if isinstance(net, (str, PathLike)) else None
-    net = load_model(net, env) if isinstance(net, (str, PathLike)) else net if env is None else net.resized(env)
-    packaged = str(source) in packaged_nets() and not user_path(str(source)).exists()
-    name = (net.env.name if source is None else Path(source).resolve().stem) if name is None else name
-    text = page_text(net, name, about(net, name, packaged, strength, licence))
-    data = text.encode()
+    data = page_of(net, env, name=name, strength=strength, licence=licence).encode()
     write_atomic(path, data)
     return PageFile(path, len(data))
 
 
+def page_of(
+    source: NeuralNet | str | PathLike[str],
+    env: GameEnv | None = None,
+    *,
+    name: str | None = None,
+    strength: str | None = None,
+    licence: str | None = None,
+) -> str:
+    """Return the HTML text of a file; arguments and errors are those of `export_page`."""
+    net, own_name = source, ""
+    if isinstance(net, (str, PathLike)):
+        net, own_name = load_model(net, env), Path(net).resolve().stem
+    if not isinstance(net, NeuralNet):
+        raise ValueError(f"a page needs a NeuralNet, or the name of one, got {shown(net)}")
+    net = net if env is None or env is net.env else net.resized(env)
+    packaged = str(source) in packaged_nets() and not user_path(str(source)).exists()
+    name = name or own_name or net.env.name
+    return page_text(net, name, about(net, name, packaged, strength, licence))
+
+
 def page_text(net: NeuralNet, name: str, about: Mapping[str, object]) -> str:
-    """Return the HTML text of the file; name: the network's name on the page.  about: see `about`."""
+    """Return the HTML text of the file.
+
+    name: the network's name on the page.  about: what `about` returns.
+    """
     if GAMES.get(net.env.name) is not type(net.env):
         wanted = ", ".join(one for one, kind in GAMES.items() if kind.__module__.startswith("alphago.env."))
         raise ValueError(f"a page can have the games {wanted}, got {shown(net.env)}")
