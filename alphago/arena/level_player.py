@@ -7,16 +7,17 @@ from alphago.mcts.analysis_search import AnalysisSearch
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.level_choice import level_shares
 from alphago.mcts.levels import terms_of
-from alphago.mcts.rule import SearchSettings, choose_actions
+from alphago.mcts.puct import Puct
+from alphago.mcts.rule import choose_actions
+
+LEAVES = 4  # of a wave, however many games are played at once
 
 
 class LevelPlayer:
     """A player at a level below full strength, see `alphago.mcts.levels`; all its moves are drawn by chance."""
 
-    def __init__(
-        self, env: GameEnv, evaluator: Evaluator, games: int, level: float, settings: SearchSettings
-    ) -> None:
-        self.search = AnalysisSearch(env, evaluator, games, settings)
+    def __init__(self, env: GameEnv, evaluator: Evaluator, games: int, level: float) -> None:
+        self.search = AnalysisSearch(env, evaluator, games, Puct(leaves=LEAVES))
         self.terms = terms_of(level, env, self.search.has_forecasts)
         self.plies = np.zeros(games, np.int32)
 

@@ -183,7 +183,7 @@ def make_player(
         return EnginePlayer(require_go(env, source.name), source, seeds or range(1, games + 1))
     evaluator = as_evaluator(source)
     if level is not None:
-        return LevelPlayer(env, evaluator, games, level, make_search(search, 1, leaves))
+        return LevelPlayer(env, evaluator, games, level)
     if readouts == 0:
         return PolicyPlayer(env, evaluator, games)
     return SearchPlayer(env, evaluator, games, readouts, make_search(search, readouts, leaves))

@@ -25,6 +25,7 @@ VERBS = {
     "web": ("web", "play, study and watch training in a browser"),
     "gtp": ("gtp", "play Go in any program that supports the Go Text Protocol (GTP)"),
     "analysis": ("analysis_protocol", "answer queries of KataGo's analysis protocol, in JSON"),
+    "mcp": ("mcp", "give assistants that speak the Model Context Protocol tools for Go"),
     "review": ("game_review", "comment games: win rates, best lines, mistakes, and a graph"),
     "evaluate": ("evaluate", "play matches, and rate the players"),
     "exam": ("exam", "grade networks by positions with the loss of every move, or make such positions"),

@@ -33,8 +33,12 @@ def add_options(parser: Parser) -> None:
         metavar="X",
         help="how often each game is trained on, on average, instead of --games (1; a resumed run keeps its own)",
     )
-    parser.add_argument("--tower-height", type=integer, metavar="N", help="residual blocks (the board's recipe's)")
-    parser.add_argument("--channels", type=integer, metavar="N", help="channels of the network (the board's recipe's)")
+    parser.add_argument(
+        "--tower-height", type=integer, metavar="N", help="residual blocks (the board's recipe's); a --model grows"
+    )
+    parser.add_argument(
+        "--channels", type=integer, metavar="N", help="channels (the board's recipe's); a --model grows"
+    )
     parser.add_argument("--folder", metavar="PATH", help="the run's folder (a new one in runs)")
     parser.add_argument(
         "--stop-after", type=number, metavar="MINUTES", help="save and stop after so many minutes; --folder resumes"

@@ -40,7 +40,7 @@ class GameEnv:
     action_space: int  # actions are 0 .. action_space - 1; a pass is the last
     max_moves: int  # most plies of a game
     pass_action: int | None = None  # the action that passes, in games that have one
-    actions_are_points = False  # whether action i is point i of a plane, row by row; a pass may follow
+    actions_are_points = False  # whether action i is point i of a plane, row by row; one more, as a pass, may follow
     cuts_games = False  # whether games end at max_moves that the game's rules alone would not end
     has_ownership = False  # whether points belong to a player at the end; if so, batches fill `ownership`
     has_captures = False  # whether stones are captured; if so, positions have a `board` [N, N] of 1, -1 and 0

@@ -21,7 +21,8 @@ from alphago.mcts.rule import without_rash_passes
 from alphago.mcts.tree_reading import read_analysis
 
 WORTH = {"points": 4.0, "win rate": 0.2}  # a loss that makes a move e times less probable at temperature 1
-IDLE = {"points": 0.5, "win rate": 0.0}  # most that a pass may lose if the board is done
+IDLE = {"points": 0.75, "win rate": 0.01}  # most that a pass may lose if the board is done
+MOVING = 0.05  # share of the points that may still change hands if it is done
 PRIOR_VISITS = 8.0  # visits that the prior counts for in a move's share
 FEWEST = 4  # candidates
 FIRST, MORE = 0.1, 0.4  # candidates, as a share of all actions: at target 0, and more for a target of WORTH
@@ -71,23 +72,50 @@ def move_losses(search: AnalysisSearch, games: np.ndarray, terms: LevelTerms) ->
     analysis, unit = read_analysis(search, games, plies=1), terms.unit
     env, count = search.env, len(games)
     candidates = search.batch.sensible_mask(games, np.empty((count, env.action_space), np.bool_))
-    totals = analysis.visits.sum(axis=1, keepdims=True)
-    shares = (analysis.visits + PRIOR_VISITS * analysis.prior) / (totals + PRIOR_VISITS)
+    shares = shares_of(analysis)
     wanted = candidates & (shares >= least_shares(np.where(candidates, shares, 0), terms.target / WORTH[unit]))
     if env.pass_action is not None:
         wanted[:, env.pass_action] = candidates[:, env.pass_action]
-    worth = (analysis.score if unit == "points" else analysis.win_rate).copy()
-    unseen = wanted & (analysis.visits == 0)
-    worth[unseen] = worth_after(search, games, unseen, unit)
+    worth = worth_of(search, games, analysis, wanted, unit)
     passes = np.zeros(count, np.bool_)
     if env.pass_action is not None:
         passes = done(search, games, analysis, worth, unit)
         wanted[:, env.pass_action] = False
     empty = ~wanted.any(axis=1)
-    wanted[empty] = worth[empty] == worth[empty]  # a pass, or moves that no person plays if nothing else is legal
+    wanted[empty] = ~np.isnan(worth[empty])  # a pass, or moves that no person plays if nothing else is legal
     shares = np.where(wanted, shares, 0).astype(np.float32)
     best = worth[np.arange(count), shares.argmax(axis=1)]
     return MoveLosses(np.where(wanted, np.maximum(best[:, None] - worth, 0), np.nan), shares, passes, analysis)
+
+
+def played_losses(search: AnalysisSearch, games: np.ndarray, actions: np.ndarray, unit: str) -> np.ndarray:
+    """Return what one action (int64 [n]) of each game loses, float32 [n], as `move_losses` estimates it."""
+    analysis, rows = read_analysis(search, games, plies=1), np.arange(len(games))
+    wanted = np.zeros(analysis.visits.shape, np.bool_)
+    wanted[rows, actions] = True
+    worth = worth_of(search, games, analysis, wanted, unit)
+    best = worth[rows, shares_of(analysis).argmax(axis=1)]
+    return np.maximum(best - worth[rows, actions], 0)
+
+
+def shares_of(analysis: Analysis) -> np.ndarray:
+    """Return the share of each move, [n, A]: its visits, mixed with its prior."""
+    totals = analysis.visits.sum(axis=1, keepdims=True)
+    shares: np.ndarray = (analysis.visits + PRIOR_VISITS * analysis.prior) / (totals + PRIOR_VISITS)
+    return shares
+
+
+def worth_of(
+    search: AnalysisSearch, games: np.ndarray, analysis: Analysis, wanted: np.ndarray, unit: str
+) -> np.ndarray:
+    """Return what each move is worth for its mover, [n, A]: a score, or a win rate 0 .. 1; NaN if it is unknown.
+
+    analysis: of the games.  wanted: bool [n, A], moves whose worth is computed although they have no visits.
+    """
+    worth = (analysis.score if unit == "points" else analysis.win_rate).copy()
+    unseen = wanted & (analysis.visits == 0)
+    worth[unseen] = worth_after(search, games, unseen, unit)
+    return worth
 
 
 def least_shares(shares: np.ndarray, goal: float) -> np.ndarray:
@@ -98,17 +126,28 @@ def least_shares(shares: np.ndarray, goal: float) -> np.ndarray:
 
 
 def done(search: AnalysisSearch, games: np.ndarray, analysis: Analysis, worth: np.ndarray, unit: str) -> np.ndarray:
-    """Return for each game, bool [n], whether its mover passes: nothing is left to gain, and no won game is lost by it.
+    """Return for each game, bool [n], whether its mover passes, as it never does if that would lose a won game.
+
+    It passes if the pass ends the game and wins; or if nothing is left to gain, and each point of the board already
+    belongs to the side that the search expects.  Without forecasts it passes if that is the search's best move.
 
     worth: float32 [n, A], of the moves, in `unit`.
     """
-    env, rows = search.env, np.arange(len(games))
+    env, rows, slots = search.env, np.arange(len(games)), np.arange(len(games))
     outcomes = search.batch.outcome(games, np.empty(len(games), np.float32))
-    shares = without_rash_passes(env, analysis.visits + analysis.prior, analysis.value, outcomes)
-    allowed, first = shares[:, env.pass_action] > 0, shares.argmax(axis=1)
-    settled = (outcomes > 0) == (analysis.value > 0)
-    idle = worth[rows, first] - worth[:, env.pass_action] <= IDLE[unit]
-    return allowed & ((first == env.pass_action) | (settled & idle))
+    shares = without_rash_passes(env, shares_of(analysis), analysis.value, outcomes)
+    first, legal = shares.argmax(axis=1), analysis.prior[:, env.pass_action] > 0
+    after = env.new_batch(len(games))
+    after.copy(games, slots, of=search.batch)
+    after.play(slots[legal], np.full(legal.sum(), env.pass_action, np.int32))
+    wins = after.is_over(slots, np.empty(len(games), np.bool_)) & (outcomes > 0)
+    if analysis.ownership is None:
+        return legal & (wins | (first == env.pass_action))
+    owners = search.batch.ownership(games, np.empty((len(games), search.owners.shape[2]), np.int8))
+    moving = np.abs(owners - analysis.ownership.reshape(owners.shape)).sum(axis=1) / 2
+    gain = worth[rows, first] - worth[:, env.pass_action]
+    settled = (moving <= MOVING * owners.shape[1]) & (gain <= IDLE[unit])
+    return legal & (wins | (settled & (shares[:, env.pass_action] > 0)))
 
 
 def worth_after(search: AnalysisSearch, games: np.ndarray, wanted: np.ndarray, unit: str) -> np.ndarray:

@@ -45,11 +45,6 @@ class LevelTable(NamedTuple):
             return float("nan")
         return float(np.interp(level, *np.array(known).T))
 
-    def level_of(self, target: float) -> float:
-        """Return the level with a target, rounded to tenths."""
-        targets = [row["target"] for row in self.rows]
-        return round(float(np.interp(-target, -np.array(targets), np.arange(1, len(targets) + 1))), 1)
-
 
 @functools.cache
 def all_tables() -> dict[str, Any]:

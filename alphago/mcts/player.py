@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -11,13 +12,17 @@ from alphago.mcts.analysis_result import PLIES, Analysis
 from alphago.mcts.analysis_search import AnalysisSearch, Forbidden
 from alphago.mcts.evaluator import as_evaluator, as_forecast_evaluator, as_network
 from alphago.mcts.kernels.nodes import ROOT
-from alphago.mcts.rule import resigns, temperature_plies, without_rash_passes
+from alphago.mcts.level_choice import move_losses, weights
+from alphago.mcts.levels import LEVELS, POINTS, Level, check_level, terms_of
+from alphago.mcts.opponent import Opponent
+from alphago.mcts.rule import choose_actions, resigns, temperature_plies, without_rash_passes
 from alphago.mcts.search import Search
 from alphago.mcts.search_forms import SearchForm, make_search
 from alphago.mcts.tree_reading import read_analysis
 from alphago.records.record import GameRecord, RecordBuilder
 from alphago.system.validation import MOST_READOUTS, check_bool, check_float, check_int, checks_keywords
 
+CHANCES = 4  # moves of a level's loss by which a player must be behind to resign
 USUAL_LEAVES = 8  # `SearchSettings.leaves` if neither `settings` nor `leaves` says it
 
 _GAME = np.zeros(1, np.int64)
@@ -44,6 +49,8 @@ class MCTSPlayer:
         that supports game and network.
     forecasts: whether the search also collects score and ownership for `analysis`, if the network forecasts them;
         boards are then on the CPU.
+    level: the strength of `suggest_move`, from 1 (a beginner) to 10, or "even" to follow the other side's strength (see
+        `alphago.mcts.levels`); boards are then on the CPU.  None, like 10, for full strength.
     """
 
     def __init__(
@@ -59,6 +66,7 @@ class MCTSPlayer:
         seed: int | None = None,
         device: str = "auto",
         forecasts: bool = False,
+        level: Level | None = None,
     ) -> None:
         check_env(env)
         self.env = env
@@ -74,7 +82,8 @@ class MCTSPlayer:
         if leaves is not None:
             chosen = replace(chosen, leaves=leaves)
         self.search: Search
-        if check_bool("forecasts", forecasts):
+        self.level = None if level is None else check_level(level)
+        if check_bool("forecasts", forecasts) or self.level is not None:
             self.search = AnalysisSearch(env, as_forecast_evaluator(self.network, env, device), 1, chosen)
         else:
             self.search = Search(env, as_evaluator(self.network, env, device), 1, chosen)
@@ -100,6 +109,7 @@ class MCTSPlayer:
             self.search.batch.copy(_GAME, _GAME, of=position.batch)
             self.search.forget(_GAME)
         self.position, self._record = position, record
+        self._hopeless = True
         self._winner: int | None = None
         self._was_resign = False
 
@@ -171,10 +181,40 @@ class MCTSPlayer:
 
         Gumbel search starts from an empty tree, since sequential halving divides the simulations of one search.
         """
+        if self.level not in (None, LEVELS) and not self.is_done():
+            return self.level_move(self.level)
         if not self.is_done():
             self.search.begin_move(_GAME, np.array([self.position.move_number], np.int32))
             self.search.run(np.array([self.num_readouts], np.int32), np.array([self.two_player_mode]))
         return self.pick_move()
+
+    def level_move(self, level: Level) -> int:
+        """Return a move of a strength, see `alphago.mcts.levels`, without playing it; it is drawn by chance.
+
+        level: as in `MCTSPlayer`; full strength is a search of `num_readouts` simulations.
+        Raises ValueError without `forecasts`, and once the game is over.
+        """
+        search = self.search
+        if not isinstance(search, AnalysisSearch):
+            raise ValueError("forecasts must be True for a player with levels, got False")
+        if self.is_done():
+            raise ValueError(f"no move to pick: the game is over ({self.result_string})")
+        number = self.opponent.estimate(self.position).level if isinstance(level, str) else level
+        if number >= LEVELS:
+            search.run(np.array([self.num_readouts], np.int32))
+            return self.pick_move()
+        terms = terms_of(number, self.env, search.has_forecasts)
+        search.run(np.array([max(0, terms.readouts - self.root_visits)], np.int32))
+        search.expand_roots(_GAME)
+        losses = move_losses(search, _GAME, terms)
+        behind = -float(losses.analysis.root_score[0]) if terms.unit == POINTS else np.inf
+        self._hopeless = behind >= CHANCES * terms.target
+        return int(choose_actions(weights(losses, terms), np.ones(1, np.bool_), self.generator.random(1))[0])
+
+    @cached_property
+    def opponent(self) -> Opponent:
+        """The estimate of the other side's strength, for the level "even"."""
+        return Opponent(self.env, self.search.evaluator)
 
     def policy_move(self) -> int:
         """Return the action with the greatest prior, but no forbidden one, and no pass that would lose a won game.
@@ -212,10 +252,10 @@ class MCTSPlayer:
         """Return whether the player to move should resign.
 
         value: the game's value from that player's view, -1 .. 1; None for `root_value`.  With None the result is False
-            before any search.
+            before any search, and after `level_move` also while the opponent may still lose what is missing.
         """
         if value is None:
-            value = self.root_value if self.root_visits else 1.0
+            value = self.root_value if self.root_visits and self._hopeless else 1.0
         threshold = self.resign_threshold
         if threshold is None and self.position.began_empty:
             threshold = getattr(self.network, "resign_threshold", None)

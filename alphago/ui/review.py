@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from alphago.drawing.shapes import Drawing
 from alphago.env.game import PLAYER_NAMES
+from alphago.env.go_position import GoPosition
 from alphago.env.position import Position
 from alphago.mcts.analysis import analyze
 from alphago.mcts.analysis_result import Analysis
@@ -119,6 +121,13 @@ class Review:
         return draw_review(self.analysis, faults, f"{names}, {self.game.result or 'no result'}")
 
 
+def positions_of(game: SgfGame) -> list[GoPosition]:
+    """Return the positions of a game: the first one, and the one after each move."""
+    env = game.env()
+    start = env.position(**game.setup, komi=None if game.komi == env.komi else game.komi)
+    return list(accumulate(game.moves, GoPosition.play, initial=start))
+
+
 def review_game(
     game: SgfGame,
     net: Any,
@@ -132,11 +141,7 @@ def review_game(
 
     net, readouts, symmetries, device, threads: as in `alphago.analyze`.
     """
-    env = game.env()
-    start = env.position(**game.setup, komi=None if game.komi == env.komi else game.komi)
-    positions = [start]
-    for action in game.moves:
-        positions.append(positions[-1].play(action))
+    positions = positions_of(game)
 
     def search(wanted: Sequence[Position], count: int) -> Analysis:
         return analyze(wanted, net, count, symmetries=symmetries, device=device, threads=threads)

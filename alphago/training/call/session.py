@@ -69,7 +69,8 @@ def train(
             gives none.  None: runs limited by time use the recipe of the board or of the next larger board, and runs
             limited by `num_games` use no recipe.
         model: a network to continue with, trained in place, or its name or path as for `load_model`; None for a new
-            network of `tower_height` residual blocks and `channels` channels (see NeuralNet).  If the network is for
+            network of `tower_height` residual blocks and `channels` channels (see NeuralNet).  With larger sizes than
+            the network's, a new network that computes the same goes on (`alphago.nn.growing`).  If the network is for
             another board or komi, the result is a network for `env` that shares its weights.
         folder: the run's folder (see RunFolder); None for a new folder under runs/.  If the folder holds a run, this
             call resumes the run with its own settings.  All settings may change except the game, the network, and what

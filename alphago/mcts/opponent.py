@@ -1,0 +1,92 @@
+"""`Opponent`: how much the other side of a game loses a move, for a level that follows its strength."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
+from alphago.mcts.analysis_search import AnalysisSearch
+from alphago.mcts.evaluator import Evaluator
+from alphago.mcts.level_choice import move_losses, played_losses, weights
+from alphago.mcts.levels import LEVELS, POINTS, level_table, terms_of
+from alphago.mcts.puct import Puct
+
+USUAL = 5  # the level of an opponent of whom nothing is known
+USUAL_MOVES = 4.0  # moves that this guess counts for
+FADING = 0.95  # weight of a move, against the one after it
+LATEST = 40  # moves that are looked at
+WIDEST = 2  # the level whose candidates are looked at
+MOST = {POINTS: 20.0, "win rate": 1.0}  # loss of a move: a lost game is lost
+# A network finds fault with good moves too: what it finds in the moves of a player who loses nothing.
+UNFAIR = {POINTS: 0.5, "win rate": 0.02}
+
+
+class Estimate(NamedTuple):
+    """What is known of an opponent.
+
+    level: the level that is as strong.  lost: what it loses a move, points or win rate (0 .. 1); NaN if the table does
+    not tell.  unit: of `lost`.  moves: the number of its moves on which this stands.
+    """
+
+    level: float
+    lost: float
+    unit: str
+    moves: int
+
+    def __str__(self) -> str:
+        """Return a sentence, such as "You lose about 2.3 points a move (12 moves): level 6.2"."""
+        if not self.moves:
+            return f"You have not moved yet: level {self.level:g}"
+        told = f"about {self.lost:.1f} points" if self.unit == POINTS else f"about {self.lost:.0%} of the win rate"
+        return f"You lose {told} a move ({self.moves} moves): level {self.level:g}"
+
+
+class Opponent:
+    """Estimates the strength of one side of games from its moves, by a network's search of the positions before them.
+
+    env, evaluator: of the network.
+    """
+
+    def __init__(self, env: GameEnv, evaluator: Evaluator) -> None:
+        self.search = AnalysisSearch(env, evaluator, 1, Puct(leaves=4))
+        self.levels = [terms_of(level, env, self.search.has_forecasts) for level in range(1, LEVELS + 1)]
+        targets = [terms.target for terms in self.levels]
+        self.usual = np.array([targets[USUAL - 1], *targets])
+        self.seen: dict[tuple[str, tuple[int, ...]], np.ndarray] = {}  # by a game's set-up and moves
+
+    def estimate(self, position: Position) -> Estimate:
+        """Return the strength of the player who is not to move in a position, from its moves in this game."""
+        found = [
+            (before, action)
+            for before, action in zip(position.replay(), position.moves, strict=False)
+            if before.to_play != position.to_play
+        ]
+        known = [self.look(before, action) for before, action in found[-LATEST:]]
+        ages = np.arange(len(known))[::-1]
+        totals = np.vstack([self.usual, *known])
+        level = self.level_of((USUAL_MOVES, *FADING**ages) @ totals)
+        table = level_table(self.search.env, self.search.has_forecasts)
+        return Estimate(level, table.interpolate(level, "lost"), table.unit, len(known))
+
+    def level_of(self, totals: np.ndarray) -> float:
+        """Return the level that loses as much, rounded to a tenth; totals: sums of what `look` returns."""
+        lost, *expected = totals.tolist()
+        return round(float(np.interp(-lost, -np.maximum.accumulate(expected[::-1])[::-1], np.arange(1, LEVELS + 1))), 1)
+
+    def look(self, before: Position, action: int) -> np.ndarray:
+        """Return what a move loses by the search's estimate, and what each level would lose there, float64 [1 + LEVELS].
+
+        So a position in which there is little to lose tells little, as it should.
+        """
+        key = str(before.setup), (*before.moves, action)
+        if key not in self.seen:
+            game, unit = np.zeros(1, np.int64), self.levels[0].unit
+            self.search.start(0, before)
+            self.search.run(np.array([self.levels[0].readouts], np.int32))
+            losses = move_losses(self.search, game, self.levels[WIDEST - 1])
+            lost = float(played_losses(self.search, game, np.array([action]), unit)[0])
+            own = np.nan_to_num(losses.lost)
+            expected = [float((weights(losses, terms) * own).sum()) for terms in self.levels]
+            self.seen[key] = np.array([max(0.0, min(lost, MOST[unit]) - UNFAIR[unit]), *expected])
+        return self.seen[key]
