@@ -97,7 +97,7 @@ def page_of(
     """Return the HTML text of a file; arguments and errors are those of `export_page`."""
     net, own_name = source, ""
     if isinstance(net, (str, PathLike)):
-        net, own_name = load_model(net, env), Path(net).resolve().stem
+        net, own_name = load_model(net, env), Path(str(source)).resolve().stem
     if not isinstance(net, NeuralNet):
         raise ValueError(f"a page needs a NeuralNet, or the name of one, got {shown(net)}")
     net = net if env is None or env is net.env else net.resized(env)
