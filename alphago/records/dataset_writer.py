@@ -21,7 +21,7 @@ from alphago.records.dataset import (
     FORMAT,
     GAME,
     INDEX,
-    INSERTED,
+    SKIPPED,
     TEST,
     TRAIN,
     VALIDATION,
@@ -110,7 +110,7 @@ def game_hash(size: int, first: int, stones: int, words: np.ndarray) -> int:
     """
     maps = symmetry_maps(size)
     points = words & 0x3FFF
-    marks = words & (WHITE_STONE | INSERTED)
+    marks = words & (WHITE_STONE | SKIPPED)
     turned = maps[:, points] | marks  # [8, words]
     if stones:
         turned[:, :stones].sort(axis=1)

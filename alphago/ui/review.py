@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -122,10 +121,9 @@ class Review:
 
 
 def positions_of(game: SgfGame) -> list[GoPosition]:
-    """Return the positions of a game: the first one, and the one after each move."""
-    env = game.env()
-    start = env.position(**game.setup, komi=None if game.komi == env.komi else game.komi)
-    return list(accumulate(game.moves, GoPosition.play, initial=start))
+    """Return the positions of a game: the one before each move, with its player to move, and the last one."""
+    positions = list(game.position().replay())
+    return [one.give_turn(mover) for one, mover in zip(positions, game.movers, strict=False)] + positions[-1:]
 
 
 def review_game(

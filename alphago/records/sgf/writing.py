@@ -34,14 +34,11 @@ def format_sgf(game: SgfGame) -> bytes:
     nodes: list[Node] = [{name: [escape_text(str(text))] for name, text in texts.items() if text != ""}]
     stones = env.place(game.setup.get("black", ()), game.setup.get("white", ()))
     nodes[0] |= stone_properties(env, stones)
-    colour = -1 if game.setup.get("to_play") == "white" else 1
-    for ply, action in enumerate(game.moves):
+    for ply, (mover, action) in enumerate(zip(game.movers, game.moves, strict=True)):
         add_note(nodes[-1], game, ply)
-        if ply not in game.inserted:
-            nodes.append({PLAYER_NAMES[colour][0]: [point_text(env, action)]})
-            if ply in game.comments:
-                nodes[-1]["C"] = [escape_text(game.comments[ply])]
-        colour = -colour
+        nodes.append({PLAYER_NAMES[mover][0]: [point_text(env, action)]})
+        if ply in game.comments:
+            nodes[-1]["C"] = [escape_text(game.comments[ply])]
     add_note(nodes[-1], game, len(game.moves))
     return format_tree(nodes, range(-1, len(nodes) - 1))
 
@@ -59,12 +56,10 @@ def point_properties(env: GoEnv, points: Mapping[str, Sequence[int] | np.ndarray
 def add_note(node: Node, game: SgfGame, ply: int) -> None:
     """Add the results of a search to the node of the searched position: as properties, and as a line of its comment.
 
-    Nothing is added if there are none, or if the position follows an inserted pass, which has no node.
-
     node: changed in place.  ply: the move after the searched position.
     """
     note = game.notes.get(ply)
-    if note is None or ply - 1 in game.inserted:
+    if note is None:
         return
     for name, texts in note_properties(note).items():
         node[name] = [escape_text(text) for text in texts]

@@ -97,7 +97,8 @@ class RemoteSelfPlay(SelfPlay):
     as many tasks as there are groups, whichever they are.  Answers of a network that is more than `max_lag` versions
     old are dropped, and their moves played again.
 
-    connect: makes what carries the tasks.  max_lag: None for synchronous.  audits: share of the tasks that are done twice.
+    connect: makes what carries the tasks.  max_lag: None for synchronous.
+    audits: share of the tasks that are done twice.
     The others: as in SelfPlay.
     """
 
@@ -238,7 +239,7 @@ class RemoteSelfPlay(SelfPlay):
     def metrics(self) -> dict[str, Any]:
         lags, self.lags = self.lags, []
         lag = {} if self.max_lag is None else {"lag": mean(lags) if lags else None, "too_old": self.dropped}
-        return {**self.dispatcher.metrics(), **lag}
+        return {**self.dispatcher.metrics(), **lag, "processor_share": None}  # of this process, it means little
 
     def news(self) -> list[str]:
         return self.dispatcher.news()

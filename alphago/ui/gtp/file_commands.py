@@ -61,13 +61,11 @@ class FileCommands:
         loaded, start = GtpGame(env, usual if game.komi is None else game.komi), game.position(ply=0)
         black, white = (np.flatnonzero(start.board.ravel() == sign).tolist() for sign in (1, -1))
         loaded.set_up(black, white, start.to_play)
-        colour = start.to_play
-        for action in moves:
+        for colour, action in zip(game.movers, moves, strict=False):
             try:
                 loaded.play(colour, action)
             except IllegalMove as error:
                 raise GtpFailure(f"cannot load file: {error}") from None
-            colour = -colour
         return loaded
 
     def print(self, arguments: list[str]) -> str:
@@ -80,7 +78,9 @@ class FileCommands:
         try:
             count = None if count_of(position) is None else count_of_game(self.engine)
             result = "" if count is None else count.result
-            game = SgfGame.in_game(position.env, position.moves, komi=position.komi, setup=setup, result=result)
+            game = SgfGame.in_game(
+                position.env, position.moves, movers=position.movers, komi=position.komi, setup=setup, result=result
+            )
             text = with_additions(format_sgf(game), game, Additions(territory=count.territory() if count else {}))
             if not arguments or arguments[0] == "-":
                 return text.decode()

@@ -2,7 +2,7 @@
 
 import contextlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, TextIO
 
 from alphago import __version__
@@ -48,6 +48,7 @@ def serve(
     komi: float | None = None,
     device: str = "auto",
     ponder: bool = False,
+    networks: Callable[[int], tuple[GoEnv, Any]] | None = None,
     name: str = NAME,
     version: str = __version__,
     input: Iterable[str] | None = None,
@@ -61,13 +62,14 @@ def serve(
     readouts: simulations for each move, fewer if time is short; 0 plays the network's most probable action without
         search.
     resign_threshold: `genmove` resigns when the mover's value is below it; -1 for never.  None for the value that the
-        network's run has measured (`NeuralNet.resign_threshold`), which applies only to games that begin on the empty
-        board, so not to handicap games.
+        network's run has measured (`NeuralNet.resign_threshold`), which applies only to games such as it was
+        measured in: the same board and rules, a komi near by, no handicap.
     seed: random seed of the choice among equally good moves.
     komi: used on every board until the controller sets another; None for `env`'s komi on boards of its size, and the
         default komi on other sizes.
     device: for the network and the boards of its searches, as in `MCTSPlayer`.
     ponder: whether to search during the opponent's turn.
+    networks: returns the game and the network for a board size, used instead of `env` and `network`; None for those.
     name, version: the replies to the commands `name` and `version`.
     input, output: an iterable of lines, and a text file; None for stdin and stdout, which is then reserved for the
         protocol.
@@ -84,6 +86,7 @@ def serve(
             komi=komi,
             device=device,
             ponder=ponder,
+            networks=networks,
             name=name,
             version=version,
         )

@@ -109,8 +109,8 @@ def load_game(path: Path, env: GameEnv, faults: list[str] | None = None) -> list
         game: Any = first_game(path, env, faults) if env.has_sgf else only_record(path)
     try:
         positions: list[Position] = [game.position(env, 0)]
-        for action in game.moves:
-            positions.append(positions[-1].play(action))
+        for mover, action in zip(game.movers, game.moves, strict=True):
+            positions.append(positions[-1].give_turn(int(mover)).play(action))
     except (TypeError, ValueError, IndexError) as error:  # set-up or moves of another game
         raise ValueError(f"{path} must hold a game of {env}: {error}") from None
     return positions

@@ -64,20 +64,21 @@ class GameTree:
             number = self.nodes[number].parent
         position = self.positions[number]
         for number in reversed(missing):
-            position = position.play(self.nodes[number].action)
+            position = position.give_turn(self.nodes[number].mover).play(self.nodes[number].action)
             self._keep(number, position)
         return position
 
-    def play(self, action: int | str) -> int:
+    def play(self, action: int | str, mover: int = 0) -> int:
         """Play a move on the board, and return the number of its node, a new one unless the move was tried before.
 
+        mover: who plays it, see `Position.give_turn`; 0 for the side to move.
         Raises IllegalMove for a move that is not legal, ValueError if the tree is full.
         """
-        position = self.position
+        position = self.position.give_turn(mover) if mover else self.position
         action = position.check_action(action)
         node = self.nodes[self.current]
         for child in node.children:
-            if self.nodes[child].action == action:
+            if (self.nodes[child].action, self.nodes[child].mover) == (action, position.to_play):
                 node.chosen, self.current = child, child
                 return child
         if len(self.nodes) >= MOST_NODES:

@@ -183,7 +183,7 @@ def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[in
 def follow(tree: GameTree, env: GoEnv, properties: Properties) -> None:
     """Play the move of a file's node on the board of the tree, and read the node's analysis.
 
-    If the other colour is to move, it passes first. Raises IllegalMove for an illegal move.
+    If the other colour is to move, its turn is skipped. Raises IllegalMove for an illegal move.
     """
     for letter, colour in SIGNS.items():
         if not properties.get(letter):
@@ -193,9 +193,7 @@ def follow(tree: GameTree, env: GoEnv, properties: Properties) -> None:
             if action == env.pass_action:
                 continue
             raise IllegalMove(env.to_text(action), "the game is over", tree.position)
-        if colour != tree.position.to_play:
-            tree.play(env.pass_action)
-        tree.play(action)
+        tree.play(action, colour)
         read_analysis(tree.nodes[tree.current], properties)
 
 

@@ -98,6 +98,19 @@ def test_two_passes_end_the_game_and_say_that_stones_count() -> None:
         assert guest.refused("play", move="A1").startswith("Illegal move A1: the game is over")
 
 
+def test_turns_that_are_skipped_are_in_files_and_links() -> None:
+    with Guest() as guest:
+        guest.ask("open", text="(;SZ[5]KM[0.5];B[aa];B[ee];W[cc];W[bb])")
+        state = guest.ask("step", count=4)
+        assert stones(state) == "X.... .O... ..O.. ..... ....X"
+        assert (state["view"]["moves"], [node["mover"] for node in state["added"]]) == (4, [])
+        assert state["link"].endswith("moves=A5._.E1.C3._.B4")
+        again = open_link(state["link"], {"go": GO5})
+        assert again.position.moves_text() == "B A5, B E1, W C3, W B4"
+        guest.post("save")
+        assert ";B[aa];B[ee];W[cc];W[bb]" in guest.until("file")["text"].replace("\n", "")
+
+
 def test_undo_redo_and_variations() -> None:
     """What was taken back stays in the tree, and redo follows what was looked at last."""
     with Guest() as guest:

@@ -13,12 +13,11 @@ import { Pieces } from "./pieces.js";
 import { say } from "./words.js";
 
 /** @typedef {import("./wire.js").GameView} GameView */
-/** @typedef {import("./wire.js").PositionView} PositionView */
 
 /**
  * What the board shows.
  * @typedef {object} Scene
- * @property {PositionView} view the position
+ * @property {import("./wire.js").PositionView} view the position
  * @property {boolean} [open] whether a click may play; true without it
  * @property {import("./wire.js").AnalysisView | null} [analysis] drawn over the pieces
  * @property {{move: number, mover: number}[]} [path] the moves that led to the position, to number the stones

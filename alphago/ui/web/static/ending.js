@@ -5,8 +5,6 @@ import { h, s } from "./elements.js";
 import { decisive, lossesOf, lossText } from "./losses.js";
 import { say } from "./words.js";
 
-/** @typedef {import("./app.js").App} App */
-
 const MOMENTS = 3;
 const LEAST_MOVES = 8; // of a game that is looked into
 
@@ -18,7 +16,7 @@ export const dotOf = ({ win, points }) => s("svg", { viewBox: "0 0 20 20", class
   s("circle", { cx: 10, cy: 10, r: 8, fill: LOSSES[kindOf(win, points)] }));
 
 export class Ending {
-  /** @param {App} app */
+  /** @param {import("./app.js").App} app */
   constructor(app) {
     this.app = app;
     this.asked = false; // whether the positions of this game are being evaluated
@@ -28,11 +26,11 @@ export class Ending {
     this.counted = h("div", {}, this.count, h("p", { class: "ag-small" }, say.clickDead), this.alive);
     this.moments = h("ol", { class: "ag-moments", "data-name": "moments" });
     this.decided = h("div", {}, h("h3", {}, say.decided), this.moments);
+    const next = (/** @type {string} */ name, /** @type {string} */ text, /** @type {() => void} */ action, kind = "") => h("button",
+      { type: "button", class: kind, "data-name": name, onclick: action }, text);
     this.element = h("div", { class: "ag-ending", hidden: true, "data-name": "ending" }, h("p", { class: "ag-result" }, this.result), this.counted,
-      this.decided, h("div", { class: "ag-row" },
-        h("button", { type: "button", class: "ag-main", "data-name": "again", onclick: () => this.again(false) }, say.again),
-        h("button", { type: "button", "data-name": "exchanged", onclick: () => this.again(true) }, say.exchanged),
-        h("button", { type: "button", "data-name": "study-game", onclick: () => app.toggle("study") }, say.studyGame)));
+      h("div", { class: "ag-row" }, next("again", say.again, () => this.again(false), "ag-main"), next("exchanged", say.exchanged,
+        () => this.again(true)), next("study-game", say.studyGame, () => app.toggle("study"))), this.decided);
   }
 
   // A new game.

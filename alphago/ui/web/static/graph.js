@@ -5,7 +5,6 @@ import { s } from "./elements.js";
 import { isMistake, lossesOf } from "./losses.js";
 import { say } from "./words.js";
 
-/** @typedef {import("./app.js").App} App */
 /** @typedef {import("./game_state.js").Knot} Knot */
 
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [360, 96, 30, 30, 5, 13];
@@ -26,7 +25,7 @@ const height = (share) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - share);
 const label = (x, y, text, anchor, kind = "") => s("text", { x, y, "text-anchor": anchor, class: `ag-axis ${kind}` }, text);
 
 export class Graph {
-  /** @param {App} app */
+  /** @param {import("./app.js").App} app */
   constructor(app) {
     this.app = app;
     this.element = s("svg", { class: "ag-graph", role: "img", "aria-label": say.graph,

@@ -5,10 +5,8 @@ import { h } from "./elements.js";
 import { isMistake, lossesOf, lossText } from "./losses.js";
 import { say } from "./words.js";
 
-/** @typedef {import("./app.js").App} App */
-
 export class MoveList {
-  /** @param {App} app */
+  /** @param {import("./app.js").App} app */
   constructor(app) {
     this.app = app;
     this.rows = h("ol", { class: "ag-played", "data-name": "played", tabindex: 0, "aria-label": say.moves });

@@ -4,10 +4,8 @@ import { h } from "./elements.js";
 import { say } from "./words.js";
 import { COLOURS } from "./wire.js";
 
-/** @typedef {import("./app.js").App} App */
-
 export class Players {
-  /** @param {App} app */
+  /** @param {import("./app.js").App} app */
   constructor(app) {
     this.app = app;
     this.cards = [1, -1].map((player) => this.card(player));

@@ -5,13 +5,11 @@ import { h } from "./elements.js";
 import { landingOf } from "./geometry.js";
 import { say } from "./words.js";
 
-/** @typedef {import("./app.js").App} App */
-
 const LINE = 6; // moves of the best line
 const ENDLESS = 1e5; // readouts, from which on a limit is none
 
 export class StatusLine {
-  /** @param {App} app */
+  /** @param {import("./app.js").App} app */
   constructor(app) {
     this.app = app;
     this.loading = ""; // what the line says instead of its usual text

@@ -9,13 +9,12 @@ import { MoveList } from "./move_list.js";
 import { Variations } from "./variations.js";
 import { legend, say } from "./words.js";
 
-/** @typedef {import("./app.js").App} App */
 /** @typedef {import("./wire.js").MoveView} MoveView */
 
 export const ROWS = 6; // of the table of moves
 
 export class Study {
-  /** @param {App} app */
+  /** @param {import("./app.js").App} app */
   constructor(app) {
     this.app = app;
     this.graph = new Graph(app);

@@ -12,14 +12,13 @@ export const say = {
   copied: "The link is in the clipboard.",
 
   // the three states of the column, and what is done in a game
-  play: "Play", study: "Study", menu: "Menu", watch: "Watch", close: "Close",
+  play: "Play", study: "Study", menu: "Menu", watch: "Watch",
   playTitle: "play, without numbers (Space)", studyTitle: "numbers on the board, graph and moves (Space)",
   menuTitle: "new game, files, engine, settings",
   pass: "Pass", undo: "Undo", redo: "Redo", resign: "Resign", now: "Move now", stop: "Stop",
   passTitle: "pass (P)", undoTitle: "take back (U)", redoTitle: "play again what was taken back (Y)",
   resignTitle: "give the game up", nowTitle: "let the engine move now, for either side (M)", stopTitle: "stop thinking (Escape)",
   first: "first position (Home)", back: "a move back (←)", on: "a move on (→)", last: "last position (End)",
-  backWord: "Back", onWord: "On",
   you: "you", engine: "engine",
   who: (/** @type {string} */ side) => `who plays ${side}`,
   captured: (/** @type {number} */ count) => `${count} captured`,
@@ -58,9 +57,9 @@ export const say = {
   own: "own settings",
 
   // the end of a game
-  countingStones: "Looking for dead stones …", clickDead: "Crossed stones count as dead. Click a group to change that.",
+  countingStones: "Looking for dead stones …", clickDead: "Click a group that is dead, or dead no more.",
   allAlive: "Count all stones as alive",
-  again: "Play again", exchanged: "Colours exchanged", studyGame: "Study this game",
+  again: "Play again", exchanged: "Change colours", studyGame: "Study it",
   decided: "What decided it", counting: "Looking for the moves that decided it …",
   moment: (/** @type {number} */ number, /** @type {string} */ side, /** @type {string} */ move, /** @type {string} */ loss) => `${number} ${side} ${move}  ${loss}`,
 
@@ -77,10 +76,9 @@ export const say = {
   columns: { move: "move", win: "win", points: "points", visits: "visits", prior: "prior" },
   candidates: "moves that the engine considers",
   graph: "win rate and score by move",
-  moves: "Moves", tree2: "Tree", treeTitle: "tree of variations", comment: "Comment",
-  start: "start", noAnalysis: "Nothing is known of this position yet: Analyse looks into it.",
+  moves: "Moves", treeTitle: "tree of variations",
+  start: "start",
   mistakes: "Mistakes", previousMistake: "previous mistake ([)", nextMistake: "next mistake (])",
-  noMistakes: "Review shows what each move gives away.",
   per: (/** @type {string} */ side, /** @type {string} */ loss) => `${side} ${loss} a move`,
 
   // menu
@@ -88,7 +86,7 @@ export const say = {
   open: "Open", openTitle: "open an SGF file, or drop one on the board",
   save: "Save", saveTitle: "save the game as a file, with variations and analysis (S)",
   link: "Copy link", linkTitle: "a link that restores this position (L)",
-  game: "Game and files", settings: "Settings", help: "Help",
+  game: "Game and files", settings: "Settings",
   sound: "sound", soundTitle: "a sound at each move",
   typed: "Type a move", typedTitle: "type a move, such as D4, and Enter (/)",
   gameWord: "Game", youPlay: "You play", begin: "Begin", cancel: "Cancel", both: "both sides", neither: "neither: engine against engine",
@@ -102,8 +100,8 @@ export const say = {
 
 /** What the colours, numbers and marks mean; {first} and {second} stand for the sides. */
 export const legend = {
-  discs: "A coloured disc is a move that the engine has tried; the ring is around the best one. A faint disc has few visits; with "
-    + "less than a hundredth of the best one's there is none. Its colour is what the move gives away against the best:",
+  discs: "A coloured disc is a move that the engine has tried; the ring is around the best one. A faint disc has few visits. Its "
+    + "colour is what the move gives away against the best:",
   upTo: (/** @type {number} */ step, /** @type {string} */ unit) => `up to ${step} ${unit}`,
   more: (/** @type {number} */ step, /** @type {string} */ unit) => `more than ${step} ${unit}`,
   points: "points",
@@ -111,8 +109,7 @@ export const legend = {
   numbers: "Numbers are in the view of the side to move: the difference from the best move in points (else in % of the chance to "
     + "win) with the visits below it; visits, simulations through the move; prior, what the network alone gives it, in %; Q, the "
     + "mean value of its simulations, −1 to 1.",
-  line: "Point at a move to see the line that is expected, numbered: with the mouse, with a finger that stays on it, by a tap in "
-    + "the list, with the cursor, or with the keys 1 to 6.",
+  line: "Point at a move to see the line that is expected: with the mouse, a finger that stays on it, the cursor, or the keys 1 to 6.",
   becomes: (/** @type {string} */ side) => `becomes ${side}'s`,
   surer: "a larger square is surer",
   last: "● on a stone: the last move",
@@ -122,6 +119,7 @@ export const legend = {
 
 /** The page of runs. */
 export const runs = {
-  axis: "x axis", games: "Latest games", none: "none yet", details: "All figures", curves: "All curves",
-  fine: "Nothing is wrong so far.", empty: "No iteration is over yet: curves come with the first.", open: "open on the board",
+  axis: "x axis", title: "Training", games: "Latest games", none: "none yet", details: "All figures", curves: "All curves",
+  fine: "Nothing is wrong so far.", empty: "No iteration is over yet: curves come with the first.",
+  untested: "No match yet.", done: (/** @type {number} */ share) => `${percent(share)} % done`,
 };
