@@ -94,7 +94,7 @@ def level_text(level: Level) -> str:
 def describe_level(level: Level, env: GameEnv, has_scores: bool = True) -> str:
     """Return what is known of a level, such as "level 7: loses 1.9 ± 0.2 points a move, 61 % against gnugo:10"."""
     if isinstance(level, str):
-        return "even: follows your strength"
+        return "level even: follows your strength"
     table = level_table(env, has_scores)
     parts, lost = [], table.interpolate(level, "lost")
     if level == LEVELS:

@@ -17,6 +17,7 @@ from alphago.env.go_rules import (
     rules_json,
 )
 from alphago.env.position import IllegalMove
+from alphago.mcts.levels import Level
 from alphago.ui.gtp.analysis_commands import AnalysisCommands
 from alphago.ui.gtp.ending_commands import EndingCommands
 from alphago.ui.gtp.file_commands import FileCommands
@@ -48,6 +49,7 @@ def serve(
     komi: float | None = None,
     device: str = "auto",
     ponder: bool = False,
+    level: Level | None = None,
     name: str = NAME,
     version: str = __version__,
     input: Iterable[str] | None = None,
@@ -68,6 +70,8 @@ def serve(
         default komi on other sizes.
     device: for the network and the boards of its searches, as in `MCTSPlayer`.
     ponder: whether to search during the opponent's turn.
+    level: the strength of its moves, from 1 (a beginner) to 10, or "even" to follow the opponent's (see
+        `alphago.mcts.levels`), instead of `readouts`; None for full strength.
     name, version: the replies to the commands `name` and `version`.
     input, output: an iterable of lines, and a text file; None for stdin and stdout, which is then reserved for the
         protocol.
@@ -84,6 +88,7 @@ def serve(
             komi=komi,
             device=device,
             ponder=ponder,
+            level=level,
             name=name,
             version=version,
         )
