@@ -25,8 +25,10 @@ from alphago.arena.entrant import read_entrants
 from alphago.arena.standings import ProgressBar
 from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.env.games import make_game
+from alphago.exams.grades import grade_of
+from alphago.exams.grading import ExamPlayer, exam_game, mark
+from alphago.exams.positions import find_exam
 from alphago.exams.statistics import mean_of
-from alphago.exams.taking import exam
 from alphago.mcts import levels
 from alphago.mcts.analysis import analyze
 from alphago.mcts.levels import LEVELS, describe_level
@@ -34,12 +36,12 @@ from alphago.mcts.player import MCTSPlayer
 from alphago.nn.net import load_model
 
 FOLDER = Path("runs/levels")
-READOUTS = 32  # of a level
-FULL = 200  # of full strength
+FULL = 200  # readouts of full strength
+READOUTS = (16, 16, 16, 16, 24, 32, 48, 64, 100, FULL)
 POINTS = {
-    "7": (6.0, 4.6, 3.4, 2.4, 1.5, 0.8, 0.35, 0.12, 0.03, 0.0),
-    "9": (7.0, 5.6, 4.1, 2.7, 1.6, 0.75, 0.3, 0.1, 0.02, 0.0),
-    "13": (4.6, 3.8, 3.0, 2.2, 1.4, 0.75, 0.3, 0.1, 0.02, 0.0),
+    "7": (6.0, 4.7, 3.5, 2.5, 1.6, 0.9, 0.4, 0.15, 0.02, 0.0),
+    "9": (7.0, 5.6, 4.2, 2.9, 1.8, 1.0, 0.45, 0.15, 0.02, 0.0),
+    "13": (4.6, 3.8, 3.0, 2.2, 1.5, 0.9, 0.45, 0.15, 0.02, 0.0),
 }
 RATES = (0.25, 0.2, 0.16, 0.125, 0.095, 0.07, 0.045, 0.025, 0.01, 0.0)
 OTHERS = {"connect-four": 7, "gomoku": 9, "oware": 6, "reversi": 8}
@@ -57,9 +59,10 @@ def table() -> dict[str, Any]:
         games[game] = {}
         for board, (unit, targets) in boards.items():
             known = old["games"].get(game, {}).get(board, {}).get("levels", [{}] * LEVELS)
-            rows = [row if row.get("target") == t else {"target": t} for row, t in zip(known, targets, strict=True)]
+            aims = [{"target": t, "readouts": r} for t, r in zip(targets, READOUTS, strict=True)]
+            rows = [row if aim.items() <= row.items() else aim for row, aim in zip(known, aims, strict=True)]
             games[game][board] = {"unit": unit, "levels": rows}
-    return {"made": {"script": "benchmarks/levels.py", **stamp()}, "readouts": READOUTS, "full": FULL, "games": games}
+    return {"made": {"script": "benchmarks/levels.py", **stamp()}, "full": FULL, "games": games}
 
 
 def save(found: dict[str, Any]) -> None:
@@ -78,17 +81,20 @@ def save(found: dict[str, Any]) -> None:
 
 
 def measure_exam(options: argparse.Namespace, found: dict[str, Any]) -> None:
-    """Measure points lost: for levels what to expect, for full strength its moves."""
+    """Measure points lost a move by exams: for levels what to expect, for full strength the loss of its moves."""
     save(found)
-    boards = [f"{board}x{board}" for board in POINTS] if options.file is None else [None]
-    for name in boards:
-        network = name or f"{options.board_size}x{options.board_size}"
-        players = [f"{network}@level={level}" for level in range(1, LEVELS)] + [f"{network}@{FULL}"]
-        result = exam(players, file=options.file)
-        for row, grade in zip(found["games"]["go"][str(result.exam.size)]["levels"], result.grades, strict=True):
+    for board in POINTS if options.file is None else [str(options.board_size)]:
+        questions = find_exam(options.file, int(board))
+        net = load_model(f"{board}x{board}")
+        env = exam_game(net.env, questions.size)
+        evaluator = net.forecast_evaluator(dtype="float32")
+        players = [ExamPlayer(questions, env, evaluator, 0, None, level) for level in range(1, LEVELS)]
+        players.append(ExamPlayer(questions, env, evaluator, FULL))
+        grades = [grade_of(mark(questions, player.answer_all(1))) for player in players]
+        for row, grade in zip(found["games"]["go"][board]["levels"], grades, strict=True):
             row |= dict(zip(("lost", "low", "high"), rounded(grade.points), strict=True))
             row |= {"rate": round(grade.rate.value, 3), "positions": grade.positions}
-            print(network, row, flush=True)
+            print(board, row, flush=True)
         save(found)
 
 
@@ -164,7 +170,7 @@ def count_nonsense(options: argparse.Namespace, found: dict[str, Any]) -> None:
                 batch: GoBatch = position.batch
                 sensible = batch.sensible_mask(np.zeros(1, np.int64), np.empty((1, env.action_space), np.bool_))[0]
                 filled += action != env.pass_action and ply >= 2 and not sensible[action] and is_eye(position, action)
-                if action == env.pass_action and not position.moves[-1:] == (env.pass_action,):
+                if action == env.pass_action and position.moves[-1:] != (env.pass_action,):
                     passes.append(position)
                 position = position.play(action)
         for begin in range(0, len(passes), 200):
@@ -175,7 +181,8 @@ def count_nonsense(options: argparse.Namespace, found: dict[str, Any]) -> None:
                 won = position.to_play * position.outcome
                 gain = judged.score[i, best] - judged.root_score[i]
                 early += (won <= 0 and judged.value[i] > 0.5) or gain > 1
-        print(f"{folder.name}: {len(lines)} games, {moves} moves, {filled} own eyes, {early} early of {len(passes)} passes")
+        told = f"{len(lines)} games, {moves} moves, {filled} own eyes filled, {early} of {len(passes)} passes early"
+        print(f"{folder.name}: {told}", flush=True)
 
 
 def is_eye(position: Any, action: int) -> bool:
