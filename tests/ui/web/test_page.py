@@ -290,13 +290,13 @@ def test_files_there_and_back(chromium: Any, tmp_path: Path) -> None:
         visitor.begin("go", "both", board_size="9")
         visitor.says("Move 1")
         visitor.part("file").set_input_files(path)
-        visitor.expect(visitor.page.locator(".ag h2").first).to_have_text("Go 5x5")
+        visitor.expect(visitor.page.locator(".ag-game").first).to_have_text("Go 5x5")
         visitor.press("End")
         visitor.says("Move 3")
         drop = "text => { const data = new DataTransfer(); data.items.add(new File([text], 'x.sgf'));"
         drop += "document.querySelector('.ag-board').dispatchEvent(new DragEvent('drop', {dataTransfer: data})); }"
         visitor.page.evaluate(drop, "(;SZ[7];B[aa](;W[bb])(;W[cc]))")
-        visitor.expect(visitor.page.locator(".ag h2").first).to_have_text("Go 7x7")
+        visitor.expect(visitor.page.locator(".ag-game").first).to_have_text("Go 7x7")
         visitor.page.evaluate(drop, "no game")
         visitor.complains("A file must be an SGF game")
 
@@ -384,7 +384,7 @@ def test_a_run_is_watched_and_its_games_replayed(chromium: Any, tmp_path: Path) 
         visitor.part("axis").select_option("games")
         visitor.expect(visitor.page.locator("figure").first).to_contain_text("games of self-play")
         visitor.page.locator(".w-games button").first.click()
-        visitor.expect(visitor.page.locator(".ag h2").first).to_have_text("Go 3x3")
+        visitor.expect(visitor.page.locator(".ag-game").first).to_have_text("Go 3x3")
         with visitor:
             visitor.press("ArrowRight")
             visitor.says("Move 2")
