@@ -39,6 +39,7 @@ def run(options: argparse.Namespace) -> int:
         int(options.white),
         seconds=options.seconds,
         handicap=options.handicap,
+        komi=options.komi,
         device=options.device,
     )
     return 0

@@ -72,6 +72,7 @@ class Review:
         for move in worst[:5]:
             lines.append(f"  move {move.ply + 1}, {PLAYER_NAMES[move.colour]} {self.sentence(move, env)}")
         lines += [f"  in the file, {fault}" for fault in self.game.faults]
+        lines += [f"  {self.game.scoring}"] if self.game.scoring else []
         return "\n".join(lines)
 
     def sentence(self, move: MoveReview, env: Any) -> str:

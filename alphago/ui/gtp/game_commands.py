@@ -11,10 +11,12 @@ from alphago.env.go_rules import (
     MAX_SIZE,
     MIN_SIZE,
     check_komi,
+    handicap_komi,
     handicap_points,
     most_handicap,
     read_rules,
     rules_json,
+    why_other_score,
 )
 from alphago.env.position import IllegalMove
 from alphago.ui.gtp.analysis_commands import AnalysisCommands
@@ -140,6 +142,7 @@ class GoEngine(GtpEngine):
         return ""
 
     def clear_board(self, arguments: list[str]) -> str:
+        self.game.komi = self.game.env.komi if self.komi is None else self.komi
         self.game.clear()
         self.clock.reset()
         self.pondering = False
@@ -158,11 +161,14 @@ class GoEngine(GtpEngine):
     def set_rules(self, arguments: list[str]) -> str:
         """Set ko and suicide, for this game and later ones; the score is always the area.
 
-        Rules are given by a name of KGS or SGF, or in KataGo's long or JSON form. Fails if one of the game's moves is
-        illegal under them.
+        Rules are given by a name of KGS or SGF, or in KataGo's long or JSON form. Fails if games are not scored as they
+        say, or if one of the game's moves is illegal under them.
         """
         first = argument(arguments, 0)
-        rules = read_rules(" ".join(arguments) if first.startswith("{") else first)
+        text = " ".join(arguments) if first.startswith("{") else first
+        if why := why_other_score(text):
+            raise GtpFailure(why)
+        rules = read_rules(text)
         if rules is None:
             raise GtpFailure("unknown rules")
         if rules != self.game.env.rules:
@@ -179,7 +185,7 @@ class GoEngine(GtpEngine):
         self.expect_empty()
         with replying("invalid number of stones"):
             stones = handicap_points(size, count)
-        self.game.give_handicap(stones)
+        self.give_handicap(stones)
         return " ".join(map(self.game.env.to_text, stones))
 
     def place_free_handicap(self, arguments: list[str]) -> str:
@@ -195,8 +201,14 @@ class GoEngine(GtpEngine):
             stones = {self.game.env.from_text(word) for word in arguments}
         if not 2 <= len(stones) == len(arguments) < self.game.env.N**2 or self.game.env.pass_action in stones:
             raise GtpFailure("bad vertex list")
-        self.game.give_handicap(list(stones))
+        self.give_handicap(list(stones))
         return ""
+
+    def give_handicap(self, stones: list[int]) -> None:
+        """Place Black's handicap stones; the komi is then 0.5 unless the controller or the user has set one."""
+        if self.komi is None:
+            self.game.komi = handicap_komi(self.game.env.N, self.game.env.komi)
+        self.game.give_handicap(stones)
 
     def play(self, arguments: list[str]) -> str:
         colour = check_colour(argument(arguments, 0))

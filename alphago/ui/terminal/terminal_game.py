@@ -10,7 +10,9 @@ import numpy as np
 
 from alphago.env.board import result_text
 from alphago.env.game import GameEnv, check_env
+from alphago.env.games import require_go
 from alphago.env.go_count import GoCount
+from alphago.env.go_rules import handicap_komi
 from alphago.env.position import IllegalMove, Position
 from alphago.mcts.player import MCTSPlayer
 from alphago.system.notebook import notebook_shell
@@ -55,6 +57,7 @@ def play(
     *,
     seconds: float | None = None,
     handicap: int = 0,
+    komi: float | None = None,
     device: str = "auto",
     tower_height: int | None = None,
     read: Read | None = None,
@@ -74,6 +77,7 @@ def play(
     mode: 0, you are Black (the first player); 1, you are White.  As in AlphaGo.jl.
     seconds: time limit of every search; None for no limit.
     handicap: number of Black's handicap stones in Go, as in `GoEnv.position`; White then moves first.
+    komi: White's points in a game with handicap; None for 0.5, or for the game's if that is not the usual one.
     device: for the network and the boards of its searches, as in `MCTSPlayer`.
     read, write: used instead of `input` and `print`.
 
@@ -88,7 +92,7 @@ def play(
     if nn is not None and tower_height not in (None, height):
         own = f"left out or {height}, the given network's" if height is not None else "left out with a given network"
         raise ValueError(f"tower_height must be {own}, got {tower_height}")
-    start = _handicap_position(env, handicap) if handicap else env.position()
+    start = _handicap_position(env, handicap, komi) if handicap else env.position()
     limit, screen = MoveLimit(num_readouts, seconds), Screen(read, write)
     try:
         if nn is None:
@@ -110,10 +114,11 @@ def play(
         return game.run()
 
 
-def _handicap_position(env: GameEnv, handicap: int) -> Position:
+def _handicap_position(env: GameEnv, handicap: int, komi: float | None) -> Position:
     if "handicap" not in keywords_of(env.position):
         raise ValueError(f"handicap must be 0 in {env.title}, got {handicap!r}")
-    return env.position(handicap=handicap)
+    game = require_go(env, "handicap stones")
+    return env.position(handicap=handicap, komi=handicap_komi(env.N, game.komi) if komi is None else komi)
 
 
 def _untrained(env: GameEnv, tower_height: int | None) -> Any:
