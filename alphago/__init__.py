@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from alphago.arena.match import MatchResult, evaluate
+    from alphago.arena.strength_picture import plot_strength
     from alphago.arena.tuning import Tuning, tune
     from alphago.env.batch import GameBatch
     from alphago.env.check import check_game
@@ -75,6 +76,7 @@ _HOMES = {
     "iter_analysis": "alphago.mcts.analysis",
     "MatchResult": "alphago.arena.match",
     "evaluate": "alphago.arena.match",
+    "plot_strength": "alphago.arena.strength_picture",
     "Tuning": "alphago.arena.tuning",
     "tune": "alphago.arena.tuning",
     "ExamResult": "alphago.exams.exam_result",
@@ -124,13 +126,14 @@ __all__ = [
     "check_game",
     "evaluate",
     "exam",
-    "export_page",
     "explain",
+    "export_page",
     "import_games",
     "iter_analysis",
     "load_model",
     "play",
     "plot",
+    "plot_strength",
     "predict_games",
     "selfplay",
     "sweep",

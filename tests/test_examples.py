@@ -31,7 +31,6 @@ RUNS = {
     "selfplay_records": "--games 2 --readouts 2",
     "tic_tac_toe": "",
     "train_small": "--games 4 --readouts 2",
-    "two_processes": "8",
 }
 
 
@@ -68,7 +67,6 @@ def test_all_of_them_are_here_and_short() -> None:
         ("read_a_position", "the search plays"),
         ("tic_tac_toe", "keeps the contract"),
         ("train_small", "finished after 4 games"),
-        ("two_processes", "trained on two processes"),
     ],
 )
 def test_it_runs(

@@ -31,6 +31,7 @@ VERBS = {
     "exam": ("exam", "grade networks by positions with the loss of every move, or make such positions"),
     "tune": ("tune", "find the strongest value of a search setting, by matches"),
     "label": ("label", "label positions of games by a teacher, for supervised training"),
+    "worker": ("worker", "play games for a run on another machine"),
     "supervised": ("supervised", "train a network on given games"),
     "sgf": ("sgf", "import games of Go from files into a dataset"),
     "data": ("data", "download known collections of games"),

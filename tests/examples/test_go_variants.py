@@ -40,7 +40,7 @@ def test_without_other_rules_it_is_go() -> None:
 def test_a_torus_has_no_corner() -> None:
     """A stone in the corner is taken by four; the board has all shifts and turns as symmetries."""
     position = TorusGoEnv(5).position()
-    position = position.after("A1 A2 C3 B1 C4 E1 D3".split())
+    position = position.after(["A1", "A2", "C3", "B1", "C4", "E1", "D3"])
     assert position.board[4, 0] == 1
     position = position.play("A5")
     assert position.board[4, 0] == 0
@@ -49,7 +49,7 @@ def test_a_torus_has_no_corner() -> None:
 
 
 def test_the_first_capture_wins() -> None:
-    position = CaptureGoEnv(5).position().after("C3 A5 A4 E1 B5".split())
+    position = CaptureGoEnv(5).position().after(["C3", "A5", "A4", "E1", "B5"])
     assert (position.is_over, position.result) == (True, 1)
     with pytest.raises(ValueError, match="is not a point"):
         position.env.from_text("pass")
@@ -57,7 +57,7 @@ def test_the_first_capture_wins() -> None:
 
 def test_two_stones_a_turn() -> None:
     position, movers = TwoStonesGoEnv(5).position(), []
-    for move in "C3 A1 B1 D3 D4 pass E1".split():
+    for move in ["C3", "A1", "B1", "D3", "D4", "pass", "E1"]:
         movers.append(position.to_play)
         position = position.play(move)
     assert movers == [1, -1, -1, 1, 1, -1, 1]
@@ -67,7 +67,7 @@ def test_two_stones_a_turn() -> None:
 def test_a_board_of_any_outline() -> None:
     """A missing point is no liberty and no territory, and nobody plays there."""
     env = OutlineGoEnv(2, 3, "B1 C1", komi=0.0)
-    position = env.position().after("A2 B2".split())
+    position = env.position().after(["A2", "B2"])
     with pytest.raises(IllegalMove, match="there is no point"):
         position.play("B1")
     after = position.play("C2")  # White's stone had liberties A2 and C2 only

@@ -15,9 +15,9 @@ def test_contract(env: StonesEnv) -> None:
 
 
 def test_hex_is_won_by_joining_ones_edges() -> None:
-    position = HexEnv(3).position().after("B3 A2 B2 C2 B1".split())
+    position = HexEnv(3).position().after(["B3", "A2", "B2", "C2", "B1"])
     assert (position.is_over, position.result) == (True, 1)
-    position = HexEnv(3).position().after("A1 A3 C1 B3 B1 C3".split())
+    position = HexEnv(3).position().after(["A1", "A3", "C1", "B3", "B1", "C3"])
     assert (position.is_over, position.result) == (True, -1)
 
 
@@ -45,7 +45,7 @@ def test_hex_swaps_once() -> None:
 def test_swap2_lets_the_second_player_choose() -> None:
     """White's stone, a swap, or two more stones after which the first player chooses."""
     env = GomokuSwap2Env(6, 4)
-    opened = env.position().after("A1 B2 C3".split())
+    opened = env.position().after(["A1", "B2", "C3"])
     assert (opened.to_play, opened.legal_mask[-2:].tolist()) == (-1, [True, True])
     assert "next a white stone" in opened.state_text
     white = opened.play("A6")
@@ -59,6 +59,6 @@ def test_swap2_lets_the_second_player_choose() -> None:
 
 def test_swap2_is_won_by_who_owns_the_colour() -> None:
     """After a swap the second player has the black stones."""
-    position = GomokuSwap2Env(6, 4).position().after("A1 F6 B1 swap F5 C1 F4 D1".split())
+    position = GomokuSwap2Env(6, 4).position().after(["A1", "F6", "B1", "swap", "F5", "C1", "F4", "D1"])
     assert (position.is_over, position.result) == (True, -1)
     assert position.last_point == position.env.from_text("D1")

@@ -32,7 +32,9 @@ def modules() -> Path:
 def ask(what: str, **question: Any) -> Any:
     """The modules' answer to a question of ask.mjs; the test is skipped where Node.js is not installed."""
     text = json.dumps({"what": what, **question})
-    done = subprocess.run([node(), HERE / "ask.mjs", modules()], input=text, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [node(), HERE / "ask.mjs", modules()], input=text, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

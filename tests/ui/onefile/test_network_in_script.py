@@ -40,15 +40,20 @@ NETWORKS = {
 def model_of(net: NeuralNet, kind: str = "w32") -> dict[str, Any]:
     """A network as the modules take it."""
     weights, described = raw_files(network_graph(net), net, Path("net"), kind).values()
-    return {"manifest": json.loads(described), "weights": packed(np.frombuffer(weights, "<f4" if kind == "w32" else "<f2"))}
+    return {
+        "manifest": json.loads(described),
+        "weights": packed(np.frombuffer(weights, "<f4" if kind == "w32" else "<f2")),
+    }
 
 
-def outputs(net: NeuralNet, planes: np.ndarray, kind: str = "w32", fast: bool = False) -> dict[str, dict[str, np.ndarray]]:
+def outputs(
+    net: NeuralNet, planes: np.ndarray, kind: str = "w32", fast: bool = False
+) -> dict[str, dict[str, np.ndarray]]:
     """What the modules compute, by kernels and by name.
 
     fast: by WebAssembly only.
     """
-    question = dict(planes=packed(planes), count=len(planes), shape=list(planes.shape[2:]), fast=fast)
+    question = {"planes": packed(planes), "count": len(planes), "shape": list(planes.shape[2:]), "fast": fast}
     told = ask("network", **question, **model_of(net, kind))
     return {
         kernels: {name: np.stack([numbers(one[name]) for one in found]) for name in found[0]}

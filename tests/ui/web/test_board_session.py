@@ -336,6 +336,41 @@ def test_why_a_move_is_bad() -> None:
         assert guest.refused("why", move=[]).startswith("Move must be an action or a written move")
 
 
+def test_levels() -> None:
+    with Guest() as guest:
+        state = guest.ask("strength", level=3)
+        assert (state["strength"]["level"], state["opponent"]) == (3, "")
+        guest.ask("players", white="engine")
+        guest.post("play", move="C3")
+        guest.until("state", lambda state: state["view"]["moves"] == 2 and not state["busy"])
+        state = guest.ask("strength", level="even")
+        guest.post("play", move=state["view"]["legal"][0])
+        state = guest.until("state", lambda state: state["view"]["moves"] == 4 and not state["busy"])
+        assert state["opponent"].startswith("You lose about ")
+        assert guest.refused("strength", level=11).startswith("Level must be a number from 1 to 10")
+
+
+def test_a_bad_move_is_explained_before_the_engine_answers() -> None:
+    with Guest() as guest:
+        guest.ask("teach", points=0.1)
+        state = guest.ask("players", white="engine")
+        for move in state["view"]["legal"]:  # of a network that knows nothing some are bad
+            guest.post("play", move=move)
+            state = guest.until("state", lambda state: state["view"]["moves"] > 0 and not state["busy"])
+            if state["lesson"]:
+                break
+            guest.ask("undo")
+        assert (state["lesson"], state["view"]["moves"]) == (True, 1)
+        assert guest.ask("undo")["view"]["moves"] == 0
+        guest.post("play", move=move)
+        assert guest.until("why")["sentences"]
+        guest.post("move")
+        guest.until("state", lambda state: state["view"]["moves"] == 2 and not state["lesson"])
+        guest.post("turns")
+        assert guest.until("turns")["text"]
+        assert guest.ask("teach", points=None)["teach"] is None
+
+
 def test_analysis_goes_on_until_it_is_stopped_and_a_page_that_leaves_stops_it() -> None:
     with Guest() as guest:
         guest.post("study", study=True, analysing=True)

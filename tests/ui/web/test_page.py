@@ -6,8 +6,12 @@ from typing import Any
 
 import pytest
 
+from alphago.env.board import StonesEnv
 from alphago.env.games import GAMES
 from alphago.env.go import GoEnv
+from alphago.examples.go_variants import CaptureGoEnv, OutlineGoEnv, TorusGoEnv, TwoStonesGoEnv
+from alphago.examples.gomoku_swap2 import GomokuSwap2Env
+from alphago.examples.hex import HexEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.training.call.session import train
 from tests.ui.own_games import LeaningEnv, RingEnv
@@ -65,6 +69,31 @@ def test_a_game_of_ones_own(chromium: Any, games_as_before: None) -> None:
         visitor.click("A3", "B3", "A2", "B2", "A1")
         visitor.says("Black wins.")
         assert visitor.stones() == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("env", "moves", "told"),
+    [
+        (TorusGoEnv(5), "A1 A2 C3 B1 C4 E1 D3 A5", "Move 9: Black to play"),
+        (CaptureGoEnv(5), "C3 A5 A4 E1 B5", "Black wins."),
+        (TwoStonesGoEnv(5), "C3 A1 B1 D3 D4", "Move 6: White to play"),
+        (OutlineGoEnv(3, 5, "C2"), "B2 D2 C3", "Move 4: White to play"),
+        (HexEnv(3), "A2 swap B2 A1 B1 C1 C3", "Black wins."),
+        (GomokuSwap2Env(6, 4), "A1 F6 B1 swap F5 C1 F4 D1", "Second player wins."),
+    ],
+    ids=repr,
+)
+def test_variants(chromium: Any, games_as_before: None, env: StonesEnv, moves: str, told: str) -> None:
+    """By clicks on points, and on a button for what is none."""
+    GAMES[env.name] = type(env)
+    with serving({env.name: env}) as served, Visitor(chromium, served.address) as visitor:
+        visitor.part("white").select_option("human")
+        for number, move in enumerate(moves.split(), 2):
+            if move == "swap":
+                visitor.page.get_by_role("button", name="swap", exact=True).click()
+            else:
+                visitor.click(move)
+            visitor.says(f"Move {number}" if number <= len(moves.split()) else told)
 
 
 def test_engine_against_engine_and_the_network_alone(chromium: Any) -> None:
@@ -261,13 +290,13 @@ def test_files_there_and_back(chromium: Any, tmp_path: Path) -> None:
         visitor.begin("go", "both", board_size="9")
         visitor.says("Move 1")
         visitor.part("file").set_input_files(path)
-        visitor.expect(visitor.page.locator(".ag h2").first).to_have_text("Go 5x5")
+        visitor.expect(visitor.page.locator(".ag-game").first).to_have_text("Go 5x5")
         visitor.press("End")
         visitor.says("Move 3")
         drop = "text => { const data = new DataTransfer(); data.items.add(new File([text], 'x.sgf'));"
         drop += "document.querySelector('.ag-board').dispatchEvent(new DragEvent('drop', {dataTransfer: data})); }"
         visitor.page.evaluate(drop, "(;SZ[7];B[aa](;W[bb])(;W[cc]))")
-        visitor.expect(visitor.page.locator(".ag h2").first).to_have_text("Go 7x7")
+        visitor.expect(visitor.page.locator(".ag-game").first).to_have_text("Go 7x7")
         visitor.page.evaluate(drop, "no game")
         visitor.complains("A file must be an SGF game")
 
@@ -355,7 +384,7 @@ def test_a_run_is_watched_and_its_games_replayed(chromium: Any, tmp_path: Path) 
         visitor.part("axis").select_option("games")
         visitor.expect(visitor.page.locator("figure").first).to_contain_text("games of self-play")
         visitor.page.locator(".w-games button").first.click()
-        visitor.expect(visitor.page.locator(".ag h2").first).to_have_text("Go 3x3")
+        visitor.expect(visitor.page.locator(".ag-game").first).to_have_text("Go 3x3")
         with visitor:
             visitor.press("ArrowRight")
             visitor.says("Move 2")

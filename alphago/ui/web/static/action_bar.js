@@ -5,10 +5,8 @@ import { button } from "./icons.js";
 import { FAR } from "./keys.js";
 import { say } from "./words.js";
 
-/** @typedef {import("./app.js").App} App */
-
 export class ActionBar {
-  /** @param {App} app */
+  /** @param {import("./app.js").App} app */
   constructor(app) {
     this.app = app;
     this.pass = button("pass", say.pass, say.passTitle, () => app.play(app.known.game.pass));

@@ -14,7 +14,6 @@ import { obeyKey } from "./keys.js";
 import { isMistake, lossesOf } from "./losses.js";
 import { say } from "./words.js";
 
-/** @typedef {import("./wire.js").Message} Message */
 /** @typedef {import("./wire.js").StateMessage} StateMessage */
 
 /**
@@ -112,7 +111,7 @@ export class App {
 
   // --- messages ---
 
-  /** @param {Message} message */
+  /** @param {import("./wire.js").Message} message */
   receive(message) {
     if (message.type === "welcome") this.welcome = message;
     else if (message.type === "game") this.setGame(message);

@@ -13,12 +13,11 @@ import { Pieces } from "./pieces.js";
 import { say } from "./words.js";
 
 /** @typedef {import("./wire.js").GameView} GameView */
-/** @typedef {import("./wire.js").PositionView} PositionView */
 
 /**
  * What the board shows.
  * @typedef {object} Scene
- * @property {PositionView} view the position
+ * @property {import("./wire.js").PositionView} view the position
  * @property {boolean} [open] whether a click may play; true without it
  * @property {import("./wire.js").AnalysisView | null} [analysis] drawn over the pieces
  * @property {{move: number, mover: number}[]} [path] the moves that led to the position, to number the stones
@@ -59,10 +58,13 @@ export class Board {
     this.marks = s("g", { class: "ag-marks" });
     this.over = s("g", { class: "ag-over" });
     this.targets = s("g", {});
-    this.svg = s("svg", { role: "img", "aria-label": say.board, class: "ag-svg" }, paints(this.id), this.ground,
-      this.pieces.element, this.frame, this.pieces.counts, this.marks, this.over, this.targets);
+    // Two drawings, so that what a search changes ten times a second does not paint the stones again.
+    this.below = s("svg", { "aria-hidden": "true" }, paints(this.id), this.ground, this.pieces.element, this.frame, this.pieces.counts,
+      this.marks);
+    this.svg = s("svg", { role: "img", "aria-label": say.board, class: "ag-svg" }, this.over, this.targets);
+    this.stack = h("div", { class: "ag-stack" }, this.below, this.svg);
     this.words = h("div", { class: "ag-words", hidden: true });
-    this.element = h("div", { class: "ag-board" }, this.svg, this.words);
+    this.element = h("div", { class: "ag-board" }, this.stack, this.words);
     /** @type {string | undefined} */
     this.pressed = undefined; // the action that is pressed
     this.holding = 0;
@@ -105,9 +107,10 @@ export class Board {
     this.scene = this.hovered = this.cursor = null;
     this.element.dataset.surface = game.surface;
     const box = boxOf(game);
-    this.svg.setAttribute("viewBox", box.join(" "));
+    for (const drawing of [this.below, this.svg]) drawing.setAttribute("viewBox", box.join(" "));
     this.element.style.setProperty("--ratio", game.surface === "text" ? "1" : String(box[2] / box[3]));
     this.element.style.setProperty("--ground", game.ground);
+    this.element.style.setProperty("--label-size", `${Math.min(Math.max(10.5, box[2] / 50), 16)}px`);
     this.element.toggleAttribute("data-ground", Boolean(game.ground));
     for (const [i, name] of ["--black", "--white"].entries()) {
       this.element.style.setProperty(name, game.colours ? game.colours[i] : "");
@@ -127,7 +130,7 @@ export class Board {
     if (this.scene?.view !== scene.view) this.hovered = this.cursor ? this.cursorAction() : null;
     this.scene = scene;
     const text = game.surface === "text";
-    this.svg.toggleAttribute("hidden", text);
+    this.stack.hidden = text;
     this.showWords(text);
     if (text) return;
     this.pieces.draw(game, scene.view, moves);

@@ -18,7 +18,7 @@ export class Column {
   constructor(app) {
     this.app = app;
     this.menuOpen = false;
-    this.title = h("h2", {});
+    this.title = h(app.options.widget ? "h2" : "h1", { class: "ag-game" });
     this.about = h("p", { class: "ag-small", "data-name": "about" });
     this.tabs = {
       play: h("button", { type: "button", "data-name": "play", title: say.playTitle, onclick: () => this.choose("play") }, say.play),

@@ -3,9 +3,7 @@
 import { kindOf, LOSSES } from "./candidates.js";
 import { h, s } from "./elements.js";
 import { decisive, lossesOf, lossText } from "./losses.js";
-import { say } from "./words.js";
-
-/** @typedef {import("./app.js").App} App */
+import { fill, say } from "./words.js";
 
 const MOMENTS = 3;
 const LEAST_MOVES = 8; // of a game that is looked into
@@ -18,7 +16,7 @@ export const dotOf = ({ win, points }) => s("svg", { viewBox: "0 0 20 20", class
   s("circle", { cx: 10, cy: 10, r: 8, fill: LOSSES[kindOf(win, points)] }));
 
 export class Ending {
-  /** @param {App} app */
+  /** @param {import("./app.js").App} app */
   constructor(app) {
     this.app = app;
     this.asked = false; // whether the positions of this game are being evaluated
@@ -28,11 +26,11 @@ export class Ending {
     this.counted = h("div", {}, this.count, h("p", { class: "ag-small" }, say.clickDead), this.alive);
     this.moments = h("ol", { class: "ag-moments", "data-name": "moments" });
     this.decided = h("div", {}, h("h3", {}, say.decided), this.moments);
+    const next = (/** @type {string} */ name, /** @type {string} */ text, /** @type {() => void} */ action, kind = "") => h("button",
+      { type: "button", class: kind, "data-name": name, onclick: action }, text);
     this.element = h("div", { class: "ag-ending", hidden: true, "data-name": "ending" }, h("p", { class: "ag-result" }, this.result), this.counted,
-      this.decided, h("div", { class: "ag-row" },
-        h("button", { type: "button", class: "ag-main", "data-name": "again", onclick: () => this.again(false) }, say.again),
-        h("button", { type: "button", "data-name": "exchanged", onclick: () => this.again(true) }, say.exchanged),
-        h("button", { type: "button", "data-name": "study-game", onclick: () => app.toggle("study") }, say.studyGame)));
+      h("div", { class: "ag-row" }, next("again", say.again, () => this.again(false), "ag-main"), next("exchanged", say.exchanged,
+        () => this.again(true)), next("study-game", say.studyGame, () => app.toggle("study"))), this.decided);
   }
 
   // A new game.
@@ -45,7 +43,7 @@ export class Ending {
     const { known, state } = this.app;
     this.element.hidden = !state.result;
     if (!state.result) return;
-    this.result.textContent = say.ends(state.result.text);
+    this.result.textContent = fill(say.ends, state.result.text);
     this.counted.hidden = !state.count;
     this.count.textContent = state.count ? state.count.text : "";
     this.alive.hidden = !state.count?.dead.length;
@@ -59,7 +57,7 @@ export class Ending {
     this.decided.hidden = path.length <= LEAST_MOVES;
     this.moments.replaceChildren(...(state.busy === "review" ? [h("li", {}, say.counting)] : found.map((loss) => h("li", {},
       h("button", { type: "button", onclick: () => this.app.send("go", { node: path[loss.number - 1].node }) }, dotOf(loss),
-        say.moment(loss.number, known.side(loss.mover), known.game.names[loss.move], lossText(loss)))))));
+        fill(say.moment, loss.number, known.side(loss.mover), known.game.names[loss.move], lossText(loss)))))));
     if (!this.moments.children.length) this.decided.hidden = true;
   }
 

@@ -3,12 +3,10 @@
 import { h } from "./elements.js";
 import { say } from "./words.js";
 
-/** @typedef {import("./app.js").App} App */
-
 const USUAL = { readouts: 200, seconds: 2 }; // where a limit is empty
 
 export class EngineSettings {
-  /** @param {App} app */
+  /** @param {import("./app.js").App} app */
   constructor(app) {
     this.app = app;
     const change = () => app.send("strength", this.wishes());

@@ -3,14 +3,13 @@
 import { h } from "./elements.js";
 import { say } from "./words.js";
 
-/** @typedef {import("./app.js").App} App */
 /** @typedef {import("./wire.js").OptionView} OptionView */
 
 /** @type {Record<string, string>} */
 const OWN_SIDE = { "human,engine": "black", "engine,human": "white", "human,human": "both" }; // by the players
 
 export class GameDialog {
-  /** @param {App} app */
+  /** @param {import("./app.js").App} app */
   constructor(app) {
     this.app = app;
     this.element = h("dialog", { class: "ag-dialog", "data-name": "dialog", "aria-label": say.newGame });

@@ -2,11 +2,10 @@
 
 /** @typedef {import("./wire.js").NodeView & {children: number[], win: number | null, score: number | null}} Knot */
 /** @typedef {import("./wire.js").StateMessage} StateMessage */
-/** @typedef {import("./wire.js").GameView} GameView */
 
 export class GameState {
   constructor() {
-    /** @type {GameView} */
+    /** @type {import("./wire.js").GameView} */
     this.game = /** @type {any} */ (null); // until the first message that has one, as `state`
     this.names = ["", ""];
     /** @type {Map<number, Knot>} */

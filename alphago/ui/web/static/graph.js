@@ -1,11 +1,10 @@
 // The graph of a line: the first player's chance to win and lead, by move; a click goes there.
 
 import { kindOf, LOSSES } from "./candidates.js";
-import { s } from "./elements.js";
+import { margin, percent, s, short } from "./elements.js";
 import { isMistake, lossesOf } from "./losses.js";
-import { say } from "./words.js";
+import { fill, say } from "./words.js";
 
-/** @typedef {import("./app.js").App} App */
 /** @typedef {import("./game_state.js").Knot} Knot */
 
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [360, 96, 30, 30, 5, 13];
@@ -26,7 +25,7 @@ const height = (share) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - share);
 const label = (x, y, text, anchor, kind = "") => s("text", { x, y, "text-anchor": anchor, class: `ag-axis ${kind}` }, text);
 
 export class Graph {
-  /** @param {App} app */
+  /** @param {import("./app.js").App} app */
   constructor(app) {
     this.app = app;
     this.element = s("svg", { class: "ag-graph", role: "img", "aria-label": say.graph,
@@ -67,8 +66,8 @@ export class Graph {
     const { known, state: { node, analysis } } = this.app;
     const here = known.knot(node);
     if (here.win === null) return say.unknown;
-    return [say.wins(known.side(1), here.win, 1), here.score === null ? "" : say.expected(here.score),
-      analysis ? say.visitsHere(analysis.visits) : ""].filter(Boolean).join(", ");
+    return [fill(say.wins, known.side(1), percent(here.win, 1)), here.score === null ? "" : fill(say.expected, margin(here.score)),
+      analysis ? fill(say.visitsHere, short(analysis.visits)) : ""].filter(Boolean).join(", ");
   }
 
   /** @param {MouseEvent} event */

@@ -1,7 +1,5 @@
 // What each move of a line gave away, from the evaluations before and after it.
 
-/** @typedef {import("./game_state.js").Knot} Knot */
-
 /**
  * A move that was played, and what it gave away.
  * @typedef {object} Loss
@@ -15,7 +13,7 @@
 
 /**
  * The moves of a line whose positions before and after are evaluated.
- * @param {Knot[]} line
+ * @param {import("./game_state.js").Knot[]} line
  * @returns {Loss[]}
  */
 export function lossesOf(line) {

@@ -6,10 +6,8 @@ import { EngineSettings } from "./engine_settings.js";
 import { h } from "./elements.js";
 import { say } from "./words.js";
 
-/** @typedef {import("./app.js").App} App */
-
 export class Menu {
-  /** @param {App} app */
+  /** @param {import("./app.js").App} app */
   constructor(app) {
     this.app = app;
     this.engine = new EngineSettings(app);

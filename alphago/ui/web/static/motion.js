@@ -45,3 +45,9 @@ export const falls = (element, height) => animate(element, [{ transform: `transl
  */
 export const pulses = (element, delay) => animate(element, [{ transform: "scale(.86)", opacity: 0.4 }, { transform: "scale(1.06)", opacity: 1 },
   { transform: "none" }], { duration: 240, delay, easing: "ease-out" });
+
+/**
+ * @param {any} element a piece of a line that is walked through
+ * @param {number} step of the line
+ */
+export const appears = (element, step) => animate(element, [{ opacity: 0 }, { opacity: 1 }], { duration: 160, delay: 70 * step });

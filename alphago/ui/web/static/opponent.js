@@ -3,15 +3,13 @@
 import { h } from "./elements.js";
 import { say } from "./words.js";
 
-/** @typedef {import("./app.js").App} App */
-
 /** @type {[string, {tree: boolean, readouts?: number}][]} */
 const RUNGS = [["quick", { tree: false }], ["light", { tree: true, readouts: 16 }], ["usual", { tree: true, readouts: 200 }],
   ["strong", { tree: true, readouts: 800 }], ["strongest", { tree: true, readouts: 3200 }]];
 const OWN = "own";
 
 export class Opponent {
-  /** @param {App} app */
+  /** @param {import("./app.js").App} app */
   constructor(app) {
     this.app = app;
     this.choose = h("select", { "data-name": "rung", onchange: () => this.send() },

@@ -3,15 +3,14 @@
 import { DARK_TEXT, LOSSES, lossOf, numbersOf } from "./candidates.js";
 import { s } from "./elements.js";
 import { landingOf, middleOf, UNIT } from "./geometry.js";
+import { appears } from "./motion.js";
 import { COLOURS } from "./wire.js";
 
 /** @typedef {import("./wire.js").GameView} GameView */
-/** @typedef {import("./wire.js").AnalysisView} AnalysisView */
 /** @typedef {import("./board.js").Scene} Scene */
 
 const UNSEEN = "#5aa2d6"; // the colour of a move whose loss is not known
 const LEAST_OWNER = 8; // percent; a point that is less anyone's has no square
-const WALK = 8; // moves of a line that appear one after the other
 
 /**
  * The last move, points where no stone may be set, numbers of moves, and the count of a finished game.
@@ -124,7 +123,7 @@ function ownersOf(game, stones, ownership, hidden) {
 /**
  * @param {GameView} game
  * @param {string} stones
- * @param {AnalysisView} found
+ * @param {import("./wire.js").AnalysisView} found
  * @param {string} mode
  */
 function discsOf(game, stones, found, mode) {
@@ -171,9 +170,10 @@ function ghostsOf(game, before, line, mover, walks) {
     shown.add(cell);
     stones[cell] = player > 0 ? "X" : "O";
     const [x, y] = middleOf(game, cell);
-    const step = walks ? `ag-walk ag-walk-${Math.min(i, WALK)}` : "";
-    parts.push(s("circle", { cx: x, cy: y, r: 17, class: `ag-piece ag-ghost ag-${COLOURS[player]} ${step}`, "data-at": cell }),
-      s("text", { x, y, class: `ag-number ag-on-${COLOURS[player]} ${step}` }, i + 1));
+    const pieces = [s("circle", { cx: x, cy: y, r: 17, class: `ag-piece ag-ghost ag-${COLOURS[player]}`, "data-at": cell }),
+      s("text", { x, y, class: `ag-number ag-on-${COLOURS[player]}` }, i + 1)];
+    if (walks) for (const piece of pieces) appears(piece, i);
+    parts.push(...pieces);
   });
   return parts;
 }

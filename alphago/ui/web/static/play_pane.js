@@ -5,13 +5,11 @@ import { h } from "./elements.js";
 import { Opponent } from "./opponent.js";
 import { say } from "./words.js";
 
-/** @typedef {import("./app.js").App} App */
-
 const SEEN = "alphago-hints"; // where the browser keeps how many hints were read
 const MOVES = [0, 2, 6]; // moves of a game, from which on each hint is shown
 
 export class PlayPane {
-  /** @param {App} app */
+  /** @param {import("./app.js").App} app */
   constructor(app) {
     this.app = app;
     this.opponent = new Opponent(app);

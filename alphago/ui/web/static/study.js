@@ -7,15 +7,14 @@ import { button } from "./icons.js";
 import { legendOf } from "./legend.js";
 import { MoveList } from "./move_list.js";
 import { Variations } from "./variations.js";
-import { legend, say } from "./words.js";
+import { fill, legend, say } from "./words.js";
 
-/** @typedef {import("./app.js").App} App */
 /** @typedef {import("./wire.js").MoveView} MoveView */
 
 export const ROWS = 6; // of the table of moves
 
 export class Study {
-  /** @param {App} app */
+  /** @param {import("./app.js").App} app */
   constructor(app) {
     this.app = app;
     this.graph = new Graph(app);
@@ -82,7 +81,7 @@ export class Study {
     const { game: { names } } = this.app.known;
     this.reasonsOf = this.app.state.node;
     this.reasons.hidden = false;
-    this.reasons.replaceChildren(h("b", {}, say.better(names[move], names[best])), ...sentences.map((text) => h("p", {}, text)));
+    this.reasons.replaceChildren(h("b", {}, move === best ? names[move] : fill(say.better, names[move], names[best])), ...sentences.map((text) => h("p", {}, text)));
   }
 
   /** @param {boolean} all whether to draw what does not change while the engine thinks, too */

@@ -4,13 +4,11 @@ import { h, s } from "./elements.js";
 import { COLOURS } from "./wire.js";
 import { say } from "./words.js";
 
-/** @typedef {import("./app.js").App} App */
-
 const STEP = 18; // pixels from a node to the next
 const EDGE = 12;
 
 export class Variations {
-  /** @param {App} app */
+  /** @param {import("./app.js").App} app */
   constructor(app) {
     this.app = app;
     this.element = h("div", { class: "ag-tree", "data-name": "tree", tabindex: 0, "aria-label": say.treeTitle });

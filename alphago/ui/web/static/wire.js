@@ -92,6 +92,7 @@
  * @property {string[]} names of the actions
  * @property {number | null} pass
  * @property {boolean} ownership whether its points may have owners
+ * @property {string[]} levels what is known of each level of strength, from 1 to 10
  * @property {string[]} networks to choose from
  * @property {number} mostReadouts
  * @property {"lines" | "squares" | "holes" | "houses" | "text"} surface
@@ -129,9 +130,18 @@
  */
 
 /**
+ * The first question about a run.
+ * @typedef {object} HeadlineView
+ * @property {string} strength the latest result against its hardest opponent; "" before any match
+ * @property {string} progress how far it is
+ * @property {number} share of its games or its time, 0 .. 1
+ */
+
+/**
  * A run that is watched.
  * @typedef {object} RunView
  * @property {string} name
+ * @property {HeadlineView} [headline]
  * @property {string} colour of its curves
  * @property {Record<string, string>} facts
  * @property {string[]} diagnosis
@@ -145,7 +155,7 @@
  * @property {RunView[]} runs
  * @property {string} x the x axis
  * @property {string[]} axes to choose from
- * @property {string[]} panels their curves, as SVG
+ * @property {string[]} panels their curves, as SVG, those that matter most first
  */
 
 /**
@@ -155,6 +165,7 @@
  * @property {number | null} readouts
  * @property {number | null} seconds
  * @property {boolean} tree whether it searches
+ * @property {number | "even" | null} level from 1 to 10, instead of the readouts; null for full strength
  */
 
 /**
@@ -188,6 +199,9 @@
  * @property {EvaluationView[]} evaluations of these nodes
  * @property {string[]} players Black's, White's: "human" or "engine"
  * @property {StrengthView} strength
+ * @property {string} opponent what the level "even" takes the person to be; "" for nothing
+ * @property {number | null} teach points from which on a person's bad move is explained; null for never
+ * @property {boolean} lesson whether the engine waits after such a move, for "undo" or "move"
  * @property {boolean} study
  * @property {boolean} analysing
  * @property {"move" | "analyse" | "review" | "count" | ""} busy
