@@ -39,6 +39,7 @@ from alphago.ui.gtp.protocol import (
 )
 
 NAME = "alphago"
+TIME_SYSTEMS = {"none": 0, "absolute": 1, "canadian": 3, "byoyomi": 3}  # and how many numbers each needs
 
 
 def serve(
@@ -128,6 +129,8 @@ class GoEngine(GtpEngine):
             "time_settings": self.time_settings,
             "time_left": self.time_left,
             "kgs-time_settings": self.kgs_time_settings,
+            "kata-time_settings": self.kgs_time_settings,  # these time systems have the same words
+            "kata-list_time_settings": lambda arguments: " ".join(TIME_SYSTEMS),
             "cputime": lambda arguments: f"{self.seconds:.6f}",
             **EndingCommands(self).commands,
             **FileCommands(self).commands,
@@ -259,8 +262,7 @@ class GoEngine(GtpEngine):
     def kgs_time_settings(self, arguments: list[str]) -> str:
         """Set kgsGtp's time system: none, absolute, canadian, or byoyomi, where a period is for one move."""
         kind, numbers = argument(arguments, 0), [number(word) for word in arguments[1:]]
-        lengths = {"none": 0, "absolute": 1, "canadian": 3, "byoyomi": 3}
-        if len(numbers) < lengths.get(kind, 99) or min(numbers, default=0) < 0:
+        if len(numbers) < TIME_SYSTEMS.get(kind, 99) or min(numbers, default=0) < 0:
             raise GtpFailure("syntax error")
         main, period, stones = (*numbers, 0, 0, 0)[:3]
         stones = 1 if kind == "byoyomi" else int(stones)
