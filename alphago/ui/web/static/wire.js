@@ -69,6 +69,7 @@
  * @property {number} step
  * @property {Record<string, number>} usual
  * @property {string} follows
+ * @property {Record<string, number>} also
  * @property {boolean} at_start
  */
 
