@@ -88,11 +88,11 @@
  * @property {string} title
  * @property {[string, string]} sides
  * @property {OptionView[]} options
- * @property {string[]} names of the actions
+ * @property {string[]} names
  * @property {number | null} pass
- * @property {boolean} ownership whether its points may have owners
- * @property {string[]} levels what is known of each level of strength, from 1 to 10
- * @property {string[]} networks to choose from
+ * @property {boolean} ownership
+ * @property {string[]} [levels] what is known of each level of strength; left out where there are none, nor explanations
+ * @property {string[]} networks
  * @property {number} mostReadouts
  * @property {"lines" | "squares" | "holes" | "houses" | "text"} surface
  * @property {[number, number]} size
@@ -158,13 +158,13 @@
  */
 
 /**
- * How the engine chooses its moves.
+ * How the engine chooses its moves, see alphago/ui/web/limits.py.
  * @typedef {object} StrengthView
  * @property {string} network
  * @property {number | null} readouts
  * @property {number | null} seconds
- * @property {boolean} tree whether it searches
- * @property {number | "even" | null} level from 1 to 10, instead of the readouts; null for full strength
+ * @property {boolean} tree
+ * @property {number | "even" | null} level
  */
 
 /**
@@ -198,9 +198,9 @@
  * @property {EvaluationView[]} evaluations
  * @property {string[]} players
  * @property {StrengthView} strength
- * @property {string} opponent what the level "even" takes the person to be; "" for nothing
- * @property {number | null} teach points from which on a person's bad move is explained; null for never
- * @property {boolean} lesson whether the engine waits after such a move, for "undo" or "move"
+ * @property {string} opponent
+ * @property {number | null} teach
+ * @property {boolean} lesson
  * @property {boolean} study
  * @property {boolean} analysing
  * @property {"move" | "analyse" | "review" | "count" | ""} busy
