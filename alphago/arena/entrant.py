@@ -13,7 +13,7 @@ from alphago.env.game import GameEnv
 from alphago.env.games import make_game, with_settings
 from alphago.env.go_rules import Rules
 from alphago.mcts.evaluator import as_forecast_evaluator
-from alphago.mcts.levels import LEVELS, check_level, level_text
+from alphago.mcts.levels import LEVELS, all_tables, check_level, level_text
 from alphago.mcts.search_forms import PLAYERS, SEARCHES, SELF_PLAY, SearchForm, make_search
 from alphago.nn.model_files import model_file, saved_game
 from alphago.nn.net import load_model
@@ -114,11 +114,16 @@ def parse_entrant(text: str, readouts: int = 64, search: str = PLAYERS) -> Entra
 
 
 def level_entrant(base: str, model: Path, readouts: int, search: str, text: str) -> EntrantText:
-    """Return a network at the level that a text names; full strength is `readouts` with `search`."""
+    """Return a network at the level that a text names; readouts, search: as in `parse_entrant`.
+
+    Full strength is a search with the readouts with which the tables were measured.
+    """
     level = check_level(text)
     if isinstance(level, str):
         raise ValueError(f"{base}@level={text}: a level in a match must be a number from 1 to {LEVELS}")
-    return EntrantText(base, model, readouts, search, level if level < LEVELS else None)
+    if level < LEVELS:
+        return EntrantText(base, model, readouts, search, level)
+    return EntrantText(base, model, all_tables()["full"], search or PLAYERS)
 
 
 def read_entrants(

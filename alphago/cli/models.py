@@ -9,6 +9,7 @@ from alphago.cli.own_games import named_game
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, USUAL_GAME, game_reference, is_packaged, make_game
 from alphago.env.packaged import packaged_net
+from alphago.mcts.levels import Level, check_level
 
 GAME = "game:"  # prefix of the names of a game's keywords among the parsed options
 
@@ -36,6 +37,23 @@ def add_device(parser: argparse.ArgumentParser, default: str = "auto") -> None:
         default=default,
         help="the device of boards and networks; auto: the GPU if there is one that supports them (auto)",
     )
+
+
+def add_level(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--level",
+        type=read_level,
+        metavar="N",
+        help="strength, from 1 (a beginner) to 10; even: follows the opponent's (10)",
+    )
+
+
+def read_level(text: str) -> Level:
+    """Return the level that a text of the command line stands for; raise ArgumentTypeError if it is none."""
+    try:
+        return check_level(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def add_game_settings(parser: Parser) -> None:

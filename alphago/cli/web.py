@@ -5,7 +5,7 @@ import gc
 import threading
 from typing import Any
 
-from alphago.cli.models import add_device, add_game
+from alphago.cli.models import add_device, add_game, add_level
 from alphago.cli.options import integer, number
 from alphago.env.game import GameEnv
 from alphago.env.games import USUAL_GAME
@@ -39,6 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="address to listen on (127.0.0.1, this machine only); other addresses need --token",
     )
     parser.add_argument("--token", metavar="TEXT", help="a password for browsers on other machines (none)")
+    add_level(parser)
     add_device(parser)
 
 
@@ -56,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     from alphago.ui.web.offer import offer_of
 
     offer = offer_of(options.what, options.game, options.board_size, options.komi)
-    engines = Engines(offer.choices, options.device)
+    engines = Engines(offer.choices, options.device, options.level)
     runs: Any = None
     if offer.runs:
         from alphago.ui.web.runs import Runs  # imported late, since it loads torch

@@ -16,6 +16,7 @@ USUAL = 5  # the level of an opponent of whom nothing is known
 USUAL_MOVES = 4.0  # moves that this guess counts for
 FADING = 0.95  # weight of a move, against the one after it
 LATEST = 40  # moves that are looked at
+READOUTS = 32  # of a position
 WIDEST = 2  # the level whose candidates are looked at
 MOST = {POINTS: 20.0, "win rate": 1.0}  # loss of a move: a lost game is lost
 # A network finds fault with good moves too: what it finds in the moves of a player who loses nothing.
@@ -75,7 +76,7 @@ class Opponent:
         return round(float(np.interp(-lost, -np.maximum.accumulate(expected[::-1])[::-1], np.arange(1, LEVELS + 1))), 1)
 
     def look(self, before: Position, action: int) -> np.ndarray:
-        """Return what a move loses by the search's estimate, and what each level would lose there, float64 [1 + LEVELS].
+        """Return what a move loses by the search's estimate, and what each level would lose, float64 [1 + LEVELS].
 
         So a position in which there is little to lose tells little, as it should.
         """
@@ -83,7 +84,7 @@ class Opponent:
         if key not in self.seen:
             game, unit = np.zeros(1, np.int64), self.levels[0].unit
             self.search.start(0, before)
-            self.search.run(np.array([self.levels[0].readouts], np.int32))
+            self.search.run(np.array([READOUTS], np.int32))
             losses = move_losses(self.search, game, self.levels[WIDEST - 1])
             lost = float(played_losses(self.search, game, np.array([action]), unit)[0])
             own = np.nan_to_num(losses.lost)

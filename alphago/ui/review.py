@@ -12,7 +12,7 @@ from alphago.env.go_position import GoPosition
 from alphago.env.position import Position
 from alphago.mcts.analysis import analyze
 from alphago.mcts.analysis_result import Analysis
-from alphago.records.sgf import SgfGame, format_sgf
+from alphago.records.sgf import SgfGame
 from alphago.records.sgf.variations import Additions, with_additions
 from alphago.ui.review_graph import draw_review
 from alphago.ui.review_notes import katrain_properties, notes_of
@@ -103,7 +103,7 @@ class Review:
             self.territory(),
             katrain_properties(self.analysis, game.moves),
         )
-        return with_additions(format_sgf(game), game, additions)
+        return with_additions(game, additions)
 
     def territory(self) -> Mapping[str, Sequence[int]]:
         """Return the expected points of Black (TB) and White (TW) after the last move; {} if there are no forecasts."""

@@ -17,6 +17,7 @@ from alphago.env.go_rules import (
     rules_json,
 )
 from alphago.env.position import IllegalMove
+from alphago.mcts.levels import Level
 from alphago.ui.gtp.analysis_commands import AnalysisCommands
 from alphago.ui.gtp.ending_commands import EndingCommands
 from alphago.ui.gtp.file_commands import FileCommands
@@ -49,6 +50,7 @@ def serve(
     device: str = "auto",
     ponder: bool = False,
     networks: Callable[[int], tuple[GoEnv, Any]] | None = None,
+    level: Level | None = None,
     name: str = NAME,
     version: str = __version__,
     input: Iterable[str] | None = None,
@@ -70,6 +72,8 @@ def serve(
     device: for the network and the boards of its searches, as in `MCTSPlayer`.
     ponder: whether to search during the opponent's turn.
     networks: returns the game and the network for a board size, used instead of `env` and `network`; None for those.
+    level: the strength of its moves, from 1 (a beginner) to 10, or "even" to follow the opponent's (see
+        `alphago.mcts.levels`), instead of `readouts`; None for full strength.
     name, version: the replies to the commands `name` and `version`.
     input, output: an iterable of lines, and a text file; None for stdin and stdout, which is then reserved for the
         protocol.
@@ -87,6 +91,7 @@ def serve(
             device=device,
             ponder=ponder,
             networks=networks,
+            level=level,
             name=name,
             version=version,
         )

@@ -6,7 +6,8 @@ from dataclasses import replace
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.go_count import GoCount
 from alphago.env.position import IllegalMove
-from alphago.system.validation import check_int, shown
+from alphago.system.validation import check_int, check_positive, shown
+from alphago.ui.teacher import Teacher
 from alphago.ui.thinker import MoveLimit, position_in
 from alphago.ui.web.desk import ENGINE, HUMAN, PLAYERS, Desk, DeskJob
 from alphago.ui.web.game_tree import MOST_NODES, GameTree
@@ -72,10 +73,12 @@ def play(desk: Desk, message: Message) -> None:
     if desk.job is not None and desk.job.purpose == "move":
         raise ValueError("it is the engine's turn")
     try:
-        tree.play(move)
+        action = tree.position.check_action(move)
     except IllegalMove as error:  # the page shows where
         raise ValueError(error.sentence) from None
-    desk.after_move(tree.nodes[tree.current].action)
+    if not desk.teaches(action):
+        tree.play(action)
+        desk.after_move(action)
 
 
 def resign(desk: Desk, message: Message) -> None:
@@ -187,6 +190,22 @@ def set_strength(desk: Desk, message: Message) -> None:
         desk.stop()
         desk.look()
     desk.tell_state()
+
+
+def teach(desk: Desk, message: Message) -> None:
+    """Explain each move of a person against the engine that loses more than `points`; null for none."""
+    points = message.get("points")
+    desk.teach = None if points is None else check_positive("points", points)
+    desk.tell_state()
+
+
+def turns(desk: Desk, message: Message) -> None:
+    """Send the moves of the current line that lost most, as a text."""
+    engine, tree = desk.engine(), desk.tree
+    positions = [position_in(engine.env, tree.position_at(number)) for number in tree.line()]
+    with engine.turns:
+        text = Teacher(engine.evaluator, desk.teach or 1, threads=1).summary(positions)
+    desk.send({"type": "turns", "text": text})
 
 
 def move_now(desk: Desk, message: Message) -> None:
@@ -312,6 +331,8 @@ COMMANDS: dict[str, Callable[[Desk, Message], None]] = {
     "variation": variation,
     "strength": set_strength,
     "move": move_now,
+    "teach": teach,
+    "turns": turns,
     "study": study,
     "toggle": toggle,
     "why": why,

@@ -100,7 +100,7 @@ class TestPlay:
         told = capsys.readouterr().err.splitlines()
         assert told[0].startswith("alphago gtp: illegal move C3: Black has a stone there, in GoEnv(5")
         assert "illegal move A1: suicide" in told[1]
-        assert gtp.game.position.moves_text() == "B C3, W pass, B A2, W pass, B B1"
+        assert gtp.game.position.moves_text() == "B C3, B A2, B B1"
 
     def test_undo(self) -> None:
         gtp = engine()

@@ -1,11 +1,10 @@
 // What is going on, in a line; screen readers are told each move, and where the cursor is.
 
 import { button } from "./icons.js";
-import { h, percent, short } from "./elements.js";
+import { h, short } from "./elements.js";
 import { landingOf } from "./geometry.js";
 import { fill, say } from "./words.js";
 
-const LINE = 6; // moves of the best line
 const ENDLESS = 1e5; // readouts, from which on a limit is none
 
 export class StatusLine {
@@ -78,9 +77,6 @@ export class StatusLine {
     text.push(purpose !== "analyse" && limit && limit < ENDLESS ? fill(say.readoutsOf, done, short(limit)) : fill(say.readoutsSoFar, done),
       fill(say.rate, short(thought.rate)));
     if (purpose === "review") text.push(fill(say.left, thought.left));
-    else if (state.study) {
-      text.push(fill(say.wins, known.side(1), percent(analysis.win)), (analysis.moves[0]?.line || []).slice(0, LINE).map((one) => game.names[one]).join(" "));
-    }
-    return text.filter(Boolean).join(" · ");
+    return text.join(" · ");
   }
 }

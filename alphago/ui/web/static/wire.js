@@ -91,6 +91,7 @@
  * @property {string[]} names of the actions
  * @property {number | null} pass
  * @property {boolean} ownership whether its points may have owners
+ * @property {string[]} levels what is known of each level of strength, from 1 to 10
  * @property {string[]} networks to choose from
  * @property {number} mostReadouts
  * @property {"lines" | "squares" | "holes" | "houses" | "text"} surface
@@ -163,6 +164,7 @@
  * @property {number | null} readouts
  * @property {number | null} seconds
  * @property {boolean} tree whether it searches
+ * @property {number | "even" | null} level from 1 to 10, instead of the readouts; null for full strength
  */
 
 /**
@@ -196,6 +198,9 @@
  * @property {EvaluationView[]} evaluations of these nodes
  * @property {string[]} players Black's, White's: "human" or "engine"
  * @property {StrengthView} strength
+ * @property {string} opponent what the level "even" takes the person to be; "" for nothing
+ * @property {number | null} teach points from which on a person's bad move is explained; null for never
+ * @property {boolean} lesson whether the engine waits after such a move, for "undo" or "move"
  * @property {boolean} study
  * @property {boolean} analysing
  * @property {"move" | "analyse" | "review" | "count" | ""} busy
