@@ -2,6 +2,7 @@
 # make test       the whole gate: style, types, import contracts, tests, README
 # make matrix     the tests in every surrounding: other processors, Pythons, users (tests/matrix.py)
 # make campaign   an hour of damaged files, full disks, kills, lies and junk, as an ordinary user; SCALE=0.1 a tenth of it
+# make cluster    install Ray, and run the tests that kill workers and drivers: at most ten minutes
 # make format     put the code into shape
 # make docs       the documentation as a site: build/site/index.html
 # make benchmark  figures for this machine
@@ -19,7 +20,7 @@ INSTALLED = $(VENV)/installed
 # Two tests at a time, those of a file one after the other.
 PYTEST_ARGUMENTS = -n 2 --dist loadfile --durations=15
 
-.PHONY: demo test matrix campaign format docs benchmark gpu strength clean
+.PHONY: demo test matrix campaign cluster format docs benchmark gpu strength clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
@@ -41,6 +42,10 @@ matrix: $(INSTALLED)
 campaign: $(INSTALLED)
 	CAMPAIGN_SCALE=$(or $(SCALE),1) $(BIN)/python tests/matrix.py --only ordinary-user -- tests/campaign -m campaign; \
 	    status=$$?; grep -A40 "^campaign at scale" build/matrix/ordinary-user.log; exit $$status
+
+cluster: $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --prefer-binary -c constraints.txt -e ".[ray]"
+	$(BIN)/python -m pytest -q -m cluster -n 0 --durations=10 tests/training/workers
 
 format: $(INSTALLED)
 	$(BIN)/ruff check --fix .

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from alphago.arena.match import MatchResult, evaluate
+    from alphago.arena.strength_picture import plot_strength
     from alphago.arena.tuning import Tuning, tune
     from alphago.env.batch import GameBatch
     from alphago.env.check import check_game
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from alphago.training.sweeps.sweep_result import SweepResult
     from alphago.training.watch.plots import plot
     from alphago.training.watch.report import Report
+    from alphago.ui.onefile.page import export_page
     from alphago.ui.terminal.terminal_game import play
     from alphago.ui.why.explain import Explanation, explain
 
@@ -74,6 +76,7 @@ _HOMES = {
     "iter_analysis": "alphago.mcts.analysis",
     "MatchResult": "alphago.arena.match",
     "evaluate": "alphago.arena.match",
+    "plot_strength": "alphago.arena.strength_picture",
     "Tuning": "alphago.arena.tuning",
     "tune": "alphago.arena.tuning",
     "ExamResult": "alphago.exams.exam_result",
@@ -88,6 +91,7 @@ _HOMES = {
     "SweepResult": "alphago.training.sweeps.sweep_result",
     "Report": "alphago.training.watch.report",
     "plot": "alphago.training.watch.plots",
+    "export_page": "alphago.ui.onefile.page",
     "play": "alphago.ui.terminal.terminal_game",
     "Explanation": "alphago.ui.why.explain",
     "explain": "alphago.ui.why.explain",
@@ -123,11 +127,13 @@ __all__ = [
     "evaluate",
     "exam",
     "explain",
+    "export_page",
     "import_games",
     "iter_analysis",
     "load_model",
     "play",
     "plot",
+    "plot_strength",
     "predict_games",
     "selfplay",
     "sweep",

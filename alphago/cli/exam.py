@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from alphago.cli.models import add_device
-from alphago.cli.options import Parser, add_settings, given_settings, integer, read_value
+from alphago.cli.options import Parser, add_settings, given_settings, integer, read_value, settings_of
 from alphago.cli.positions_bar import with_bar
 from alphago.exams.drawn_positions import MakeSettings
 from alphago.mcts.search_forms import SEARCHES
@@ -64,6 +64,11 @@ def add_options(parser: Parser) -> None:
     )
     group.add_argument("--board-size", type=integer, default=9, metavar="N", help="size of the board (9)")
     add_settings(group, MakeSettings)
+    parser.shorten("--dtype", "the networks' numbers: float32, bfloat16, int8, fastest (float32)")
+    parser.shorten("--device", "the device of boards and networks: auto, cpu, cuda (auto)")
+    for setting in settings_of(MakeSettings):
+        if setting.name != "positions":
+            parser.shorten("--" + setting.name.replace("_", "-"))
 
 
 def counts(text: str) -> tuple[int, ...]:

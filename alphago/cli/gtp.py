@@ -1,6 +1,7 @@
 """`alphago gtp`: play Go in programs that support the Go Text Protocol."""
 
 import argparse
+from functools import cache, partial
 from typing import Any
 
 from alphago.cli.models import add_device, add_level, add_model, load
@@ -48,6 +49,7 @@ def run(options: argparse.Namespace) -> int:
         if options.seed is not None:
             check_int("--seed", options.seed, 0)
         env, network = opened(options)
+        by_board = options.model is None and network != "random"
         try:
             serve(
                 require_go(env, "GTP"),
@@ -58,6 +60,7 @@ def run(options: argparse.Namespace) -> int:
                 komi=options.komi,
                 device=options.device,
                 ponder=options.ponder,
+                networks=partial(packaged_on, komi=options.komi) if by_board else None,
                 level=options.level,
                 output=output,
                 **{name: given for name in ("name", "version") if (given := getattr(options, name)) is not None},
@@ -65,6 +68,13 @@ def run(options: argparse.Namespace) -> int:
         except BrokenPipeError:  # the controller has exited
             return 1
     return 0
+
+
+@cache
+def packaged_on(size: int, komi: float | None) -> tuple[GoEnv, Any]:
+    """Return the game on a board, and the packaged network that fits it best."""
+    env, network = load(None, size, komi, GoEnv.name)
+    return require_go(env, "GTP"), network
 
 
 def chosen_readouts(policy: str, readouts: int | None) -> int:

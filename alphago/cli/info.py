@@ -12,8 +12,8 @@ from alphago.nn.inference.hardware import describe_machine
 from alphago.nn.model_files import LATEST, model_file, read_weights
 from alphago.system.validation import check_float, printable
 from alphago.training.call.summary import network_facts, run_summary
+from alphago.training.history import METRICS, read_history, read_rows
 from alphago.training.history import number as number_of
-from alphago.training.history import read_history
 from alphago.training.metrics import mean_shares
 from alphago.training.runs.config import holds_run
 from alphago.training.watch.recent import RECENT_ROWS
@@ -79,7 +79,23 @@ def facts_of(what: str) -> tuple[dict[str, Any], dict[str, Any]]:
         if not is_run:
             raise  # a run without two iterations yet has no shares
     first = {"run": {"folder": what, **run_summary(path)}} if is_run else {}
-    return first, {"time": shares, "resignation": resignation_notes(path / LATEST)}
+    return first, {"time": shares, **workers_of(path), "resignation": resignation_notes(path / LATEST)}
+
+
+def workers_of(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return a section about the workers of a run's latest iteration; {} if it had none."""
+    rows = read_rows(folder / METRICS, "seconds")
+    speeds = rows[-1].get("workers_moves_per_second") if rows else None
+    if not isinstance(speeds, dict):
+        return {}
+    names = {"tasks_done": "tasks done", "tasks_repeated": "of them again", "tasks_audited": "compared with another's"}
+    names |= {
+        "tasks_left_out": "workers left out",
+        "tasks_bytes": "bytes sent and received",
+        "lag": "age of the network",
+    }
+    facts = {text: f"{value:,.4g}" for key, text in names.items() if (value := number_of(rows[-1], key)) is not None}
+    return {"workers": {**{name: f"{speed:.1f} moves/s" for name, speed in speeds.items()}, **facts}}
 
 
 def time_shares(folder: str) -> dict[str, float]:

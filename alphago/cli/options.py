@@ -219,7 +219,9 @@ def metavar_of(kind: Any) -> str:
 
 
 def in_shell(text: str, flags: Mapping[str, str]) -> str:
-    """Return a help text in the shell's words: flags in place of the names in backticks, none in place of None."""
+    """Return a help text in the shell's words: flags for the names in backticks, none for None, no names of modules."""
+    text = re.sub(r"see `alphago\.env\.go_rules\.\w+`", "see docs/rules.md", text)
+    text = re.sub(r"\s*\((?:see )?`alphago\.[\w.]+`\)|,? see `alphago\.[\w.]+`", "", text)
     return re.sub(r"\bNone\b", "none", re.sub(r"`(\w+)`", lambda name: flags.get(name[1], name[1]), text))
 
 
@@ -293,7 +295,7 @@ def add_settings(
 
 def add_setting(parser: argparse._ActionsContainer, flag: str, setting: Setting) -> argparse.Action:
     """Add one option to `parser`; the parsed options have the setting's name only if the option was given."""
-    text = setting.help.replace("%", "%%")
+    text = in_shell(setting.help, {}).replace("%", "%%")
     common: dict[str, Any] = {"dest": setting.name, "default": argparse.SUPPRESS, "help": text}
     if bool in setting.types:
         if NoneType in setting.types:

@@ -18,9 +18,8 @@ def with_bar(make: Callable[[Tell], int]) -> int | None:
 
     def tell(done: int, total: int) -> None:
         if bar.total is None:
-            bar.total, bar.initial = total, done
-        bar.n = done
-        bar.refresh()
+            bar.total, bar.initial, bar.n = total, done, done
+        bar.update(done - bar.n)
 
     try:
         return make(tell)

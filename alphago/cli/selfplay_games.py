@@ -13,6 +13,7 @@ from alphago.cli.settings_flags import SELF_PLAY_DEFAULTS, add_tree, given_keywo
 from alphago.env.game import GameEnv
 from alphago.env.games import with_settings
 from alphago.mcts.evaluator import as_evaluator
+from alphago.mcts.rule import measured_threshold
 from alphago.records import sgf
 from alphago.records.record import GameRecord, records_to_bytes
 from alphago.records.sgf.sgf_game import SgfGame
@@ -54,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     given = given_keywords(options, SELF_PLAYS)
     SELF_PLAYS.make(given)  # raises before there is a progress bar
     evaluator = as_evaluator(network, env, options.device)
-    given.setdefault("resign_threshold", network.resign_threshold)
+    given.setdefault("resign_threshold", measured_threshold(network, env.position()))
     as_records = options.records or not env.has_sgf
     with GameFolder(options.folder, env, options.games, as_records, options.verbose) as folder:
         selfplay(env, evaluator, num_games=options.games, seed=options.seed, on_game=folder.add, **given)

@@ -5,7 +5,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from alphago.cli.options import add_settings, given_settings, integer, number
+from alphago.cli.options import Parser, add_settings, given_settings, integer, number
 from alphago.records.converting import Converter, GameFilter
 from alphago.records.dataset import Dataset, is_dataset
 from alphago.records.dataset_writer import Split
@@ -15,7 +15,7 @@ from alphago.system.cores import available_cores
 from alphago.system.live_bar import LiveBar
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: Parser) -> None:
     parser.description = (
         "Imports games of Go from files, folders and archives into a dataset, on which alphago supervised trains. "
         "Games that the dataset already has, also rotated or reflected ones, are left out. The same command resumes "
@@ -44,6 +44,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     split.add_argument("--validation", type=number, metavar="X", help="share of games for choosing networks (0.05)")
     split.add_argument("--test", type=number, metavar="X", help="share of games for testing the result (0.05)")
     split.add_argument("--split-seed", type=integer, metavar="N", help="random seed of the splits (0)")
+    parser.shorten("--min-rank", "least rank of both players: 1 to 9 dan, -30 to -1 kyu, 101 to 109 professional")
+    for flag in ("--index", "--max-moves", "--any-result", "--rank", "--split-seed"):
+        parser.shorten(flag)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -1,6 +1,8 @@
 """`alphago supervised`: train a network on given games."""
 
 import argparse
+import contextlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +29,19 @@ def add_options(parser: Parser) -> None:
     )
     parser.add_argument("--komi", type=number, metavar="K", help="komi of games without one (the board's default)")
     parser.add_argument("--model", metavar="FILE", help="a network to start from; its file is not changed")
+    parser.add_argument("--test", action="store_true", help="only test --model, on the test games; train nothing")
     parser.add_argument(
         "--epochs",
         type=number,
         metavar="X",
         help="how often each game is trained on, on average, instead of --games (1; a resumed run keeps its own)",
     )
-    parser.add_argument("--tower-height", type=integer, metavar="N", help="residual blocks (the board's recipe's)")
-    parser.add_argument("--channels", type=integer, metavar="N", help="channels of the network (the board's recipe's)")
+    parser.add_argument(
+        "--tower-height", type=integer, metavar="N", help="residual blocks (the board's recipe's); a --model grows"
+    )
+    parser.add_argument(
+        "--channels", type=integer, metavar="N", help="channels (the board's recipe's); a --model grows"
+    )
     parser.add_argument("--folder", metavar="PATH", help="the run's folder (a new one in runs)")
     parser.add_argument(
         "--stop-after", type=number, metavar="MINUTES", help="save and stop after so many minutes; --folder resumes"
@@ -49,6 +56,11 @@ def run(options: argparse.Namespace) -> int:
     from alphago.training.watch.report import ConsoleReport, TensorBoardReport
 
     env, net = game_of(options)
+    if options.test:
+        if net is None:
+            raise ValueError("--test must have a network to test: --model FILE")
+        print(tested(predict_games(net, options.dataset)))
+        return 0
     names = ("folder", "tower_height", "channels", "stop_after")
     given: dict[str, Any] = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     given |= given_keywords(options, SUPERVISED)
@@ -57,16 +69,18 @@ def run(options: argparse.Namespace) -> int:
         best = train_supervised(
             env, options.dataset, net, epochs=options.epochs, device=options.device, reports=reports, **given
         )
-    try:
-        found = predict_games(best, options.dataset)
-    except ValueError:
-        return 0  # the dataset has no test games
-    print(
+    with contextlib.suppress(ValueError):  # the dataset has no test games
+        print(tested(predict_games(best, options.dataset)))
+    return 0
+
+
+def tested(found: Mapping[str, float]) -> str:
+    """Return the measures of `predict_games` as a sentence."""
+    return (
         f"on {found['positions_judged']} test positions: top-1 {found['accuracy']:.1%}, top-5 {found['top5']:.1%}, "
         f"cross-entropy {found['cross_entropy']:.3f}, value error {found['value_error']:.3f}, "
         f"value's side right {found['value_accuracy']:.1%}, calibration error {found['calibration_error']:.1%}"
     )
-    return 0
 
 
 def game_of(options: argparse.Namespace) -> tuple[Any, Any]:

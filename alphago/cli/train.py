@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 from types import NoneType
 from typing import Any
@@ -25,6 +26,9 @@ BRIEF = {
     "--stop-after": "save and stop; --folder resumes",
     "--device": "cpu, cuda or auto",
     "--tensorboard": "write curves for TensorBoard",
+    "--workers": "who plays: a number, ADDRESS, folder:PATH",
+    "--max-lag": "",
+    "--learners": "",
     "--compact": "",
     "--verbose": "",
 }
@@ -66,6 +70,25 @@ def add_options(parser: Parser) -> None:
         default=None,
         help="reduce the run's folder to at most 60 MiB, 16 MiB per file: the latest network and the newest games",
     )
+    parser.add_argument(
+        "--workers",
+        metavar="WHO",
+        help="who plays the games, instead of this process: a number of processes; auto for the Ray cluster that runs "
+        "here; its address, as 10.0.0.1:6379; or folder:PATH for those of alphago worker --folder PATH",
+    )
+    parser.add_argument(
+        "--learners",
+        type=integer,
+        metavar="N",
+        help="processes that share every gradient step, each with a GPU of its own or with some cores (1)",
+    )
+    parser.add_argument(
+        "--max-lag",
+        type=integer,
+        metavar="N",
+        help="let workers play on while the network learns, with one that is at most N versions old; the run is then "
+        "not bit-identical to another one (they wait for each network)",
+    )
     add_device(parser, default=argparse.SUPPRESS)
     parser.add_argument("--tensorboard", action="store_true", help="write curves for TensorBoard into the run's folder")
     parser.add_argument("--verbose", action="store_true", help="print a line for each game of self-play")
@@ -79,14 +102,17 @@ def run(options: argparse.Namespace) -> int:
     from alphago.nn.model_files import model_file, saved_game
     from alphago.nn.net import load_model
     from alphago.training.call.session import train
+    from alphago.training.joint_learner import JointLearner
     from alphago.training.watch.game_log import GameReport
     from alphago.training.watch.report import ConsoleReport, TensorBoardReport
 
-    names = ("folder", "preset", "tower_height", "channels", "stop_after", "compact")
+    names = ("folder", "preset", "tower_height", "channels", "stop_after", "compact", "workers", "max_lag")
     given: dict[str, Any] = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     given |= {name: getattr(options, name) for name in ("until", "device") if name in options}
     given |= given_keywords(options, RUN)
     env_options = given_game_settings(options)
+    if options.learners is not None:
+        given["learner"] = partial(JointLearner, processes=options.learners)
     if options.model is not None:
         path = model_file(options.model)
         env = saved_game(path, options.board_size, env_options.pop("komi", None))

@@ -51,6 +51,10 @@ def add_options(parser: Parser) -> None:
     parser.add_argument("--komi", type=number, metavar="K", help="White's points before a game of Go")
     add_device(parser)
     add_search(parser)
+    parser.shorten("--games", "games in each match, an even number (400)")
+    parser.shorten("--device", "the device of boards and networks: auto, cpu, cuda (auto)")
+    for flag in ("--sprt", "--random-opening", "--opening-plies", "--adjudicator"):
+        parser.shorten(flag)
 
 
 def run(options: argparse.Namespace) -> int:

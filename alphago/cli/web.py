@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
         from alphago.ui.web.runs import Runs  # imported late, since it loads torch
 
         runs = Runs(offer.runs)
-    app = server.make_app(engines, offer.bases, guard, runs)
+    app = server.make_app(engines, offer.bases, guard, runs, page_of)
     ready = threading.Thread(target=get_ready, args=(engines, next(iter(offer.bases.values())), compiles), daemon=True)
     ready.start()
     try:
@@ -71,6 +71,13 @@ def run(options: argparse.Namespace) -> int:
     finally:
         ready.join(LOADING_SECONDS)  # a process may crash if it ends while a library is loading
     return 0
+
+
+def page_of(source: Any, env: GameEnv) -> str:
+    """Return a network as the text of a file that plays alone."""
+    from alphago.ui.onefile.page import page_of as text_of  # imported late, since it loads torch
+
+    return text_of(source, env)
 
 
 def get_ready(engines: Any, env: GameEnv, compiles: bool) -> None:

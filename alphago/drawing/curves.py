@@ -78,6 +78,7 @@ class CurvePanel(NamedTuple):
     level, turn: y of a thin horizontal line, such as a win rate of 0.5, and x of a vertical one; None for none.
     low, high: the ends of the y axis; None for the least and the greatest value.
     x_label: of the x axis if it differs from that of the other panels.
+    places: names of the places 0, 1, 2, … of the x axis, which has no numbers then.
     fills: whether to fill what is between the curves and `level`.
     """
 
@@ -92,6 +93,7 @@ class CurvePanel(NamedTuple):
     marks: Sequence[Mark] = ()
     fills: bool = False
     picture: Drawing | None = None
+    places: tuple[str, ...] = ()
 
 
 def curves_picture(
@@ -156,7 +158,10 @@ def panel_shapes(panel: CurvePanel, size: tuple[float, float]) -> list[Shape]:
     bottom = BOTTOM + (SIZE if panel.x_label else 0)
     box = Rect(LEFT, top, size[0] - LEFT - names, size[1] - top - bottom, Style())
     low, high = y_ends(panel, curves)
-    x_low, x_high = ends_of([min(0.0, *(curve.x[0] for curve in curves), 0.0), *(curve.x[-1] for curve in curves)])
+    reach = [len(panel.places) - 1.0] if panel.places else []
+    x_low, x_high = ends_of(
+        [*reach, min(0.0, *(curve.x[0] for curve in curves), 0.0), *(curve.x[-1] for curve in curves)]
+    )
 
     def place(x: float, y: float) -> tuple[float, float]:
         y = min(max(y, low), high)
@@ -221,10 +226,11 @@ def axes_shapes(panel: CurvePanel, box: Rect, x: tuple[float, float], y: tuple[f
         at = box.y + box.height * (y[1] - value) / (y[1] - y[0])
         shapes.append(line(box.x, at, right, at, Style(stroke=GRID, width=0.7)))
         shapes.append(Text(box.x - 4, at, number_text(value, panel.unit), SMALL, anchor="end"))
-    for value in ticks(*x, max(2, int(box.width / 48))):
+    numbers = ticks(*x, max(2, int(box.width / 48)))
+    for value, text in enumerate(panel.places) if panel.places else ((one, number_text(one)) for one in numbers):
         at = box.x + box.width * (value - x[0]) / (x[1] - x[0])
         shapes.append(line(at, box.y, at, bottom, Style(stroke=GRID, width=0.7)))
-        shapes.append(Text(at, bottom + 0.9 * SMALL, number_text(value), SMALL))
+        shapes.append(Text(at, bottom + 0.9 * SMALL, text, SMALL))
     if panel.level is not None and y[0] <= panel.level <= y[1]:
         at = box.y + box.height * (y[1] - panel.level) / (y[1] - y[0])
         shapes.append(line(box.x, at, right, at, Style(stroke=LEVEL, width=0.9, dash=DASHES[":"])))

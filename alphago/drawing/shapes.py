@@ -8,6 +8,8 @@ from typing import NamedTuple
 WOOD, LINE, INK = "#eacf9a", "#6b5632", "#2b2113"
 BLACK, WHITE, EDGE = "#161616", "#ffffff", "#333333"
 PALE, BLUE, ORANGE = "#d9e9f6", "#0b5394", "#d55e00"
+# Of curves: Okabe and Ito's colours, which the colour-blind tell apart.
+SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#666666", "#000000")
 LETTER, BOLD_LETTER = 0.53, 0.6  # width of an average letter, as a share of its size
 
 

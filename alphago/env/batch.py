@@ -66,6 +66,9 @@ class GameBatch(ABC):
             going = lengths > ply
             self.play(targets[going], np.ascontiguousarray(paths[going, ply]))
 
+    def give_turn(self, slots: np.ndarray, movers: np.ndarray) -> None:  # noqa: B027 (the sides' turns are the game's own)
+        """Let `movers` (int8 [n], +1 or -1) play next in games with `skips_turns`: the other side's turn is skipped."""
+
     def reach(self, leaves: Leaves, out: Reached) -> Reached:
         """Play each leaf's actions as `replay` does, and write its state to `out`.
 

@@ -81,11 +81,12 @@ def draw_board(board: np.ndarray, last: int | None = None, marks: Mapping[int, s
 class StonesEnv(GameEnv):
     """A game with stones: positions can be drawn, and moves have the names of points in the drawing.
 
-    With as many actions as points (and perhaps a pass), each action is a point, row by row from the top, written 'D4'.
-    With as many actions as columns, each action is a column, written 'D'. In any other game actions are written as
-    numbers, unless its class defines `to_text` and `from_text`.
+    With as many actions as points (and perhaps `further_actions` and a pass), each action is a point, row by row from
+    the top, written 'D4'. With as many actions as columns, each action is a column, written 'D'. In any other game
+    actions are written as numbers, unless its class defines `to_text` and `from_text`.
     """
 
+    further_actions: tuple[str, ...] = ()  # names of actions after those of points, but for a pass, such as "swap"
     surface = ""  # "lines", "squares" or "holes", see BoardView; "" for holes if columns are the actions, else squares
 
     @cached_property
@@ -95,8 +96,8 @@ class StonesEnv(GameEnv):
         places: Places = tuple((point,) for point in range(height * width))
         if columns:  # stones fall
             places = tuple(tuple(range(column, height * width, width))[::-1] for column in range(width))
-        elif self.action_space > height * width:
-            places = (*places, ())  # a pass
+        else:
+            places += ((),) * (self.action_space - height * width)  # a pass, and the like
         if self.action_names[0].isdecimal() or len(places) != self.action_space:
             return super().board_view
         surface = self.surface or ("holes" if columns else "squares")
@@ -130,9 +131,14 @@ class StonesEnv(GameEnv):
         """The names of all actions, in the order of the actions."""
         height, width = self.plane_shape
         points = [point_text(point, height, width) for point in range(height * width)]
-        passes = [] if self.pass_action is None else ["pass"]
+        passes = [*self.further_actions, *(() if self.pass_action is None else ("pass",))]
         fitting = [names for names in ([*points, *passes], list(COLUMNS[:width])) if len(names) == self.action_space]
         return fitting[0] if fitting else [str(action) for action in range(self.action_space)]
+
+    @property
+    def names_points(self) -> bool:
+        """Whether actions are points, as their names say; further ones may follow."""
+        return self.action_names[0] == point_text(0, *self.plane_shape)
 
     @cached_property
     def named_actions(self) -> dict[str, int]:
@@ -155,14 +161,15 @@ class StonesEnv(GameEnv):
         names, word = self.action_names, re.sub(r"(?<=[A-Z])0(?=[1-9]$)", "", text.strip().upper())  # D04 is D4
         if word in self.named_actions:
             return self.named_actions[word]
-        if names[-1].upper() == word == "PASS":
-            return self.action_space - 1
+        if (action := self.named_actions.get(word.lower())) is not None:  # pass, and further actions
+            return action
         if names[0].isdecimal():
             return super().from_text(text)
         if len(names[0]) == 1:
             raise ValueError(f"{shown(text)} is not a column of {self}: expected A to {names[-1]}")
         height, width = self.plane_shape
-        expected = f"A1 to {COLUMNS[width - 1]}{height} (no column I)" + " or pass" * (names[-1] == "pass")
+        words = [f" or {name}" for name in names[height * width :]]
+        expected = f"A1 to {COLUMNS[width - 1]}{height} (no column I)" + "".join(words)
         raise ValueError(f"{shown(text)} is not a point of {self}: expected {expected}")
 
 
@@ -188,7 +195,7 @@ class StonesPosition(Position):
 
         A game whose actions are not points overrides this property, or gets None; see also `last_drawn`.
         """
-        on_board = self.env.actions_are_points and self.moves and self.moves[-1] < self.board.size
+        on_board = self.env.names_points and self.moves and self.moves[-1] < self.board.size
         return self.moves[-1] if on_board else None
 
     @property
@@ -213,7 +220,7 @@ class StonesPosition(Position):
         return super().drawing(look)
 
     def why_illegal(self, action: int) -> str:
-        if self.env.actions_are_points and action < self.board.size and self.board.ravel()[action]:
+        if self.env.names_points and action < self.board.size and self.board.ravel()[action]:
             return f"{self.env.board_view.side(self.board.ravel()[action])} has a stone there"
         return super().why_illegal(action)
 

@@ -37,6 +37,7 @@ class BoardView:
     columns, rows: the names of columns from the left, and of rows from the top; () for none.
     sides: the names of the two sides. colours: the colours of their stones, dark and light, as "#rrggbb"; None for
         black and white.
+    ground: the colour of the board, as "#rrggbb"; "" for wood.
     mark: the meaning of a square on a cell, where `Position.ko_points` has any.
     pass_hint: a sentence to show when a player passes for the first time.
     """
@@ -57,6 +58,7 @@ class BoardView:
     rows: tuple[str, ...] = ()
     sides: tuple[str, str] = SIDES
     colours: tuple[str, str] | None = None
+    ground: str = ""
     mark: str = ""
     pass_hint: str = ""
 

@@ -136,6 +136,12 @@ class _Game:
             if not (isinstance(array, np.ndarray) and array.shape == shape and array.dtype == dtype):
                 got = f"{getattr(array, 'dtype', type(array).__name__)} {list(np.shape(array))}"
                 self.fail(verb, f"an array {dtype} {list(shape)}", got)
+        if isinstance(batch, PlainBatch):
+            over = self.run("is_over", batch.states[slot].is_over)
+            if not isinstance(over, (bool, np.bool_)):
+                self.fail("is_over", "True or False", repr(over))
+            if not over and not batch.states[slot].legal_mask().any():
+                self.fail("legal_mask", "a legal action while the game goes on (is_over is False)", "none")
         view = _View(*(self.ask(batch, verb, [slot])[0] for verb in _View._fields))
         legal = " ".join(self.env.to_text(int(action)) for action in np.flatnonzero(view.legal_mask))
         if view.to_play not in (1, -1):
@@ -263,6 +269,8 @@ def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.
     position = None if game.setup else game.run("position", env.position)
     turn = 0 if game.setup else number % len(env.symmetries.points)
     views = [game.view(batch, GAME)]
+    if views[0].is_over and not game.setup:
+        game.fail("is_over", "False at the start of a game", "True")
     while True:
         view = views[-1]
         if plain is not None:

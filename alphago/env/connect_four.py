@@ -1,12 +1,14 @@
 """Connect Four: `ConnectFourEnv()`; its rules are in kernels/connect_four.py."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
 from alphago.env.batch import GameBatch
 from alphago.env.board import StonesEnv, StonesPosition, point_text
+from alphago.env.board_view import BoardView
 from alphago.env.kernels import connect_four as kernels
 from alphago.env.kernels.rows import HEADER
 from alphago.env.stones_batch import LineBatch
@@ -14,6 +16,7 @@ from alphago.env.symmetry import Symmetries
 from alphago.system.validation import checks_keywords
 
 HEIGHT, WIDTH = 6, 7
+RED, YELLOW = "#c8322b", "#f3c432"
 
 
 @checks_keywords()
@@ -35,6 +38,10 @@ class ConnectFourEnv(StonesEnv):
     @property
     def config(self) -> dict[str, object]:
         return {}
+
+    @cached_property
+    def board_view(self) -> BoardView:
+        return replace(super().board_view, colours=(RED, YELLOW), sides=("Red", "Yellow"))
 
     @cached_property
     def symmetries(self) -> Symmetries:

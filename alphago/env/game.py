@@ -40,8 +40,9 @@ class GameEnv:
     action_space: int  # actions are 0 .. action_space - 1; a pass is the last
     max_moves: int  # most plies of a game
     pass_action: int | None = None  # the action that passes, in games that have one
-    actions_are_points = False  # whether action i is point i of a plane, row by row; a pass may follow
+    actions_are_points = False  # whether action i is point i of a plane, row by row; one more, as a pass, may follow
     cuts_games = False  # whether games end at max_moves that the game's rules alone would not end
+    skips_turns = False  # whether the sides alternate, and a turn may be skipped all the same (`Position.give_turn`)
     has_ownership = False  # whether points belong to a player at the end; if so, batches fill `ownership`
     has_captures = False  # whether stones are captured; if so, positions have a `board` [N, N] of 1, -1 and 0
     has_sgf = False  # whether games are saved as SGF files instead of records
@@ -107,6 +108,13 @@ class GameEnv:
         By default the two games must be equal; Go also accepts a game with another komi.
         """
         return self == other
+
+    def covers(self, position: Position) -> bool:
+        """Return whether what was measured in games of this game, such as a resignation threshold, holds in a position.
+
+        By default it does in even games of the same game.
+        """
+        return position.is_even and self.accepts(position.env)
 
     def match_variant(self) -> Self:
         """Return the game to play in matches: this one without options that only help self-play."""

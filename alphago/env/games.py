@@ -89,6 +89,11 @@ def with_settings(env: GameEnv, given: Mapping[str, object]) -> GameEnv:
     return env.replace(**given)
 
 
+def is_go(env: GameEnv) -> bool:
+    """Return whether a game is Go."""
+    return isinstance(env, GoEnv)
+
+
 def require_go(env: GameEnv, who: str) -> GoEnv:
     """Return `env` if it is a game of Go; raise ValueError if not.
 

@@ -27,6 +27,7 @@ from alphago.env.go_rules import (
     MAX_SIZE,
     MIN_SIZE,
     NAMED,
+    USUAL_SPREAD,
     Rules,
     Stones,
     check_komi,
@@ -42,6 +43,7 @@ from alphago.env.go_setup import Past, setup_texts, with_past
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_planes
 from alphago.env.kernels import go_row as layout
+from alphago.env.position import Position
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import check_bool, check_choice, check_float, check_int, checks_keywords, is_int, shown
 
@@ -88,7 +90,7 @@ class GoEnv(StonesEnv):
     setup_words = ("black", "white", "to_play")
     selfplay_options = frozenset({"max_moves", "margin_weight", "komi_spread", "first_pass"})
     actions_are_points = True
-    has_ownership = has_captures = has_sgf = has_device_kernels = True
+    skips_turns = has_ownership = has_captures = has_sgf = has_device_kernels = True
     pass_action: int
 
     def __init__(
@@ -217,6 +219,16 @@ class GoEnv(StonesEnv):
     def accepts(self, other: GameEnv) -> bool:
         names = ("N", "planes", "plane_set", "max_moves", "ko", "suicide", "turns")
         return isinstance(other, GoEnv) and all(getattr(self, name) == getattr(other, name) for name in names)
+
+    def covers(self, position: Position) -> bool:
+        """Return whether what was measured in games of this game holds in a position.
+
+        It does in even games on the same board by the same rules, with a komi that self-play's random komis cover.
+        """
+        names = ("N", "ko", "suicide", "turns")
+        if not isinstance(position, GoPosition) or any(getattr(self, n) != getattr(position.env, n) for n in names):
+            return False
+        return position.is_even and abs(position.komi - self.komi) <= (self.komi_spread or USUAL_SPREAD)
 
     def __repr__(self) -> str:
         plain = GoEnv(self.N)

@@ -73,6 +73,9 @@ class GoBatch(PackedBatch):
             if dead >= 0:
                 raise ValueError(f"the chain at {self.env.to_text(dead)} has no liberty")
 
+    def give_turn(self, slots: np.ndarray, movers: np.ndarray) -> None:
+        loops.give_turn_batch(self.rows, slots, movers)
+
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         flat = out.reshape(len(out), self.env.planes * self._size**2)
         if self._start.places is None:

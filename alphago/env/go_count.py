@@ -27,7 +27,7 @@ class GoCount:
     def before(self) -> GoPosition:
         """The position before the two passes that ended the game, in which a network can look for dead stones."""
         start: GoPosition = self.position.env.position(**self.position.setup)
-        return start.after(self.position.moves[:-2])
+        return start.after(self.position.moves[:-2], self.position.movers[:-2])
 
     def proposed(self, ownership: np.ndarray | None) -> Self:
         """Return the count in which the chains are dead whose points are expected to become the other side's.

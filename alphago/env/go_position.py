@@ -1,6 +1,7 @@
 """One position of Go, to read, print and play on."""
 
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -57,9 +58,11 @@ class GoPosition(StonesPosition):
         """
         before = self.setup.get("captures", (0, 0))
         counts = []
+        played = [
+            mover for mover, action in zip(self.movers, self.moves, strict=True) if action != self.env.pass_action
+        ]
         for sign, colour in ((1, "black"), (-1, "white")):
-            own = self.moves[(len(self.moves) + (self.to_play != sign)) % 2 :: 2]
-            placed = len(list_points(self.setup.get(colour, ()))) + sum(a != self.env.pass_action for a in own)
+            placed = len(list_points(self.setup.get(colour, ()))) + played.count(sign)
             counts.append(placed - int((self.board == sign).sum()))
         return before[0] + counts[1], before[1] + counts[0]
 
@@ -72,9 +75,20 @@ class GoPosition(StonesPosition):
         return tuple(filter(self.repeats, doubtful.tolist()))
 
     @property
-    def began_empty(self) -> bool:
-        """Whether the game began without set-up or handicap, whatever its komi."""
-        return self.setup.keys() <= {"komi"}
+    def is_even(self) -> bool:
+        turns = (*self.movers, self.to_play)  # Black's and White's in turn
+        return self.setup.keys() <= {"komi"} and turns == ((1, -1) * len(turns))[: len(turns)]
+
+    def give_turn(self, player: int) -> Self:
+        """Return the position in which `player`, +1 or -1, moves next, and in which passes have not ended the game.
+
+        If it is so already, return this position; else a turn of the other side is skipped.
+        """
+        if player == self.to_play and not self.is_over:
+            return self
+        batch = self.batch.extract(0)
+        kernels.give_turn(batch.rows[0], layout.BLACK if player > 0 else layout.WHITE)  # type: ignore[attr-defined]
+        return type(self)(self.env, batch, self.setup, self.moves, self.movers)
 
     @property
     def caption(self) -> str:
@@ -116,8 +130,8 @@ class GoPosition(StonesPosition):
         return "suicide that repeats a board" if row[layout.SUICIDE] else "suicide"
 
     def moves_text(self) -> str:
-        players = [PLAYER_NAMES[self.to_play * (-1) ** (len(self.moves) - i)][0] for i in range(len(self.moves))]
-        return ", ".join(f"{p} {self.env.to_text(a)}" for p, a in zip(players, self.moves, strict=True))
+        turns = zip(self.movers, self.moves, strict=True)
+        return ", ".join(f"{PLAYER_NAMES[mover][0]} {self.env.to_text(action)}" for mover, action in turns)
 
     def __str__(self) -> str:
         """Return the board with coordinates, komi and captures.

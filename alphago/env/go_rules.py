@@ -10,6 +10,7 @@ from alphago.env.kernels import go_row as layout
 from alphago.system.validation import check_float, check_int, is_finite, is_int, shown
 
 MIN_SIZE, MAX_SIZE = 2, 25
+USUAL_SPREAD = 1.0  # points by which the komi varies in self-play unless a game has another spread
 KO_RULES = {"simple": layout.SIMPLE, "positional": layout.POSITIONAL, "situational": layout.SITUATIONAL}
 ENDLESS = 65_536  # `max_moves` of a game without a limit, which memory needs
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from alphago.env.go import GoEnv
+from alphago.env.go_rules import USUAL_SPREAD
 from alphago.env.selfplay_game import SelfPlayGame
 
 
@@ -20,7 +21,7 @@ class GoSelfPlayGame(SelfPlayGame[GoEnv]):
         env = self.env
         return env.replace(
             margin_weight=env.margin_weight or 0.3,
-            komi_spread=env.komi_spread or 1.0,
+            komi_spread=env.komi_spread or USUAL_SPREAD,
             first_pass=env.first_pass or 9 * env.N * env.N // 10,
         )
 

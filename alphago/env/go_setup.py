@@ -43,7 +43,7 @@ def with_past(env: GameEnv, stones: np.ndarray, to_play: int | None, komi: float
     if past.captures is None:
         return position
     earlier = {"captures": earlier_captures(past.captures, position.captures)}
-    return GoPosition(env, position.batch, {**position.setup, **earlier}, position.moves)
+    return GoPosition(env, position.batch, {**position.setup, **earlier}, position.moves, position.movers)
 
 
 def set_up(env: GameEnv, stones: np.ndarray, to_play: int, komi: float | None = None, number: int = 0) -> GoPosition:

@@ -25,7 +25,7 @@ class GomokuEnv(StonesEnv):
     Black begins; the first side with `connect_row` or more stones in a straight line wins; a full board is a draw.
     There are no forbidden moves and no passes.  An action is row * N + column with row 0 at the top.
 
-    connect_row: stones in a line that win, 1 to board_size.
+    connect_row: stones in a line that win, at most the board's size.
     planes: an odd number >= 3: 2 planes per remembered board (own and enemy stones, newest board first), 1 for the
         side to move.
 

@@ -1,37 +1,59 @@
 """`PlainBatch`, a batch of plain Python states."""
 
 import hashlib
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from alphago.env.batch import GameBatch
+from alphago.system.validation import shown
 
 
 class PlainBatch(GameBatch):
-    """A batch of plain Python states (`GameEnv.new`), for any game; slow."""
+    """A batch of plain Python states (`GameEnv.new`), for any game; slow.
+
+    Raises ValueError, which names the game and the method, where a state breaks the contract so that whatever plays the
+    game would hang or fail elsewhere.
+    """
 
     def __init__(self, env: Any, count: int) -> None:
         super().__init__(env, count)
         self.states = [env.new() for _ in range(count)]
+        self.plies = [0] * count  # since the slot was reset
 
     def reset(self, slots: np.ndarray, **setup: object) -> None:
         for slot in slots:
             self.states[slot] = self.env.new(**setup)
+            self.plies[slot] = 0
 
     def copy(self, sources: np.ndarray, targets: np.ndarray, of: GameBatch | None = None) -> None:
-        states = self.states if of is None else of.states  # type: ignore[attr-defined]
+        whole = self if of is None else of
+        assert isinstance(whole, PlainBatch)
         for source, target in zip(sources, targets, strict=True):
-            self.states[target] = states[source].copy()
+            copied = whole.states[source].copy()
+            if not isinstance(copied, type(whole.states[source])):
+                self._break("copy", "return another state", copied)
+            self.states[target], self.plies[target] = copied, whole.plies[source]
 
     def play(self, slots: np.ndarray, actions: np.ndarray) -> None:
         for slot, action in zip(slots, actions, strict=True):
+            if self.plies[slot] >= self.env.max_moves:
+                self._break("is_over", f"be True after max_moves, {self.env.max_moves} plies", False)
             self.states[slot].play(int(action))
+            self.plies[slot] += 1
 
     def legal_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         for i, slot in enumerate(slots):
-            out[i] = self.states[slot].legal_mask()
+            mask = self.states[slot].legal_mask()
+            if np.shape(mask) != out[i].shape:
+                self._break("legal_mask", f"return an array {list(out[i].shape)}", mask)
+            out[i] = mask
+            if not out[i].any() and not self.states[slot].is_over():
+                self._break("legal_mask", "have a legal action in a game that is not over", mask)
         return out
+
+    def _break(self, method: str, expected: str, got: object) -> NoReturn:
+        raise ValueError(f"{method} of {self.env} must {expected}, got {shown(got)}; check_game says more")
 
     def decisive_moves(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         for i, slot in enumerate(slots):
@@ -47,7 +69,10 @@ class PlainBatch(GameBatch):
 
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         for i, slot in enumerate(slots):
-            out[i] = self.states[slot].planes()
+            planes = self.states[slot].planes()
+            if np.shape(planes) != out[i].shape:
+                self._break("planes", f"return an array {list(out[i].shape)}", planes)
+            out[i] = planes
         return out
 
     def is_over(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -61,9 +86,10 @@ class PlainBatch(GameBatch):
         return out
 
     def hash(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        for i, slot in enumerate(slots):
-            state = self.states[slot]
-            digest = hashlib.blake2b(state.planes().tobytes(), digest_size=8)
+        shape = (len(slots), self.env.planes, *self.env.plane_shape)
+        for i, planes in enumerate(self.planes(slots, np.empty(shape, np.float32))):
+            state = self.states[slots[i]]
+            digest = hashlib.blake2b(planes.tobytes(), digest_size=8)
             digest.update(bytes([state.to_play & 1, state.to_play > 0]))
             out[i] = int.from_bytes(digest.digest(), "little", signed=True)
         return out

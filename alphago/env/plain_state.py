@@ -1,4 +1,4 @@
-"""What a game in plain Python defines: one mutable state; `alphago.examples` has two such games."""
+"""What a game in plain Python defines: one mutable state; `alphago.examples` has such games."""
 
 from typing import Protocol, Self
 

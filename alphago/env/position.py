@@ -1,6 +1,5 @@
 """`Position`, one readable position of any game, and `IllegalMove`."""
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, reduce
 from itertools import accumulate
@@ -49,16 +48,27 @@ class Position(Pictured):
     Values are from the first player's (Black's) view: +1 means that Black wins.
     """
 
-    def __init__(self, env: Any, batch: GameBatch, setup: Mapping[str, Any], moves: tuple[int, ...] = ()) -> None:
-        """Wrap the only position in `batch`, reached by `moves` from `env.position(**setup)`."""
+    def __init__(
+        self,
+        env: Any,
+        batch: GameBatch,
+        setup: Mapping[str, Any],
+        moves: tuple[int, ...] = (),
+        movers: tuple[int, ...] = (),
+    ) -> None:
+        """Wrap the only position in `batch`, reached by `moves` from `env.position(**setup)`.
+
+        movers: who played each move, +1 or -1.
+        """
         self.env = env
         self.batch = batch
         self.setup = setup
         self.moves = moves
+        self.movers = movers
 
     @property
-    def began_empty(self) -> bool:
-        """Whether the game began without set-up."""
+    def is_even(self) -> bool:
+        """Whether the game began without set-up or handicap, and no turn was skipped."""
         return not self.setup
 
     @property
@@ -112,9 +122,7 @@ class Position(Pictured):
         view, contents = self.env.board_view, self.contents
         if not self.moves or contents is None:
             return None
-        same = view.places[0] == view.places[1]
-        mover = 1 if same else deque(self.replay(), maxlen=2)[0].to_play  # players need not alternate
-        return view.last_cell(mover, self.moves[-1], contents)
+        return view.last_cell(self.movers[-1], self.moves[-1], contents)
 
     def play(self, action: int | str) -> Self:
         """Return the position after a legal move, given as an action or as text ('d3').
@@ -124,16 +132,41 @@ class Position(Pictured):
         action = self.check_action(action)
         batch = self.batch.extract(0)
         batch.play(FIRST, np.array([action], np.int32))
-        return type(self)(self.env, batch, self.setup, (*self.moves, action))
+        return type(self)(self.env, batch, self.setup, (*self.moves, action), (*self.movers, self.to_play))
 
-    def after(self, moves: Iterable[int | str]) -> Self:
-        """Return the position after legal moves, each as for `play`; raise IllegalMove if one is not legal."""
-        return reduce(lambda position, move: position.play(move), moves, self)
+    def give_turn(self, player: int) -> Self:
+        """Return the position in which `player`, +1 or -1, moves next; if it is so already, this position.
+
+        In Go a turn may be skipped, as where several first moves of one colour are a handicap: that is no move. Raises
+        ValueError in any other game.
+        """
+        if player == self.to_play:
+            return self
+        side = self.env.board_view.side
+        raise ValueError(
+            f"it must be the turn of {side(player)}, got that of {side(self.to_play)} in {self.describe()}"
+        )
+
+    def after(self, moves: Iterable[int | str], movers: Iterable[int] | None = None) -> Self:
+        """Return the position after legal moves, each as for `play`; raise IllegalMove if one is not legal.
+
+        movers: who plays each move, see `give_turn`; None for the side to move.
+        """
+        if movers is None:
+            return reduce(lambda position, move: position.play(move), moves, self)
+        turns = zip(movers, moves, strict=True)
+        return reduce(lambda position, turn: position.give_turn(turn[0]).play(turn[1]), turns, self)
+
+    def again_in(self, env: Any) -> "Position":
+        """Return the position after the same moves in `env`, which differs from its game in komi or planes at most."""
+        end: Position = env.position(**self.setup_in(env)).after(self.moves, self.movers)
+        return end if self.is_over else end.give_turn(self.to_play)
 
     def replay(self) -> Iterator[Self]:
         """Return all positions of the game so far, one after the other, from the start or set-up to this one."""
         start = type(self)(self.env, self.env.position(**self.setup).batch, self.setup)
-        return accumulate(self.moves, lambda position, action: position.play(action), initial=start)
+        turns = zip(self.movers, self.moves, strict=True)
+        return accumulate(turns, lambda position, turn: position.give_turn(turn[0]).play(turn[1]), initial=start)
 
     def check_action(self, action: int | str) -> int:
         """Return the action of a move, which is given as an action or as text.

@@ -1,6 +1,7 @@
 """Reversi (Othello): `ReversiEnv(8)`; its rules are in kernels/reversi.py."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -9,6 +10,7 @@ from alphago.cuda.backend import find_backend
 from alphago.env import symmetry
 from alphago.env.batch import GameBatch
 from alphago.env.board import StonesEnv, StonesPosition
+from alphago.env.board_view import BoardView
 from alphago.env.device_rows import DeviceRowBatch, row_program
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.game_options import Option, option_of
@@ -19,6 +21,7 @@ from alphago.env.symmetry import Symmetries
 from alphago.system.validation import check_int, checks_keywords
 
 MIN_SIZE, MAX_SIZE = 4, 16
+FELT = "#3f8257"
 
 
 @checks_keywords()
@@ -52,6 +55,10 @@ class ReversiEnv(StonesEnv):
     @property
     def config(self) -> dict[str, object]:
         return {"board_size": self.N}
+
+    @cached_property
+    def board_view(self) -> BoardView:
+        return replace(super().board_view, ground=FELT)
 
     @cached_property
     def options(self) -> tuple[Option, ...]:

@@ -1,1 +1,1 @@
-"""Two games in plain Python, as examples to copy."""
+"""Games in plain Python, as examples to copy."""

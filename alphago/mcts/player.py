@@ -15,7 +15,7 @@ from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.level_choice import move_losses, weights
 from alphago.mcts.levels import LEVELS, POINTS, Level, check_level, terms_of
 from alphago.mcts.opponent import Opponent
-from alphago.mcts.rule import choose_actions, resigns, temperature_plies, without_rash_passes
+from alphago.mcts.rule import choose_actions, measured_threshold, resigns, temperature_plies, without_rash_passes
 from alphago.mcts.search import Search
 from alphago.mcts.search_forms import SearchForm, make_search
 from alphago.mcts.tree_reading import read_analysis
@@ -38,8 +38,8 @@ class MCTSPlayer:
     two_player_mode: whether to play the search's best move from the first ply on, without randomness; `suggest_move`
         then stops as soon as that move is certain.
     resign_threshold: `should_resign` is true when the mover's root value is below it; -1 for never.  None for the
-        threshold that the network's run has measured (`NeuralNet.resign_threshold`) if the game began on the empty
-        board, else never.
+        threshold that the network's run has measured (`NeuralNet.resign_threshold`) in games like this one, else never
+        (see `measured_threshold`).
     settings: the search: settings such as Puct(c_puct=1.5); "puct" (also None) or "gumbel"; or a dictionary that
         changes some settings, {"kind": "gumbel", "c_scale": 0.5}.
     leaves: number of leaves per wave, which are evaluated together; None for that of `settings`, or USUAL_LEAVES if
@@ -100,7 +100,8 @@ class MCTSPlayer:
             raise ValueError(f"position must be of {self.env}, got one of {position.env}")
         record = RecordBuilder(position.setup_in(self.env), env=self.env)
         before = position.env.position(**position.setup)  # not self.env, whose rule about passes may differ
-        for action in position.moves:
+        for mover, action in zip(position.movers, position.moves, strict=True):
+            before = before.give_turn(mover)
             note(record, before, action, 0, before.legal_mask.astype(np.int32), 0.0)
             before = before.play(action)
         if isinstance(self.search, AnalysisSearch):
@@ -262,9 +263,7 @@ class MCTSPlayer:
         if value is None:
             value = self.root_value if self.root_visits and self._hopeless else 1.0
         threshold = self.resign_threshold
-        if threshold is None and self.position.began_empty:
-            threshold = getattr(self.network, "resign_threshold", None)
-        return bool(resigns(value, threshold))
+        return bool(resigns(value, measured_threshold(self.network, self.position) if threshold is None else threshold))
 
     def set_result(self, winner: int, was_resign: bool) -> None:
         """End the game.

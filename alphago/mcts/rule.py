@@ -8,6 +8,7 @@ import numpy as np
 
 from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
+from alphago.env.position import Position
 from alphago.mcts.kernels import nodes
 from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.tree import Tree, Wave
@@ -176,6 +177,16 @@ def without_rash_passes(env: GameEnv, priors: np.ndarray, values: np.ndarray, ou
     priors = priors.copy()
     priors[(values > np.maximum(outcomes + CLEARLY, 0)) & others, env.pass_action] = 0
     return priors
+
+
+def measured_threshold(network: Any, position: Position) -> float:
+    """Return the resignation threshold that a network's run has measured, if it holds in a position; else -1, never.
+
+    It holds in games such as it was measured in, `network.measured_in`: the same board and rules, a komi near by, no
+    handicap (`GameEnv.covers`).
+    """
+    game = getattr(network, "measured_in", position.env)
+    return float(getattr(network, "resign_threshold", -1.0)) if game.covers(position) else -1.0
 
 
 def resigns(values: Any, threshold: float | None) -> Any:

@@ -233,7 +233,8 @@ def about(net: NeuralNet) -> dict[str, object]:
     """Return facts about a network for an exported file, as plain data: game, sizes, inputs, and actions."""
     env = net.env
     actions: str | list[str] = "row * board side + column, row 0 at the top; then the pass"
-    if not env.actions_are_points:
+    points = env.plane_shape[0] * env.plane_shape[1]
+    if not env.actions_are_points or (env.pass_action is None and env.action_space > points):
         actions = [env.to_text(action) for action in range(env.action_space)]
     facts = {"game": env.name, "game_options": env.config, "network": net.config, "size_free": net.size_free}
     return facts | {"inputs": {"planes": DOCUMENTATION["planes"]}, "actions": actions}

@@ -10,6 +10,7 @@ from torch import nn
 
 from alphago.drawing.svg import Svg
 from alphago.env.game import GameEnv, check_env
+from alphago.env.games import GAMES
 from alphago.env.position import Position
 from alphago.nn import model_checks, model_files, parts
 from alphago.nn.base import DenseBase, ResidualTower
@@ -95,6 +96,7 @@ class NeuralNet(nn.Module):
         self.size_free = (free if size_free is None else bool(size_free)) and env.actions_are_points
         self.env = env
         self.notes: dict[str, str] = {}  # texts from the network's file
+        self.measured_in = env  # the game of the run that measured what `notes` say
         self.taught_by = ""  # the teacher whose labels it has learned from; "" for none
         self.parts, self.custom = describe_slots(slots)
         self.preset = preset
@@ -351,6 +353,7 @@ def load_model(
     net.load_state_dict(tensors)
     net.notes = model_files.notes_of(description)
     net.taught_by = net.notes.get(TAUGHT_BY, "")
+    net.measured_in = model_files.saved_game(path) if description["structure"].get("game") in GAMES else env
     try:
         _ = net.resign_threshold
     except ModelError as error:

@@ -10,8 +10,10 @@ import numpy as np
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules
 from alphago.env.kernels import go_lines
-from alphago.records.dataset import ENDED, INSERTED, RESULT, UNKNOWN_KOMI, WHITE_STONE, rules_code
+from alphago.env.kernels.go_row import PLY
+from alphago.records.dataset import ENDED, RESULT, SKIPPED, UNKNOWN_KOMI, WHITE_STONE, rules_code
 from alphago.records.dataset_writer import Batch, Collector
+from alphago.records.record import steps_of
 from alphago.records.sgf import faults as kinds
 from alphago.records.sgf.faults import FATAL, TOLD
 from alphago.records.sgf.game_line import LENIENT
@@ -109,7 +111,7 @@ class Converter:
             return
         env = board_of(game.board_size, game.played_rules, len(game.moves))
         words, stones = words_of(env, game)
-        if max(len(game.moves), stones) > LONGEST_GAME:
+        if max(len(words) - stones, stones) > LONGEST_GAME:
             into.reject(LONG, game.source)
             return
         komi2 = self.komi2(game.komi)
@@ -118,7 +120,7 @@ class Converter:
         score2, ended = self.score(env, game) if known and is_sound else (0, False)
         year = YEAR.search(game.date)
         first = -1 if game.setup.get("to_play") == "white" else 1
-        row = {"length": len(game.moves), "stones": stones, "size": game.board_size, "first": first, "komi2": komi2}
+        row = {"length": len(words) - stones, "stones": stones, "size": game.board_size, "first": first, "komi2": komi2}
         row |= {"outcome": int(game.outcome or 0), "flags": RESULT * known + ENDED * ended, "score2": score2}
         row |= {"handicap": min(game.handicap, 255), "rules": rules_code(game.played_rules)}
         row |= {"year": int(year[0]) if year else 0} | self.rank_columns(game)
@@ -183,8 +185,7 @@ class Converter:
             return 0, False
         batch = game.position(env, 0).batch
         slots = np.zeros(1, np.int64)
-        path = np.array(game.moves, np.int32)[None]
-        batch.replay(slots, path, np.array([len(game.moves)], np.int32), slots)
+        batch.replay(slots, game.steps()[None], np.array([len(game.moves)], np.int32), slots)
         own = float(batch.score(slots, np.empty(1, np.float32))[0])
         area = own * int(batch.to_play(slots, np.empty(1, np.int8))[0])
         fits = abs(area - margin) <= SCORED_WITHIN and area * margin > 0
@@ -244,10 +245,11 @@ class Converter:
         """
         colours, actions = plays
         words, followed, rules, area = follow_plays(colours, actions)
+        played = int((words < SKIPPED).sum())
         if followed < len(actions) and not self.filter.cut:
             into.reject(kinds.OCCUPIED if followed >= 0 else kinds.POINT, f"{where}: move {followed + 1} is illegal")
             return
-        if len(words) < self.filter.min_moves:
+        if played < self.filter.min_moves:
             into.reject(SHORT, where)
             return
         komi2 = self.komi2(None if entry is None or entry["komi2"] == NO_KOMI else entry["komi2"] / 2)
@@ -264,15 +266,23 @@ class Converter:
 
 def words_of(env: GoEnv, game: SgfGame) -> tuple[np.ndarray, int]:
     """Return set-up stones and plies of a game as a dataset stores them, uint16, and the number of set-up stones."""
-    plies = np.array(game.moves, np.uint16)
-    if game.inserted:
-        plies[list(game.inserted)] |= INSERTED
+    plies = stored_plies(game.steps(), env.pass_action)
     if not game.setup.get("black") and not game.setup.get("white"):
         return plies, 0
     board = env.place(game.setup.get("black", ()), game.setup.get("white", ())).ravel()
     black, white = np.flatnonzero(board == 1), np.flatnonzero(board == -1)
     stones = np.concatenate([black, white + WHITE_STONE]).astype(np.uint16)
     return np.concatenate([stones, plies]), len(stones)
+
+
+def stored_plies(steps: np.ndarray, skipped: int) -> np.ndarray:
+    """Return the steps of a game (`steps_of`) as a dataset stores them, uint16: with a ply for each skipped turn.
+
+    skipped: the action of a pass, which stands for such a turn.
+    """
+    turns = np.flatnonzero(steps < 0)
+    actions = np.where(steps < 0, -1 - steps, steps).astype(np.uint16)
+    return np.insert(actions, turns, np.uint16(skipped | SKIPPED))
 
 
 def plays_of(text: bytes) -> tuple[np.ndarray, np.ndarray] | None:
@@ -317,13 +327,11 @@ def follow_plays(colours: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, 
         env = board_of(19, rules, len(actions))
         batch = env.new_batch(1)
         batch.reset(slots, to_play=int(colours[0]) if len(colours) else 1, komi=0.0)
-        out = np.zeros(1 + 2 * len(actions), np.int32)
-        followed = go_lines.follow(batch.rows[0], colours, actions, out)
+        followed = go_lines.follow(batch.rows[0], colours, actions)
         if followed > best[1]:
-            plies = out[1 : 1 + out[0]]
-            if len(plies) and plies[-1] == go_lines.INSERTED:  # it was inserted before the illegal move
-                plies = plies[:-1]
-            words = np.where(plies < 0, 361 | INSERTED, plies).astype(np.uint16)
+            played = int(batch.rows[0, PLY])
+            steps = steps_of(actions[:played], colours[:played], int(colours[0]) if played else 1)
+            words = stored_plies(steps, env.pass_action)
             mover = int(batch.to_play(slots, np.empty(1, np.int8))[0])
             area = mover * int(batch.score(slots, np.empty(1, np.float32))[0])
             best = words, int(followed), rules, area

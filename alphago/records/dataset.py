@@ -6,7 +6,7 @@
 
 A game begins in `moves` at its `start`: first `stones` numbers, the points with set-up stones (plus WHITE_STONE for a
 White one), then `length` numbers, one a ply. A ply is an action, row * size + column from the top left or size * size
-for a pass; INSERTED is added to a pass that the source lacks, where it has two moves of one colour in a row.  Colours
+for a pass; a pass plus SKIPPED stands for a turn that was skipped, where one colour played twice in a row.  Colours
 alternate, beginning with `first`.  Numbers are little-endian.  docs/datasets.md shows how to read a dataset with numpy.
 
 A labelled dataset (`alphago.records.labels`) has `labels-000000.npy` too, with a row for each game, and a `teacher`.
@@ -24,13 +24,13 @@ import numpy as np
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules
 from alphago.records.labels import label_dtype, labelled_record
-from alphago.records.record import POLICY_SCALE, GameRecord
+from alphago.records.record import POLICY_SCALE, GameRecord, steps_of
 from alphago.system.files import read_file, user_path
 
 FORMAT, VERSION = "alphago-dataset", 1
 INDEX = "index.json"
-WHITE_STONE, INSERTED = 0x8000, 0x4000
-ACTION = INSERTED - 1  # the bits of a ply that are its action
+WHITE_STONE, SKIPPED = 0x8000, 0x4000
+ACTION = SKIPPED - 1  # the bits of a ply that are its action
 UNKNOWN_KOMI = -32768
 REPAIR = "import the games again into another folder: alphago sgf FILES --to FOLDER"
 TRAIN, VALIDATION, TEST = range(3)
@@ -43,7 +43,7 @@ GAME = np.dtype(
     [
         ("start", "<i8"),  # index into the part's moves
         ("hash", "<u8"),  # of moves and set-up, the same for rotated and reflected games
-        ("length", "<u2"),  # number of plies
+        ("length", "<u2"),  # number of plies, with those that stand for skipped turns
         ("stones", "<u2"),  # number of set-up stones
         ("size", "u1"),  # of the board
         ("first", "i1"),  # the player who begins: 1 Black, -1 White
@@ -64,14 +64,16 @@ GAME = np.dtype(
 class StoredGame(NamedTuple):
     """One game of a dataset.
 
-    row: of dtype GAME.  moves: int32 [T], actions.  inserted: bool [T], True for passes that the source lacks.
+    row: of dtype GAME.  moves: int32 [T], actions.  movers: int8 [T], who played them, +1 Black, -1 White.
+    skipped: bool, for each stored ply whether it stands for a skipped turn, which is no move.
     black, white: int32 [n], the points with set-up stones.
     label: what a teacher says of the position before the last move (`label_dtype`); None without a teacher.
     """
 
     row: np.void
     moves: np.ndarray
-    inserted: np.ndarray
+    movers: np.ndarray
+    skipped: np.ndarray
     black: np.ndarray
     white: np.ndarray
     label: np.void | None = None
@@ -82,11 +84,9 @@ class StoredGame(NamedTuple):
         return None if komi2 == UNKNOWN_KOMI else komi2 / 2
 
     @property
-    def movers(self) -> np.ndarray:
-        """The player of each move, int8 [T]: +1 Black, -1 White."""
-        signs = np.full(len(self.moves), int(self.row["first"]), np.int8)
-        signs[1::2] *= -1
-        return signs
+    def steps(self) -> np.ndarray:
+        """The moves as `GameBatch.replay` takes them, see `steps_of`."""
+        return steps_of(self.moves, self.movers, int(self.row["first"]))
 
     @property
     def has_score(self) -> bool:
@@ -107,7 +107,7 @@ class StoredGame(NamedTuple):
         return keywords
 
     def to_record(self, env: GoEnv) -> GameRecord:
-        """Return a training record: one-hot policies for the moves played, values 0, weight 0 for inserted passes.
+        """Return a training record: one-hot policies for the moves played, values 0.
 
         Of a labelled game it has the label's targets at the last move, and weight 0 before.
         """
@@ -121,7 +121,7 @@ class StoredGame(NamedTuple):
             moves=moves.astype(np.int16),
             policies=policies,
             values=nothing,
-            weights=(~self.inserted[:count]).astype(np.float32),
+            weights=np.ones(count, np.float32),
             surprises=nothing,
             legal_counts=np.zeros(count, np.int16),
             movers=self.movers[:count],
@@ -139,6 +139,21 @@ class Part(NamedTuple):
     games: np.ndarray
     moves: np.ndarray
     labels: np.ndarray | None = None
+
+
+def mapped_array(path: Path) -> np.ndarray:
+    """Return an array of a dataset that stays on the disk; raise ValueError if the file is missing or damaged."""
+    if path.exists() and not path.is_file():  # opening a pipe may never end
+        raise ValueError(f"{path} is no file: {REPAIR}")
+    try:
+        array: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
+    except FileNotFoundError:
+        raise ValueError(f"{path} is missing: {REPAIR}") from None
+    except OSError:
+        raise
+    except Exception as error:  # numpy reads the header with Python's tokenizer, which has errors of its own
+        raise ValueError(f"{path} is damaged ({error}): {REPAIR}") from None
+    return array
 
 
 class Dataset:
@@ -159,15 +174,7 @@ class Dataset:
     def _open(self, part: Mapping[str, Any]) -> Part:
         arrays = []
         for name in files_of_part(part):
-            path = self.path / part[name]["file"]
-            if path.exists() and not path.is_file():  # opening a pipe may never end
-                raise ValueError(f"{path} is no file: {REPAIR}")
-            try:
-                arrays.append(np.load(path, mmap_mode="r", allow_pickle=False))
-            except (ValueError, EOFError) as error:
-                raise ValueError(f"{path} is damaged ({error}): {REPAIR}") from None
-            except FileNotFoundError:
-                raise ValueError(f"{path} is missing: {REPAIR}") from None
+            arrays.append(mapped_array(self.path / part[name]["file"]))
         games, moves, *labels = arrays
         sound = games.dtype == GAME and len(games) == part["count"] and moves.dtype == np.dtype("<u2")
         for one in labels:
@@ -257,7 +264,9 @@ class Dataset:
         part, place = self._place(number)
         labels = self.parts[part].labels
         label = None if labels is None else labels[place]
-        return StoredGame(row, actions, (plies & INSERTED) != 0, points[~is_white], points[is_white], label)
+        movers = np.where(np.arange(len(plies)) % 2, -row["first"], row["first"]).astype(np.int8)
+        skipped = (plies & SKIPPED) != 0
+        return StoredGame(row, actions[~skipped], movers[~skipped], skipped, points[~is_white], points[is_white], label)
 
     def games(self, numbers: Sequence[int] | np.ndarray | None = None) -> Iterator[StoredGame]:
         """Yield the games with these numbers; None for all games."""

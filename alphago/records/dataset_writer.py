@@ -21,12 +21,13 @@ from alphago.records.dataset import (
     FORMAT,
     GAME,
     INDEX,
-    INSERTED,
+    SKIPPED,
     TEST,
     TRAIN,
     VALIDATION,
     VERSION,
     WHITE_STONE,
+    Dataset,
     files_of_part,
     read_index,
 )
@@ -110,7 +111,7 @@ def game_hash(size: int, first: int, stones: int, words: np.ndarray) -> int:
     """
     maps = symmetry_maps(size)
     points = words & 0x3FFF
-    marks = words & (WHITE_STONE | INSERTED)
+    marks = words & (WHITE_STONE | SKIPPED)
     turned = maps[:, points] | marks  # [8, words]
     if stones:
         turned[:, :stones].sort(axis=1)
@@ -186,16 +187,16 @@ class DatasetWriter:
             self.split = Split(**self.index["split"])
             if split is not None and split != self.split:
                 raise ValueError(f"split must be the dataset's own, {self.split}, got {split}: choose another folder")
-            hashes = [np.load(self.path / part["games"]["file"], mmap_mode="r")["hash"] for part in self.index["parts"]]
+            hashes = Dataset(self.path).rows["hash"]
         else:
             self.split = split or Split()
             self.index = {"format": FORMAT, "version": VERSION, "split": self.split._asdict()}
             self.index |= {"parts": [], "imports": []}
-            hashes = []
+            hashes = np.zeros(0, np.uint64)
         for stray in [*self.path.glob("*-*.npy"), *self.path.glob(".*.part")]:
             if stray.name not in {part[name]["file"] for part in self.index["parts"] for name in files_of_part(part)}:
                 stray.unlink()  # its process was killed before it wrote the index
-        self.seen = Seen(np.concatenate(hashes) if hashes else np.zeros(0, np.uint64))
+        self.seen = Seen(hashes)
         self.batches: list[Batch] = []
         self.waiting = 0
         self.rejected: Counter[str] = Counter()

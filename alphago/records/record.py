@@ -12,6 +12,7 @@ import numpy as np
 
 from alphago.drawing.image import Gif
 from alphago.drawing.svg import Svg
+from alphago.env.board import check_player
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.records import game_pictures
@@ -69,10 +70,10 @@ class GameRecord:
         Positions are those before the moves.  Policies are float32 [A] and sum to 1.  Every outcome is the outcome of
         the game, from Black's view, -1 .. 1.  AlphaGo.jl has the same method.
         """
-        position, positions = self.position(env, 0), []
-        for action in self.moves:
-            positions.append(position)
-            position = position.play(int(action))
+        position, positions = env.position(**self.setup), []
+        for mover, action in zip(self.movers.tolist(), self.moves.tolist(), strict=True):
+            positions.append(position.give_turn(mover))
+            position = positions[-1].play(action)
         kept = np.flatnonzero((self.weights > 0) & self.policies.any(axis=1))
         shares = self.policies[kept].astype(np.float32)
         return (
@@ -83,7 +84,13 @@ class GameRecord:
 
     def position(self, env: GameEnv, ply: int | None = None) -> Position:
         """Return the position before move `ply` (counted from 0); None for the position after the last move."""
-        return env.position(**self.setup).after(self.moves[:ply])
+        position = env.position(**self.setup).after(self.moves[:ply], self.movers[:ply].tolist())
+        return position if ply is None or ply >= len(self) else position.give_turn(int(self.movers[ply]))
+
+    def steps(self, env: GameEnv) -> np.ndarray:
+        """Return the moves as `GameBatch.replay` takes them, see `steps_of`."""
+        first = check_player(self.setup.get("to_play", 1)) if env.skips_turns else 0
+        return steps_of(self.moves, self.movers, first)
 
     def svg(self, ply: int | None = None, *, env: GameEnv | None = None, **look: object) -> Svg:
         """Return a picture of the position before move `ply` (None: after the last move), with the moves' numbers on
@@ -126,6 +133,15 @@ def check_seed(seed: tuple[int, int] | None) -> None:
     """Raise ValueError unless both numbers of a seed are 0 .. SEED_END - 1, so that they fit int64; None is valid."""
     if seed is not None and not all(0 <= number < SEED_END for number in seed):
         raise ValueError(f"seed must be two integers from 0 to 2^63 - 1, got {seed}")
+
+
+def steps_of(moves: np.ndarray, movers: np.ndarray, first: int) -> np.ndarray:
+    """Return moves as steps of a replay, int32 [T]: -1 - action if the other side's turn was skipped before the move.
+
+    movers: who played each move.  first: the side to move in the beginning; 0 for games that skip no turns.
+    """
+    before = np.concatenate([np.full(1, -first, np.int8), movers[:-1]])[: len(moves)]
+    return np.where((movers == before) & (first != 0), -1 - moves.astype(np.int32), moves).astype(np.int32)
 
 
 def quantise(policy: np.ndarray) -> np.ndarray:

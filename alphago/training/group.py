@@ -351,7 +351,7 @@ class Group(GroupPlan):
         """
         slots, batch = np.array([slot]), self.search.batch
         batch.reset(slots, **record.setup)
-        batch.replay(slots, record.moves.astype(np.int32)[None, :], np.array([len(record)], np.int32), slots)
+        batch.replay(slots, record.steps(self.env)[None, :], np.array([len(record)], np.int32), slots)
         self.builders[slot] = RecordBuilder.of(record)
         self.slots.set(slot, **state)
         self.seating.restore(slot, state)

@@ -71,7 +71,8 @@ class Learner:
         self.skipped = 0
         self.factor = 1.0  # factor of the learning rate, in addition to the schedule's
         net.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
-        self.replicas = [net, *(replica(net) for _ in range(workers.count - 1 if device.type == "cpu" else 0))]
+        threads = min(workers.count, settings.learner_threads or workers.count) if device.type == "cpu" else 1
+        self.replicas = [net, *(replica(net) for _ in range(threads - 1))]
         make = OPTIMIZERS[settings.optimizer] if isinstance(settings.optimizer, str) else settings.optimizer
         self.optimizer = make(net.parameters(), settings.learning_rate, settings.weight_decay)
         if settings.dense_rate != 1:

@@ -270,13 +270,15 @@ class ReplayMemory:
         lengths = np.array(plies, np.int32)
         paths = np.zeros((count, int(lengths.max()) + 1), np.int32)
         for path, entry, length in zip(paths, entries, plies, strict=True):
-            path[:length] = entry.record.moves[:length]
+            path[:length] = entry.record.steps(self.env)[:length]
         for begin in range(0, count, REBUILT_AT_ONCE):
             part = slice(begin, begin + REBUILT_AT_ONCE)
             slots = np.arange(len(lengths[part]))
             for slot, entry in zip(slots, entries[part], strict=True):
                 batch.copy(_FIRST, slots[slot : slot + 1], of=entry.start)
             batch.replay(slots, paths[part], lengths[part], slots)
+            movers = [entry.record.movers[ply] for entry, ply in zip(entries[part], plies[part], strict=True)]
+            batch.give_turn(slots, np.array(movers, np.int8))
             batch.planes(slots, out[part])
             if policy is not None:
                 mark_illegal(batch, slots, policy[part])
@@ -294,7 +296,7 @@ class ReplayMemory:
             return np.zeros(points, np.int8)
         batch = self.env.new_batch(1)
         batch.copy(_FIRST, _FIRST, of=start)
-        path = record.moves.astype(np.int32)[None, :]
+        path = record.steps(self.env)[None, :]
         batch.replay(_FIRST, path, np.array([len(record)], np.int32), _FIRST)
         mover = batch.to_play(_FIRST, np.empty(1, np.int8))
         return batch.ownership(_FIRST, np.empty((1, points), np.int8))[0] * mover[0]

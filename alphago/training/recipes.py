@@ -133,8 +133,9 @@ RECIPES: dict[str, Recipe] = {
         {**FAST, "max_minutes": 10.0, "losses": "cody2007", "weight_decay": 0.0},
         gpu=ON_GPU,
     ),
-    # The defaults of AlphaGo.jl's `train` and `MCTSPlayer` (tejank10/AlphaGo.jl, 2018).  Two things differ: AlphaGo.jl
-    # regularises all parameters by the loss, and takes one gradient step per game (here 32 positions of each game).
+    # The defaults of AlphaGo.jl's `train` and `MCTSPlayer` (tejank10/AlphaGo.jl, 2018), with its waves of 8 readouts.
+    # Four things differ: AlphaGo.jl regularises all parameters by the loss, and takes one gradient step per game (here
+    # 32 positions of each game); it draws early moves by visits to the power 0.98, and never draws a pass.
     "alphago.jl": Recipe(
         {"board_size": 19, "komi": 7.5, "planes": 17},
         {"tower_height": 19, "channels": 256},
@@ -143,7 +144,7 @@ RECIPES: dict[str, Recipe] = {
             "readouts": 800, "start_training_after": 50_000, "samples_per_position": 0.15,
             "resign_threshold": -0.9, "no_resign_share": 0.05, "search_share": 0.0, "surprise_share": 0.0,
             "exact_rules": True, "opening_plies": 0.0,
-            "search": Puct(first_play_reduction=0.0),
+            "search": Puct(first_play_reduction=0.0, leaves=8),
             "learning_rate": 0.02, "optimizer": "sgd", "schedule": "constant", "losses": "alphago.jl",
             "weight_decay": 0.0, "gradient_norm": None,
         },

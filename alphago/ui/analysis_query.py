@@ -214,37 +214,36 @@ def turns_of(fields: Mapping[str, Any], env: GoEnv, bonus: str, most: int) -> li
     except ValueError as error:
         raise QueryError("initialStones", str(error)) from None
     wanted = dict(zip(chosen, priorities, strict=True))
-    positions = alternating(game.position, moves, wanted) or any_order(game, moves, wanted)
+    positions = in_a_row(game.position, moves, wanted) or one_by_one(game, moves, wanted)
     return [QueryTurn(number, positions[number], wanted[number]) for number in sorted(wanted)]
 
 
-def alternating(
+def in_a_row(
     start: GoPosition, moves: Sequence[tuple[int, int]], wanted: Collection[int]
 ) -> dict[int, GoPosition] | None:
-    """Return the wanted positions by number; None if the colours do not alternate, a move is illegal or the game ends.
+    """Return the wanted positions by number; None if a move is illegal or the game ends.
 
     moves: (colour, action) pairs. wanted: numbers of positions; position n is the one after n moves.
-    This takes a small part of the time of `any_order`, which matters when queries come by the thousand.
+    This takes a small part of the time of `one_by_one`, which matters when queries come by the thousand.
     """
     batch, found, done = start.batch.extract(0), {}, 0
     row = GoPosition(start.env, batch, start.setup).row
     colours, actions = np.array(moves, np.int32).reshape(-1, 2).T.copy()
-    plies, over = np.empty(1 + 2 * len(moves), np.int32), np.empty(1, np.bool_)
+    over = np.empty(1, np.bool_)
     for number in sorted({*wanted, len(moves)}):
-        go_lines.follow(row, colours[done:number], actions[done:number], plies)
-        if plies[0] != number - done or (plies[1 : plies[0] + 1] == go_lines.INSERTED).any():
-            return None
-        if batch.is_over(FIRST, over)[0]:
+        followed = go_lines.follow(row, colours[done:number], actions[done:number])
+        if followed != number - done or batch.is_over(FIRST, over)[0]:
             return None
         if number in wanted:
-            played = tuple(action for _, action in moves[:number])
-            found[number] = GoPosition(start.env, batch.extract(0), start.setup, played)
+            played = (tuple(actions[:number].tolist()), tuple(colours[:number].tolist()))
+            position = GoPosition(start.env, batch.extract(0), start.setup, *played)
+            found[number] = position.give_turn(moves[number][0]) if number < len(moves) else position
         done = number
     return found
 
 
-def any_order(game: GtpGame, moves: Sequence[tuple[int, int]], wanted: Collection[int]) -> dict[int, GoPosition]:
-    """Return the wanted positions as `alternating` does, but insert a pass where a colour moves twice in a row.
+def one_by_one(game: GtpGame, moves: Sequence[tuple[int, int]], wanted: Collection[int]) -> dict[int, GoPosition]:
+    """Return the wanted positions as `in_a_row` does, also of a game that goes on after its end.
 
     Raises QueryError for an illegal move.
     """

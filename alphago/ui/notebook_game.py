@@ -113,8 +113,8 @@ def widget_maker() -> Any:
     base: Any = optional_import("anywidget", MISSING).AnyWidget
 
     class BoardWidget(base):
-        _esm = bundle("board")
-        _css = (STATIC / "board.css").read_text("utf-8")
+        _esm = bundle("app")
+        _css = "".join((STATIC / name).read_text("utf-8") for name in ("board.css", "column.css"))
 
     def make(receive: Any) -> Any:
         widget = BoardWidget()

@@ -8,10 +8,11 @@ import numpy as np
 
 from alphago.drawing.shapes import Drawing
 from alphago.env.game import PLAYER_NAMES
+from alphago.env.go_position import GoPosition
 from alphago.env.position import Position
 from alphago.mcts.analysis import analyze
 from alphago.mcts.analysis_result import Analysis
-from alphago.records.sgf import SgfGame, format_sgf
+from alphago.records.sgf import SgfGame
 from alphago.records.sgf.variations import Additions, with_additions
 from alphago.ui.review_graph import draw_review
 from alphago.ui.review_notes import katrain_properties, notes_of
@@ -102,7 +103,7 @@ class Review:
             self.territory(),
             katrain_properties(self.analysis, game.moves),
         )
-        return with_additions(format_sgf(game), game, additions)
+        return with_additions(game, additions)
 
     def territory(self) -> Mapping[str, Sequence[int]]:
         """Return the expected points of Black (TB) and White (TW) after the last move; {} if there are no forecasts."""
@@ -119,6 +120,12 @@ class Review:
         return draw_review(self.analysis, faults, f"{names}, {self.game.result or 'no result'}")
 
 
+def positions_of(game: SgfGame) -> list[GoPosition]:
+    """Return the positions of a game: the one before each move, with its player to move, and the last one."""
+    positions = list(game.position().replay())
+    return [one.give_turn(mover) for one, mover in zip(positions, game.movers, strict=False)] + positions[-1:]
+
+
 def review_game(
     game: SgfGame,
     net: Any,
@@ -132,11 +139,7 @@ def review_game(
 
     net, readouts, symmetries, device, threads: as in `alphago.analyze`.
     """
-    env = game.env()
-    start = env.position(**game.setup, komi=None if game.komi == env.komi else game.komi)
-    positions = [start]
-    for action in game.moves:
-        positions.append(positions[-1].play(action))
+    positions = positions_of(game)
 
     def search(wanted: Sequence[Position], count: int) -> Analysis:
         return analyze(wanted, net, count, symmetries=symmetries, device=device, threads=threads)

@@ -43,7 +43,12 @@ class MoveLimit:
 
 def position_in(env: GameEnv, position: Position) -> Position:
     """Return a position as one of the same game with other planes or options."""
-    return position if env.accepts(position.env) else env.position(**position.setup_in(env)).after(position.moves)
+    return position if env.accepts(position.env) else position.again_in(env)
+
+
+def state_of(position: Position) -> tuple[int, int, bool]:
+    """Return what tells apart positions after the same moves: how many there were, whose turn it is, and the end."""
+    return len(position.moves), position.to_play, position.is_over
 
 
 class Thinker:
@@ -78,12 +83,16 @@ class Thinker:
         """
         player, env = self.player, self.player.env
         before, rules = player.position, usable(rules)
-        continues = position.moves[: len(before.moves)] == before.moves
+        known = len(before.moves)
+        continues = (position.moves[:known], position.movers[:known]) == (before.moves, before.movers)
         continues = continues and before.setup_in(env) == position.setup_in(env)
         if continues and player.forbidden == rules and (position.moves == before.moves or not rules):
-            for action in position.moves[len(before.moves) :]:
+            for mover, action in zip(position.movers[known:], position.moves[known:], strict=True):
+                if player.position.to_play != mover or player.is_done():
+                    break  # a turn was skipped, or the game goes on after its end
                 player.play_move(action)
-            return
+            if state_of(player.position) == state_of(position):
+                return
         player.initialize_game(position_in(env, position), rules)
 
     def choose(self, limit: MoveLimit, report: Callable[[int], object] | None = None) -> int:

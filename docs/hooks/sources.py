@@ -27,6 +27,11 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
     return LINK.sub(lambda link: f"]({page_of(link[1], link[2], link[3] or '')})", markdown)
 
 
+def on_post_page(output: str, page: Any, **_: Any) -> str:
+    """Let pages in folders find the script that the theme names as if all pages were in one."""
+    return output.replace('src="iframe-worker.js"', f'src="{"../" * page.url.count("/")}iframe-worker.js"')
+
+
 def page_of(up: str, path: str, anchor: str) -> str:
     """Return the link to the page that has a file of the repository; other links stay as they are.
 

@@ -181,7 +181,7 @@ class TestNames:
     @pytest.mark.parametrize("name", ["alphabeta:", "alphabeta:x", "alphabeta:1.5", "ALPHABETA"])
     def test_unknown_names(self, name: str) -> None:
         assert alphabeta_settings(name) is None
-        with pytest.raises(ValueError, match=f"no player is called '{name}'.*'alphabeta:DEPTH' in other games"):
+        with pytest.raises(ValueError, match=f"no player is called '{name}'.*'alphabeta:DEPTH' in the package's"):
             resolve_player(name)
 
     @pytest.mark.parametrize("depth", [0, 201])

@@ -106,6 +106,13 @@ class TestReproducibility:
         assert match.distinct > 10
 
 
+def test_repeated_games_narrow_no_interval() -> None:
+    """Two deterministic players repeat two games, one for each colour: as much is known after 20 as after 2."""
+    few, many = (MatchResult(np.ones(n, np.float32), ((0,), (1,)) * (n // 2)) for n in (2, 20))
+    assert many.interval == few.interval
+    assert many.interval[0] == pytest.approx(0.342, abs=1e-3)
+
+
 class TestPlayers:
     def test_random_is_even_against_random(self) -> None:
         """With an even number of games and both colours alike, neither player is better off."""

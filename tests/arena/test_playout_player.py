@@ -241,8 +241,16 @@ class TestNames:
     @pytest.mark.parametrize("name", ["rave:", "rave:-1", "rave:1.5", "rave:many", "RAVE", "mcts:10", "uct10"])
     def test_unknown_names(self, name: str) -> None:
         assert playout_settings(name) is None
-        with pytest.raises(ValueError, match=f"no player is called '{name}': .*'uct:PLAYOUTS' and 'rave:PLAYOUTS'"):
+        with pytest.raises(ValueError, match=f"no player is called '{name}': .*'uct:PLAYOUTS', 'rave:PLAYOUTS' in Go"):
             resolve_player(name)
+
+    def test_uct_plays_any_game(self) -> None:
+        """A game of one's own too, and the same games on any number of cores."""
+        one, two = (match_on(cores, TicTacToeEnv(), "uct:60", "random", 8, seed=3) for cores in (1, 2))
+        assert one.games == two.games
+        assert one.wins >= 6
+        with pytest.raises(ValueError, match="env must be Go for rave:5"):
+            resolve_player("rave:5", TicTacToeEnv())
 
     def test_without_playouts_there_is_no_move(self) -> None:
         with pytest.raises(ValueError, match="playouts must be 1 or more, got rave:0"):

@@ -9,7 +9,7 @@ from types import FrameType
 from alphago.cli import main
 
 SCALE = float(os.environ.get("CAMPAIGN_SCALE", "1"))
-HANG = 120  # seconds of one attempt
+HANG = 60  # seconds of one attempt
 
 COUNTS: dict[str, list[int]] = {}  # by area: how many were tried, how many lost
 

@@ -14,7 +14,7 @@ from tests.campaign.tally import Area
 
 pytestmark = pytest.mark.campaign
 ROOT = Path(__file__).parents[2]
-LEFT_OUT = ("__pycache__", ".pyc", ".git/", "runs/", "build/", ".venv")
+LEFT_OUT = ("__pycache__", ".pyc", ".git/", ".venv", ".egg-info")
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """The command `alphago` and its help."""
 
 import contextlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import alphago
-from alphago.cli import VERBS, main
+from alphago.cli import VERBS, main, parser_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -27,6 +28,16 @@ def test_help(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
         main([verb, "--help"])
     assert end.value.code == 0
     assert capsys.readouterr().out.startswith(f"usage: alphago {verb} ")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_fits_a_screen_and_speaks_the_shells_words(verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    parser = parser_of(verb)
+    assert len(parser.format_help().splitlines()) <= 40
+    for text in (parser.format_help(), parser.format_help(whole=True)):
+        words = re.sub(r"docs/\S+|alphago\.records\.record\.load_records|c_puct|query_version|runs/\S+", "", text)
+        assert re.findall(r"\b(?:None|[a-z]+_[a-z_]+)\b|`|dictionary", words) == []
 
 
 @pytest.mark.parametrize(

@@ -182,4 +182,9 @@ def test_supervised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert words == ["alphago", "supervised", target, "--folder", str(tmp_path / "run"), "--games", str(2 * games)]
     assert main([*words[1:], "--device", "cpu"]) == 0
     assert read_history(tmp_path / "run").metrics[-1]["games"] == 2 * games
+    capsys.readouterr()
+    assert main(["supervised", target, "--model", str(tmp_path / "run"), "--test"]) == 0
+    assert re.search(r"^on \d+ test positions: top-1 ", capsys.readouterr().out)
+    assert main(["supervised", target, "--test"]) == 2
+    assert "--test must have a network to test" in capsys.readouterr().err
     assert main(["supervised", str(tmp_path / "none")]) == 2

@@ -2,13 +2,17 @@
 
 import io
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from alphago.cli import main
+from alphago.cli.gtp import packaged_on
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet
+from alphago.ui.gtp.game_commands import GoEngine
+from tests.ui.gtp.engine import ask
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +76,18 @@ def test_files_without_a_model(tmp_path: Path, capsys: pytest.CaptureFixture) ->
         assert out == ""
         assert err.startswith(f"alphago gtp: {path} is a ")
         assert err.count("\n") == 1
+
+
+def test_the_packaged_network_fits_the_board() -> None:
+    """Where none was named: its game's komi, and the network's own board."""
+    assert [packaged_on(size, None)[1].measured_in.N for size in (7, 8, 9, 13, 21)] == [7, 9, 9, 13, 13]
+    assert (packaged_on(21, 0.5)[0].N, packaged_on(21, 0.5)[0].komi) == (21, 0.5)
+    gtp = GoEngine(*packaged_on(9, None), 0, networks=partial(packaged_on, komi=None), device="cpu")
+    networks = [gtp.network]
+    for size in (9, 13, 9):
+        assert ask(gtp, f"boardsize {size}", "genmove b")[1] not in ("pass", "resign")
+        networks.append(gtp.network)
+    assert [one.measured_in.N for one in networks] == [9, 9, 13, 9]
 
 
 def test_the_board_of_a_model(tmp_path: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:

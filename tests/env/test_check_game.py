@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from alphago.arena.match import evaluate
 from alphago.env import symmetry
 from alphago.env.batch import GameBatch
 from alphago.env.check import GameError, check_game
@@ -447,3 +448,29 @@ def test_a_config_may_be_an_attribute_of_the_object() -> None:
     assert (Sized(4) == Sized(3), repr(Sized(4))) == (False, "Sized(board_size=4)")
     with pytest.raises(NotImplementedError, match="Bare must have a config, the arguments that make it again"):
         check_game(type("Bare", (GameEnv,), {})())
+
+
+# --- what is enforced wherever a plain game is played ---------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"is_over": never_over}, "legal_mask of BrokenEnv.* must have a legal action in a game that is not over"),
+        ({"legal_mask": lambda self: None}, r"legal_mask of BrokenEnv.* must return an array \[9\], got None"),
+        ({"planes": lambda self: np.ones(3)}, r"planes of BrokenEnv.* must return an array \[2, 3, 3\], got array"),
+        ({"copy": lambda self: None}, "copy of BrokenEnv.* must return another state, got None"),
+        (
+            {"is_over": never_over, "legal_mask": lambda self: np.ones(9, bool)},
+            "is_over of BrokenEnv.* must be True after max_moves, 9 plies, got False; check_game says more",
+        ),
+    ],
+)
+def test_whatever_plays_a_broken_game_names_it(changes: dict[str, object], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        evaluate(broken(**changes), "uct:2", "random", 2, opening_plies=0)
+
+
+@pytest.mark.parametrize(("answer", "text"), [(True, "is_over: expected False at the start"), ("no", "True or False")])
+def test_a_game_that_is_over_as_it_likes(answer: object, text: str) -> None:
+    assert text in caught(broken(is_over=lambda self: answer, legal_mask=lambda self: np.zeros(9, bool)))

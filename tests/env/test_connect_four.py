@@ -67,6 +67,6 @@ def test_drawing() -> None:
         " 2  . . . O . . .  2",
         " 1  . .(X)X . . .  1",
         "    A B C D E F G",
-        "   move 3: White (O) to play",
+        "   move 3: Yellow (O) to play",
     ]
-    assert "move 0: Black (X) to play" in str(play(""))
+    assert "move 0: Red (X) to play" in str(play(""))

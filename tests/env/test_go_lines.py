@@ -4,35 +4,39 @@ import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
+from alphago.env.go_position import GoPosition
 from alphago.env.kernels import go_lines
+from alphago.env.kernels import go_row as layout
 
 
-def follow(env: GoEnv, plays: list[tuple[int, int]], first: int = 1) -> tuple[list[int], int]:
-    """The plies of a line (colour, action), and how many of its plays were followed."""
+def follow(env: GoEnv, plays: list[tuple[int, int]], first: int = 1) -> tuple[list[object], int]:
+    """What is seen after a line (colour, action), and how many of its plays were followed."""
     batch = env.new_batch(1)
     batch.reset(np.zeros(1, np.int64), to_play=first)
     colours, actions = (np.array(column, np.int32) for column in zip(*plays, strict=True))
-    out = np.zeros(1 + 2 * len(plays), np.int32)
-    followed = go_lines.follow(batch.rows[0], colours, actions, out)
-    return out[1 : 1 + out[0]].tolist(), followed
+    followed = go_lines.follow(batch.rows[0], colours, actions)
+    return seen(GoPosition(env, batch, {})), followed
 
 
-def expected(env: GoEnv, plays: list[tuple[int, int]], first: int = 1) -> tuple[list[int], int]:
+def seen(position: GoPosition) -> list[object]:
+    """All that the rules see of a position but whose turn it is, which an illegal move may have changed."""
+    row = position.row
+    return [position.board.tolist(), position.move_number, int(row[layout.BOARDS_SEEN]), position.is_over]
+
+
+def expected(env: GoEnv, plays: list[tuple[int, int]], first: int = 1) -> tuple[list[object], int]:
     """The same by positions."""
-    position, plies = env.position(to_play=first), []
+    position = env.position(to_play=first)
     for number, (colour, action) in enumerate(plays):
         if position.is_over:
             if action != env.pass_action:
-                return plies, number
+                return seen(position), number
             continue
-        if position.to_play != colour and position.legal_mask[env.pass_action]:
-            position = position.play(env.pass_action)
-            plies.append(go_lines.INSERTED)
-        if position.to_play != colour or not position.legal_mask[action]:
-            return plies, number
+        position = position.give_turn(colour)
+        if not position.legal_mask[action]:
+            return seen(position), number
         position = position.play(action)
-        plies.append(action)
-    return plies, len(plays)
+    return seen(position), len(plays)
 
 
 @pytest.mark.parametrize("ko", ["simple", "positional", "situational"])

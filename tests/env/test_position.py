@@ -50,11 +50,14 @@ def test_errors_travel_between_processes() -> None:
     assert (type(again), str(again), again.reason) == (IllegalMove, str(error), "the house is empty")
 
 
-def test_whether_a_game_began_empty() -> None:
-    assert TicTacToeEnv().position().play("B2").began_empty
-    assert GoEnv(5).position(komi=0.5).began_empty
-    assert not GoEnv(9).position(handicap=2).began_empty
-    assert not OwareEnv().position(margin=2, houses=[0, 2] + [4] * 10).began_empty
+def test_whether_a_game_is_even() -> None:
+    assert TicTacToeEnv().position().play("B2").is_even
+    assert GoEnv(5).position(komi=0.5).is_even
+    assert not GoEnv(9).position(handicap=2).is_even
+    assert not GoEnv(9).position(to_play="white").is_even
+    assert GoEnv(9).position().after(["C3", "D4"]).is_even
+    assert not GoEnv(9).position().after(["C3", "D4"], [1, 1]).is_even
+    assert not OwareEnv().position(margin=2, houses=[0, 2] + [4] * 10).is_even
 
 
 def test_a_game_without_cells_has_no_contents() -> None:

@@ -1,6 +1,7 @@
 """From the end of a search to a move or a resignation, and what a further rule takes."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,12 +12,13 @@ from alphago.cli import parser_of
 from alphago.cli.bench import search_runs
 from alphago.cli.settings_flags import given_keywords
 from alphago.env.go import GoEnv
+from alphago.env.reversi import ReversiEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.kernels.waves import select_by
 from alphago.mcts.player import MCTSPlayer
 from alphago.mcts.puct import Puct, PuctRule
-from alphago.mcts.rule import choose_actions, resigns, temperature_plies, without_rash_passes
+from alphago.mcts.rule import choose_actions, measured_threshold, resigns, temperature_plies, without_rash_passes
 from alphago.mcts.search_forms import SEARCHES
 from alphago.system.kernels.jit import inlined
 from alphago.system.validation import setting, settings
@@ -165,3 +167,23 @@ def test_a_name_is_all_that_a_third_rule_takes(monkeypatch: pytest.MonkeyPatch) 
         run_settings(patience=2.0)
     assert parse_entrant("7x7@9,first").name == "7x7@9,first"
     assert {run.rule for run in itertools.islice(search_runs(), len(SEARCHES))} == set(SEARCHES)
+
+
+@pytest.mark.parametrize(
+    ("position", "holds"),
+    [
+        (GoEnv(9, komi=7).position(), True),
+        (GoEnv(9, komi=7.5, max_moves=400, planes=17).position().after(["C3", "D4"]), True),
+        (GoEnv(9, komi=0.5).position(), False),
+        (GoEnv(9, komi=7).position(komi=20), False),
+        (GoEnv(9, komi=7, suicide=True).position(), False),
+        (GoEnv(9, komi=7).position(handicap=2), False),
+        (GoEnv(9, komi=7).position().after(["C3", "D4"], [1, 1]), False),
+        (GoEnv(13, komi=7).position(), False),
+        (ReversiEnv().position(), False),
+    ],
+)
+def test_a_threshold_holds_where_it_was_measured(position, holds) -> None:
+    network = SimpleNamespace(resign_threshold=-0.8, measured_in=GoEnv(9, komi=7))
+    assert measured_threshold(network, position) == (-0.8 if holds else -1)
+    assert measured_threshold(object(), position) == -1

@@ -63,14 +63,14 @@ class TestFormat:
             assert one.row["size"] == game.board_size
             assert one.komi == game.komi
             assert one.row["outcome"] == (game.outcome or 0)
-            assert np.flatnonzero(one.inserted).tolist() == sorted(game.inserted)
+            assert one.movers.tolist() == list(game.movers)
             env = game.env()
             assert one.setup(env) == {**game.setup, **({} if game.komi == env.komi else {"komi": game.komi})}
             assert rules_of(int(one.row["rules"])) == game.played_rules
             record = one.to_record(env)
             assert record.position(env).moves == game.moves
             assert record.outcome == (game.outcome or 0)
-            assert record.movers.tolist() == [(-1) ** i * int(one.row["first"]) for i in range(len(game.moves))]
+            assert record.movers.tolist() == list(game.movers)
         dataset.verify()
 
     def test_with_numpy_alone(self, tmp_path: Path) -> None:
@@ -142,6 +142,7 @@ class TestDamage:
             ("moves-000000.npy", None, "is missing"),
             ("games-000000.npy", b"", "is damaged"),
             ("games-000000.npy", b"\x93NUMPY\x01", "is damaged"),
+            ("games-000000.npy", b"\x93NUMPY\x01\x00\x10\x00(((((((((((((((\n", "is damaged"),
             ("index.json", b"{", "is damaged"),
             ("index.json", b'{"format":"alphago-dataset","version":9,"parts":[]}', "must be of format"),
         ],

@@ -98,11 +98,12 @@ class TestReading:
         assert parse_sgf("(;SZ[5]AW[aa]PL[B])").setup == {"white": "A5"}
 
     def test_a_colour_that_moves_twice(self) -> None:
-        """The pass between is marked, and comments stay with their moves."""
+        """There is no pass between, and comments stay with their moves."""
         game = parse_sgf("(;SZ[5];B[aa];B[bb]C[again];W[cc];W[dd]C[too])")
-        assert moves(game) == "B A5, W pass, B B4, W C3, B pass, W D2"
-        assert game.inserted == {1, 4}
-        assert game.comments == {2: "again", 5: "too"}
+        assert moves(game) == "B A5, B B4, W C3, W D2"
+        assert game.movers == (1, 1, -1, -1)
+        assert game.comments == {1: "again", 3: "too"}
+        assert format_sgf(game).endswith(b";B[aa];B[bb]C[again];W[cc];C[too]W[dd])\n")
 
     @pytest.mark.parametrize(
         ("outcome", "margin", "texts"),
@@ -257,7 +258,7 @@ class TestWriting:
             SgfGame(5, points(env, "C3 B2 pass pass"), 0.0, result="0", players=("", "Größe"), comments={0: "[x]"}),
             SgfGame(5, points(env, "D4 A1"), -3.5, {"black": "B4 C2", "white": "C4", "to_play": "white"}, "B+R"),
             SgfGame(19, (), 0.5, {"black": "D16 Q4"}, rules="AGA", handicap=2, comment="two lines\nof text"),
-            SgfGame(5, points(env, "A5 pass B4"), inserted=frozenset({1}), comments={2: "again"}),
+            SgfGame(5, points(env, "A5 B4"), movers=(1, 1), comments={1: "again"}),
         ]
         for game in games:
             write_sgf(tmp_path / "game.sgf", game)
@@ -293,19 +294,18 @@ class TestRecords:
         assert SgfGame.from_record(record, GoEnv(5)).result == "0"
 
     def test_back_to_a_record(self) -> None:
-        """One-hot policies; a pass that the file does not hold weighs nothing."""
+        """One-hot policies; a turn that was skipped is no move."""
         record = parse_sgf("(;SZ[5]KM[0.5]RE[W+2.5]AB[ee]PL[W];W[aa];W[bb])").to_record(GoEnv(5))
-        assert record.moves.tolist() == [0, 25, 6]
-        assert record.movers.tolist() == [-1, 1, -1]
-        assert record.weights.tolist() == [1, 0, 1]
-        assert record.policies.argmax(axis=1).tolist() == [0, 25, 6]
-        assert record.policies.sum(axis=1).tolist() == [POLICY_SCALE] * 3
-        assert record.legal_counts.tolist() == [25, 24, 24]
+        assert record.moves.tolist() == record.policies.argmax(axis=1).tolist() == [0, 6]
+        assert record.movers.tolist() == [-1, -1]
+        assert record.steps(GoEnv(5)).tolist() == [0, -7]
+        assert record.policies.sum(axis=1).tolist() == [POLICY_SCALE] * 2
+        assert record.legal_counts.tolist() == [25, 24]
         assert (record.outcome, record.score, record.resigned) == (-1.0, -2.5, False)
         assert record.setup == {"black": "E1", "to_play": "white", "komi": 0.5}
         again = record.position(GoEnv(5))
         assert again.komi == 0.5
-        assert again.moves_text() == "W A5, B pass, W B4"
+        assert again.moves_text() == "W A5, W B4"
 
     def test_back_and_forth(self) -> None:
         env, record = self.record({"black": "A5", "to_play": "white", "komi": -2.0})

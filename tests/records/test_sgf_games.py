@@ -26,16 +26,14 @@ def replay(path: Path) -> int:
     other = boards.Board(size)
     colours = {"b": 1, "w": -1, None: 0}
     taken = 0
-    for ply, node in enumerate(n for n in sgf.Sgf_game.from_bytes(path.read_bytes()).get_main_sequence()[1:]):
+    for node in (n for n in sgf.Sgf_game.from_bytes(path.read_bytes()).get_main_sequence()[1:]):
         colour, point = node.get_move()
         if colour is None:
             continue
-        if ply in game.inserted:
-            position = position.play(position.env.pass_action)
         if position.is_over:
             break
         before = int(np.abs(position.board).sum())
-        assert position.to_play == colours[colour]
+        position = position.give_turn(colours[colour])
         if point is None:
             position = position.play(position.env.pass_action)
         else:

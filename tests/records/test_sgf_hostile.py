@@ -105,9 +105,9 @@ class TestJoined:
         fault = "node 3: move 2, White A5, is illegal: Black has a stone there"
         assert (game.moves, [str(one) for one in game.faults]) == ((0,), [fault])
 
-    def test_a_pass_that_is_inserted_behind_it(self) -> None:
+    def test_a_turn_that_is_skipped_behind_it(self) -> None:
         (game,) = games("(;SZ[5];B[aa];AE[ee];B[bb]C[again])")
-        assert (game.moves, game.inserted, game.comments) == ((0, 25, 6), {1}, {2: "again"})
+        assert (game.moves, game.movers, game.comments) == ((0, 6), (1, 1), {1: "again"})
 
     def test_suicide_behind_it(self) -> None:
         """The rules are assumed for the game as a whole."""

@@ -96,14 +96,15 @@ def test_no_home_folder_and_an_unknown_user(tmp_path: Path) -> None:
         "import pwd\n"
         "def unknown(_): raise KeyError('getpwuid(): uid not found: 54321')\n"
         "pwd.getpwuid = unknown\n"
-        f"sys.path.insert(0, {str(tmp_path)!r})\n"
+        f"sys.path[:0] = [{str(tmp_path)!r}, {str(ROOT)!r}]\n"
         "from alphago.cli import main\n"
         "sys.exit(main(sys.argv[1:]))"
     )
     (tmp_path / "openvino.py").write_text("from pathlib import Path\nPath.home()\n")
     command = [sys.executable, "-c", code, "selfplay", "7x7", "--games", "1", "--readouts", "2", "--records"]
     done = subprocess.run(
-        [*command, "--folder", str(tmp_path / "games")], cwd=ROOT, capture_output=True, text=True, timeout=600
+        [*command, "--folder", str(tmp_path / "games")], cwd=tmp_path, capture_output=True, text=True, timeout=600
     )
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
+    assert not (tmp_path / "~").exists()  # caches of a user without a home folder

@@ -100,7 +100,7 @@ def test_a_click_is_answered(cell: Callable[[GameEnv], Cell]) -> None:
     one.until(lambda: one.pieces() == 2)
     assert one.game.position.moves[0] == GoEnv(5).from_text("C3")
     assert one.game.position.to_play == 1
-    assert one.page.get_by_text("your network").count() == 1  # among the networks to choose from
+    assert one.page.locator('option[value="your network"]').count() == 1  # among the networks to choose from
 
 
 @pytest.mark.parametrize("env", [ConnectFourEnv(), TicTacToeEnv()], ids=["columns", "own game"])

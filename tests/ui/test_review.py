@@ -133,16 +133,14 @@ def test_the_ownership_for_katrain(tmp_path) -> None:
     assert analyses[-1]["root"]["winrate"] == (1 + review.game.position().result) / 2
 
 
-def test_passes_that_the_file_does_not_have() -> None:
+def test_turns_that_were_skipped() -> None:
     """Marks and variations stand at the right nodes where one colour moved twice."""
     game = parse_sgf("(;GM[1]SZ[5];B[aa];B[bb];W[cc])")
-    assert game.inserted == {1}
-    text = with_additions(b"(;GM[1]SZ[5];B[aa];B[bb];W[cc])", game, Additions({2: [12]}, {2: ("BM", "1")}, {"TB": [3]}))
-    assert text.replace(b"\n", b"") == b"(;GM[1]SZ[5];B[aa](;B[bb]BM[1];TB[da]W[cc])(;B[cc]))"
-    text = with_additions(
-        b"(;GM[1]SZ[5];B[aa];B[bb];W[cc])", game, Additions({}, {}, {}, {ply: {"X": [str(ply)]} for ply in range(5)})
-    )
-    assert text.replace(b"\n", b"") == b"(;GM[1]SZ[5]X[0];B[aa]X[1];B[bb]X[3];W[cc]X[4])"
+    assert game.movers[:2] == (1, 1)
+    text = with_additions(game, Additions({1: [12]}, {1: ("BM", "1")}, {"TB": [3]}))
+    assert text.replace(b"\n", b"") == b"(;CA[UTF-8]GM[1]SZ[5];B[aa](;B[bb]BM[1];TB[da]W[cc])(;B[cc]))"
+    text = with_additions(game, Additions(properties={ply: {"X": [str(ply)]} for ply in range(4)}))
+    assert text.replace(b"\n", b"") == b"(;CA[UTF-8]GM[1]SZ[5]X[0];B[aa]X[1];B[bb]X[2];W[cc]X[3])"
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,30 @@ def play(row, action):
 
 
 @kernel
+def give_turn(row, mover):
+    """Let `mover` (layout.BLACK or layout.WHITE) play next; passes so far no longer end the game.
+
+    If it is the other side's turn, this turn is skipped: that is no move, no ply and no pass, and ends a simple ko.
+    """
+    store(row, layout.PASSES, 0)
+    if load(row, layout.TO_PLAY) != mover:
+        store(row, layout.TO_PLAY, mover)
+        store_long(row, layout.BEFORE_LOW, -1)  # no board
+        store(row, layout.THIRD_LAST, load(row, layout.BEFORE_LAST))
+        store(row, layout.BEFORE_LAST, load(row, layout.LAST))
+        store(row, layout.LAST, layout.NO_ACTION)
+
+
+@kernel
+def play_step(row, step):
+    """Play an action; or for -1 - action, skip the turn of the side to move and play it for the other side."""
+    if step < 0:
+        give_turn(row, 3 - load(row, layout.TO_PLAY))
+        step = -1 - step
+    play(row, step)
+
+
+@kernel
 def board(row, out):
     """Write the stones, int8 [N * N]: 1 Black, -1 White, 0 empty."""
     for action in range(load(row, layout.SIZE) * load(row, layout.SIZE)):

@@ -1,12 +1,10 @@
 """Play recorded games, such as those in files, up to their first illegal move."""
 
 from alphago.env.kernels import go_row as layout
-from alphago.env.kernels.go import play
+from alphago.env.kernels.go import give_turn, play
 from alphago.env.kernels.go_legal import allowed, legal_bits
 from alphago.env.kernels.go_row import cell, is_over, is_vacated, point_of
-from alphago.system.kernels.jit import kernel, load, part, store
-
-INSERTED = -1  # a pass that was inserted because the line has two moves of one colour in a row
+from alphago.system.kernels.jit import kernel, load, part
 
 
 @part
@@ -35,18 +33,15 @@ def is_legal(row, action):
 
 
 @kernel
-def follow(row, colours, actions, out):
+def follow(row, colours, actions):
     """Play actions on the row until one is illegal; return how many were legal.
 
-    colours: int32 [n], 1 Black, -1 White.
+    colours: int32 [n], 1 Black, -1 White; where a colour plays twice in a row, the other's turn is skipped.
     actions: int32 [n], 0 .. N * N.
-    out: int32 [1 + 2 n], the number of plies, then the action of each ply, or INSERTED for a pass inserted between two
-        moves of one colour.
 
-    Passes after the end of the game count as legal, but make no ply.
+    Passes after the end of the game count as legal, but are not played.
     """
     size = load(row, layout.SIZE)
-    plies = 0
     followed = 0
     going = True
     while going and followed < actions.shape[0]:
@@ -55,16 +50,11 @@ def follow(row, colours, actions, out):
         if is_over(row):
             going = action == size * size
         else:
-            if load(row, layout.TO_PLAY) != colour and is_legal(row, size * size):
-                play(row, size * size)
-                plies += 1
-                store(out, plies, INSERTED)
-            going = load(row, layout.TO_PLAY) == colour and is_legal(row, action)
+            if load(row, layout.TO_PLAY) != colour:
+                give_turn(row, colour)
+            going = is_legal(row, action)
             if going:
                 play(row, action)
-                plies += 1
-                store(out, plies, action)
         if going:
             followed += 1
-    store(out, 0, plies)
     return followed

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from alphago.env.kernels import go_row as layout
-from alphago.env.kernels.go import play, position_hash
+from alphago.env.kernels.go import give_turn, play, play_step, position_hash
 from alphago.env.kernels.go_legal import legal_mask
 from alphago.env.kernels.go_row import copy, is_over
 from alphago.env.kernels.go_score import ownership, score
@@ -35,12 +35,21 @@ def play_batch(rows, slots, actions):
 
 @kernel
 def replay_batch(rows, roots, paths, lengths, targets):
-    """Copy each root and play the first `lengths[i]` actions of `paths[i]` on the copy."""
+    """Copy each root and play the first `lengths[i]` steps of `paths[i]` (see `play_step`) on the copy."""
     for i in range(roots.shape[0]):
         target = rows[targets[i]]
         copy(rows[roots[i]], target)
         for ply in range(lengths[i]):
-            play(target, wrap(int(paths[i, ply])))
+            play_step(target, wrap(int(paths[i, ply])))
+
+
+@kernel
+def give_turn_batch(rows, slots, movers):
+    """Let `movers` (int8 [n], +1 Black, -1 White) play next: where it is the other side's turn, skip it."""
+    for i in range(slots.shape[0]):
+        mover = layout.BLACK if movers[i] > 0 else layout.WHITE
+        if load(rows[slots[i]], layout.TO_PLAY) != mover:
+            give_turn(rows[slots[i]], mover)
 
 
 @kernel

@@ -10,6 +10,7 @@ from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_lines
+from alphago.env.kernels import go_row as layout
 from alphago.records.sgf import faults as kinds
 from alphago.records.sgf.faults import Fault
 from alphago.records.sgf.stretches import Stretch
@@ -18,9 +19,7 @@ from alphago.records.sgf.stretches import Stretch
 class Followed:
     """The legal plies of a stretch in one game, and the fault that ended them.
 
-    plies: the actions.  fault: None if all plays are legal.
-    inserted: the numbers of the plies that are passes, each inserted between two moves of one colour.
-    node_of: for each ply the number of its node; for an inserted pass, the number of the next play's node.
+    done: number of legal plays; passes after the end are legal, but no plies.  fault: None if all plays are legal.
     """
 
     def __init__(self, stretch: Stretch, env: GoEnv, number: int | None) -> None:
@@ -29,9 +28,6 @@ class Followed:
         number: number of the game in its file, for the fault.
         """
         self.stretch, self.env, self.number = stretch, env, number
-        self.plies: list[int] = []
-        self.inserted: set[int] = set()
-        self.node_of: list[int] = []
         self.fault: Fault | None = None
         self.done = 0  # plays of the stretch that are followed
         self.batch = env.new_batch(1)
@@ -47,24 +43,29 @@ class Followed:
         """Follow the plays that were appended to the stretch."""
         stretch, done = self.stretch, self.done
         colours, actions = (np.array(each[done:], np.int32) for each in (stretch.colours, stretch.actions))
-        out = np.zeros(1 + 2 * len(actions), np.int32)
-        count = go_lines.follow(self.batch.rows[0], colours, actions, out)
-        plies = out[1 : 1 + out[0]].tolist()
-        while plies and plies[-1] == go_lines.INSERTED:  # inserted before the illegal move
-            plies.pop()
-        at, plays = stretch.nodes[done] if count else 0, iter(stretch.nodes[done : done + count])
-        for action in plies:
-            if action == go_lines.INSERTED:
-                self.inserted.add(len(self.plies))
-                self.plies.append(self.env.pass_action)
-            else:
-                at = next(plays, at)
-                self.plies.append(action)
-            self.node_of.append(at)
+        count = go_lines.follow(self.batch.rows[0], colours, actions)
         self.done += count
         if count < len(actions):
             position = GoPosition(self.env, self.batch, {})
-            self.fault = replace(illegal(stretch, position, self.done, len(self.plies)), game=self.number)
+            self.fault = replace(illegal(stretch, position, self.done, len(self)), game=self.number)
+
+    def __len__(self) -> int:
+        return int(self.batch.rows[0, layout.PLY])
+
+    @property
+    def plies(self) -> tuple[int, ...]:
+        """The actions of the plies."""
+        return tuple(self.stretch.actions[: len(self)])
+
+    @property
+    def movers(self) -> tuple[int, ...]:
+        """Who played each ply, +1 Black, -1 White."""
+        return tuple(self.stretch.colours[: len(self)])
+
+    @property
+    def node_of(self) -> list[int]:
+        """The number of each ply's node."""
+        return self.stretch.nodes[: len(self)]
 
     def board(self) -> np.ndarray:
         """Return the board after the last ply, int8 [N * N]."""
@@ -92,7 +93,7 @@ class PlayedStretch:
         self.relax()
 
     def __len__(self) -> int:
-        return len(self.followed.plies)
+        return len(self.followed)
 
     def follow(self, level: int) -> Followed:
         return Followed(self.stretch, self.games[level](len(self.stretch.actions)), self.number)
@@ -114,7 +115,7 @@ class PlayedStretch:
         if fault is not None and fault.kind in (kinds.REPETITION, kinds.SUICIDE):
             for level in range(self.level + 1, len(self.games)):
                 other = self.follow(level)
-                if len(other.plies) > len(self):
+                if len(other) > len(self):
                     self.followed, self.level = other, level
 
 

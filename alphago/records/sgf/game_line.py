@@ -83,11 +83,10 @@ class LineReader:
         setup = self.setup(board_of(size, Rules()), best.stretch)
         if setup is None:
             return self.empty(size)
-        positions = [{} if ply in followed.inserted else self.line[node] for ply, node in enumerate(followed.node_of)]
-        notes = read_notes([self.line[0], *positions])
+        notes = read_notes([self.line[0], *(self.line[node] for node in followed.node_of)])
         return SgfGame(
             size,
-            tuple(followed.plies),
+            followed.plies,
             komi,
             setup,
             result=self.text("RE"),
@@ -96,7 +95,8 @@ class LineReader:
             handicap=handicap,
             comment=without_generated(self.text("C")),
             comments=self.comments(followed),
-            inserted=frozenset(followed.inserted),
+            movers=followed.movers,
+            places=tuple(followed.node_of),
             faults=tuple(self.faults),
             assumed=assumed,
             ranks=(self.rank("B"), self.rank("W")),
@@ -250,11 +250,6 @@ class LineReader:
         found = {}
         for ply, node in enumerate(followed.node_of):
             values = self.line[node].get("C")
-            if (
-                values
-                and node
-                and ply not in followed.inserted
-                and (text := without_generated(plain_text(values[0]).strip()))
-            ):
+            if values and node and (text := without_generated(plain_text(values[0]).strip())):
                 found[ply] = text
         return found

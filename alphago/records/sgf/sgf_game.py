@@ -1,28 +1,40 @@
 """A game of Go as an SGF file holds it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from alphago.env.board import check_player
 from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import Rules, read_rules, rules_name
-from alphago.records.record import GameRecord, RecordBuilder
+from alphago.records.record import GameRecord, RecordBuilder, steps_of
 from alphago.records.sgf.faults import Fault
+from alphago.records.sgf.grammar import SgfTree
 from alphago.records.sgf.notes import MoveNote
 from alphago.records.sgf.result_texts import margin_of, outcome_of
 from alphago.system.validation import shown
+
+
+class SgfOrigin(NamedTuple):
+    """The text of a game.  line: for each move, the number of its node in the tree.  game: what was read."""
+
+    tree: SgfTree
+    line: tuple[int, ...]
+    game: "SgfGame"
 
 
 @dataclass(frozen=True)
 class SgfGame:
     """One game of Go: its moves, and the properties of its root node.
 
-    moves: actions, board_size^2 for a pass; the colours alternate.
+    moves: actions, board_size^2 for a pass.
+    movers: who played them, +1 Black, -1 White; () for colours that alternate.  Where one colour plays twice in a row,
+        the other's turn is skipped, which is no move.
     komi: None if the file names no komi.
     setup: stones and the first player, as in `GoEnv.position` and `GameRecord.setup` (`black`, `white`, `to_play`);
         handicap stones are among them.
@@ -31,13 +43,14 @@ class SgfGame:
     rules: as in the file; `alphago.env.go_rules.NAMED` lists the names that are understood.
     handicap: the number of handicap stones that the file names; 0 if it names none.
     comment: the comment on the game. comments: the comments on moves, by ply.
-    inserted: plies of inserted passes: a pass is inserted where the file has two moves of one colour in a row.
     faults: what is wrong with the file; `moves` end before the first fault.
     assumed: the rules that make all moves legal, if the file names none and `GoEnv`'s default forbids some; else None.
     ranks: ranks of Black and White, as in the file; `read_rank` converts them to numbers.
     date, event: as in the file.
     notes: search results for the position before each ply, by ply.
     source: the file's name.
+    places: for each move, the number of its node in the line of nodes that was read; () for a new game.
+    origin: the nodes that it was read from, so that what is not changed is written as it was; None for a new game.
     """
 
     board_size: int
@@ -50,7 +63,7 @@ class SgfGame:
     handicap: int = 0
     comment: str = ""
     comments: Mapping[int, str] = field(default_factory=dict)
-    inserted: frozenset[int] = frozenset()
+    movers: tuple[int, ...] = ()
     faults: tuple[Fault, ...] = field(default=(), compare=False)
     assumed: Rules | None = None
     ranks: tuple[str, str] = ("", "")
@@ -58,6 +71,18 @@ class SgfGame:
     event: str = ""
     notes: Mapping[int, MoveNote] = field(default_factory=dict)
     source: str = field(default="", compare=False)
+    places: tuple[int, ...] = field(default=(), compare=False, repr=False)
+    origin: "SgfOrigin | None" = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.movers:
+            colours = (self.first, -self.first) * len(self.moves)
+            object.__setattr__(self, "movers", colours[: len(self.moves)])
+
+    @property
+    def first(self) -> int:
+        """The side to move in the beginning: +1 Black, -1 White."""
+        return check_player(self.setup.get("to_play", 1))
 
     @classmethod
     def from_record(cls, record: GameRecord, env: GameEnv, *, values: bool = False, **rest: object) -> "SgfGame":
@@ -72,7 +97,9 @@ class SgfGame:
         komi = {"komi": setup.pop("komi")} if "komi" in setup else {}
         result = "0" if record.outcome == 0 else record.result_string
         moves = tuple(record.moves.tolist())
-        return cls.in_game(env, moves, **{"setup": setup, "result": result, **komi, **rest})
+        return cls.in_game(
+            env, moves, **{"movers": tuple(record.movers.tolist()), "setup": setup, "result": result, **komi, **rest}
+        )
 
     @classmethod
     def in_game(cls, env: GameEnv, moves: tuple[int, ...], **rest: Any) -> "SgfGame":
@@ -111,10 +138,31 @@ class SgfGame:
         """Return the position before move `ply` (None: after the last one), in the game `env` (None: `self.env()`)."""
         env = env or self.env()
         position = env.position(**self.setup, komi=None if self.komi == env.komi else self.komi)
-        return position.after(self.moves[:ply])
+        position = position.after(self.moves[:ply], self.movers[:ply])
+        return position if ply is None or ply >= len(self.moves) else position.give_turn(self.movers[ply])
+
+    def shared(self, other: "SgfGame") -> int:
+        """Return how many first moves two games have in common."""
+        turns = zip(self.movers, self.moves, other.movers, other.moves, strict=False)
+        least = min(len(self.moves), len(other.moves))
+        return next((ply for ply, (a, b, c, d) in enumerate(turns) if (a, b) != (c, d)), least)
+
+    def with_moves(self, other: "SgfGame", **rest: Any) -> "SgfGame":
+        """Return this game with the moves of another one, and with the comments and notes of the moves in common.
+
+        rest: further fields.
+        """
+        known = self.shared(other)
+        comments = {ply: text for ply, text in self.comments.items() if ply < known}
+        notes = {ply: note for ply, note in self.notes.items() if ply <= known}
+        return replace(self, moves=other.moves, movers=other.movers, comments=comments, notes=notes, **rest)
+
+    def steps(self) -> np.ndarray:
+        """Return the moves as `GameBatch.replay` takes them, see `steps_of`."""
+        return steps_of(np.array(self.moves, np.int32), np.array(self.movers, np.int8), self.first)
 
     def to_record(self, env: GoEnv | None = None) -> GameRecord:
-        """Return a record to train on: one-hot policies for the moves played, values 0, weight 0 for inserted passes.
+        """Return a record to train on: one-hot policies for the moves played, values 0.
 
         Raises ValueError if the result is unknown.
         """
@@ -122,11 +170,12 @@ class SgfGame:
             raise ValueError(f"result must name the winner or a draw, got {shown(self.result)}")
         position = self.position(env, 0)
         builder = RecordBuilder(dict(position.setup), env=position.env)
-        for ply, action in enumerate(self.moves):
+        for mover, action in zip(self.movers, self.moves, strict=True):
+            position = position.give_turn(mover)
             policy = np.zeros(position.env.action_space, np.float32)
             policy[action] = 1
             legal = int(position.legal_mask.sum())
-            builder.add(action, policy, 0.0, legal, position.to_play, 0.0 if ply in self.inserted else 1.0)
+            builder.add(action, policy, 0.0, legal, mover)
             position = position.play(action)
         score = self.outcome if self.margin is None else self.margin
         return builder.finish(self.outcome, score, self.margin is None, position.env.action_space)

@@ -55,11 +55,11 @@ def usual_board(size: int, rules: Rules, cap: int) -> GoEnv:
 
 
 def board_of(size: int, rules: Rules, plays: int = 0) -> GoEnv:
-    """Return a game with these rules whose ply limit allows `plays` plays, even with a pass inserted before each.
+    """Return a game with these rules whose ply limit allows `plays` plays.
 
     Few limits are in use, so that each game is made once: the usual one, powers of two, and the largest that there is.
     """
     cap = USUAL_LENGTH
-    while cap < 2 * plays + 2:
+    while cap < plays + 1:
         cap = 1 << cap.bit_length()  # the next power of two
     return usual_board(size, rules, min(cap, ENDLESS - 1))

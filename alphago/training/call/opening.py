@@ -2,7 +2,7 @@
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import asdict, replace
 from functools import partial
@@ -78,6 +78,7 @@ class SelfPlayKind(TrainingKind[RunSettings, SelfPlayRun]):
 
     source, learner: create each stage's source of games, and the learner.
     judges: judges in addition to the plan's.
+    usual: returns settings that apply to a new run where its call gives none, by keyword.
     """
 
     def __init__(
@@ -85,13 +86,15 @@ class SelfPlayKind(TrainingKind[RunSettings, SelfPlayRun]):
         source: MakeSource = SelfPlay,
         learner: MakeLearner = Learner,
         judges: Sequence[JudgeSettings[SelfPlayRun]] = (),
+        usual: Callable[[], Mapping[str, Any]] = dict,
     ) -> None:
         self.source = source
         self.learner = learner
         self.judges = judges
+        self.usual = usual
 
     def new_plan(self, call: TrainCall) -> Plan[RunSettings]:
-        return self.judged(new_run(call))
+        return self.judged(new_run(replace(call, settings={**self.usual(), **call.settings})))
 
     def resumed_plan(self, call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan[RunSettings]:
         return self.judged(old_run(call, config, folder))

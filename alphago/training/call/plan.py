@@ -16,6 +16,7 @@ from alphago.arena.players import resolve_player
 from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.mcts.evaluator import as_network
+from alphago.nn.growing import grown
 from alphago.nn.inference.hardware import find_device
 from alphago.nn.net import NeuralNet, build_net
 from alphago.system.settings_tree import SettingsTree
@@ -85,12 +86,6 @@ class TrainCall:
             device == "auto",
         )
 
-    def __post_init__(self) -> None:
-        if self.model is not None and self.sizes:
-            raise ValueError(
-                f"tower_height and channels must be left out where a model is given, got {dict(self.sizes)!r}"
-            )
-
     def merge(self, recipe: Recipe | None, before: RunSettings | None = None) -> RunSettings:
         """Return the settings of a recipe, changed by the call's; what neither sets is as in `before`, or the default.
 
@@ -154,9 +149,11 @@ def new_network(call: TrainCall, usual: Mapping[str, Any], seed: int) -> tuple[N
     usual: keywords of NeuralNet that apply where the call gives none.
     """
     env, model = call.env, call.model
-    if model is None:
-        with seeded(seed):
+    with seeded(seed):
+        if model is None:
             model = NeuralNet(env, **{**usual, **call.sizes})
+        elif call.sizes:
+            model = grown(model, **call.sizes)
     if model.env == env:
         return model, []
     note = f"the model is for {model.env}: its weights learn {env}, for which a network is returned"
@@ -253,6 +250,8 @@ def resumed_network(
                     f"the run in {folder} has a network with custom modules ({slots}): pass one like it as model=…"
                 )
             model = build_net(network, env)
+    elif call.sizes:
+        model = grown(model, **call.sizes)
     model = fitted(model, env)
     compare(network, model.config, refuse)
     model.taught_by = config.get("taught_by", model.taught_by)

@@ -29,6 +29,7 @@ from alphago.training.selfplay import SelfPlay
 from alphago.training.source import MakeSource
 from alphago.training.watch.report import Report
 from alphago.training.watch.run_clock import stopped_at, stopped_by_interrupt
+from alphago.training.workers.crew import crew_of
 
 
 @checks_keywords(RUN.keywords)
@@ -48,6 +49,8 @@ def train(
     device: str = "auto",
     source: MakeSource = SelfPlay,
     learner: MakeLearner = Learner,
+    workers: str | int | None = None,
+    max_lag: int | None = None,
     **settings: Any,
 ) -> NeuralNet:
     """Train a network on games against itself and return it.
@@ -69,7 +72,8 @@ def train(
             gives none.  None: runs limited by time use the recipe of the board or of the next larger board, and runs
             limited by `num_games` use no recipe.
         model: a network to continue with, trained in place, or its name or path as for `load_model`; None for a new
-            network of `tower_height` residual blocks and `channels` channels (see NeuralNet).  If the network is for
+            network of `tower_height` residual blocks and `channels` channels (see NeuralNet).  With larger sizes than
+            the network's, a new network that computes the same goes on (`alphago.nn.growing`).  If the network is for
             another board or komi, the result is a network for `env` that shares its weights.
         folder: the run's folder (see RunFolder); None for a new folder under runs/.  If the folder holds a run, this
             call resumes the run with its own settings.  All settings may change except the game, the network, and what
@@ -94,6 +98,13 @@ def train(
             games; another class may play them on other machines.
         learner: creates the learner (see `alphago.training.learner`).  By default this process takes the gradient
             steps; another class may share them with other processes.
+        workers: who plays the games, instead of `source`: a number of processes on this machine; "auto" for the Ray
+            cluster that runs on this machine, if one does; a cluster's address, as "10.0.0.1:6379"; or "folder:PATH"
+            for the workers of `alphago worker --folder PATH`.  The games are those of one process with as many
+            `groups`, bit for bit, and a run may be resumed with other workers or none.  All but a folder needs the
+            extra `ray`.
+        max_lag: with workers, lets them play on while the network learns, with one that is at most so many versions
+            old; the run is then not bit-identical to another one.  None: they wait for each new network.
         settings: settings of the run, by name: those of RunSettings, of its groups SelfPlaySettings and
             LearningSettings, and of its parts (see `alphago.training.run_parts`).  With a `gate`, the run saves and
             returns the best network instead of the latest.
@@ -111,7 +122,9 @@ def train(
     call = TrainCall.of(
         env, num_games, settings=settings, preset=preset, model=model, sizes=sizes, until=until, device=device
     )
-    return train_run(call, Slice(folder, reports, stop_after, compact), SelfPlayKind(source, learner))
+    crew = crew_of(workers, max_lag)
+    kind = SelfPlayKind(source, learner) if crew is None else SelfPlayKind(crew, learner, usual=crew.usual)
+    return train_run(call, Slice(folder, reports, stop_after, compact), kind)
 
 
 class Slice(NamedTuple):

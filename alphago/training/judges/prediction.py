@@ -152,6 +152,7 @@ def predict(evaluator: Evaluator, env: GameEnv, records: list[GameRecord]) -> Co
         moves = np.array([records[slot].moves[ply] for slot in slots], np.int32)
         weights = np.array([records[slot].weights[ply] > 0 for slot in slots])
         results = np.array([records[slot].outcome * records[slot].movers[ply] for slot in slots])
+        batch.give_turn(slots, np.array([records[slot].movers[ply] for slot in slots], np.int8))
         priors, values = np.empty((len(slots), env.action_space), np.float32), np.empty(len(slots), np.float32)
         evaluator.evaluate(batch, slots, priors, values)
         add_to(counts, priors[weights], values[weights], moves[weights], results[weights])

@@ -56,6 +56,12 @@ class LearningSettings:
         default=5.0,
         positive=True,
     )
+    learner_threads: int | None = setting(
+        "threads of a gradient step on a CPU, at most one for each group of self-play; None for as many",
+        default=None,
+        least=1,
+        structural=True,
+    )
     bfloat16: bool | Literal["measured"] | None = setting(
         "whether gradient steps use torch's autocast to bfloat16; None for what is faster on this kind of processor "
         'with a network of this size; "measured" for what a stopwatch finds faster when a run on a CPU begins, so that '

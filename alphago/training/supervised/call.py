@@ -79,7 +79,8 @@ def train_supervised(
             report says how many games are left out, and why.
         net: a network to continue with, which is trained in place, or its name or path; None for a new one.
         epochs: how often each game is trained on, on average; at least 0.001.  It stands for `num_games`.
-        tower_height, channels: sizes of a new network; None for the sizes of the board's recipe.
+        tower_height, channels: sizes of a new network; None for the sizes of the board's recipe.  With `net`, sizes to
+            which it grows: a new network, which computes the same at first.
         folder: the run's folder; None for a new folder under runs/.  If it holds a run, the run is resumed, and
             settings that the call leaves out keep their values.
         reports: as in `train`.

@@ -71,8 +71,7 @@ class DatasetGames:
             actions = game.moves[: self.env.max_moves]
             colours = game.movers[: len(actions)].astype(np.int32)
             batch.copy(_FIRST, _FIRST, of=self._start(game))
-            out = np.zeros(1 + 2 * len(actions), np.int32)
-            legal[place] = go_lines.follow(batch.rows[0], colours, actions, out) == len(actions)
+            legal[place] = go_lines.follow(batch.rows[0], colours, actions) == len(actions)
         return legal
 
     def prepare(self, masked: bool, search_share: float) -> None:
@@ -102,12 +101,17 @@ class DatasetGames:
         return self.rebuild(games, plies, symmetries)
 
     def rebuild(self, games: Sequence[StoredGame], plies: np.ndarray, symmetries: np.ndarray) -> Sample:
-        """Return the position before ply `plies[i]` of game i, with symmetry `symmetries[i]` applied, for each i.
+        """Return the position before the stored ply `plies[i]` of game i, with symmetry `symmetries[i]`, for each i.
 
+        A ply that stands for a skipped turn is no move: it gives the position of the next move, with weight 0.
         Planes and targets are in the view of the player about to move.
         """
+        pairs = list(zip(games, plies, strict=True))
+        weights = np.array([not game.skipped[ply] for game, ply in pairs], np.float32)
+        plies = np.array([int((~game.skipped[:ply]).sum()) for game, ply in pairs])
         movers = np.array([game.movers[ply] for game, ply in zip(games, plies, strict=True)], np.int8)
         sample = self.targets(games, plies, movers)
+        sample = sample._replace(weight=sample.weight * weights)
         self._fill_planes(games, plies, sample)
         turn(self.env, sample, symmetries)
         return sample
@@ -126,7 +130,7 @@ class DatasetGames:
             planes=np.empty((count, self.env.planes, *self.env.plane_shape), np.float32),
             policy=policy,
             value=(rows["outcome"] * movers).astype(np.float32),
-            weight=np.array([not game.inserted[ply] for game, ply in zip(games, plies, strict=True)], np.float32),
+            weight=np.ones(count, np.float32),
             score=np.where(ended, rows["score2"] / 2, rows["outcome"]).astype(np.float32) * movers,
             ownership=np.zeros((count, self.env.N**2), np.int8),
             ended=ended.astype(np.float32),
@@ -140,6 +144,10 @@ class DatasetGames:
         for begin in range(0, len(games), REBUILT_AT_ONCE):
             part = range(begin, min(begin + REBUILT_AT_ONCE, len(games)))
             self._replay(batch, [games[i] for i in part], plies[part.start : part.stop])
+            movers = [
+                game.movers[ply] for game, ply in zip(games[part.start : part.stop], plies[part.start :], strict=False)
+            ]
+            batch.give_turn(np.arange(len(part)), np.array(movers, np.int8))
             batch.planes(np.arange(len(part)), sample.planes[part.start : part.stop])
             if self.masked:
                 mark_illegal(batch, np.arange(len(part)), sample.policy[part.start : part.stop])
@@ -161,7 +169,7 @@ class DatasetGames:
         paths = np.zeros((len(games), int(lengths.max()) + 1), np.int32)
         slots = np.arange(len(games))
         for slot, (game, length) in enumerate(zip(games, lengths, strict=True)):
-            paths[slot, :length] = game.moves[:length]
+            paths[slot, :length] = game.steps[:length]
             batch.copy(_FIRST, slots[slot : slot + 1], of=self._start(game))
         batch.replay(slots, paths, lengths, slots)
 
@@ -188,7 +196,7 @@ class LabelledGames(DatasetGames):
         self.lengths = np.ones_like(self.ends["train"])
 
     def rebuild(self, games: Sequence[StoredGame], plies: np.ndarray, symmetries: np.ndarray) -> Sample:
-        return super().rebuild(games, np.array([len(game.moves) - 1 for game in games]), symmetries)
+        return super().rebuild(games, np.array([len(game.skipped) - 1 for game in games]), symmetries)
 
     def targets(self, games: Sequence[StoredGame], plies: np.ndarray, movers: np.ndarray) -> Sample:
         labels = np.array([game.label for game in games])

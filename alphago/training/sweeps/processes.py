@@ -27,11 +27,15 @@ class Working(NamedTuple):
 def run_all(call: Callable[..., Any], runs: Sequence[SweepRun], processes: int, ended: Ended) -> None:
     """Make the calls of `runs`, `processes` of them at a time; `ended` is called after each.
 
-    On Ctrl-C and any other exception the processes are asked to stop, and waited for.
+    On Ctrl-C and any other exception the processes are asked to stop, and waited for.  With one process, which is this
+    one, a run that stops before its end, as on Ctrl-C, is the last.
     """
     if processes == 1:
         for run in runs:
-            ended(run, fault_of(call, run))
+            fault = fault_of(call, run)
+            ended(run, fault)
+            if not fault and run.numbers() is None:
+                break
         return
     cores = cores_of_this_process()
     spawn = multiprocessing.get_context("spawn")

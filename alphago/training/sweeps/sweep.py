@@ -41,7 +41,7 @@ def sweep(
         tell: called with the results so far after each call.
 
     Returns a SweepResult: its text is a table of the means over seeds with 95 % intervals, and `plot` draws curves.
-    A call that fails is told in its `faults`, and the others go on.
+    A call that fails is told in its `faults`, and the others go on.  On Ctrl-C all runs are saved.
 
     Raises:
         TypeError: if other processes cannot import `call` or a setting.

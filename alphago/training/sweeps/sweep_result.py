@@ -55,7 +55,7 @@ class SweepResult:
         return mean_of_few(np.array([one[seed][measure] - other[seed][measure] for seed in both]))
 
     def plot(self, out: str | Path | None = None, x: str = "minutes") -> Svg:
-        """Draw the curves of the runs of `train`, a mean over seeds with its 95 % band for each variant; as `plot`.
+        """Draw the curves of the runs of `train`, for each variant the mean in the band of its seeds; as `plot`.
 
         Raises ValueError if no run has metrics yet.
         """

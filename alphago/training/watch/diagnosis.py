@@ -21,6 +21,7 @@ DEAD_ENTROPY = 0.3
 EARLY = 0.5  # share of the run; later a low entropy may mean that a small board is solved
 # The over-fitted value network of Silver et al. 2016 had twice the error on unseen games (0.37 and 0.19).
 OVERFIT_RATIO = 1.5
+OVERFIT_GAMES = 500  # with fewer games results are learned by heart, and only more games help
 OVERFIT_GAP = 0.05  # a smaller difference of the errors is ignored, whatever their ratio
 # Means over 20 iterations.  Sound runs have 0.3 after 500 steps of self-play, 0.1 after 800 on human games of 19x19.
 DEAD_CORRELATION = 0.02
@@ -95,6 +96,8 @@ def entropy_death(recent: Recent) -> Finding | None:
 def value_overfit(recent: Recent) -> Finding | None:
     """Report that the value's error is much larger on new games than on training samples."""
     trained, fresh = recent.mean("value_loss"), recent.mean("fresh_value_loss")
+    if (recent.latest("games") or 0) < OVERFIT_GAMES:
+        return None
     if trained is None or fresh is None or fresh < max(OVERFIT_RATIO * trained, trained + OVERFIT_GAP):
         return None
     if recent.settings.get("memory", {}).get("kind", "window") != "window":

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 
 from alphago.drawing.axes import SHARE
 from alphago.drawing.curves import WIDE, Curve, CurvePanel, curves_picture
-from alphago.drawing.shapes import WHITE, Drawing, Rect, Style, flat, move
+from alphago.drawing.shapes import SERIES, WHITE, Drawing, Rect, Style, flat, move
 from alphago.drawing.svg import to_svg
 from alphago.env.game import GameEnv
 from alphago.env.pictured import Look
@@ -15,7 +15,7 @@ from alphago.records.game_pictures import end_text
 from alphago.records.record import GameRecord
 from alphago.system.notebook import notebook_shell
 from alphago.training.history import METRICS, Row, number, opponent_name, read_rows
-from alphago.training.watch.panels import COLOURS, points
+from alphago.training.watch.panels import points
 from alphago.training.watch.report import ConsoleReport, Progress, Report
 
 EVERY = 0.5  # smallest number of seconds between two updates of the picture
@@ -160,7 +160,7 @@ def named_curves(sources: Iterable[tuple[str, Sequence[Row], str]]) -> Iterator[
     for i, (name, rows, key) in enumerate(sources):
         at, values, _ = points(rows, key, "games")
         if at:
-            yield Curve(at, values, COLOURS[i % len(COLOURS)], name=name)
+            yield Curve(at, values, SERIES[i % len(SERIES)], name=name)
 
 
 def beside(left: Drawing, right: Drawing) -> Drawing:

@@ -1,4 +1,4 @@
-"""Histories of runs that differ in their seeds as one history: means and 95 % bands."""
+"""Histories of runs that differ in their seeds as one history: means, and bands from the least to the greatest."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from alphago.drawing.curves import Curve
-from alphago.exams.statistics import mean_of_few
 from alphago.training.history import History, Row, number, opponent_name
 from alphago.training.watch.panels import AXES
 
@@ -16,7 +15,7 @@ LOW, HIGH = ":low", ":high"  # after a metric's name: the ends of its band
 
 
 def mean_history(name: str, histories: Sequence[History], x: str) -> History:
-    """Return the means of several runs' rows as the rows of one run, with the ends of Student's 95 % intervals.
+    """Return the means of several runs' rows as the rows of one run, with the least and the greatest of them.
 
     name: of the runs together.  x: the axis along which rows are averaged, a name in AXES.
     The rows reach as far as every run has come.  A single run stays as it is.
@@ -54,8 +53,8 @@ def mean_rows(runs: Sequence[Sequence[Row]], x: str) -> Iterator[dict[str, Any]]
     for i, at in enumerate(grid):
         row: dict[str, Any] = {}
         for key, values in columns.items():
-            mean = mean_of_few(np.array([one[i] for one in values]))
-            row |= {key: mean.value, key + LOW: mean.low, key + HIGH: mean.high}
+            own = [float(one[i]) for one in values]
+            row |= {key: sum(own) / len(own), key + LOW: min(own), key + HIGH: max(own)}
         yield row | {source: float(at)}
 
 

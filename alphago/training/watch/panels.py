@@ -4,6 +4,7 @@ import colorsys
 from collections.abc import Iterable
 
 from alphago.drawing.curves import Dash
+from alphago.drawing.shapes import SERIES
 from alphago.training.history import Row, number
 
 # For each x axis: the key in rows of the logs, a divisor, and the axis' label.
@@ -14,14 +15,12 @@ AXES = {
     "positions": ("positions", 1.0, "positions of self-play"),
 }
 STYLES: tuple[Dash, ...] = ("-", "--", ":", "-.")  # of the kinds of curves in a panel
-# Okabe and Ito's colours, which the colour-blind tell apart.
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#666666", "#000000")
 
 
 def run_colours(count: int) -> list[str]:
-    """Return a colour for each of `count` runs; more runs than COLOURS get a rainbow."""
-    if count <= len(COLOURS):
-        return list(COLOURS[:count])
+    """Return a colour for each of `count` runs; more runs than SERIES get a rainbow."""
+    if count <= len(SERIES):
+        return list(SERIES[:count])
     rainbow = [colorsys.hls_to_rgb(i / count, 0.42, 0.85) for i in range(count)]
     return ["#" + "".join(f"{round(255 * part):02x}" for part in colour) for colour in rainbow]
 

@@ -51,6 +51,8 @@ TRAINING = (
     Metrics("What takes the time", (("net_share", "inference"), ("optimizer_share", "gradient steps"),
                                  ("tree_share", "tree"), ("boards_share", "boards")), SHARE),
     Metrics("Time on the processor", (("processor_share", ""),), f"{SHARE} of its threads' time"),
+    Metrics("Workers", (("workers_cores", "tasks at a time"), ("workers", "workers"))),
+    Metrics("Age of the network in workers' games", (("lag", ""),), "versions"),
     Metrics("GPU busy", (("gpu_busy", ""),), f"{SHARE} of the time"),
     Metrics("Learning rate", (("learning_rate", ""),)),
 )  # fmt: skip
@@ -71,7 +73,7 @@ def plot(runs: Runs, out: str | Path | None = None, x: str = "minutes") -> Svg:
     - for a single run: final boards of its newest matches.
 
     runs: folders of runs, finished or in progress; or by name the folders of runs that differ in their seeds, of which
-        the mean and its 95 % band are drawn as far as all of them have come.
+        the mean is drawn, in a band from the least to the greatest, as far as all of them have come.
     out: a file ending in .svg, .png or .pdf; the last two need Pillow.
     x: the x axis: "minutes" of training, minutes of the "processor" (all cores together), "games" or "positions" of
         self-play or, in supervised runs, of the given games.

@@ -243,6 +243,8 @@ class ConsoleReport(Report):
             shown |= {"policy": f"{metrics['policy_loss']:.2f}", "value": f"{metrics['value_loss']:.2f}"}
         if slowest := bottleneck(metrics):
             shown["bound"] = f"{slowest[0]} {slowest[1]:.0%}"
+        if (workers := number(metrics, "workers")) is not None:
+            shown["workers"] = f"{workers:.0f}"
         if (busy := number(metrics, "gpu_busy")) is not None:
             shown["gpu"] = f"{busy:.0%}"
         self.rates = ", ".join(f"{name}={value}" for name, value in shown.items())

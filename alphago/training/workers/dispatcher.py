@@ -153,8 +153,8 @@ class Dispatcher:
                 self.empty_since = now
             elif now - self.empty_since >= SILENCE and now - self.told_at >= 6 * SILENCE:
                 self.told_at = now
-                waiting = f"{len(self.jobs)} tasks wait for a worker: none for {now - self.empty_since:.0f} s"
-                self.sentences.append(f"{waiting}; {self.transport.how_to_join()}")
+                waiting = f"the run waits for a worker, there is none since {now - self.empty_since:.0f} s"
+                self.sentences.append(f"{waiting}: {self.transport.how_to_join()}")
 
     def _take(self, answer: Answer) -> None:
         job = self.jobs.get(answer.key)

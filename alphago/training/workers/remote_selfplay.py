@@ -93,11 +93,12 @@ class RemoteSelfPlay(SelfPlay):
     Synchronous: each iteration gives every group one task.  Games are bit for bit those of SelfPlay with as many
     groups, whatever workers join, leave or die.
 
-    Asynchronous: a group whose task is done gets the next one at once, with the newest network; an iteration ends after
-    as many tasks as there are groups, whichever they are.  Answers of a network that is more than `max_lag` versions
-    old are dropped, and their moves played again.
+    Asynchronous: a group whose task is done gets the next one at once, with the newest network, unless the learner has
+    fallen behind; an iteration ends after as many tasks as there are groups, whichever they are.  Answers of a network
+    that is more than `max_lag` versions old are dropped, and their moves played again.
 
-    connect: makes what carries the tasks.  max_lag: None for synchronous.  audits: share of the tasks that are done twice.
+    connect: makes what carries the tasks.  max_lag: None for synchronous.
+    audits: share of the tasks that are done twice.
     The others: as in SelfPlay.
     """
 
@@ -199,7 +200,7 @@ class RemoteSelfPlay(SelfPlay):
             ahead.finished.clear()
             ahead.follow(self.groups[number])
             ahead.left = ahead.left or (0 if ahead.is_over else self.plies)
-            if ahead.left:
+            if ahead.left and self.arrived.qsize() < max(1, self.max_lag) * len(self.groups):
                 self._submit(number, ahead)
                 return self.arrived.put((number, played, True))
         return self.arrived.put((number, played, False))
@@ -238,7 +239,7 @@ class RemoteSelfPlay(SelfPlay):
     def metrics(self) -> dict[str, Any]:
         lags, self.lags = self.lags, []
         lag = {} if self.max_lag is None else {"lag": mean(lags) if lags else None, "too_old": self.dropped}
-        return {**self.dispatcher.metrics(), **lag}
+        return {**self.dispatcher.metrics(), **lag, "processor_share": None}  # of this process, it means little
 
     def news(self) -> list[str]:
         return self.dispatcher.news()

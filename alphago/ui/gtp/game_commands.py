@@ -2,7 +2,7 @@
 
 import contextlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, TextIO
 
 from alphago import __version__
@@ -49,6 +49,7 @@ def serve(
     komi: float | None = None,
     device: str = "auto",
     ponder: bool = False,
+    networks: Callable[[int], tuple[GoEnv, Any]] | None = None,
     level: Level | None = None,
     name: str = NAME,
     version: str = __version__,
@@ -63,13 +64,14 @@ def serve(
     readouts: simulations for each move, fewer if time is short; 0 plays the network's most probable action without
         search.
     resign_threshold: `genmove` resigns when the mover's value is below it; -1 for never.  None for the value that the
-        network's run has measured (`NeuralNet.resign_threshold`), which applies only to games that begin on the empty
-        board, so not to handicap games.
+        network's run has measured (`NeuralNet.resign_threshold`), which applies only to games such as it was
+        measured in: the same board and rules, a komi near by, no handicap.
     seed: random seed of the choice among equally good moves.
     komi: used on every board until the controller sets another; None for `env`'s komi on boards of its size, and the
         default komi on other sizes.
     device: for the network and the boards of its searches, as in `MCTSPlayer`.
     ponder: whether to search during the opponent's turn.
+    networks: returns the game and the network for a board size, used instead of `env` and `network`; None for those.
     level: the strength of its moves, from 1 (a beginner) to 10, or "even" to follow the opponent's (see
         `alphago.mcts.levels`), instead of `readouts`; None for full strength.
     name, version: the replies to the commands `name` and `version`.
@@ -88,6 +90,7 @@ def serve(
             komi=komi,
             device=device,
             ponder=ponder,
+            networks=networks,
             level=level,
             name=name,
             version=version,

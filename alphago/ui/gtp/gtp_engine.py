@@ -58,6 +58,7 @@ class GtpEngine:
         komi: float | None = None,
         device: str = "auto",
         ponder: bool = False,
+        networks: Callable[[int], tuple[GoEnv, Any]] | None = None,
         level: Level | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -67,7 +68,9 @@ class GtpEngine:
         self.env = env
         self.at_random = isinstance(network, str) and network == "random"
         self.network = UniformEvaluator() if network is None or self.at_random else network
-        self.any_size = network is None or self.at_random or getattr(network, "size_free", False)
+        self.networks = networks
+        self.any_size = networks is not None or network is None or self.at_random
+        self.any_size = self.any_size or getattr(network, "size_free", False)
         if resign_threshold is None:
             getattr(self.network, "resign_threshold", None)  # an invalid one raises here rather than during a game
         else:
@@ -91,9 +94,15 @@ class GtpEngine:
 
         Its `turns` is None, its `first_pass` 0, and its `max_moves` at least 3 size².
         """
-        given = self.env if size == self.env.N else self.env.resized(size)
+        given = self.given_on(size)[0]
         limit = max(given.max_moves, 3 * size * size)
         return given.replace(max_moves=limit, turns=None, first_pass=0, **rules._asdict())
+
+    def given_on(self, size: int) -> tuple[GoEnv, Any]:
+        """Return the game and the network for a board."""
+        if self.networks is not None:
+            return self.networks(size)
+        return self.env if size == self.env.N else self.env.resized(size), self.network
 
     def open_board(self, size: int) -> None:
         """Begin a game on an empty board."""
@@ -112,6 +121,7 @@ class GtpEngine:
     def open_search(self) -> None:
         """Create a search for the current board and parameters."""
         self.background.join()
+        self.network = self.given_on(self.game.env.N)[1]
         # On a GPU, searches for moves keep their boards there; analysis needs them on the CPU.
         on_cpu = self.device == "cpu" or (self.device == "auto" and choose_device(self.game.env) == "cpu")
         self.thinker = self.new_thinker(forecasts=on_cpu)
@@ -184,6 +194,7 @@ class GtpEngine:
     def change_rules(self, rules: Rules) -> None:
         """Continue the game under other rules; fail, and change nothing, if a move of the game breaks them."""
         again = GtpGame(self.game.env.replace(**rules._asdict()), self.game.komi)
+        again.loaded = self.game.loaded
         again.set_up(self.game.stones.get("black", ()), self.game.stones.get("white", ()), self.game.first)
         try:
             again.restart(self.game.plays)

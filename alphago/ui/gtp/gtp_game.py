@@ -1,20 +1,18 @@
 """The game of a GTP engine, in which either colour may play at any time."""
 
-import contextlib
 from collections.abc import Sequence
 from typing import Any
 
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
-from alphago.env.position import IllegalMove
+from alphago.records.sgf import SgfGame
 
 
 class GtpGame:
     """The controller's plays in order, and the position to which they lead.
 
-    Colours alternate in a `GoEnv`, so where a colour plays twice in a row, a pass of the other colour is inserted. (A
-    new position with the same stones would lose the history, which superko and the network's planes need.) When the
-    game has to be replayed, the colour of the first stone begins, and the controller's own passes are left out.
+    Where a colour plays twice in a row, the other's turn is skipped, which is no move. A game that goes on after two
+    passes is not over.
 
     A game longer than the environment's limit continues from a new position with the stones on its board.
 
@@ -26,10 +24,12 @@ class GtpGame:
     ) -> None:
         self.env = env
         self.komi = komi
+        self.loaded: SgfGame | None = None  # the game of the file that was loaded
         self.set_up(black, white, first)
 
     def clear(self) -> None:
         """Empty the board."""
+        self.loaded = None
         self.set_up((), (), 1)
 
     def give_handicap(self, stones: Sequence[int]) -> None:
@@ -59,35 +59,16 @@ class GtpGame:
     def play(self, colour: int, action: int) -> None:
         """Add a play; raise IllegalMove, and change nothing, if it is not legal.
 
-        A pass out of turn, or after the end, does not change the position.
+        A pass after the end does not change the position.
         """
-        idle = self.position.to_play != colour or self.position.is_over
-        if action != self.env.pass_action or not idle:
+        if action != self.env.pass_action or not self.position.is_over:
             self.position = self.ready(colour).play(action)
         self.plays.append((colour, action))
 
     def ready(self, colour: int) -> GoPosition:
         """Return the current position with this colour to move and the game not over."""
-        if self.position.to_play == colour and not self.position.is_over:
-            return self.position
-        with contextlib.suppress(IllegalMove):
-            position = self.replay(colour)
-            if not position.is_over:
-                return position
-        return self.start(colour, board=self.position.board, captures=self.position.captures)
-
-    def replay(self, colour: int) -> GoPosition:
-        """Return the position after replaying the stones, with passes only where needed, and with `colour` to move.
-
-        Raises IllegalMove if that is not a legal game, for example one beyond the ply limit.
-        """
-        stones = [(mover, action) for mover, action in self.plays if action != self.env.pass_action]
-        position = self.start(stones[0][0] if stones else colour)
-        for mover, action in stones:
-            if position.to_play != mover:
-                position = position.play(self.env.pass_action)
-            position = position.play(action)
-        return position if position.to_play == colour else position.play(self.env.pass_action)
+        position = self.position.give_turn(colour)
+        return self.start(colour, board=position.board, captures=position.captures) if position.is_over else position
 
     def undo(self) -> None:
         self.restart(self.plays[:-1])

@@ -70,7 +70,7 @@ def play(
     `alphago.ui.notebook_game.NotebookGame`, whose `position` is always the current one.
 
     nn: as in `MCTSPlayer`.  A network resigns below the value that its run has measured
-        (`NeuralNet.resign_threshold`), in games that began on the empty board; other engines never resign.
+        (`NeuralNet.resign_threshold`), in games such as it was measured in; other engines never resign.
         None for an untrained network of `tower_height` blocks, which plays badly.
     tower_height: blocks of the untrained network; if a network is given, None or that network's number of blocks.
     num_readouts: simulations for every move of the engine and every hint; 0 plays the network's most probable

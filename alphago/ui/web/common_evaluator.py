@@ -71,13 +71,22 @@ class CommonEvaluator(Evaluator):
     env: the game; the searches' games may differ from it where `GameEnv.accepts` allows that, such as in komi.
     inner: the evaluator that computes the batches, for boards in the CPU's memory.
     lanes: most batches that are computed side by side.
-    resign_threshold: as `NeuralNet.resign_threshold`; -1 for never.
+    resign_threshold, measured_in: as of a NeuralNet; -1 for never.
     """
 
     device = "cpu"
 
-    def __init__(self, env: GameEnv, inner: Evaluator, lanes: int, *, resign_threshold: float = -1.0) -> None:
+    def __init__(
+        self,
+        env: GameEnv,
+        inner: Evaluator,
+        lanes: int,
+        *,
+        resign_threshold: float = -1.0,
+        measured_in: GameEnv | None = None,
+    ) -> None:
         self.env, self.inner, self.resign_threshold = env, inner, resign_threshold
+        self.measured_in = measured_in or env
         self.makes_forecasts = bool(getattr(inner, "makes_forecasts", False))
         self.lanes = lanes
         self.busy = 0

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from alphago.env.game import GameEnv
-from alphago.env.go_count import count_of
+from alphago.env.go_count import GoCount, count_of
 from alphago.env.position import Position
 from alphago.mcts.levels import EVEN, LEVELS, describe_level
 from alphago.mcts.player import USUAL_LEAVES
@@ -16,13 +16,14 @@ from alphago.ui.web.engines import PLAYOUTS, Engines, SharedEngine
 from alphago.ui.web.game_tree import GameTree
 from alphago.ui.web.limits import Strength, most_readouts
 from alphago.ui.web.new_game import link_of
-from alphago.ui.web.views import count_view, game_view, position_view, result_view
+from alphago.ui.web.views import count_view, game_view, position_view, result_view, stated_view
 from alphago.ui.web.wire import (
     EvaluationView,
     Message,
     NodeView,
     NoticeMessage,
     Purpose,
+    ResultView,
     StateMessage,
     ThinkingMessage,
     analysis_view,
@@ -167,7 +168,7 @@ class Desk:
                 line=tree.line(),
                 view=position_view(position),
                 over=over,
-                result=result_view(position, loser, count) if over else None,
+                result=self.result(count) if over else None,
                 count=None if count is None or loser else count_view(count),
                 added=[self.node_view(number) for number in new],
                 evaluations=[self.evaluation(number) for number in new if tree.nodes[number].win_rate is not None],
@@ -185,6 +186,14 @@ class Desk:
             )
         )
         self.known = len(tree.nodes)
+
+    def result(self, count: GoCount | None) -> ResultView:
+        """Return the result of the finished game on the board: its count's, else what its file states, else its own."""
+        tree = self.tree
+        as_filed = count is None and not tree.loser() and tree.nodes[tree.current].in_file >= 0
+        if tree.stated and as_filed and tree.current == [0, *tree.main_line()][-1]:
+            return stated_view(tree.stated)
+        return result_view(tree.position, tree.loser(), count)
 
     def node_view(self, number: int) -> NodeView:
         """Return a node for the page's tree of variations."""

@@ -30,12 +30,15 @@ class Choice:
 
     name: what the page calls it in messages.
     source: a file, a run folder or a packaged network's name, as `load_model` takes it; a network itself; or PLAYOUTS.
-    game: the name of its game; "" for any game.
+    game: the name of its game; "" for any game.  size: `N` of the board that it was made for; 0 for any.
+    named: whether the user named it; otherwise it comes with the package.
     """
 
     name: str
     source: Any
     game: str
+    size: int = 0
+    named: bool = True
 
 
 class SharedEngine:
@@ -50,8 +53,8 @@ class SharedEngine:
         self.env = env
         inner = as_forecast_evaluator(network, env, device)
         lanes = available_cores() + 1  # while one thread waits for Python's lock, the others keep the cores busy
-        threshold = float(getattr(network, "resign_threshold", -1.0))
-        self.evaluator = CommonEvaluator(env, inner, lanes, resign_threshold=threshold)
+        threshold, game = float(getattr(network, "resign_threshold", -1.0)), getattr(network, "measured_in", env)
+        self.evaluator = CommonEvaluator(env, inner, lanes, resign_threshold=threshold, measured_in=game)
         self.turns = Turns(lanes if getattr(inner, "where", "cpu") == "cpu" else MOST_SESSIONS)
 
     def new_player(self) -> MCTSPlayer:
@@ -74,8 +77,7 @@ class SharedEngine:
 class Engines:
     """The networks that pages may choose from.
 
-    choices: the networks, in the order in which they are offered.  A game's usual network is the first one that does
-        not come with the package, else the packaged one, in Go for its board size or the next larger size.
+    choices: the networks, in the order in which they are offered.
     device: where networks are computed, see `as_forecast_evaluator`.
     level: the strength with which a page begins, see `alphago.mcts.levels`; None for full strength.
     """
@@ -88,11 +90,18 @@ class Engines:
         self.loading: dict[Any, threading.Lock] = {}
 
     def usual(self, env: GameEnv) -> str:
-        """Return the name of the network that plays a game unless another is chosen."""
+        """Return the name of the network that plays a game unless another is chosen.
+
+        It is the first one that the user named for the board; else the packaged one for the board; else the first one
+        that the user named; else the packaged one, in Go of the next larger board.
+        """
         suiting = [choice for choice in self.choices.values() if choice.game == env.name]
-        if own := [choice.name for choice in suiting if not is_packaged(choice)]:
-            return own[0]
-        return packaged_net(env.name, env.N, [choice.name for choice in suiting]) or PLAYOUTS
+        named = [choice for choice in suiting if choice.named]
+        others = [choice.name for choice in suiting if not choice.named]
+        best = packaged_net(env.name, env.N, others)
+        fitting = [choice.name for choice in named if choice.size in (0, env.N)]
+        fitting += [best] if best is not None and self.choices[best].size in (0, env.N) else []
+        return next(iter([*fitting, *(choice.name for choice in named)]), best or PLAYOUTS)
 
     def check(self, name: str, env: GameEnv) -> str:
         """Return `name` if a network of this name is offered and plays the game; raise ValueError otherwise."""
@@ -158,11 +167,6 @@ class Engines:
         if hasattr(network, "resized") and own.plane_shape != env.plane_shape:
             network = network.resized(with_planes_of(own, env))
         return SharedEngine(with_planes_of(own, env), network, self.device)
-
-
-def is_packaged(choice: Choice) -> bool:
-    """Return whether a network comes with the package."""
-    return choice.source == choice.name and choice.name != PLAYOUTS
 
 
 def with_planes_of(own: GameEnv, env: GameEnv) -> GameEnv:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from alphago.env.game import GameEnv
 from alphago.env.go_count import GoCount
 from alphago.env.position import Position
+from alphago.records.sgf.document import SgfDocument
 from alphago.ui.web.wire import AnalysisView
 
 MOST_NODES = 4000  # of a game with its variations
@@ -30,6 +31,7 @@ class Node:
     win_rate: float | None = None  # Black's, 0 .. 1
     score: float | None = None  # Black's margin in points
     visits: int = 0  # behind `win_rate`
+    in_file: int = -1  # the number of its node in the file that was opened; -1 for none
 
     def remember(self, analysis: AnalysisView) -> AnalysisView:
         """Store an analysis, unless the node has one with more visits; return the one that it then has."""
@@ -50,6 +52,9 @@ class GameTree:
         self.positions: OrderedDict[int, Position] = OrderedDict({0: start})
         self.resigned: dict[int, int] = {}  # by node, who has given up there
         self.counts: dict[int, GoCount] = {}  # by node, the count of a finished game
+        self.loser_in_file = 0  # who resigns at the end of the file that was opened
+        self.stated: str = ""  # the result that this file states, at the end of its main line
+        self.document: SgfDocument | None = None  # the file that was opened
 
     @property
     def position(self) -> Position:
@@ -64,20 +69,21 @@ class GameTree:
             number = self.nodes[number].parent
         position = self.positions[number]
         for number in reversed(missing):
-            position = position.play(self.nodes[number].action)
+            position = position.give_turn(self.nodes[number].mover).play(self.nodes[number].action)
             self._keep(number, position)
         return position
 
-    def play(self, action: int | str) -> int:
+    def play(self, action: int | str, mover: int = 0) -> int:
         """Play a move on the board, and return the number of its node, a new one unless the move was tried before.
 
+        mover: who plays it, see `Position.give_turn`; 0 for the side to move.
         Raises IllegalMove for a move that is not legal, ValueError if the tree is full.
         """
-        position = self.position
+        position = self.position.give_turn(mover) if mover else self.position
         action = position.check_action(action)
         node = self.nodes[self.current]
         for child in node.children:
-            if self.nodes[child].action == action:
+            if (self.nodes[child].action, self.nodes[child].mover) == (action, position.to_play):
                 node.chosen, self.current = child, child
                 return child
         if len(self.nodes) >= MOST_NODES:

@@ -11,6 +11,7 @@ from alphago.system.validation import near_misses, shown
 from alphago.ui.web.game_tree import GameTree
 
 MOST_POINTS = 25 * 25  # of a board
+SKIPPED_TURN = "_"  # among the moves of a link
 
 
 def usual_game(name: str, bases: Mapping[str, GameEnv]) -> GameEnv:
@@ -69,7 +70,12 @@ def link_of(tree: GameTree) -> str:
     fields = {"game": tree.env.name}
     fields |= {option.name: option.value for option in tree.env.options if not option.at_start}
     fields |= {word: tree.start.setup[word] for word in tree.env.setup_words if tree.start.setup.get(word)}
-    moves = ".".join(tree.env.to_text(tree.nodes[number].action) for number in tree.path()[1:])
+    before = [tree.start.to_play, *(-tree.nodes[number].mover for number in tree.path()[1:])]
+    turns = [(tree.nodes[number].mover, tree.env.to_text(tree.nodes[number].action)) for number in tree.path()[1:]]
+    moves = ".".join(
+        text if mover == expected or not tree.env.skips_turns else f"{SKIPPED_TURN}.{text}"
+        for expected, (mover, text) in zip(before, turns, strict=False)
+    )
     return urlencode({**fields, **({"moves": moves} if moves else {})})
 
 
@@ -87,6 +93,11 @@ def open_link(text: Any, bases: Mapping[str, GameEnv]) -> GameTree:
     setup = {word: fields.pop(word) for word in usual_game(name, bases).setup_words if word in fields}
     env = game_of(name, fields, bases)
     tree = GameTree(env, start_of(env, setup))
+    mover = 0
     for word in moves.split(".") if moves else ():
-        tree.play(tree.position.check_action(word))
+        if word == SKIPPED_TURN and env.skips_turns:
+            mover = -tree.position.to_play
+        else:
+            tree.play(word, mover)
+            mover = 0
     return tree

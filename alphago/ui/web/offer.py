@@ -40,8 +40,10 @@ def offer_of(words: Sequence[str], game: str | None, board_size: int | None, kom
     first = offer.bases.pop(name)
     offer.bases = {name: first.match_variant(), **{key: env.match_variant() for key, env in offer.bases.items()}}
     packaged = [name for name in packaged_nets() if name not in words]
-    offer.choices += [Choice(name, name, USUAL_GAME if board_of(name) else name) for name in packaged]
-    offer.choices.append(Choice(PLAYOUTS, PLAYOUTS, ""))
+    for name in packaged:
+        size = board_of(name) or 0
+        offer.choices.append(Choice(name, name, USUAL_GAME if size else name, size, named=False))
+    offer.choices.append(Choice(PLAYOUTS, PLAYOUTS, "", named=False))
     return offer
 
 
@@ -57,7 +59,7 @@ def add_word(offer: Offer, word: str, game: str | None) -> None:
         if config["game"] in GAMES:
             env = game_of(config)
             offer.bases.setdefault(env.name, env)
-            offer.choices.append(Choice(path.name or word, path, env.name))
+            offer.choices.append(Choice(path.name or word, path, env.name, env.N))
         return
     from alphago.nn.model_files import model_file, saved_game  # only now: it loads torch
 
@@ -67,7 +69,7 @@ def add_word(offer: Offer, word: str, game: str | None) -> None:
         raise ValueError(f"{file} must hold a network for {game}, got one for {env}")
     name = word if word in packaged_nets() else path.stem if path.suffix else path.name
     offer.bases.setdefault(env.name, env)
-    offer.choices.append(Choice(name, word if word in packaged_nets() else path, env.name))
+    offer.choices.append(Choice(name, word if word in packaged_nets() else path, env.name, env.N))
 
 
 def first_game(base: GameEnv | None, name: str, board_size: int | None, komi: float | None) -> GameEnv:

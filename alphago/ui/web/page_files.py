@@ -1,6 +1,7 @@
 """The files of the page: those that a server sends, and the board's modules in one text, as a notebook takes them."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 STATIC = Path(__file__).parent / "static"
@@ -12,38 +13,42 @@ FILES = {
 }  # by address
 IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:const|let|function|class) (\w+))", re.MULTILINE)
+DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 
 
-def module_text(name: str) -> str:
-    """Return the text of a module of the page's script."""
-    return (STATIC / f"{name}.js").read_text("utf-8")
+def module_text(name: str, folders: Sequence[Path] = (STATIC,)) -> str:
+    """Return the text of a module of the page's script, from the first folder that has it."""
+    return next(path for folder in folders if (path := folder / f"{name}.js").exists()).read_text("utf-8")
 
 
-def bundle(name: str) -> str:
+def bundle(name: str, folders: Sequence[Path] = (STATIC,)) -> str:
     """Return a module and all that it imports as one module that imports nothing.
 
     Each imported module becomes a function that is called once, so that its names are its own.
+
+    folders: where the modules are.
     """
-    parts = [wrapped(other) for other in imported_by(name, [])]
-    return "\n".join([*parts, inlined(module_text(name))])
+    parts = [wrapped(other, folders) for other in imported_by(name, [], folders)]
+    return "\n".join([*parts, inlined(module_text(name, folders))])
 
 
-def imported_by(name: str, found: list[str]) -> list[str]:
+def imported_by(name: str, found: list[str], folders: Sequence[Path] = (STATIC,)) -> list[str]:
     """Return the modules that a module imports, also by others, each after those that it imports itself.
 
     found: modules that come before them; the result begins with them.
     """
-    for _, other in IMPORT.findall(module_text(name)):
+    for _, other in IMPORT.findall(module_text(name, folders)):
         if other not in found:
-            found = [*imported_by(other, found), other]
+            found = [*imported_by(other, found, folders), other]
     return found
 
 
-def wrapped(name: str) -> str:
-    """Return a module as a constant that holds what the module exports."""
-    text = module_text(name)
+def wrapped(name: str, folders: Sequence[Path]) -> str:
+    """Return a module as a constant that holds what the module exports by name."""
+    text = module_text(name, folders)
     names = ", ".join(EXPORT.findall(text))
-    return f"const ${name} = (() => {{\n{EXPORT.sub('', inlined(text))}return {{ {names} }};\n}})();\n"
+    text = DEFAULT.sub("const $default = ", EXPORT.sub("", inlined(text)))
+    return f"const ${name} = (() => {{\n{text}return {{ {names} }};\n}})();\n"
 
 
 def inlined(text: str) -> str:

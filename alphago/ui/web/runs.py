@@ -1,6 +1,7 @@
 """Runs as a page watches them, read from their folders: nothing is written there and no lock is taken."""
 
 import contextlib
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -23,10 +24,16 @@ from alphago.training.watch.panels import AXES, run_colours
 from alphago.training.watch.plots import names_of, training_panels
 from alphago.training.watch.words import in_words_of
 from alphago.ui.web.game_tree import GameTree
+from alphago.ui.web.run_headline import games_a_minute, headline_of, main_first
 
 LATEST_GAMES = 24  # games of self-play that are offered
 MATCH_GAMES = 8  # games of each opponent's latest match that are offered
-SPEEDS = {"moves_per_second": "moves/s", "readouts_per_second": "readouts/s", "gpu_busy": "of the GPU's time"}
+SPEEDS = {
+    "moves_per_second": "moves/s",
+    "readouts_per_second": "readouts/s",
+    "gpu_busy": "of the GPU's time",
+    "workers": "workers",
+}
 
 
 @dataclass
@@ -69,12 +76,16 @@ class Runs:
         return "-".join(str(part) for folder in self.folders for part in file_stamp(folder.path))
 
     def overview(self, x: str = "minutes") -> dict[str, Any]:
-        """Return facts, diagnosis and panels of all runs, as SVG; raise ValueError unless `x` is a key of AXES."""
+        """Return headlines, facts, diagnosis and panels of all runs; raise ValueError unless `x` is a key of AXES.
+
+        The panels are SVG, those that matter most first.
+        """
         if x not in AXES:
             raise ValueError(f"x must be one of {', '.join(AXES)}, got {shown(x)}")
         histories = [self.history(folder) for folder in self.folders]
         label = in_words_of(histories, AXES[x][2])
         panels = [*match_panels(histories, x), *training_panels(histories, x)]
+        panels = [panels[i] for i in main_first([panel.title for panel in panels])]
         pictures = [to_svg(panel_drawing(panel, label), shrinks=False) for panel in panels]
         known = zip(self.folders, histories, run_colours(len(histories)), strict=True)
         runs = [{**facts_of(folder, history), "colour": colour} for folder, history, colour in known]
@@ -149,8 +160,8 @@ def facts_of(folder: Folder, history: History) -> dict[str, Any]:
         "game": game_text(config),
         "games": of_total(f"{games:.0f}", settings.get("num_games")),
         "minutes of training": of_total(f"{seconds / 60:.1f}", settings.get("max_minutes")),
-        "positions": f"{number(last, 'positions') or 0:.0f}",
-        "gradient steps": f"{number(last, 'steps') or 0:.0f}",
+        "positions": f"{number(last, 'positions') or 0:,.0f}",
+        "gradient steps": f"{number(last, 'steps') or 0:,.0f}",
         "over": over or "no",
         "latest line": age_text(folder.path),
         **speed_of(rows),
@@ -160,18 +171,25 @@ def facts_of(folder: Folder, history: History) -> dict[str, Any]:
     findings = [str(finding) for finding in diagnose(rows, settings)] if rows else [NO_ROWS]
     if rows and not number(last, "steps"):
         findings.append(UNTRAINED)
-    return {"name": folder.name, "facts": facts, "diagnosis": findings, "over": bool(over)}
+    headline = headline_of(settings, rows, history.evaluations, over, age(folder.path))
+    return {"name": folder.name, "headline": headline, "facts": facts, "diagnosis": findings, "over": bool(over)}
+
+
+def age(path: Path) -> float:
+    """Return the seconds since the run wrote its last line; infinity if it has written none."""
+    with contextlib.suppress(OSError):
+        return max(time.time() - (path / METRICS).stat().st_mtime, 0)
+    return math.inf
 
 
 def age_text(path: Path) -> str:
     """Return how long ago the run wrote its last line."""
-    with contextlib.suppress(OSError):
-        seconds = max(time.time() - (path / METRICS).stat().st_mtime, 0)
-        for length, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
-            if seconds >= 2 * length:
-                return f"{seconds / length:.0f} {unit} ago"
-        return "within two minutes"
-    return "none yet"
+    if math.isinf(seconds := age(path)):
+        return "none yet"
+    for length, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {unit} ago"
+    return "less than two minutes ago"
 
 
 def speed_of(rows: Sequence[Row]) -> dict[str, str]:
@@ -181,12 +199,8 @@ def speed_of(rows: Sequence[Row]) -> dict[str, str]:
         value = next((value for row in reversed(rows) if (value := number(row, key)) is not None), None)
         if value is not None:
             facts[unit] = f"{value:.0%}" if key == "gpu_busy" else f"{value:,.0f}"
-    if len(rows) > 1:
-        first, last = rows[-min(len(rows), 20)], rows[-1]
-        seconds = (number(last, "seconds") or 0) - (number(first, "seconds") or 0)
-        if seconds > 0:
-            games = (number(last, "games") or 0) - (number(first, "games") or 0)
-            facts["games/minute"] = f"{60 * games / seconds:,.1f}"
+    if pace := games_a_minute(rows):
+        facts["games/minute"] = f"{pace:,.1f}"
     return facts
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import re
 import socket
 import threading
 import webbrowser
@@ -14,10 +15,10 @@ from alphago.env.games import GAMES, require_go
 from alphago.env.go import GoEnv
 from alphago.system.validation import shown
 from alphago.ui.web.board_session import error_sentence
-from alphago.ui.web.engines import Engines
+from alphago.ui.web.engines import PLAYOUTS, Engines
 from alphago.ui.web.guard import COOKIE, HEADERS, Guard
 from alphago.ui.web.limits import MOST_CONNECTIONS, MOST_MESSAGE
-from alphago.ui.web.new_game import usual_game
+from alphago.ui.web.new_game import open_link, usual_game
 from alphago.ui.web.open_boards import OpenBoards, Outbox
 from alphago.ui.web.page_files import FILES, KINDS, STATIC
 from alphago.ui.web.views import offer_view
@@ -46,12 +47,19 @@ PING_SECONDS = 120.0  # for a page's answer to a ping, which is not read while t
 TRY_AGAIN, REFUSED = 1013, 1008  # codes that close a WebSocket
 
 
-def make_app(engines: Engines, bases: Mapping[str, GameEnv], guard: Guard, runs: "Runs | None" = None) -> Starlette:
+def make_app(
+    engines: Engines,
+    bases: Mapping[str, GameEnv],
+    guard: Guard,
+    runs: "Runs | None" = None,
+    page_of: Callable[[Any, GameEnv], str] | None = None,
+) -> Starlette:
     """Return the web application.
 
     engines: the networks on offer.
     bases: games by name, offered first, with the options that new games have unless others are chosen.
     guard: decides which requests are answered. runs: the runs to watch; None for none.
+    page_of: returns a network and a game as the text of a file that plays alone, see `alphago.ui.onefile.page`.
     """
     boards = OpenBoards(engines, bases, runs)
     programs = Programs(engines, require_go(usual_game(GoEnv.name, bases), "the analysis protocol"))
@@ -86,6 +94,17 @@ def make_app(engines: Engines, bases: Mapping[str, GameEnv], guard: Guard, runs:
         except (ValueError, OSError) as error:
             return JSONResponse({"error": str(error)}, status_code=400, headers=HEADERS)
 
+    def file(request: Request) -> Response:
+        try:
+            name, env = request.query_params.get("network", ""), open_link(request.query_params.get("link"), bases).env
+            if page_of is None or engines.choices[engines.check(name, env)].source == PLAYOUTS:
+                raise ValueError("a file needs a network, which plays without this server")
+            text = page_of(engines.choices[name].source, engines.engine(name, env).env)
+        except (ValueError, OSError) as error:
+            return PlainTextResponse(error_sentence(error), status_code=400, headers=HEADERS)
+        disposition = f'attachment; filename="{re.sub("[^A-Za-z0-9._-]+", "-", name)}.html"'
+        return Response(text, media_type="text/html", headers={**HEADERS, "Content-Disposition": disposition})
+
     async def board(socket: WebSocket) -> None:
         await socket.accept()
         if boards.connections >= MOST_CONNECTIONS:
@@ -103,7 +122,7 @@ def make_app(engines: Engines, bases: Mapping[str, GameEnv], guard: Guard, runs:
         boards.close()
 
     routes: list[BaseRoute] = [Route(path, static) for path in FILES]
-    routes += [Route("/watch", watch), Route("/watch/games", games)]
+    routes += [Route("/watch", watch), Route("/watch/games", games), Route("/file", file)]
     routes += [WebSocketRoute("/board", board), WebSocketRoute("/analysis", programs.serve)]
     app = Starlette(routes=routes, lifespan=lifespan)
     app.add_middleware(Guarded, guard=guard)

@@ -165,6 +165,18 @@ class WhyMessage(TypedDict):
     sentences: list[str]
 
 
+class HeadlineView(TypedDict):
+    """The first question about a run.
+
+    strength: the latest result against its hardest opponent; "" before any match. progress: how far it is.
+    share: of its games or its time, 0 .. 1.
+    """
+
+    strength: str
+    progress: str
+    share: float
+
+
 def check_message(message: Any) -> Message:
     """Return a message of the page if it is an object with a type; raise ValueError otherwise."""
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):

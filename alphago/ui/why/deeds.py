@@ -6,7 +6,7 @@ import numpy as np
 
 from alphago.env.go_position import GoPosition
 from alphago.exams.ladders import Chain, Line, Reading, Stones, neighbours
-from alphago.ui.why.facts import Atari, Captures, Connects, Cuts, Fact, Group, LosesEye
+from alphago.ui.why.facts import Atari, Captures, Connects, Cuts, Fact, LosesEye, NamedChain
 
 BOARDS = 300  # most boards of one reading
 
@@ -53,12 +53,12 @@ def chains_in(stones: Stones, chains: list[Chain]) -> list[Chain]:
     return [stones.chain(point) for point in points if stones.colours[point]]
 
 
-def group_of(chain: Chain) -> Group:
+def group_of(chain: Chain) -> NamedChain:
     """Return the name of a chain: its first point, from the top."""
-    return Group(chain.colour, min(chain.stones), len(chain.stones))
+    return NamedChain(chain.colour, min(chain.stones), len(chain.stones))
 
 
-def groups(chains: list[Chain]) -> tuple[Group, ...]:
+def groups(chains: list[Chain]) -> tuple[NamedChain, ...]:
     """Return the names of chains."""
     return tuple(map(group_of, chains))
 

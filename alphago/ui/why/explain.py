@@ -11,9 +11,9 @@ from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.search_forms import SearchForm
 from alphago.system.validation import check_int, checks_keywords
 from alphago.ui.why.deeds import deeds
-from alphago.ui.why.facts import Answer, Better, Fact, Loss, Words
+from alphago.ui.why.facts import Better, Fact, Loss, Reply, Words
 from alphago.ui.why.go_facts import board_facts, fates, sente
-from alphago.ui.why.tried import Row, Seen, Tried, is_go
+from alphago.ui.why.tried import Row, Searched, Tried, is_go
 
 PASS_SHARE = 4  # a position after a pass gets this part of the readouts, as a divisor
 
@@ -114,7 +114,7 @@ def explain_moves(
     found, row = [], 0
     for i, one in enumerate(tried):
         rows = range(row, row := row + len(one.passed))
-        seen = Seen(
+        seen = Searched(
             Row(first, 2 * i),
             Row(first, 2 * i + 1),
             Row(bests, i),
@@ -124,7 +124,7 @@ def explain_moves(
     return found
 
 
-def facts_of(tried: Tried[Position], seen: Seen) -> list[Fact]:
+def facts_of(tried: Tried[Position], seen: Searched) -> list[Fact]:
     """Return the facts about a move, the most important first."""
     mover, action, best = tried.mover, tried.action, tried.best
     points = mover * (seen.best.score - seen.after.score)
@@ -136,7 +136,7 @@ def facts_of(tried: Tried[Position], seen: Seen) -> list[Fact]:
         facts += fates(tried, seen)
     answer = seen.after.line
     if answer:
-        facts.append(Answer(mover, action, answer, bad and loss.large))
+        facts.append(Reply(mover, action, answer, bad and loss.large))
     if is_go(tried):
         facts += board_facts(tried, seen, answer if bad else ())
     if action != best and bad:

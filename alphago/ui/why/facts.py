@@ -10,7 +10,7 @@ LADDER = 5  # plies of a ladder; a shorter one is a plain capture
 SHOWN_PLIES = 6  # plies of a line that a sentence names
 
 
-class Group(NamedTuple):
+class NamedChain(NamedTuple):
     """A chain of stones: +1 Black's or -1 White's, one of its points, and its number of stones."""
 
     colour: int
@@ -26,12 +26,12 @@ class Words:
         self.side = env.board_view.side
         self.passing = env.pass_action
 
-    def group(self, group: Group) -> str:
+    def group(self, group: NamedChain) -> str:
         """Return a text such as "Black's 3 stones at D4"."""
         count = "stone" if group.stones == 1 else f"{group.stones} stones"
         return f"{self.side(group.colour)}'s {count} at {self.move(group.point)}"
 
-    def groups(self, groups: Sequence[Group]) -> str:
+    def groups(self, groups: Sequence[NamedChain]) -> str:
         """Return the names of chains, joined by commas and "and"."""
         *others, last = map(self.group, groups)
         return f"{', '.join(others)} and {last}" if others else last
@@ -84,7 +84,7 @@ class Loss(Fact):
 
 
 @dataclass(frozen=True)
-class Answer(Fact):
+class Reply(Fact):
     """The line that answers a move, the other side's reply first; `refutes` if the move loses by it."""
 
     line: tuple[int, ...]
@@ -113,7 +113,7 @@ class ChangesOwner(Fact):
     """
 
     best: int
-    group: Group
+    group: NamedChain
     best_share: float
     share: float
 
@@ -136,7 +136,7 @@ class ChangesOwner(Fact):
 class Lost(Fact):
     """The stone that the move puts down is expected to be lost; share: as in `ChangesOwner`."""
 
-    group: Group
+    group: NamedChain
     share: float
 
     def sentence(self, words: Words) -> str:
@@ -147,7 +147,7 @@ class Lost(Fact):
 class Captures(Fact):
     """The move takes chains off the board."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[NamedChain, ...]
 
     def sentence(self, words: Words) -> str:
         return f"{words.move(self.action)} captures {words.groups(self.groups)}."
@@ -157,7 +157,7 @@ class Captures(Fact):
 class Atari(Fact):
     """The move leaves a chain of the other side one liberty, `last`; line: if it cannot be saved, how it is caught."""
 
-    group: Group
+    group: NamedChain
     last: int
     line: tuple[int, ...]
 
@@ -174,7 +174,7 @@ class Capturable(Fact):
     line: the other side's move first, each of its moves but the last an atari.
     """
 
-    group: Group
+    group: NamedChain
     line: tuple[int, ...]
 
     def sentence(self, words: Words) -> str:
@@ -190,7 +190,7 @@ class Capturable(Fact):
 class Connects(Fact):
     """The move joins chains of its own side."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[NamedChain, ...]
 
     def sentence(self, words: Words) -> str:
         return f"{words.move(self.action)} connects {words.groups(self.groups)}."
@@ -200,7 +200,7 @@ class Connects(Fact):
 class Cuts(Fact):
     """The move separates chains of the other side that a stone on its point would have joined."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[NamedChain, ...]
 
     def sentence(self, words: Words) -> str:
         *others, last = map(words.group, self.groups)

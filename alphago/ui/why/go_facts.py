@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from alphago.env.go_position import GoPosition
 from alphago.ui.why.deeds import deeds, group_of, in_danger, share_of, stones_of
-from alphago.ui.why.facts import Capturable, ChangesOwner, Fact, Group, Lost, Sente
-from alphago.ui.why.tried import Seen, Tried
+from alphago.ui.why.facts import Capturable, ChangesOwner, Fact, Lost, NamedChain, Sente
+from alphago.ui.why.tried import Searched, Tried
 
 THREAT = 4.0  # least points by which a threat exceeds the worth of any other move
 SURE = 0.35  # a chain is expected to die below this share, and to live above 1 - SURE
@@ -13,7 +13,7 @@ DEAD = 0.25  # the stone that was played is expected to be lost below this share
 MOST_CHAINS = 3  # of each kind of fact
 
 
-def board_facts(tried: Tried[GoPosition], seen: Seen, answer: Sequence[int]) -> list[Fact]:
+def board_facts(tried: Tried[GoPosition], seen: Searched, answer: Sequence[int]) -> list[Fact]:
     """Return what the move does on the board, what it leaves in danger, and what the answer, if there is one, does."""
     facts = [*deeds(tried.position, tried.action), *dangers(tried, answer[:1])]
     if answer:
@@ -21,7 +21,7 @@ def board_facts(tried: Tried[GoPosition], seen: Seen, answer: Sequence[int]) -> 
     return [*facts, *sente(tried, seen, tried.action, 1)]
 
 
-def fates(tried: Tried[GoPosition], seen: Seen) -> list[Fact]:
+def fates(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
     """Return the chains that live after one of the two moves and die after the other, and whether the stone dies."""
     best_owners, owners = seen.best.ownership, seen.after.ownership
     if best_owners is None or owners is None:
@@ -37,7 +37,7 @@ def fates(tried: Tried[GoPosition], seen: Seen) -> list[Fact]:
         own = stones_of(tried.after).chain(action)
         share = share_of(owners, own.stones, mover)
         if share < DEAD and len(own.stones) == 1:
-            lost.append(Lost(mover, action, Group(mover, action, 1), share))
+            lost.append(Lost(mover, action, NamedChain(mover, action, 1), share))
     return [*found[:MOST_CHAINS], *lost]
 
 
@@ -54,7 +54,7 @@ def dangers(tried: Tried[GoPosition], told: Sequence[int]) -> list[Fact]:
     return [Capturable(tried.mover, tried.action, group_of(chain), line) for chain, line in found[:MOST_CHAINS]]
 
 
-def sente(tried: Tried[GoPosition], seen: Seen, action: int, which: int) -> list[Fact]:
+def sente(tried: Tried[GoPosition], seen: Searched, action: int, which: int) -> list[Fact]:
     """Return whether a move threatens more than a move elsewhere is worth; needs scores.
 
     which: the index of the move's position in `Tried.passed`.

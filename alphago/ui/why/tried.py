@@ -62,7 +62,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Seen:
+class Searched:
     """What the searches found before the move, after it, after the best one, and after the passes of `Tried`."""
 
     before: Row

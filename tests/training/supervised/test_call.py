@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
+from alphago.env.kernels.go_planes import PASSED
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.loss import ILLEGAL
 from alphago.nn.net import NeuralNet, load_model
@@ -149,13 +150,16 @@ class TestSamples:
         sample = games.sample(300, np.random.default_rng(0))
         assert (sample.policy.argmax(axis=1) == 25).sum() > 10
 
-    def test_inserted_passes_weigh_nothing(self, tmp_path: Path) -> None:
+    def test_turns_that_are_skipped_weigh_nothing(self, tmp_path: Path) -> None:
         (tmp_path / "a.sgf").write_text("(;SZ[5]KM[0.5]RE[B+R];B[aa];B[bb];B[cc])")
         import_games([tmp_path / "a.sgf"], tmp_path / "d", filter=GameFilter(min_moves=1), split=Split(0, 0))
-        sample = DatasetGames(ENV, Dataset(tmp_path / "d")).sample(200, np.random.default_rng(0))
-        is_pass = sample.policy.argmax(axis=1) == 25
-        assert is_pass.any()
-        assert np.array_equal(sample.weight == 0, is_pass)
+        games = DatasetGames(ENV, Dataset(tmp_path / "d"))
+        sample = games.rebuild([games.dataset.game(0)] * 5, np.arange(5), np.zeros(5, np.int64))
+        assert sample.policy.argmax(axis=1).tolist() == [0, 6, 6, 12, 12]  # nothing passes
+        assert sample.weight.tolist() == [1, 0, 1, 0, 1]
+        assert sample.value.tolist() == [1] * 5  # all of it is Black's
+        assert not sample.planes[:, PASSED].any()
+        assert sample.planes[4, 0].sum() == 2
 
     def test_score_and_owners_where_they_are_known(self, tmp_path: Path) -> None:
         wall = "AB[ca][cb][cc][cd][ce]AW[da][db][dc][dd][de]"

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from alphago.drawing.curves import Curve
+from alphago.drawing.shapes import SERIES
 from alphago.training.call.session import train
 from alphago.training.watch.live_report import EVERY, LiveReport, usual_report
-from alphago.training.watch.panels import COLOURS
 from alphago.training.watch.report import ConsoleReport, Progress
 from tests.drawing.reading import texts
 from tests.training.small_runs import GO, TINY
@@ -55,9 +55,9 @@ def test_what_it_says_while_it_runs(tmp_path: Path) -> None:
         report.note("something happened")
         assert report.texts() == [f"{tmp_path}: 25%, 20 of 100 games, 1:05 left, learning", "something happened"]
         panels = {panel.title: panel for panel in report.panels()}
-        assert panels["Win rate"].curves == [Curve([20.0], [0.5], COLOURS[0], name="random@4")]
-        assert panels["Points lost in the exam"].curves == [Curve([20.0], [1.5], COLOURS[1], name="exam@0")]
-        assert panels["Policy loss"].curves == [Curve([20.0], [3.0], COLOURS[0], name="trained on")]
+        assert panels["Win rate"].curves == [Curve([20.0], [0.5], SERIES[0], name="random@4")]
+        assert panels["Points lost in the exam"].curves == [Curve([20.0], [1.5], SERIES[1], name="exam@0")]
+        assert panels["Policy loss"].curves == [Curve([20.0], [3.0], SERIES[0], name="trained on")]
     assert threads() == []
 
 

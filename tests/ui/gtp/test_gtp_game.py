@@ -1,4 +1,6 @@
-"""Moves of any colour at any time, as positions of `GoEnv`, which alternates."""
+"""Moves of any colour at any time."""
+
+from pathlib import Path
 
 import pytest
 
@@ -49,7 +51,7 @@ def test_a_network_sees_the_boards_before() -> None:
     ask(gtp, "play b c3", "play b d3", "play w b2")
     planes = gtp.game.position.planes()
     boards = [planes[2 * age] + planes[2 * age + 1] for age in range(4)]
-    assert [int(board.sum()) for board in boards] == [3, 2, 1, 1]  # one is White's pass
+    assert [int(board.sum()) for board in boards] == [3, 2, 1, 0]  # of a skipped turn there is none
 
 
 def test_white_begins() -> None:
@@ -60,10 +62,11 @@ def test_white_begins() -> None:
     assert gtp.game.position.moves_text() == "W C3"
 
 
-def test_a_pass_out_of_turn_changes_nothing() -> None:
+def test_passes_of_one_colour_end_no_game() -> None:
     gtp = engine()
     ask(gtp, "play b c3", "play b pass", "play b pass")
-    assert gtp.game.position.moves_text() == "B C3"
+    assert gtp.game.position.moves_text() == "B C3, B pass, B pass"
+    assert not gtp.game.position.is_over
     assert ask(gtp, "genmove w")[0] not in ("pass", "C3")
     assert ask(gtp, "undo", "undo", "undo", "undo", "undo") == [""] * 4 + ["? cannot undo"]
 
@@ -71,7 +74,36 @@ def test_a_pass_out_of_turn_changes_nothing() -> None:
 def test_genmove_twice_for_one_colour() -> None:
     gtp = engine(network=prefers("C3", "D3", "B3"), readouts=0)
     assert ask(gtp, "genmove b", "genmove b", "genmove w") == ["C3", "D3", "B3"]
-    assert gtp.game.position.moves_text() == "B C3, W pass, B D3, W B3"
+    assert gtp.game.position.moves_text() == "B C3, B D3, W B3"
+
+
+HANDICAP = ("play b B2", "play b D4")
+
+
+@pytest.mark.parametrize("moves", [HANDICAP, (*HANDICAP, "play w C3", "play b D2")])
+def test_handicap_stones_that_are_played(moves: tuple[str, ...]) -> None:
+    """The measured threshold is one of even games; what was not played is in no file."""
+    network = prefers(value=0.95)
+    network.resign_threshold = -0.9
+    gtp = engine(network=network, readouts=8)
+    ask(gtp, *moves)
+    assert ask(gtp, "genmove w") != ["resign"]
+    (text,) = ask(gtp, "printsgf")
+    assert ";B[bd];B[db]" in text
+    assert "[]" not in text.split("SZ[5]")[1]
+    assert ask(gtp, "clear_board", "play b D4", "genmove w") == ["", "", "resign"]
+
+
+def test_a_file_is_printed_as_it_was_loaded(tmp_path: Path) -> None:
+    """What was not touched; then its moves go on, as the main line."""
+    text = "(;FF[4]CA[UTF-8]DT[1999]KM[6.5]PB[Ann]RE[W+T]SZ[5]XX[mine];B[aa]C[so];W[bb](;B[cc])(;B[dd]LB[aa:x]))"
+    (tmp_path / "game.sgf").write_text(text)
+    gtp = engine(network=prefers("D3"), readouts=0)
+    assert ask(gtp, f"loadsgf {tmp_path}/game.sgf", "printsgf")[1].replace("\n", "") == text
+    assert ask(gtp, "genmove w", "printsgf")[1].replace("\n", "") == text.replace("RE[W+T]", "").replace(
+        ";B[cc]", ";B[cc];W[dc]"
+    )
+    assert "XX" not in ask(gtp, "clear_board", "printsgf")[1]
 
 
 def test_play_goes_on_after_two_passes() -> None:

@@ -114,8 +114,20 @@ class Visitor:
         for key in keys:
             self.page.keyboard.press(key)
 
+    def menu(self) -> None:
+        """Open the menu, or close it."""
+        self.part("menu").click()
+
+    def readouts(self, count: int) -> None:
+        """Set the engine's readouts for a move."""
+        self.menu()
+        self.part("readouts").fill(str(count))
+        self.part("readouts").press("Tab")
+        self.menu()
+
     def begin(self, game: str, colour: str, **options: str) -> None:
         """Begin a game by the dialogue."""
+        self.menu()
         self.part("new").click()
         self.part("new-game").select_option(game)
         for option, value in options.items():
@@ -124,7 +136,7 @@ class Visitor:
         self.part("begin").click()
         self.expect(self.part("dialog")).to_be_hidden()
         # Until then the game before is on the board, and a press that the new one comes between is none.
-        self.expect(self.page.locator(".ag h2").first).to_contain_text(str(GAMES[game].title))
+        self.expect(self.page.locator(".ag-game").first).to_contain_text(str(GAMES[game].title))
 
     def stones(self) -> tuple[int, int]:
         """The numbers of black and white stones on the board."""

@@ -98,6 +98,40 @@ def test_two_passes_end_the_game_and_say_that_stones_count() -> None:
         assert guest.refused("play", move="A1").startswith("Illegal move A1: the game is over")
 
 
+FILED = "(;FF[4]CA[UTF-8]DT[1999]KM[0.5]PB[Ann]RE[W+T]SZ[5]XX[mine];B[aa]C[so];W[bb](;B[];W[])(;B[cc]LB[aa:x]))"
+
+
+def test_what_was_not_touched_is_saved_as_it_was_opened() -> None:
+    """The file's result too, until the game goes another way or is counted; and the page tells it."""
+    with Guest() as guest:
+
+        def saved() -> str:
+            guest.post("save")
+            return str(guest.until("file")["text"]).replace("\n", "")
+
+        guest.ask("open", text=FILED)
+        assert saved() == FILED
+        state = guest.ask("step", count=4)
+        assert state["over"]
+        assert state["result"] == {"text": "The file says W+T", "winner": -1, "short": "W+T"}
+        guest.ask("step", count=-3)
+        guest.play("D4")  # a variation
+        assert saved() == FILED.replace("(;B[]", "(;B[]", 1).replace(";W[bb](", "(;W[bb](")[:-1] + ")(;W[db]))"
+
+
+def test_turns_that_are_skipped_are_in_files_and_links() -> None:
+    with Guest() as guest:
+        guest.ask("open", text="(;SZ[5]KM[0.5];B[aa];B[ee];W[cc];W[bb])")
+        state = guest.ask("step", count=4)
+        assert stones(state) == "X.... .O... ..O.. ..... ....X"
+        assert (state["view"]["moves"], [node["mover"] for node in state["added"]]) == (4, [])
+        assert state["link"].endswith("moves=A5._.E1.C3._.B4")
+        again = open_link(state["link"], {"go": GO5})
+        assert again.position.moves_text() == "B A5, B E1, W C3, W B4"
+        guest.post("save")
+        assert ";B[aa];B[ee];W[cc];W[bb]" in guest.until("file")["text"].replace("\n", "")
+
+
 def test_undo_redo_and_variations() -> None:
     """What was taken back stays in the tree, and redo follows what was looked at last."""
     with Guest() as guest:

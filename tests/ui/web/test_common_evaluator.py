@@ -166,10 +166,22 @@ def test_playouts_find_a_sure_win_from_either_side() -> None:
     assert -1 < values[0] < 1
 
 
+def test_playouts_do_not_depend_on_what_is_beside_them() -> None:
+    env = ConnectFourEnv()
+    batch, priors = env.new_batch(3), np.empty((3, 7), np.float32)
+    batch.play(np.array([1]), np.array([3], np.int32))
+    evaluator, together, alone = PlayoutEvaluator(env, playouts=9, seed=1), *np.empty((2, 3), np.float32)
+    evaluator.evaluate(batch, np.arange(3), priors, together)
+    for slot in range(3):
+        evaluator.evaluate(batch, np.array([slot]), priors[:1], alone[slot : slot + 1])
+    assert alone.tolist() == together.tolist()
+    assert together[0] == together[2]
+
+
 def test_playouts_pass_only_where_they_must() -> None:
     env = GoEnv(5).match_variant()
     legal = np.zeros((2, 26), np.bool_)
     legal[:, 25] = legal[0, 3] = True
     for seed in range(20):
-        drawn = PlayoutEvaluator(env).draw(legal.copy(), np.random.default_rng(seed))
+        drawn = PlayoutEvaluator(env).draw(legal.copy(), np.array([seed, seed], np.uint64))
         assert drawn.tolist() == [3, 25]

@@ -9,7 +9,7 @@ from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet
 from alphago.ui.web.engines import PLAYOUTS, Choice, Engines
 
-PACKAGED = [Choice(name, name, "go") for name in ("7x7", "9x9", "13x13")]
+PACKAGED = [Choice(f"{size}x{size}", f"{size}x{size}", "go", size, named=False) for size in (7, 9, 13)]
 GO = GoEnv(5, komi=0.5)
 
 
@@ -23,7 +23,12 @@ def test_the_usual_network_is_of_the_board_or_the_next_larger_one() -> None:
     assert usual == {5: "7x7", 7: "7x7", 8: "9x9", 9: "9x9", 11: "13x13", 13: "13x13", 19: "13x13"}
     assert engines.usual(ConnectFourEnv()) == PLAYOUTS
     assert Engines([PACKAGED[2], *PACKAGED[:2]]).usual(GoEnv(19)) == "13x13"  # whatever their order
-    assert offered(Choice("own", GO, "go")).usual(GoEnv(9)) == "own"
+
+
+def test_the_usual_network_is_the_first_that_was_named_unless_another_fits_the_board() -> None:
+    engines = offered(Choice("one", GO, "go", 7), Choice("two", GO, "go", 9), Choice("three", GO, "go", 9))
+    assert [engines.usual(GoEnv(size)) for size in (7, 9, 13, 19)] == ["one", "two", "13x13", "one"]
+    assert offered(Choice("own", GO, "go")).usual(GoEnv(9)) == "own"  # made for any board
 
 
 def test_an_engine_is_loaded_once_for_all_komis_and_anew_when_its_file_changes(tmp_path: Path) -> None:

@@ -6,8 +6,12 @@ from typing import Any
 
 import pytest
 
+from alphago.env.board import StonesEnv
 from alphago.env.games import GAMES
 from alphago.env.go import GoEnv
+from alphago.examples.go_variants import CaptureGoEnv, OutlineGoEnv, TorusGoEnv, TwoStonesGoEnv
+from alphago.examples.gomoku_swap2 import GomokuSwap2Env
+from alphago.examples.hex import HexEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.training.call.session import train
 from tests.ui.own_games import LeaningEnv, RingEnv
@@ -38,8 +42,7 @@ def finish(visitor: Visitor, open_target: str = ".ag-target.ag-open") -> None:
 
 def test_a_game_of_go_against_the_engine_to_its_end(chromium: Any) -> None:
     with serving({"go": GoEnv(3, komi=0.5).match_variant()}) as served, Visitor(chromium, served.address) as visitor:
-        visitor.part("readouts").fill("8")
-        visitor.part("readouts").press("Tab")
+        visitor.readouts(8)
         visitor.click("B2")
         visitor.says("Move 3: Black to play")
         assert visitor.stones()[0] == 1
@@ -55,8 +58,7 @@ def test_every_other_game_to_its_end(chromium: Any, game: str) -> None:
     sizes = {"gomoku": {"board_size": "5", "connect_row": "3"}, "reversi": {"board_size": "4"}}
     with serving() as served, Visitor(chromium, served.address) as visitor:
         visitor.begin(game, "black", **sizes.get(game, {}))
-        visitor.part("readouts").fill("2")
-        visitor.part("readouts").press("Tab")
+        visitor.readouts(2)
         finish(visitor)
 
 
@@ -69,10 +71,37 @@ def test_a_game_of_ones_own(chromium: Any, games_as_before: None) -> None:
         assert visitor.stones() == (3, 2)
 
 
+@pytest.mark.parametrize(
+    ("env", "moves", "told"),
+    [
+        (TorusGoEnv(5), "A1 A2 C3 B1 C4 E1 D3 A5", "Move 9: Black to play"),
+        (CaptureGoEnv(5), "C3 A5 A4 E1 B5", "Black wins."),
+        (TwoStonesGoEnv(5), "C3 A1 B1 D3 D4", "Move 6: White to play"),
+        (OutlineGoEnv(3, 5, "C2"), "B2 D2 C3", "Move 4: White to play"),
+        (HexEnv(3), "A2 swap B2 A1 B1 C1 C3", "Black wins."),
+        (GomokuSwap2Env(6, 4), "A1 F6 B1 swap F5 C1 F4 D1", "Second player wins."),
+    ],
+    ids=repr,
+)
+def test_variants(chromium: Any, games_as_before: None, env: StonesEnv, moves: str, told: str) -> None:
+    """By clicks on points, and on a button for what is none."""
+    GAMES[env.name] = type(env)
+    with serving({env.name: env}) as served, Visitor(chromium, served.address) as visitor:
+        visitor.part("white").select_option("human")
+        for number, move in enumerate(moves.split(), 2):
+            if move == "swap":
+                visitor.page.get_by_role("button", name="swap", exact=True).click()
+            else:
+                visitor.click(move)
+            visitor.says(f"Move {number}" if number <= len(moves.split()) else told)
+
+
 def test_engine_against_engine_and_the_network_alone(chromium: Any) -> None:
     with serving({"go": GoEnv(3, komi=0.5).match_variant()}) as served, Visitor(chromium, served.address) as visitor:
+        visitor.menu()
         visitor.part("how").select_option("net")
         visitor.expect(visitor.part("readouts")).to_be_hidden()
+        visitor.menu()
         visitor.begin("go", "neither", board_size="3")
         visitor.says("wins")
 
@@ -92,14 +121,14 @@ def test_study_undo_and_variations(chromium: Any) -> None:
         visitor.expect(visitor.page.locator(".ag-current")).to_have_attribute("data-node", "4")
         visitor.press("a")
         visitor.expect(visitor.page.locator(".ag-best")).to_have_count(1)
-        visitor.expect(visitor.page.locator(".ag-moves li")).to_have_count(6)
+        visitor.expect(visitor.page.locator(".ag-moves [data-action]")).to_have_count(6)
         visitor.press("Escape")
         visitor.expect(visitor.part("stop")).to_be_disabled()
         for mode in ("visits", "prior", "q", "sum", "loss", "none"):
             visitor.part("mode").select_option(mode)
             numbers = visitor.page.locator(".ag-value").count()
             assert (numbers == 0) == (mode == "none"), mode
-        visitor.page.locator(".ag-moves li").first.hover()
+        visitor.page.locator(".ag-moves [data-action]").first.hover()
         visitor.expect(visitor.page.locator(".ag-ghost").first).to_be_visible()
         visitor.page.mouse.move(2, 2)
         visitor.expect(visitor.page.locator(".ag-ghost")).to_have_count(0)
@@ -156,20 +185,20 @@ def test_lines_by_keyboard_and_cursor(chromium: Any) -> None:
         visitor.part("white").select_option("human")
         visitor.page.locator("body").click(position={"x": 5, "y": 5})
         visitor.press("a", "a", "a")  # faster than any answer: on, off, on
-        visitor.expect(visitor.page.locator(".ag-moves li")).to_have_count(6)
+        visitor.expect(visitor.page.locator(".ag-moves [data-action]")).to_have_count(6)
         visitor.press("Escape")
         visitor.expect(visitor.part("stop")).to_be_disabled()
         for key in ("1", "2"):
             visitor.press(key)
             visitor.expect(ghosts.first).to_be_visible()
-            visitor.expect(visitor.page.locator(f".ag-moves li:nth-child({key}).ag-chosen")).to_have_count(1)
+            visitor.expect(visitor.page.locator(f".ag-moves tr:nth-child({key}).ag-chosen")).to_have_count(1)
         visitor.press("2")
         visitor.expect(ghosts).to_have_count(0)
-        best = int(visitor.page.locator(".ag-moves li").first.get_attribute("data-action"))
+        best = int(visitor.page.locator(".ag-moves [data-action]").first.get_attribute("data-action"))
         column, row = best % 5, best // 5
         visitor.press("Shift+ArrowLeft")  # the cursor comes up in the middle
         visitor.press(*["Shift+ArrowRight"] * ((column - 2) % 5), *["Shift+ArrowDown"] * ((row - 2) % 5))
-        visitor.expect(visitor.page.locator(".ag-moves li:first-child.ag-chosen")).to_have_count(1)
+        visitor.expect(visitor.page.locator(".ag-moves tr:first-child.ag-chosen")).to_have_count(1)
         visitor.expect(ghosts.first).to_be_visible()
         visitor.press("d")
         visitor.expect(visitor.part("mode")).to_have_value("visits")
@@ -181,11 +210,14 @@ def test_a_finger(chromium: Any) -> None:
     """A tap plays; a finger that stays on a move shows its line until it goes, and does not play."""
     with serving() as served, Visitor(chromium, served.address, 390, 780, touch=True) as visitor:
         visitor.part("white").select_option("human")
+        visitor.part("study").tap()
         visitor.part("analyse").tap()
-        visitor.expect(visitor.page.locator(".ag-moves li")).to_have_count(6)
+        visitor.expect(visitor.page.locator(".ag-moves [data-action]")).to_have_count(6)
         visitor.part("stop").tap()
         visitor.expect(visitor.part("stop")).to_be_disabled()
-        listed = visitor.page.locator(".ag-moves li").evaluate_all("rows => rows.map(row => +row.dataset.action)")
+        listed = visitor.page.locator(".ag-moves [data-action]").evaluate_all(
+            "rows => rows.map(row => +row.dataset.action)"
+        )
         spot = visitor.middle(next(GO5.to_text(action) for action in listed if action < 25))
         fingers = visitor.context.new_cdp_session(visitor.page)
         fingers.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [spot]})
@@ -204,19 +236,15 @@ def test_a_game_of_ones_own_on_kernels_looks_as_it_says(chromium: Any) -> None:
         visitor.part("white").select_option("human")
         visitor.click("D", "D", "D")
         visitor.says("Move 4: Yellow to play")
-        pieces = visitor.page.locator(".ag-piece")
-        assert pieces.evaluate_all("all => all.map(one => [+one.getAttribute('cx'), +one.getAttribute('cy')])") == [
-            [180, 140],
-            [160, 180],
-            [140, 220],
-        ]
-        fills = pieces.evaluate_all("all => all.map(one => getComputedStyle(one).fill)")
-        assert fills == ["rgb(160, 24, 24)", "rgb(244, 208, 63)", "rgb(160, 24, 24)"]
+        drawn = "all => all.map(one => [+one.getAttribute('cx'), +one.getAttribute('cy'), getComputedStyle(one).fill])"
+        red, yellow = "rgb(160, 24, 24)", "rgb(244, 208, 63)"
+        pieces = visitor.page.locator(".ag-piece").evaluate_all(drawn)
+        assert pieces == [[140, 220, red], [160, 180, yellow], [180, 140, red]]  # as they came
         visitor.press("k")
         numbers = visitor.page.locator(".ag-number").all_text_contents()
-        assert numbers == ["3", "2", "1"]
+        assert numbers == ["1", "2", "3"]
         visitor.press("k", "a")
-        visitor.expect(visitor.page.locator(".ag-moves li").first).to_be_visible()
+        visitor.expect(visitor.page.locator(".ag-moves [data-action]").first).to_be_visible()
         visitor.press("Escape", "1")
         visitor.expect(visitor.page.locator(".ag-ghost").first).to_be_visible()
         visitor.press("Escape")
@@ -235,6 +263,7 @@ def test_a_game_of_ones_own_on_no_grid(chromium: Any) -> None:
         visitor.press("Shift+ArrowDown", "Shift+ArrowDown", "Enter")  # from the middle row to the next and the last
         visitor.says("Move 4: Second to play")
         assert visitor.stones() == (2, 0)
+        visitor.menu()
         visitor.part("new").click()
         assert visitor.page.locator("dialog .ag-fields label").all_text_contents() == ["Cells", "bells"]
         visitor.page.locator('dialog [data-option="cells"]').fill("4")
@@ -254,20 +283,20 @@ def test_files_there_and_back(chromium: Any, tmp_path: Path) -> None:
         visitor.click("C3", "C4")
         visitor.says("Move 3")
         with visitor.page.expect_download() as caught:
-            visitor.part("save").click()
+            visitor.press("s")
         path = tmp_path / caught.value.suggested_filename
         caught.value.save_as(path)
         assert "B[cc];W[cb]" in path.read_text().replace("\n", "")
         visitor.begin("go", "both", board_size="9")
         visitor.says("Move 1")
         visitor.part("file").set_input_files(path)
-        visitor.expect(visitor.page.locator(".ag h2").first).to_have_text("Go 5x5")
+        visitor.expect(visitor.page.locator(".ag-game").first).to_have_text("Go 5x5")
         visitor.press("End")
         visitor.says("Move 3")
         drop = "text => { const data = new DataTransfer(); data.items.add(new File([text], 'x.sgf'));"
         drop += "document.querySelector('.ag-board').dispatchEvent(new DragEvent('drop', {dataTransfer: data})); }"
         visitor.page.evaluate(drop, "(;SZ[7];B[aa](;W[bb])(;W[cc]))")
-        visitor.expect(visitor.page.locator(".ag h2").first).to_have_text("Go 7x7")
+        visitor.expect(visitor.page.locator(".ag-game").first).to_have_text("Go 7x7")
         visitor.page.evaluate(drop, "no game")
         visitor.complains("A file must be an SGF game")
 
@@ -355,7 +384,7 @@ def test_a_run_is_watched_and_its_games_replayed(chromium: Any, tmp_path: Path) 
         visitor.part("axis").select_option("games")
         visitor.expect(visitor.page.locator("figure").first).to_contain_text("games of self-play")
         visitor.page.locator(".w-games button").first.click()
-        visitor.expect(visitor.page.locator(".ag h2").first).to_have_text("Go 3x3")
+        visitor.expect(visitor.page.locator(".ag-game").first).to_have_text("Go 3x3")
         with visitor:
             visitor.press("ArrowRight")
             visitor.says("Move 2")

@@ -62,11 +62,16 @@ def test_every_module_is_served_and_uses_what_it_imports() -> None:
         assert len(imports) == len(IMPORT.findall(text)), name
 
 
+def test_the_board_alone_knows_no_server() -> None:
+    """Another page may draw with it: what it imports carries no messages and is not the column beside it."""
+    assert {"connection", "column", "app", "game_state"}.isdisjoint(imported_by("board", []))
+
+
 def test_the_board_is_one_module_for_a_notebook(tmp_path: Path) -> None:
-    text = bundle("board")
+    text = bundle("app")
     assert not re.search(r"^import ", text, re.MULTILINE)
     assert re.findall(r"^export default ", text, re.MULTILINE) == ["export default "]
-    order = imported_by("board", [])
+    order = imported_by("app", [])
     assert len(order) == len(set(order)) > 5
     for at, name in enumerate(order):
         assert {other for _, other in IMPORT.findall(module_text(name))} <= set(order[:at])

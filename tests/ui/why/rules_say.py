@@ -8,7 +8,6 @@ import numpy as np
 from alphago.env.go_position import GoPosition
 from alphago.ui.why.explain import Explanation
 from alphago.ui.why.facts import (
-    Answer,
     Atari,
     Better,
     Capturable,
@@ -17,10 +16,11 @@ from alphago.ui.why.facts import (
     Connects,
     Cuts,
     Fact,
-    Group,
     LosesEye,
     Loss,
     Lost,
+    NamedChain,
+    Reply,
     Sente,
 )
 from alphago.ui.why.go_facts import THREAT
@@ -55,7 +55,7 @@ def around(point: int, size: int) -> list[int]:
     return [r * size + c for r, c in steps if 0 <= r < size and 0 <= c < size]
 
 
-def is_chain(position: GoPosition, group: Group) -> bool:
+def is_chain(position: GoPosition, group: NamedChain) -> bool:
     """Whether the group is a chain of the board, with all its stones."""
     return position.board.flat[group.point] == group.colour and len(chain(position, group.point)[0]) == group.stones
 
@@ -87,7 +87,7 @@ def loss(position: GoPosition, fact: Loss) -> None:
     assert fact.action != fact.best or fact.rate == 0
 
 
-def answer(position: GoPosition, fact: Answer) -> None:
+def answer(position: GoPosition, fact: Reply) -> None:
     position.play(fact.action).after(fact.line)
 
 
@@ -161,7 +161,7 @@ def sente(position: GoPosition, fact: Sente) -> None:
 
 CHECKS: dict[type[Fact], Callable[[GoPosition, Any], None]] = {
     Loss: loss,
-    Answer: answer,
+    Reply: answer,
     Better: better,
     ChangesOwner: changes_owner,
     Lost: lost,

@@ -16,7 +16,7 @@ from alphago.mcts.analysis import analyze
 from alphago.nn.net import load_model
 from alphago.ui.why.deeds import deeds, in_danger
 from alphago.ui.why.explain import explain
-from alphago.ui.why.facts import Answer, Better, ChangesOwner, Loss, Sente, Words
+from alphago.ui.why.facts import Better, ChangesOwner, Loss, Reply, Sente, Words
 from tests.ui.why.rules_say import check_facts, is_caught
 
 DRAWN = {
@@ -82,12 +82,12 @@ def test_every_game_has_values_and_lines(env: GameEnv) -> None:
     position = env.position()
     worst = 22 if env.name == "go" else 3
     told = explain(position, worst, likes_the_top, 40, threads=1)
-    assert {Loss, Answer} <= {type(fact) for fact in told.facts}
+    assert {Loss, Reply} <= {type(fact) for fact in told.facts}
     assert told.loss.points != told.loss.points  # no scores: unknown
     assert len(told.sentences) == len(told.facts)
     assert str(told).startswith(env.to_text(worst))
     for fact in told.facts:
-        if isinstance(fact, Better | Answer):
+        if isinstance(fact, Better | Reply):
             start = position if isinstance(fact, Better) else position.play(worst)
             start.after(fact.line)
 
@@ -127,4 +127,4 @@ def test_facts_about_bad_moves() -> None:
 @pytest.mark.slow
 def test_facts_about_two_hundred_blunders() -> None:
     kinds = explain_bad_moves(9, 200, 100)
-    assert min(kinds[kind] for kind in (Loss, Answer, Better, ChangesOwner, Sente)) > 5
+    assert min(kinds[kind] for kind in (Loss, Reply, Better, ChangesOwner, Sente)) > 5

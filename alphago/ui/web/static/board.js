@@ -1,282 +1,220 @@
-// A board to play and study on: what is known of the game, and what can be done. A page loads it, and so does a
-// notebook's widget, with the modules that it imports in one text (alphago/ui/web/page_files.py).
+// The board: it draws a position of any game, and says what was clicked. It knows no server and no rules.
 //
-//   mount(element, connection, options)
-//
-// Returns { send, destroy }.
+//   const board = new Board({ play, hover });
+//   page.append(board.element);
+//   board.setGame(game);             // a GameView: alphago/env/board_view.py, as alphago/ui/web/views.py gives it
+//   board.show({ view, analysis });  // a Scene
 
-import { click, download } from "./effects.js";
-import { h } from "./elements.js";
-import { Dialog } from "./dialog.js";
-import { obeyKey } from "./keys.js";
-import { Panel } from "./panel.js";
-import { Study } from "./study.js";
-import { Surface } from "./surface.js";
+import { h, s } from "./elements.js";
+import { areasOf, landingOf, numbersOfMoves, rowsOf, UNIT } from "./geometry.js";
+import { boxOf, frameOf, groundOf, paints } from "./ground.js";
+import { marksOf, overlays } from "./overlays.js";
+import { Pieces } from "./pieces.js";
+import { say } from "./words.js";
 
-/** @typedef {import("./wire.js").NodeView & {children: number[], win: number | null, score: number | null}} Knot */
-/** @typedef {import("./wire.js").Message} Message */
-/** @typedef {import("./wire.js").StateMessage} StateMessage */
 /** @typedef {import("./wire.js").GameView} GameView */
 
 /**
- * @typedef {object} Options
- * @property {EventTarget} [keys] where keys are listened for, `document` on a page of its own (the element itself)
- * @property {() => boolean} [isShown] whether keys are meant for the board
- * @property {(link: string) => void} [onLink] called with the link of the position on the board
- * @property {boolean} [widget] whether it is a part of another page
+ * What the board shows.
+ * @typedef {object} Scene
+ * @property {import("./wire.js").PositionView} view the position
+ * @property {boolean} [open] whether a click may play; true without it
+ * @property {import("./wire.js").AnalysisView | null} [analysis] drawn over the pieces
+ * @property {{move: number, mover: number}[]} [path] the moves that led to the position, to number the stones
+ * @property {string} [mode] which numbers the discs have, a key of `say.modes`
+ * @property {boolean} [ownership] whether the analysis' owners are drawn
+ * @property {import("./wire.js").CountView | null} [count] of a finished game; a click then tells `toggle` of a stone
  */
-
-const LARGEST_FILE = 900000; // bytes
 
 /**
- * @param {HTMLElement} element
- * @param {import("./wire.js").Connection} connection
- * @param {Options} [options]
+ * What the board tells.
+ * @typedef {object} Listener
+ * @property {(action: number) => void} play an action was clicked
+ * @property {(action: number | null) => void} [hover] the pointer or the cursor is on another action
+ * @property {(cell: number) => void} [toggle] a point was clicked while stones are counted
  */
-export function mount(element, connection, options = {}) {
-  const board = new Board(element, connection, options);
-  return { send: (/** @type {object} */ message) => connection.send(message), destroy: () => board.destroy() };
-}
 
-// What a notebook's widget (anywidget) calls.
-export default {
-  /** @param {{model: any, el: HTMLElement}} widget */
-  render({ model, el }) {
-    const board = mount(el, {
-      send: (message) => model.send(message),
-      listen: (callback) => {
-        model.on("msg:custom", callback);
-        return () => model.off("msg:custom", callback);
-      },
-    }, { widget: true });
-    board.send({ type: "hello" });
-    return () => board.destroy();
-  },
-};
+const HOLD = 450; // milliseconds, after which a finger on the board shows a move's line and does not play it
+const MOST_WORDS = 400; // buttons of actions that have no place on the board
+let boards = 0; // so far
 
 export class Board {
-  /**
-   * @param {HTMLElement} element
-   * @param {import("./wire.js").Connection} connection
-   * @param {Options} options
-   */
-  constructor(element, connection, options) {
-    this.root = element;
-    this.connection = connection;
-    this.options = options;
-    /** @type {Pick<import("./wire.js").WelcomeMessage, "games">} */
-    this.welcome = { games: [] };
+  /** @param {Listener} listener */
+  constructor(listener) {
+    this.listener = listener;
+    this.id = `ag${boards += 1}`;
     /** @type {GameView} */
-    this.game = /** @type {any} */ (null); // until the first message that has one, as `state`
-    this.names = ["", ""];
-    /** @type {Map<number, Knot>} */
-    this.nodes = new Map();
-    /** @type {StateMessage} */
-    this.state = /** @type {any} */ (null);
-    /** @type {import("./wire.js").ThinkingMessage | null} */
-    this.thought = null; // the latest message of the search
-    this.look = { mode: "loss", ownership: true, numbers: false, sound: false };
+    this.game = /** @type {any} */ (null);
+    /** @type {Scene | null} */
+    this.scene = null;
     /** @type {number | null} */
-    this.hovered = null; // the action whose line is shown
+    this.hovered = null; // the action under the pointer or the cursor, or chosen in a list
     /** @type {[number, number] | null} */
     this.cursor = null; // column and row of the area that the keyboard is on
-    this.waiting = false; // whether it is drawn soon
-    this.surface = new Surface(this);
-    this.panel = new Panel(this);
-    this.study = new Study(this);
-    this.dialog = new Dialog(this);
-    this.root.classList.add("ag");
-    this.root.replaceChildren(this.surface.element,
-      h("div", { class: "ag-side" }, this.panel.elements, this.study.element), this.dialog.element);
-    if (options.widget) this.root.tabIndex = 0;
-    this.root.addEventListener("click", (/** @type {any} */ event) => { // so that Space is the study key again
-      if (event.detail) event.target.closest("button")?.blur();
+    this.walked = ""; // the line that was walked through last, so that it is walked once
+    this.pieces = new Pieces(this.id);
+    this.ground = s("g", {});
+    this.frame = s("g", {});
+    this.marks = s("g", { class: "ag-marks" });
+    this.over = s("g", { class: "ag-over" });
+    this.targets = s("g", {});
+    // Two drawings, so that what a search changes ten times a second does not paint the stones again.
+    this.below = s("svg", { "aria-hidden": "true" }, paints(this.id), this.ground, this.pieces.element, this.frame, this.pieces.counts,
+      this.marks);
+    this.svg = s("svg", { role: "img", "aria-label": say.board, class: "ag-svg" }, this.over, this.targets);
+    this.stack = h("div", { class: "ag-stack" }, this.below, this.svg);
+    this.words = h("div", { class: "ag-words", hidden: true });
+    this.element = h("div", { class: "ag-board" }, this.stack, this.words);
+    /** @type {string | undefined} */
+    this.pressed = undefined; // the action that is pressed
+    this.holding = 0;
+    this.listen();
+  }
+
+  listen() {
+    const { svg } = this;
+    const under = (/** @type {PointerEvent} */ event) => { // what is drawn anew between press and release still counts
+      const target = svg.getRootNode().elementFromPoint(event.clientX, event.clientY);
+      return target && svg.contains(target) ? target.dataset.action : undefined;
+    };
+    svg.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
+      this.pressed = event.button === 0 ? under(event) : undefined;
+      if (event.pointerType === "mouse" || !this.lineOf(Number(this.pressed))) return;
+      this.holding = setTimeout(() => { // a finger that stays asks, and does not play
+        this.hover(Number(this.pressed));
+        this.pressed = undefined;
+      }, HOLD);
     });
-    this.keys = (/** @type {any} */ event) => obeyKey(this, event);
-    this.keyTarget = options.keys || element;
-    this.keyTarget.addEventListener("keydown", this.keys);
-    this.unlisten = connection.listen((message) => this.receive(message));
+    const release = (/** @type {PointerEvent} */ event) => {
+      clearTimeout(this.holding);
+      if (event.pointerType !== "mouse") this.hover(null);
+      this.pressed = undefined;
+    };
+    svg.addEventListener("pointercancel", release);
+    svg.addEventListener("pointerup", (/** @type {PointerEvent} */ event) => {
+      if (this.pressed !== undefined && under(event) === this.pressed) this.click(Number(this.pressed));
+      release(event);
+    });
+    svg.addEventListener("contextmenu", (/** @type {PointerEvent} */ event) => {
+      if (event.pointerType !== "mouse") event.preventDefault();
+    });
+    svg.addEventListener("pointerleave", () => this.hover(null));
   }
 
-  destroy() {
-    this.keyTarget.removeEventListener("keydown", this.keys);
-    if (typeof this.unlisten === "function") this.unlisten();
-    this.root.replaceChildren();
+  /** @param {GameView} game */
+  setGame(game) {
+    this.game = game;
+    this.scene = this.hovered = this.cursor = null;
+    this.element.dataset.surface = game.surface;
+    const box = boxOf(game);
+    for (const drawing of [this.below, this.svg]) drawing.setAttribute("viewBox", box.join(" "));
+    this.element.style.setProperty("--ratio", game.surface === "text" ? "1" : String(box[2] / box[3]));
+    this.element.style.setProperty("--ground", game.ground);
+    this.element.style.setProperty("--label-size", `${Math.min(Math.max(10.5, box[2] / 50), 16)}px`);
+    this.element.toggleAttribute("data-ground", Boolean(game.ground));
+    for (const [i, name] of ["--black", "--white"].entries()) {
+      this.element.style.setProperty(name, game.colours ? game.colours[i] : "");
+    }
+    this.pieces.clear();
+    for (const layer of [this.marks, this.over, this.targets, this.words]) layer.replaceChildren();
+    this.ground.replaceChildren(...(game.surface === "text" ? [] : groundOf(game, this.id)));
+    this.frame.replaceChildren(...frameOf(game));
   }
 
   /**
-   * @param {string} type
-   * @param {object} [fields]
+   * @param {Scene} scene
+   * @param {boolean} [moves] whether what changes moves
    */
-  send(type, fields = {}) {
-    this.connection.send({ type, ...fields });
-  }
-
-  // --- messages ---
-
-  /** @param {Message} message */
-  receive(message) {
-    if (message.type === "welcome") this.welcome = message;
-    else if (message.type === "game") this.setGame(message);
-    else if (message.type === "notice") this.panel.say(message.text, message.kind);
-    else if (message.type === "file") download(message.name, message.text);
-    else if (message.type === "status") {
-      this.panel.loading = message.text;
-      this.panel.showStatus();
-    } else if (this.game === null) return; // a notebook's board may be shown while a game goes on: its own begins later
-    else if (message.type === "state") this.setState(message);
-    else if (message.type === "thinking") this.setThought(message);
-  }
-
-  /** @param {import("./wire.js").GameMessage} message */
-  setGame(message) {
-    this.game = message.game;
-    this.names = message.names;
-    this.nodes.clear();
-    this.state = /** @type {any} */ (null);
-    this.thought = this.hovered = this.cursor = null;
-    this.surface.clear();
-    this.panel.clear();
-    this.study.clear();
-    this.panel.showStatus();
-  }
-
-  /** @param {StateMessage} message */
-  setState(message) {
-    const before = this.state;
-    for (const node of message.added) {
-      this.nodes.set(node.node, { ...node, children: [], win: null, score: null });
-      this.nodes.get(node.parent)?.children.push(node.node);
-    }
-    message.evaluations.forEach((known) => this.evaluate(known));
-    this.state = message;
-    if (!before || before.node !== message.node) {
-      this.hovered = null;
-      if (before && this.look.sound && message.view.moves > before.view.moves) click();
-      if (before) this.panel.hideNotice("error");
-    }
-    if (!message.busy) this.thought = null;
-    if (this.options.onLink) this.options.onLink(message.link);
-    this.render();
-  }
-
-  /** @param {import("./wire.js").ThinkingMessage} message */
-  setThought(message) {
-    if (!this.state) return;
-    this.thought = message;
-    this.evaluate(message.evaluation);
-    if (message.node === this.state.node) this.state.analysis = message.analysis;
-    this.renderSoon();
-  }
-
-  /** @param {import("./wire.js").EvaluationView} known */
-  evaluate({ node, win, score }) {
-    const knot = this.nodes.get(node);
-    if (knot) [knot.win, knot.score] = [win, score];
-  }
-
-  // --- what is known ---
-
-  /** @param {number} player */
-  side(player) {
-    return this.game.sides[player > 0 ? 0 : 1];
+  show(scene, moves = false) {
+    const { game } = this;
+    if (this.scene?.view !== scene.view) this.hovered = this.cursor ? this.cursorAction() : null;
+    this.scene = scene;
+    const text = game.surface === "text";
+    this.stack.hidden = text;
+    this.showWords(text);
+    if (text) return;
+    this.pieces.draw(game, scene.view, moves);
+    this.marks.replaceChildren(...marksOf(game, scene, scene.path ? numbersOfMoves(game, scene.path) : new Map()));
+    this.targets.replaceChildren(...this.areas());
+    this.showOver();
   }
 
   /**
-   * A node that the page has been told of.
-   * @param {number} number
-   * @returns {Knot}
+   * What a search has found meanwhile.
+   * @param {import("./wire.js").AnalysisView | null} analysis
    */
-  knot(number) {
-    return /** @type {Knot} */ (this.nodes.get(number));
+  showAnalysis(analysis) {
+    if (!this.scene) return;
+    this.scene.analysis = analysis;
+    this.showOver();
   }
 
-  // The nodes that lead to the one on the board, without the root.
-  path() {
-    const path = [];
-    for (let node = this.nodes.get(this.state.node); node && node.parent >= 0; node = this.nodes.get(node.parent)) {
-      path.unshift(node);
-    }
-    return path;
+  showOver() {
+    const { game, scene, hovered } = this;
+    if (!scene || game.surface === "text") return;
+    const line = hovered === null ? null : this.lineOf(hovered)?.line;
+    const walks = Boolean(line) && this.walked !== String(line);
+    this.walked = String(line || "");
+    this.over.replaceChildren(...overlays(game, scene, { hovered, line: line || null, chosen: this.cursorAction(), walks }));
   }
 
-  // The analysis to show.
-  analysis() {
-    return this.state.study && !this.state.over ? this.state.analysis : null;
+  // --- what is clicked ---
+
+  /** @param {number} action */
+  click(action) {
+    if (this.scene?.count) {
+      const cell = landingOf(this.game, action, 1, () => false);
+      if (cell !== null && this.listener.toggle) this.listener.toggle(cell);
+    } else this.listener.play(action);
   }
+
+  areas() {
+    const { view, open = true, count } = /** @type {Scene} */ (this.scene);
+    const legal = new Set(open ? view.legal : []);
+    const { names, reach } = this.game;
+    const side = reach * UNIT;
+    const square = (/** @type {number[]} */ [x, y]) => `M${x * UNIT - side} ${y * UNIT - side}h${2 * side}v${2 * side}h${-2 * side}z`;
+    return areasOf(this.game, view.toPlay).map(({ action, spots }) => s("path", { d: spots.map(square).join(""),
+      class: legal.has(action) || count ? "ag-target ag-open" : "ag-target", "data-action": action, "data-point": names[action],
+      onpointerenter: (/** @type {PointerEvent} */ event) => event.pointerType === "mouse" && this.hover(action) }));
+  }
+
+  /**
+   * Buttons for the actions that have no place on the board, and the board in letters where it has no cells.
+   * @param {boolean} text
+   */
+  showWords(text) {
+    const { view, open = true } = /** @type {Scene} */ (this.scene);
+    const { names, pass } = this.game;
+    const clicked = new Set(areasOf(this.game, view.toPlay).map(({ action }) => action));
+    const others = open ? view.legal.filter((action) => !clicked.has(action) && (text || action !== pass)) : [];
+    this.words.hidden = !text && !others.length;
+    this.element.classList.toggle("ag-worded", !this.words.hidden && !text);
+    this.words.replaceChildren(...(text ? [h("pre", {}, view.drawing)] : []), h("div", { class: "ag-row" },
+      others.slice(0, MOST_WORDS).map((action) => h("button", { type: "button", "data-action": action,
+        onclick: () => this.listener.play(action) }, names[action]))));
+  }
+
+  // --- hovering, and a cursor for the keyboard ---
 
   /**
    * The analysed move of an action, whose line can be shown.
    * @param {number} action
    */
   lineOf(action) {
-    return this.analysis()?.moves.find(({ move }) => move === action);
+    return this.scene?.analysis?.moves.find(({ move }) => move === action);
   }
-
-  // --- actions ---
 
   /** @param {number | null} action */
-  play(action) {
-    if (action === null || !this.state) return;
-    if (this.state.count && action !== this.game.pass) this.send("dead", { point: action });
-    else this.send("play", { move: action });
+  hover(action) {
+    if (this.hovered === action) return;
+    this.hovered = action;
+    this.showOver();
+    if (this.listener.hover) this.listener.hover(action);
   }
 
-  /** @param {"study" | "analysing"} what */
-  toggle(what) {
-    if (this.state) this.send("toggle", { what });
-  }
-
-  /** @param {number} count */
-  step(count) {
-    if (this.state) this.send("step", { count });
-  }
-
-  /** @param {number} direction */
-  sibling(direction) {
-    if (this.state) this.send("variation", { direction });
-  }
-
-  review() {
-    const { study, strength } = this.state;
-    if (study) this.send("review", { readouts: strength.tree ? strength.readouts || 100 : 1 });
-  }
-
-  stop() {
-    this.hover(null);
-    this.send("stop");
-  }
-
-  async copyLink() {
-    const link = `${location.origin}${location.pathname}#${this.state.link}`;
-    try {
-      await navigator.clipboard.writeText(link);
-      this.panel.say("The link is in the clipboard.", "hint");
-    } catch {
-      this.panel.say(link, "hint");
-    }
-  }
-
-  /** @param {File} [file] */
-  async read(file) {
-    if (!file) return;
-    if (file.size > LARGEST_FILE) this.panel.say("A file must have at most 900 kB.", "error");
-    else this.send("open", { text: await file.text() });
-  }
-
-  /**
-   * Show the line of a listed move; the same again hides it.
-   * @param {number} row
-   */
-  showLine(row) {
-    const shown = this.analysis()?.moves[row];
-    if (shown) this.hover(this.hovered === shown.move ? null : shown.move);
-  }
-
-  /** @param {"ownership" | "numbers"} name */
-  flip(name) {
-    this.look[name] = !this.look[name];
-    this.render();
+  rows() {
+    return this.scene ? rowsOf(this.game, this.scene.view.toPlay) : [];
   }
 
   /**
@@ -284,50 +222,24 @@ export class Board {
    * @param {number} dy
    */
   moveCursor(dx, dy) {
-    const rows = this.surface.rows();
+    const rows = this.rows();
     if (!rows.length) return;
     const middle = Math.floor(rows.length / 2);
     const [x, y] = this.cursor || [Math.floor(rows[middle].length / 2), middle];
     const row = this.cursor ? (y + dy + rows.length) % rows.length : y;
     this.cursor = [this.cursor ? (x + dx + rows[row].length) % rows[row].length : x, row];
-    this.hovered = this.cursorAction(); // so that the cursor shows a move's line, as the mouse does
-    this.render();
+    this.hovered = null;
+    this.hover(this.cursorAction()); // so that the cursor shows a move's line, as the mouse does
   }
 
   cursorAction() {
     if (!this.cursor) return null;
     const [x, y] = this.cursor;
-    return this.surface.rows()[y]?.[x] ?? null;
+    return this.rows()[y]?.[x] ?? null;
   }
 
   playCursor() {
-    this.play(this.cursorAction());
-  }
-
-  /** @param {number | null} action */
-  hover(action) {
-    if (this.hovered === action) return;
-    this.hovered = action;
-    if (this.state) this.render(false);
-  }
-
-  // --- rendering ---
-
-  /** @param {boolean} [all] whether to draw what does not change while the engine thinks, too */
-  render(all = true) {
-    if (!this.state) return;
-    this.panel.showStatus();
-    this.surface.draw();
-    if (all) this.panel.draw();
-    this.study.draw(all);
-  }
-
-  renderSoon() {
-    if (this.waiting) return;
-    this.waiting = true;
-    requestAnimationFrame(() => {
-      this.waiting = false;
-      this.render(false);
-    });
+    const action = this.cursorAction();
+    if (action !== null) this.click(action);
   }
 }

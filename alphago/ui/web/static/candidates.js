@@ -9,15 +9,6 @@ export const LOSSES = ["#0b5fa5", "#5aa2d6", "#b9dcf2", "#fcdcae", "#f3a04b", "#
 export const DARK_TEXT = ["#fff", "#000", "#000", "#000", "#000", "#fff"];
 export const POINT_STEPS = [0.5, 1.5, 3, 6, 12]; // points lost, as in KaTrain
 export const RATE_STEPS = [1, 3, 6, 12, 25]; // percent of the chance to win
-/** @type {Record<string, string>} */
-export const MODES = {
-  loss: "difference from the best move",
-  visits: "visits",
-  prior: "prior",
-  q: "Q, mean value",
-  sum: "Q + prior",
-  none: "no numbers",
-};
 
 /**
  * Return what a move gives away against the best: its class, an index of LOSSES or null, and the loss as text.
@@ -28,7 +19,7 @@ export const MODES = {
 export function lossOf(move, best) {
   if (move.score !== null && best.score !== null) {
     const lost = best.score - move.score;
-    return { kind: POINT_STEPS.filter((step) => lost > step).length, text: move === best ? "0" : (-lost).toFixed(1) };
+    return { kind: kindOf(0, lost), text: move === best ? "0" : (-lost).toFixed(1) };
   }
   if (move.win === null || best.win === null) return { kind: null, text: "" };
   const lost = 100 * (best.win - move.win);
@@ -36,10 +27,18 @@ export function lossOf(move, best) {
 }
 
 /**
+ * The class of a loss, an index of LOSSES.
+ * @param {number} win chance to win that was lost, 0 .. 1
+ * @param {number | null} points that were lost; null if no score is known
+ */
+export const kindOf = (win, points) => (points === null ? RATE_STEPS.filter((step) => 100 * win > step)
+  : POINT_STEPS.filter((step) => points > step)).length;
+
+/**
  * Return the upper and the lower text on a move's disc.
  * @param {MoveView} move
  * @param {MoveView} best
- * @param {string} mode a key of MODES
+ * @param {string} mode a key of `say.modes`
  * @returns {[string, string]}
  */
 export function numbersOf(move, best, mode) {

@@ -1,5 +1,7 @@
 // A WebSocket to the page's board on the server, which comes back when it is lost.
 
+import { say } from "./words.js";
+
 /** @typedef {import("./wire.js").Message} Message */
 
 const SESSION = "alphago-board"; // where the tab keeps the key of its board, for a reload
@@ -62,7 +64,7 @@ export class SocketConnection {
   }
 
   lost() {
-    this.say(this.refused || "The connection to the server is lost; trying again …");
+    this.say(this.refused || say.lost);
     setTimeout(() => { this.socket = this.open(); }, this.pause);
     this.pause = Math.min(2 * this.pause, LONGEST_PAUSE);
   }

@@ -1,79 +1,148 @@
-// What an analysis draws over the board: discs of moves, the stones of an expected line, owners, and the cursor.
+// What is drawn over the pieces: marks of the position, discs of moves, an expected line, owners, the cursor.
 
 import { DARK_TEXT, LOSSES, lossOf, numbersOf } from "./candidates.js";
 import { s } from "./elements.js";
+import { landingOf, middleOf, UNIT } from "./geometry.js";
+import { appears } from "./motion.js";
 import { COLOURS } from "./wire.js";
 
-/** @typedef {import("./board.js").Board} Board */
-/** @typedef {import("./surface.js").Surface} Surface */
-/** @typedef {import("./wire.js").AnalysisView} AnalysisView */
+/** @typedef {import("./wire.js").GameView} GameView */
+/** @typedef {import("./board.js").Scene} Scene */
 
 const UNSEEN = "#5aa2d6"; // the colour of a move whose loss is not known
 const LEAST_OWNER = 8; // percent; a point that is less anyone's has no square
 
 /**
- * @param {Board} board
- * @param {Surface} surface
+ * The last move, points where no stone may be set, numbers of moves, and the count of a finished game.
+ * @param {GameView} game
+ * @param {Scene} scene
+ * @param {Map<number, number>} numbers of moves by cell
  */
-export function overlays(board, surface) {
-  const found = board.analysis();
+export function marksOf(game, { view, count }, numbers) {
+  const { stones = "", last, ko } = view;
   const parts = [];
-  if (found) {
-    const line = board.hovered === null ? undefined : board.lineOf(board.hovered);
-    const above = line && board.state.view.stones ? ghosts(board, surface, line.line, found.mover) : discs(board, surface, found);
-    if (found.ownership && board.look.ownership && board.game.ownership) {
+  for (const [cell, number] of numbers) {
+    if (!stones[cell] || stones[cell] === ".") continue;
+    const [x, y] = middleOf(game, cell);
+    parts.push(s("text", { x, y, class: `ag-number ag-on-${COLOURS[stones[cell] === "X" ? 1 : -1]}` }, number));
+  }
+  if (last !== null && !numbers.has(last)) {
+    const [cx, cy] = middleOf(game, last);
+    parts.push(stones ? s("circle", { cx, cy, r: 5, class: stones[last] === "X" ? "ag-last ag-on-black" : "ag-last" })
+      : s("circle", { cx, cy, r: game.stone * UNIT + 2, class: "ag-sown" }));
+  }
+  for (const [x, y] of ko.map((cell) => middleOf(game, cell))) {
+    parts.push(s("rect", { x: x - 7, y: y - 7, width: 14, height: 14, class: "ag-ko" }));
+  }
+  return count ? [...parts, ...countOf(game, stones, count)] : parts;
+}
+
+/**
+ * @param {GameView} game
+ * @param {string} stones
+ * @param {import("./wire.js").CountView} count
+ */
+function countOf(game, stones, { owners, dead }) {
+  const gone = new Set(dead);
+  return [...owners].flatMap((owner, cell) => {
+    const [x, y] = middleOf(game, cell);
+    const parts = [];
+    if (gone.has(cell)) {
+      const on = stones[cell] === "X" ? "black" : "white";
+      parts.push(s("path", { d: `M${x - 8} ${y - 8}l16 16m0 -16l-16 16`, class: `ag-dead ag-on-${on}` }));
+    }
+    if (owner !== "." && (gone.has(cell) || !stones[cell] || stones[cell] === ".")) {
+      parts.push(s("rect", { x: x - 5.5, y: y - 5.5, width: 11, height: 11, rx: 2, class: `ag-owner ag-owner-${COLOURS[owner === "X" ? 1 : -1]}` }));
+    }
+    return parts;
+  });
+}
+
+/**
+ * @param {GameView} game
+ * @param {Scene} scene
+ * @param {object} shown
+ * @param {number | null} shown.hovered the action under the pointer
+ * @param {number[] | null} shown.line the line that is expected after it
+ * @param {number | null} shown.chosen the action under the cursor
+ * @param {boolean} shown.walks whether the line's moves come one after the other
+ */
+export function overlays(game, scene, { hovered, line, chosen, walks }) {
+  const { view, analysis = null, open = true, ownership = true, mode = "loss" } = scene;
+  const parts = [];
+  if (analysis) {
+    const above = line && view.stones !== undefined ? ghostsOf(game, view.stones, line, analysis.mover, walks)
+      : discsOf(game, view.stones || "", analysis, mode);
+    if (analysis.ownership && ownership && game.ownership) {
       const hidden = new Set(above.map((one) => one.dataset.at).filter(Boolean).map(Number));
-      parts.push(...owners(surface, found.ownership, hidden));
+      parts.push(...ownersOf(game, view.stones || "", analysis.ownership, hidden));
     }
     parts.push(...above);
   }
-  const chosen = board.cursorAction();
+  if (hovered !== null && !line && open && view.legal.includes(hovered)) parts.push(...shadowOf(game, view, hovered));
   if (chosen !== null) {
-    const cell = surface.landing(chosen, board.state.view.toPlay, () => false);
-    const [x, y] = surface.at(/** @type {number} */ (cell)); // an action that can be clicked has one
-    parts.push(s("rect", { x: x - 19, y: y - 19, width: 38, height: 38, class: "ag-cursor" }));
+    const cell = landingOf(game, chosen, view.toPlay, () => false);
+    const [x, y] = middleOf(game, /** @type {number} */ (cell)); // an action that can be clicked has one
+    const half = Math.max(19, game.stone * UNIT);
+    parts.push(s("rect", { x: x - half, y: y - half, width: 2 * half, height: 2 * half, rx: 5, class: "ag-cursor" }));
   }
   return parts;
 }
 
 /**
- * @param {Surface} surface
+ * The piece that a click would set.
+ * @param {GameView} game
+ * @param {import("./wire.js").PositionView} view
+ * @param {number} action
+ */
+function shadowOf(game, { stones, toPlay }, action) {
+  const cell = landingOf(game, action, toPlay, (each) => !stones || stones[each] === ".");
+  if (cell === null) return [];
+  const [cx, cy] = middleOf(game, cell);
+  const r = game.stone * UNIT;
+  return [s("circle", { cx, cy, r, class: stones === undefined ? "ag-aim" : `ag-preview ag-${COLOURS[toPlay]}` })];
+}
+
+/**
+ * @param {GameView} game
+ * @param {string} stones
  * @param {number[]} ownership
  * @param {Set<number>} hidden cells
  */
-function owners(surface, ownership, hidden) {
+function ownersOf(game, stones, ownership, hidden) {
   return ownership.flatMap((value, cell) => {
+    const owner = value > 0 ? "black" : "white";
+    const own = stones[cell] && stones[cell] !== "." && (stones[cell] === "X") === (value > 0);
+    if (Math.abs(value) < LEAST_OWNER || hidden.has(cell) || own) return []; // a stone that lives needs no mark
+    const [x, y] = middleOf(game, cell);
     const side = 15 * Math.sqrt(Math.abs(value) / 100);
-    if (Math.abs(value) < LEAST_OWNER || hidden.has(cell)) return [];
-    const [x, y] = surface.at(cell);
-    return [s("rect", { x: x - side / 2, y: y - side / 2, width: side, height: side,
-      class: value > 0 ? "ag-owner ag-owner-black" : "ag-owner ag-owner-white" })];
+    return [s("rect", { x: x - side / 2, y: y - side / 2, width: side, height: side, rx: 2, class: `ag-owner ag-owner-${owner}` })];
   });
 }
 
 /**
- * @param {Board} board
- * @param {Surface} surface
- * @param {AnalysisView} found
+ * @param {GameView} game
+ * @param {string} stones
+ * @param {import("./wire.js").AnalysisView} found
+ * @param {string} mode
  */
-function discs(board, surface, found) {
+function discsOf(game, stones, found, mode) {
   const best = found.moves[0];
   const most = best ? best.visits : 0;
-  const stones = board.state.view.stones || "";
   const parts = [];
-  const byPrior = board.look.mode === "prior";
+  const byPrior = mode === "prior";
   for (const move of [...found.moves].reverse()) {
-    const cell = surface.landing(move.move, found.mover, (each) => stones[each] === ".");
+    const cell = landingOf(game, move.move, found.mover, (each) => stones[each] === ".");
     if (cell === null || (!byPrior && most > 0 && move.visits < Math.max(1, most / 100))) continue; // too few to mean much
     const kind = move.visits && most ? lossOf(move, best).kind : null;
     const share = byPrior || !most ? move.prior : Math.min(1, move.visits / most);
     const strong = 0.35 + 0.65 * Math.sqrt(share);
-    const [first, second] = numbersOf(move, best, board.look.mode);
+    const [first, second] = numbersOf(move, best, mode);
     const colour = strong < 0.6 || kind === null ? "#000" : DARK_TEXT[kind];
-    const [x, y] = surface.at(cell);
+    const [x, y] = middleOf(game, cell);
     parts.push(s("circle", { cx: x, cy: y, r: 17.5, class: "ag-base" }),
       s("circle", { cx: x, cy: y, r: 17.5, fill: kind === null ? UNSEEN : LOSSES[kind], "fill-opacity": strong.toFixed(2),
-        class: "ag-disc", "data-move": board.game.names[move.move], "data-at": move.move }));
+        class: "ag-disc", "data-move": game.names[move.move], "data-at": move.move }));
     if (move === best) parts.push(s("circle", { cx: x, cy: y, r: 18, class: "ag-best" }));
     if (first) parts.push(s("text", { x, y: second ? y - 4 : y, class: first.length > 4 ? "ag-value ag-long" : "ag-value",
       fill: colour }, first));
@@ -83,25 +152,28 @@ function discs(board, surface, found) {
 }
 
 /**
- * @param {Board} board
- * @param {Surface} surface
+ * @param {GameView} game
+ * @param {string} before
  * @param {number[]} line
  * @param {number} mover
+ * @param {boolean} walks
  */
-function ghosts(board, surface, line, mover) {
-  const stones = [...(board.state.view.stones || "")];
+function ghostsOf(game, before, line, mover, walks) {
+  const stones = [...before];
   /** @type {any[]} */
   const parts = [];
   const shown = new Set();
   line.forEach((action, i) => {
     const player = i % 2 ? -mover : mover;
-    const cell = surface.landing(action, player, (each) => stones[each] === ".");
+    const cell = landingOf(game, action, player, (each) => stones[each] === ".");
     if (cell === null || shown.has(cell)) return;
     shown.add(cell);
     stones[cell] = player > 0 ? "X" : "O";
-    const [x, y] = surface.at(cell);
-    parts.push(s("circle", { cx: x, cy: y, r: 17, class: `ag-piece ag-ghost ag-${COLOURS[player]}`, "data-at": cell }),
-      s("text", { x, y, class: `ag-number ag-on-${COLOURS[player]}` }, i + 1));
+    const [x, y] = middleOf(game, cell);
+    const pieces = [s("circle", { cx: x, cy: y, r: 17, class: `ag-piece ag-ghost ag-${COLOURS[player]}`, "data-at": cell }),
+      s("text", { x, y, class: `ag-number ag-on-${COLOURS[player]}` }, i + 1)];
+    if (walks) for (const piece of pieces) appears(piece, i);
+    parts.push(...pieces);
   });
   return parts;
 }

@@ -1,37 +1,42 @@
-// The part of the page for studying: numbers, the best moves, the graph, the tree of variations, the legend.
+// The column while one studies: what the overlay shows, the best moves, the graph, the moves that were played, the tree.
 
-import { LOSSES, MODES, lossOf } from "./candidates.js";
+import { LOSSES, lossOf } from "./candidates.js";
 import { h, percent, s, short } from "./elements.js";
 import { Graph } from "./graph.js";
+import { button } from "./icons.js";
 import { legendOf } from "./legend.js";
+import { MoveList } from "./move_list.js";
 import { Variations } from "./variations.js";
+import { fill, legend, say } from "./words.js";
 
-/** @typedef {import("./board.js").Board} Board */
 /** @typedef {import("./wire.js").MoveView} MoveView */
 
-export const ROWS = 6; // of the list of moves
-const LINE = 8; // moves of an expected line
+export const ROWS = 6; // of the table of moves
 
 export class Study {
-  /** @param {Board} board */
-  constructor(board) {
-    this.board = board;
-    this.graph = new Graph(board);
-    this.variations = new Variations(board);
-    this.modes = h("select", { "aria-label": "numbers on the points", title: "numbers on the points (D)", "data-name": "mode",
-      onchange: () => { board.look.mode = this.modes.value; board.render(); } },
-      ...Object.entries(MODES).map(([name, text]) => h("option", { value: name }, text)));
-    this.ownership = this.box("ownership", "small squares: whose each point becomes (O)", "ownership");
-    this.numbers = this.box("move numbers", "the number of each stone's move (K)", "numbers");
-    this.moves = h("ol", { class: "ag-moves", "data-name": "moves" });
-    this.text = h("p", { class: "ag-small" });
-    this.comment = h("p", { class: "ag-comment" });
+  /** @param {import("./app.js").App} app */
+  constructor(app) {
+    this.app = app;
+    this.graph = new Graph(app);
+    this.variations = new Variations(app);
+    this.list = new MoveList(app);
+    this.analyse = button("analyse", say.analyse, say.analyseTitle, () => app.toggle("analysing"));
+    this.review = button("review", say.review, say.reviewTitle, () => app.review());
+    this.modes = h("select", { "aria-label": say.numbersTitle, title: say.numbersTitle, "data-name": "mode",
+      onchange: () => app.setMode(this.modes.value) }, Object.entries(say.modes).map(([name, text]) => h("option", { value: name }, text)));
+    this.ownership = this.box(say.ownership, say.ownershipTitle, "ownership");
+    this.numbers = this.box(say.moveNumbers, say.moveNumbersTitle, "numbers");
+    this.why = button("why", say.why, say.whyTitle, () => app.why());
+    this.reasons = h("div", { class: "ag-why", "data-name": "reasons", role: "status", hidden: true });
+    this.reasonsOf = -1; // the node to which the reasons belong
+    this.moves = h("tbody", { class: "ag-moves", "data-name": "moves" });
+    this.heads = Object.fromEntries(Object.entries(say.columns).map(([name, text]) => [name, h("th", { scope: "col" }, text)]));
+    this.table = h("table", { class: "ag-table", "aria-label": say.candidates }, h("thead", {}, h("tr", {}, Object.values(this.heads))), this.moves);
+    this.text = h("p", { class: "ag-small", "data-name": "known" });
     this.legend = h("details", { class: "ag-legend", "data-name": "legend" });
-    this.element = h("section", { class: "ag-study", hidden: true },
-      h("div", { class: "ag-row" }, h("label", {}, "numbers ", this.modes), this.ownership, this.numbers,
-        h("button", { type: "button", title: "evaluate every position of this line (R)", "data-name": "review",
-          onclick: () => board.review() }, "Review")),
-      this.moves, this.graph.element, this.text, this.variations.element, this.comment, this.legend);
+    this.element = h("section", { class: "ag-study", hidden: true, "aria-label": say.study },
+      h("div", { class: "ag-row ag-tools" }, this.analyse, this.review, this.modes, this.ownership, this.numbers),
+      this.table, this.graph.element, h("div", { class: "ag-row ag-known" }, this.text, this.why), this.reasons, this.list.element, this.variations.element, this.legend);
     this.listen();
   }
 
@@ -41,14 +46,13 @@ export class Study {
    * @param {"ownership" | "numbers"} name
    */
   box(text, title, name) {
-    const { look } = this.board;
-    return h("label", { title }, h("input", { type: "checkbox", checked: look[name],
-      onchange: () => this.board.flip(name) }), text);
+    return h("label", { title, class: "ag-check" }, h("input", { type: "checkbox", checked: this.app.look[name],
+      onchange: () => this.app.flip(name) }), text);
   }
 
   listen() {
-    const { moves, board } = this;
-    const rowOf = (/** @type {any} */ event) => event.target.closest("li");
+    const { moves, app: { board } } = this;
+    const rowOf = (/** @type {any} */ event) => event.target.closest("tr");
     moves.addEventListener("pointerover", (/** @type {PointerEvent} */ event) => { // its rows are drawn anew too
       if (rowOf(event) && event.pointerType === "mouse") board.hover(Number(rowOf(event).dataset.action));
     });
@@ -62,32 +66,50 @@ export class Study {
 
   // A new game.
   clear() {
-    this.ownership.hidden = !this.board.game.ownership;
-    this.legend.replaceChildren(h("summary", {}, "Legend"), legendOf(this.board.game));
+    const { game } = this.app.known;
+    this.ownership.hidden = !game.ownership;
+    this.legend.replaceChildren(h("summary", {}, say.legend), legendOf(game, legend));
   }
 
   nextMode() {
-    const all = Object.keys(MODES);
-    this.modes.value = this.board.look.mode = all[(all.indexOf(this.board.look.mode) + 1) % all.length];
-    this.board.render();
+    const all = Object.keys(say.modes);
+    this.app.setMode(all[(all.indexOf(this.app.look.mode) + 1) % all.length]);
+  }
+
+  /** @param {import("./wire.js").WhyMessage} message */
+  tellWhy({ move, best, sentences }) {
+    const { game: { names } } = this.app.known;
+    this.reasonsOf = this.app.state.node;
+    this.reasons.hidden = false;
+    this.reasons.replaceChildren(h("b", {}, move === best ? names[move] : fill(say.better, names[move], names[best])), ...sentences.map((text) => h("p", {}, text)));
   }
 
   /** @param {boolean} all whether to draw what does not change while the engine thinks, too */
   draw(all) {
-    const { state, look } = this.board;
+    const { state, look } = this.app;
+    if (!state?.study) return;
     if (all) {
-      this.element.hidden = !state.study;
+      this.analyse.setAttribute("aria-pressed", String(state.analysing));
+      this.modes.value = look.mode;
       this.ownership.querySelector("input").checked = look.ownership;
       this.numbers.querySelector("input").checked = look.numbers;
-      this.comment.textContent = state.comment;
-      this.comment.hidden = !state.comment;
-      if (state.study) this.variations.draw();
-    }
-    if (!state.study) return;
-    const moves = this.board.analysis()?.moves.slice(0, ROWS) || [];
-    this.moves.replaceChildren(...moves.map((move) => this.row(move, moves[0])));
+      this.reasons.hidden = this.reasonsOf !== state.node;
+      this.why.hidden = state.node === 0;
+      this.variations.draw();
+      this.list.draw();
+    } else if (state.busy === "review") this.list.draw();
+    this.drawMoves();
     this.graph.draw();
     this.text.textContent = this.graph.text();
+  }
+
+  drawMoves() {
+    const found = this.app.known.analysis();
+    const listed = found ? found.moves.slice(0, ROWS) : [];
+    this.heads.points.hidden = !listed.some(({ score }) => score !== null);
+    const rows = listed.map((move) => this.row(move, listed[0]));
+    while (rows.length < ROWS) rows.push(h("tr", { class: "ag-empty", "aria-hidden": "true" }, h("td", { colspan: 5 }, "\u00a0")));
+    this.moves.replaceChildren(...rows);
   }
 
   /**
@@ -95,15 +117,14 @@ export class Study {
    * @param {MoveView} best
    */
   row(move, best) {
-    const { names } = this.board.game;
+    const { names } = this.app.known.game;
     const kind = move.visits ? lossOf(move, best).kind : null;
-    const words = [move.win === null ? "" : `${percent(move.win, 1)} %`,
-      move.score === null ? "" : `${move.score > 0 ? "+" : move.score < 0 ? "−" : ""}${Math.abs(move.score)}`,
-      `${short(move.visits)} visits`, `prior ${percent(move.prior, 1)} %`].filter(Boolean).join(", ");
-    const dot = s("svg", { viewBox: "0 0 20 20", class: "ag-swatch" },
+    const points = move.score === null ? "" : `${move.score > 0 ? "+" : move.score < 0 ? "−" : ""}${Math.abs(move.score)}`;
+    const dot = s("svg", { viewBox: "0 0 20 20", class: "ag-swatch", "aria-hidden": "true" },
       s("circle", { cx: 10, cy: 10, r: 8, fill: kind === null ? "#999" : LOSSES[kind] }));
-    return h("li", { class: this.board.hovered === move.move ? "ag-chosen" : "", "data-action": move.move },
-      dot, h("b", {}, names[move.move]), ` ${words}`,
-      h("span", { class: "ag-small" }, ` ${move.line.slice(0, LINE).map((one) => names[one]).join(" ")}`));
+    const line = move.line.map((one) => names[one]).join(" ");
+    return h("tr", { class: this.app.board.hovered === move.move ? "ag-chosen" : "", "data-action": move.move, title: line },
+      h("td", {}, dot, h("b", {}, names[move.move])), h("td", {}, move.win === null ? "" : `${percent(move.win, 1)} %`),
+      this.heads.points.hidden ? null : h("td", {}, points), h("td", {}, short(move.visits)), h("td", {}, `${percent(move.prior, 1)} %`));
   }
 }

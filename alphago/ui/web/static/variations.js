@@ -2,21 +2,21 @@
 
 import { h, s } from "./elements.js";
 import { COLOURS } from "./wire.js";
-
-/** @typedef {import("./board.js").Board} Board */
+import { say } from "./words.js";
 
 const STEP = 18; // pixels from a node to the next
 const EDGE = 12;
 
 export class Variations {
-  /** @param {Board} board */
-  constructor(board) {
-    this.board = board;
-    this.element = h("div", { class: "ag-tree", "data-name": "tree", tabindex: 0, "aria-label": "tree of variations" });
+  /** @param {import("./app.js").App} app */
+  constructor(app) {
+    this.app = app;
+    this.element = h("div", { class: "ag-tree", "data-name": "tree", tabindex: 0, "aria-label": say.treeTitle });
   }
 
   draw() {
-    const { state, nodes, game } = this.board;
+    const { state, known: { nodes, game } } = this.app;
+    this.element.hidden = nodes.size <= state.line.length; // a line alone stands in the list of moves
     const { places, columns, rows } = this.places();
     const at = (/** @type {number} */ node) => (places.get(node) || [0, 0]).map((place) => place * STEP + EDGE);
     const path = new Set(state.line);
@@ -30,8 +30,8 @@ export class Variations {
       const colour = COLOURS[node.mover] || "root";
       parts.push(s("circle", { cx: x, cy: y, r: number === state.node ? 7.5 : 5.5, "data-node": number,
         class: `ag-knot ag-${colour}${number === state.node ? " ag-current" : ""}`,
-        onclick: () => this.board.send("go", { node: number }) },
-        s("title", {}, node.mover ? game.names[node.move] : "start")));
+        onclick: () => this.app.send("go", { node: number }) },
+        s("title", {}, node.mover ? game.names[node.move] : say.start)));
     }
     const [width, height] = [columns * STEP + 2 * EDGE, rows * STEP + 2 * EDGE];
     this.element.replaceChildren(s("svg", { width, height, viewBox: `0 0 ${width} ${height}` }, ...parts));
@@ -51,7 +51,7 @@ export class Variations {
       places.set(node, [column, row]);
       rows = Math.max(rows, row);
       columns = Math.max(columns, column);
-      const { children } = this.board.knot(node);
+      const { children } = this.app.known.knot(node);
       for (let i = children.length - 1; i >= 0; i -= 1) {
         waiting.push({ node: children[i], column: column + 1, row: i === 0 ? row : -1 });
       }

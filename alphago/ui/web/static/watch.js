@@ -1,12 +1,13 @@
-// Runs that are training: facts, diagnosis, curves, and the latest games, which open on the board.
+// Runs that are training: how strong each is now and how far, the curves that matter, the latest games; all else folded.
 
 import { h, s } from "./elements.js";
+import { fill, runs, say } from "./words.js";
 
-/** @typedef {import("./wire.js").OverviewView} OverviewView */
 /** @typedef {import("./wire.js").RunView} RunView */
-/** @typedef {(run: number, game: number) => void} Open opens a game of a run */
+/** @typedef {(run: number, game: number) => void} Open opens a game of a run; for run -1 the board as it is */
 
 const EVERY = 4000; // milliseconds
+const MAIN = 4; // curves that are not folded
 
 /**
  * Show the runs in an element, and keep it up to date.
@@ -14,10 +15,10 @@ const EVERY = 4000; // milliseconds
  * @param {Open} open
  */
 export function watch(element, open) {
-  const page = new Watch(element, open);
-  page.update();
-  setInterval(() => !element.hidden && !document.hidden && page.update(), EVERY);
-  element.addEventListener("shown", () => page.update());
+  const view = new Watch(element, open);
+  view.update();
+  setInterval(() => !element.hidden && !document.hidden && view.update(), EVERY);
+  element.addEventListener("shown", () => view.update());
 }
 
 class Watch {
@@ -29,13 +30,19 @@ class Watch {
     this.open = open;
     this.tag = "";
     this.x = "minutes";
-    this.axis = h("select", { "data-name": "axis", "aria-label": "x axis",
-      onchange: () => { this.x = this.axis.value; this.tag = ""; this.update(); } });
-    this.note = h("p", { class: "ag-notice", hidden: true });
-    this.facts = h("section", { class: "w-runs" });
-    this.panels = h("section", { class: "w-panels" });
-    element.replaceChildren(h("div", { class: "w-head" }, h("label", {}, "x axis ", this.axis)), this.note, this.facts,
-      this.panels);
+    this.axis = h("select", { "data-name": "axis", onchange: () => { this.x = this.axis.value; this.tag = ""; this.update(); } });
+    this.note = h("p", { class: "ag-notice", role: "alert", hidden: true });
+    this.runs = h("section", { class: "w-runs" });
+    this.main = h("section", { class: "w-main" });
+    this.rest = h("div", { class: "w-rest" });
+    this.folded = h("details", { hidden: true }, h("summary", {}, runs.curves), this.rest);
+    /** @type {Set<number>} */
+    this.unfolded = new Set(); // runs whose figures are shown
+    element.classList.add("ag-watch");
+    element.replaceChildren(h("div", { class: "w-head" }, h("div", { class: "ag-tabs", role: "group" },
+      h("button", { type: "button", "data-name": "to-board", onclick: () => open(-1, 0) }, say.play),
+      h("button", { type: "button", "aria-pressed": "true" }, say.watch)), h("h1", {}, runs.title), h("label", {}, `${runs.axis} `, this.axis)),
+    this.note, this.runs, this.main, this.folded);
   }
 
   async update() {
@@ -49,20 +56,23 @@ class Watch {
       this.note.hidden = true;
       this.show(data);
     } catch (error) {
-      this.note.textContent = answer && error instanceof Error ? error.message : "The server does not answer; trying again …";
+      this.note.textContent = answer && error instanceof Error ? error.message : say.silent;
       this.note.hidden = false;
     }
   }
 
-  /** @param {OverviewView} data */
+  /** @param {import("./wire.js").OverviewView} data */
   show(data) {
     if (!this.axis.options.length) {
       this.axis.replaceChildren(...data.axes.map((name) => h("option", { value: name }, name)));
       this.axis.value = this.x;
     }
-    this.facts.replaceChildren(...data.runs.map((run, i) => this.run(run, i)));
-    this.panels.replaceChildren(...data.panels.map(figureOf));
-    if (!data.panels.length) this.panels.replaceChildren(h("p", {}, "No iteration is over yet: curves come with the first."));
+    this.runs.replaceChildren(...data.runs.map((run, i) => this.run(run, i)));
+    const figures = data.panels.map(figureOf);
+    this.main.replaceChildren(...figures.slice(0, MAIN));
+    if (!figures.length) this.main.replaceChildren(h("p", {}, runs.empty));
+    this.rest.replaceChildren(...figures.slice(MAIN));
+    this.folded.hidden = figures.length <= MAIN;
     data.runs.forEach((_, i) => this.listGames(i));
   }
 
@@ -71,28 +81,35 @@ class Watch {
    * @param {number} number
    */
   run(run, number) {
-    const games = h("ol", { class: "w-games", "data-run": number });
-    const swatch = s("svg", { viewBox: "0 0 20 20", class: "ag-swatch" }, s("rect", { y: 7, width: 20, height: 6, fill: run.colour }));
-    return h("article", { class: "w-run" }, h("h2", {}, swatch, run.name),
-      run.error ? h("p", { class: "ag-notice" }, run.error) : null,
-      h("ul", { class: "w-diagnosis" }, run.diagnosis.map((text) => h("li", {}, text))),
-      run.diagnosis.length || run.error ? null : h("p", { class: "ag-small" }, "Diagnosis: nothing is wrong so far."),
-      h("dl", {}, Object.entries(run.facts).flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
-      h("h3", {}, "Latest games"), games);
+    const games = h("ol", { class: "w-games", "data-run": number, tabindex: 0, "aria-label": runs.games });
+    const swatch = s("svg", { viewBox: "0 0 20 20", class: "ag-swatch", "aria-hidden": "true" }, s("rect", { y: 7, width: 20, height: 6, fill: run.colour }));
+    const { strength, progress, share } = run.headline || { strength: "", progress: "", share: 0 };
+    const unfold = (/** @type {Event} */ event) => {
+      if (/** @type {HTMLDetailsElement} */ (event.target).open) this.unfolded.add(number);
+      else this.unfolded.delete(number);
+    };
+    return h("article", { class: "w-run" }, h("div", {}, h("h2", {}, swatch, run.name),
+      run.error ? h("p", { class: "ag-notice" }, run.error) : [h("p", { class: "w-strength" }, strength || runs.untested),
+        h("progress", { max: 1, value: share, "aria-label": fill(runs.done, Math.round(100 * share)) }), h("p", { class: "ag-small" }, progress)],
+      run.diagnosis.length ? h("ul", { class: "w-diagnosis" }, run.diagnosis.map((text) => h("li", {}, text)))
+        : run.error ? null : h("p", { class: "ag-small" }, runs.fine),
+      h("details", { open: this.unfolded.has(number), ontoggle: unfold }, h("summary", {}, runs.details),
+        h("dl", {}, Object.entries(run.facts).flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])))),
+    h("div", {}, h("h3", {}, runs.games), games));
   }
 
   /** @param {number} run */
   async listGames(run) {
-    const list = this.facts.querySelector(`[data-run="${run}"]`);
+    const list = this.runs.querySelector(`[data-run="${run}"]`);
     try {
       const answer = await fetch(`/watch/games?run=${run}`, { cache: "no-store" });
       /** @type {{games: string[], error?: string}} */
       const data = await answer.json();
       const rows = data.error ? [h("li", {}, data.error)] : data.games.map((title, game) =>
         h("li", {}, h("button", { type: "button", onclick: () => this.open(run, game) }, title)));
-      list.replaceChildren(...(rows.length ? rows : [h("li", {}, "none yet")]));
+      list.replaceChildren(...(rows.length ? rows : [h("li", {}, runs.none)]));
     } catch {
-      list.replaceChildren(h("li", {}, "The server does not answer."));
+      list.replaceChildren(h("li", {}, say.silent));
     }
   }
 }

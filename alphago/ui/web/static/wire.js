@@ -108,6 +108,7 @@
  * @property {string[]} columns
  * @property {string[]} rows
  * @property {[string, string] | null} colours
+ * @property {string} ground
  * @property {string} mark
  * @property {string} pass_hint
  */
@@ -128,9 +129,18 @@
  */
 
 /**
+ * The first question about a run.
+ * @typedef {object} HeadlineView
+ * @property {string} strength the latest result against its hardest opponent; "" before any match
+ * @property {string} progress how far it is
+ * @property {number} share of its games or its time, 0 .. 1
+ */
+
+/**
  * A run that is watched.
  * @typedef {object} RunView
  * @property {string} name
+ * @property {HeadlineView} [headline]
  * @property {string} colour of its curves
  * @property {Record<string, string>} facts
  * @property {string[]} diagnosis
@@ -144,7 +154,7 @@
  * @property {RunView[]} runs
  * @property {string} x the x axis
  * @property {string[]} axes to choose from
- * @property {string[]} panels their curves, as SVG
+ * @property {string[]} panels their curves, as SVG, those that matter most first
  */
 
 /**

@@ -1,8 +1,7 @@
-"""A learner on two processes is one file, and its weights are those of one process."""
+"""A learner of two processes: its weights are those of one."""
 
-import runpy
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,13 +11,13 @@ from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.training.call.plan import seeded
+from alphago.training.joint_learner import JointLearner
 from alphago.training.learner import CPU, Learner
 from alphago.training.memory import ReplayMemory, Sample
 from alphago.training.selfplay import selfplay
 from alphago.training.settings.learning_settings import LearningSettings
 from tests.training.small_runs import GO
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "two_processes.py"
 SETTINGS = LearningSettings(learning_rate=0.02, bfloat16=False)
 
 
@@ -41,8 +40,7 @@ def test_equal_to_one_process() -> None:
     memory.add(selfplay(GO, HashEvaluator(), 4, 6, groups=1, device="cpu", seed=0))
     batches = [memory.sample(31, np.random.default_rng(number)) for number in range(5)]
     (one, expected), (two, found) = (
-        trained(make, threads, batches)
-        for make, threads in ((Learner, 2), (runpy.run_path(str(EXAMPLE))["TwoProcesses"], 1))
+        trained(make, threads, batches) for make, threads in ((Learner, 2), (partial(JointLearner, processes=2), 1))
     )
     assert found == pytest.approx(expected, rel=1e-4)
     assert found[-1] < found[0]

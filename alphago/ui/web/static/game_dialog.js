@@ -1,22 +1,22 @@
 // The dialogue for a new game: which, with which options, and who plays.
 
 import { h } from "./elements.js";
+import { say } from "./words.js";
 
-/** @typedef {import("./board.js").Board} Board */
 /** @typedef {import("./wire.js").OptionView} OptionView */
 
 /** @type {Record<string, string>} */
 const OWN_SIDE = { "human,engine": "black", "engine,human": "white", "human,human": "both" }; // by the players
 
-export class Dialog {
-  /** @param {Board} board */
-  constructor(board) {
-    this.board = board;
-    this.element = h("dialog", { class: "ag-dialog", "data-name": "dialog" });
+export class GameDialog {
+  /** @param {import("./app.js").App} app */
+  constructor(app) {
+    this.app = app;
+    this.element = h("dialog", { class: "ag-dialog", "data-name": "dialog", "aria-label": say.newGame });
   }
 
   open() {
-    const { game, state, welcome } = this.board;
+    const { known: { game }, state, welcome } = this.app;
     const known = welcome.games.length ? welcome.games : [game];
     const choose = h("select", { "data-name": "new-game" }, ...known.map((one) => h("option", { value: one.name }, one.title)));
     choose.value = game.name;
@@ -34,7 +34,7 @@ export class Dialog {
         other?.addEventListener("change", () => { input.value = option.usual[other.value] ?? input.value; });
       }
       fields.replaceChildren(...options.map(({ option, input }) => h("label", {}, option.title, input)));
-      const sides = { black: one.sides[0], white: one.sides[1], both: "both sides", neither: "neither: engine against engine" };
+      const sides = { black: one.sides[0], white: one.sides[1], both: say.both, neither: say.neither };
       colour.replaceChildren(...Object.entries(sides).map(([value, text]) => h("option", { value }, text)));
       colour.value = chosen;
     };
@@ -43,12 +43,12 @@ export class Dialog {
     const start = () => {
       this.element.close();
       const player = (/** @type {string} */ side) => ([side, "both"].includes(colour.value) ? "human" : "engine");
-      this.board.send("new", { game: choose.value, ...wishesOf(options), black: player("black"), white: player("white") });
+      this.app.send("new", { game: choose.value, ...wishesOf(options), black: player("black"), white: player("white") });
     };
-    this.element.replaceChildren(h("h2", {}, "New game"), h("label", {}, "Game", choose), fields,
-      h("label", {}, "You play", colour), h("div", { class: "ag-row" },
-        h("button", { type: "button", onclick: start, "data-name": "begin", class: "ag-main" }, "Begin"),
-        h("button", { type: "button", onclick: () => this.element.close() }, "Cancel")));
+    this.element.replaceChildren(h("h2", {}, say.newGame), h("label", {}, say.gameWord, choose), fields,
+      h("label", {}, say.youPlay, colour), h("div", { class: "ag-row" },
+        h("button", { type: "button", onclick: start, "data-name": "begin", class: "ag-main" }, say.begin),
+        h("button", { type: "button", onclick: () => this.element.close() }, say.cancel)));
     this.element.onkeydown = (/** @type {any} */ event) => {
       if (event.key === "Enter" && event.target.tagName !== "BUTTON") start();
     };

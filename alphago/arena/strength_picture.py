@@ -1,0 +1,60 @@
+"""A picture of strength against two settings, such as tower height and readouts."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from alphago.arena.match import MatchResult
+from alphago.drawing.axes import SHARE
+from alphago.drawing.curves import Curve, CurvePanel, curves_picture
+from alphago.drawing.image import check_format, save_drawing
+from alphago.drawing.shapes import SERIES
+from alphago.drawing.svg import Svg, to_svg
+from alphago.system.files import user_path
+from alphago.system.validation import checks_keywords, shown
+
+SIZE = (420.0, 280.0)  # of a panel
+
+
+@checks_keywords()
+def plot_strength(
+    results: Mapping[Any, Mapping[Any, MatchResult]],
+    names: tuple[str, str] = ("tower height", "readouts"),
+    out: str | Path | None = None,
+) -> Svg:
+    """Draw win rates with 95 % intervals against two settings, save the picture if `out` is given, return it as SVG.
+
+    The left panel has a curve for each value of the first setting over the second one, the right panel the reverse.
+
+    results: what `evaluate` returned, by a value of each setting: {1: {0: …, 64: …}, 4: {0: …, 64: …}}.  The values
+        stand at equal distances, in the order in which they are given.
+    names: of the first and of the second setting.
+    out: a file ending in .svg, .png or .pdf; the last two need Pillow.
+    Raises TypeError for anything but results of `evaluate`.
+    """
+    found = [result for row in results.values() for result in row.values()] if isinstance(results, Mapping) else []
+    if not found or not all(isinstance(result, MatchResult) for result in found):
+        raise TypeError(
+            f"results must be results of evaluate, such as {{4: {{64: evaluate(…)}}}}, got {shown(results)}"
+        )
+    if out is not None:
+        check_format(user_path(out))
+    columns = list(dict.fromkeys(value for row in results.values() for value in row))
+    turned = {value: {key: row[value] for key, row in results.items() if value in row} for value in columns}
+    panels = [panel(results, columns, *names), panel(turned, list(results), *reversed(names))]
+    picture = curves_picture(panels, 2, "", size=SIZE)
+    if out is not None:
+        save_drawing(picture, out)
+    return to_svg(picture)
+
+
+def panel(rows: Mapping[Any, Mapping[Any, MatchResult]], columns: list[Any], name: str, x_name: str) -> CurvePanel:
+    """Return a panel with a curve for each of the rows over the columns."""
+    curves = []
+    for i, (value, row) in enumerate(rows.items()):
+        at = [columns.index(column) for column in columns if column in row]
+        of = [row[columns[j]] for j in at]
+        low, high = zip(*(result.interval for result in of), strict=True)
+        curve = Curve(at, [result.win_rate for result in of], SERIES[i % len(SERIES)], name=f" {name} {value}")
+        curves.append(curve._replace(low=low, high=high))
+    return CurvePanel("Win rate", curves, SHARE, 0.5, 0, 1, x_name, places=tuple(map(str, columns)))

@@ -1,0 +1,31 @@
+"""`alphago mcp`: tools for assistants that speak the Model Context Protocol."""
+
+import argparse
+from functools import cache
+from typing import Any
+
+from alphago.cli.models import add_device, add_model, load
+from alphago.cli.options import Parser, integer
+from alphago.env.go import GoEnv
+
+
+def add_options(parser: Parser) -> None:
+    parser.others["--game"] = "the tools are for Go"
+    parser.description = (
+        "Serves tools for Go to assistants that speak the Model Context Protocol, on standard input and output: "
+        "analyse a position or an SGF file, find mistakes, explain a move, show a board."
+    )
+    add_model(parser)
+    parser.add_argument("--readouts", type=integer, default=200, metavar="N", help="simulations per position (200)")
+    add_device(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    from alphago.ui.model_context import GoTools
+
+    @cache
+    def network(size: int) -> Any:
+        return load(options.model, size, None, GoEnv.name)[1]
+
+    GoTools(network, options.readouts, options.device).server().run()
+    return 0

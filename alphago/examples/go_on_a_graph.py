@@ -1,0 +1,172 @@
+"""A position of Go whose points may be joined in any way; `go_variants` has the games."""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from alphago.examples.go_variants import GraphGoEnv
+
+KEYS = [tuple(map(int, pair)) for pair in np.random.default_rng(0).integers(1, 2**62, (2000, 2))]  # Zobrist's
+
+
+class GraphChain(NamedTuple):
+    """Connected stones, and the empty points beside them."""
+
+    stones: list[int]
+    liberties: set[int]
+
+
+class GraphGo:
+    """A position; `play` changes it in place.  `env` has the rules and says which points are neighbours."""
+
+    planes_made = 7
+
+    def __init__(self, env: "GraphGoEnv") -> None:
+        self.env, self.to_play = env, 1
+        self.board = [0] * len(env.neighbours)
+        self.left = 1  # stones of this turn
+        self.passes = self.plies = self.key = 0
+        self.seen = {0}  # the keys of earlier boards
+        self.captured = [0, 0]  # by Black, by White
+        self.known: dict[str, Any] = {}  # what was found out about this position
+
+    def copy(self) -> "GraphGo":
+        twin = GraphGo.__new__(GraphGo)
+        twin.__dict__.update(self.__dict__)
+        twin.board, twin.seen, twin.captured = self.board[:], self.seen.copy(), self.captured[:]
+        return twin
+
+    def chain(self, point: int) -> GraphChain:
+        """Return the chain of the stone on a point."""
+        board, neighbours, colour = self.board, self.env.neighbours, self.board[point]
+        stones, liberties, seen = [point], set(), {point}
+        for stone in stones:
+            for other in neighbours[stone]:
+                if board[other] == 0:
+                    liberties.add(other)
+                elif board[other] == colour and other not in seen:
+                    seen.add(other)
+                    stones.append(other)
+        return GraphChain(stones, liberties)
+
+    def chains(self) -> list[GraphChain | None]:
+        """Return the chain of each point; None for an empty one."""
+        if "chains" in self.known:
+            return self.known["chains"]
+        found: list[GraphChain | None] = [None] * len(self.board)
+        self.known["chains"] = found
+        for point, colour in enumerate(self.board):
+            if colour and found[point] is None:
+                chain = self.chain(point)
+                for stone in chain.stones:
+                    found[stone] = chain
+        return found
+
+    def play(self, action: int) -> None:
+        self.plies, self.known = self.plies + 1, {}
+        if action == self.env.pass_action:
+            self.passes += 1
+            self.end_turn()
+            return
+        self.passes = 0
+        self.put(action, self.to_play)
+        for other in self.env.neighbours[action]:
+            if self.board[other] == -self.to_play:
+                chain = self.chain(other)
+                if not chain.liberties:
+                    self.captured[self.to_play < 0] += len(chain.stones)
+                    for stone in chain.stones:
+                        self.put(stone, 0)
+        self.seen.add(self.key)
+        self.left -= 1
+        if not self.left:
+            self.end_turn()
+
+    def put(self, point: int, colour: int) -> None:
+        """Put a stone on a point, or take it off (colour 0)."""
+        self.key ^= KEYS[point][(colour or self.board[point]) > 0]
+        self.board[point] = colour
+
+    def end_turn(self) -> None:
+        self.to_play, self.left = -self.to_play, self.env.stones_a_turn
+
+    def is_over(self) -> bool:
+        if self.env.captures_win:
+            return any(self.captured) or not self.moves().any()
+        return self.passes >= 2 or self.plies >= self.env.max_moves
+
+    def legal_mask(self) -> np.ndarray:
+        return np.zeros(self.env.action_space, bool) if self.is_over() else self.moves().copy()
+
+    def moves(self) -> np.ndarray:
+        """Return where the side to move may play, whether the game is over or not."""
+        if "moves" not in self.known:
+            self.known["moves"] = self.find_moves()
+        return self.known["moves"]
+
+    def find_moves(self) -> np.ndarray:
+        """Find what `moves` returns."""
+        legal, chains, mover = np.zeros(self.env.action_space, bool), self.chains(), self.to_play
+        if self.env.pass_action is not None:
+            legal[self.env.pass_action] = True
+        for point, colour in enumerate(self.board):
+            if colour or not self.env.neighbours[point]:
+                continue
+            taken, free = [], False
+            for other in self.env.neighbours[point]:
+                chain = chains[other]
+                if chain is None:
+                    free = True
+                elif self.board[other] == mover:
+                    free = free or len(chain.liberties) > 1
+                elif len(chain.liberties) == 1:
+                    taken += [stone for stone in chain.stones if stone not in taken]
+            legal[point] = free or bool(taken)
+            if taken and not self.env.captures_win:
+                key = self.key ^ KEYS[point][mover > 0]
+                for stone in taken:
+                    key ^= KEYS[stone][mover < 0]
+                legal[point] = key not in self.seen
+        return legal
+
+    def owners(self) -> np.ndarray:
+        """Return the owner of each point, 1 or -1: its stone's colour, or that of all stones around its region."""
+        owners, done = np.array(self.board, np.int8), set[int]()
+        for point, colour in enumerate(self.board):
+            if colour or point in done:
+                continue
+            region, around = [point], set[int]()
+            done.add(point)
+            for empty in region:
+                for other in self.env.neighbours[empty]:
+                    if self.board[other]:
+                        around.add(self.board[other])
+                    elif other not in done:
+                        done.add(other)
+                        region.append(other)
+            owners[region] = around.pop() if len(around) == 1 else 0
+        return owners
+
+    def ownership(self) -> np.ndarray:
+        return self.owners() * self.to_play
+
+    def score(self) -> float:
+        if self.env.captures_win:
+            black, white = self.captured
+            stuck = -1 if not (black or white) and not self.moves().any() else 0  # the mover loses
+            return self.to_play * float(np.sign(black - white)) or float(stuck)
+        return self.to_play * (float(self.owners().sum()) - self.env.komi)
+
+    def outcome(self) -> float:
+        return float(np.sign(self.score()))
+
+    def planes(self) -> np.ndarray:
+        """Stones of the mover and of the other side, those in atari, points, whether there was a pass, a last stone."""
+        board = np.array(self.board) * self.to_play
+        atari = np.array([chain is not None and len(chain.liberties) == 1 for chain in self.chains()])
+        on_board = np.array([bool(others) for others in self.env.neighbours])
+        made = np.zeros((self.planes_made, len(board)), np.float32)
+        made[:5] = board == 1, board == -1, atari & (board == 1), atari & (board == -1), on_board
+        made[5], made[6] = self.passes > 0, self.left < self.env.stones_a_turn
+        return made.reshape(self.planes_made, *self.env.plane_shape)

@@ -1,0 +1,168 @@
+"""Go by other rules in plain Python: on a torus, first capture wins, two stones a turn, boards of any outline."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from alphago.env.board import StonesEnv, StonesPosition
+from alphago.env.board_view import BoardView
+from alphago.env.check import check_game
+from alphago.env.symmetry import Symmetries
+from alphago.examples.go_on_a_graph import GraphGo
+from alphago.system.validation import check_float, check_int
+
+
+class GraphGoEnv(StonesEnv):
+    """Go on the points of a grid, of which some may be missing; area scoring, superko, no suicide.
+
+    board_size: the side of a square board.  komi: White's points before the game.
+    """
+
+    surface = "lines"
+    actions_are_points = has_ownership = cuts_games = True
+    planes = GraphGo.planes_made
+    torus = False  # whether the board's edges are joined
+    captures_win = False  # whether the first capture wins; a side that cannot move loses then, and nobody passes
+    stones_a_turn = 1  # the first turn has one stone
+
+    def __init__(self, board_size: int = 7, komi: float = 6.5) -> None:
+        self.komi = check_float("komi", komi)
+        side = check_int("board_size", board_size, 3, 25)
+        self.lay_out(side, side)
+
+    def lay_out(self, height: int, width: int, missing: frozenset[int] = frozenset()) -> None:
+        """Set the sizes of a board; missing: points where nobody can play."""
+        self.N, self.plane_shape, self.missing = max(height, width), (height, width), missing
+        points = height * width
+        self.pass_action = None if self.captures_win else points
+        self.action_space = points + (not self.captures_win)
+        self.max_moves = 3 * points * self.stones_a_turn
+
+    @cached_property
+    def config(self) -> dict[str, object]:
+        return {"board_size": self.N, "komi": self.komi}
+
+    def resized(self, size: int) -> "GraphGoEnv":
+        return self.replace(board_size=size)
+
+    @cached_property
+    def neighbours(self) -> tuple[tuple[int, ...], ...]:
+        """The points beside each point; none of a missing one."""
+        height, width = self.plane_shape
+
+        def beside(point: int) -> Iterator[int]:
+            row, column = divmod(point, width)
+            for r, c in ((row, column + 1), (row, column - 1), (row + 1, column), (row - 1, column)):
+                if self.torus:
+                    r, c = r % height, c % width
+                if 0 <= r < height and 0 <= c < width and not {point, r * width + c} & self.missing:
+                    yield r * width + c
+
+        return tuple(tuple(dict.fromkeys(beside(point))) for point in range(height * width))
+
+    @cached_property
+    def symmetries(self) -> Symmetries:
+        """Turns and reflections that keep the outline; on a torus with all shifts."""
+        height, width = self.plane_shape
+        board = np.arange(height * width).reshape(height, width)
+        turns = [np.rot90(board, k) for k in (range(4) if height == width else (0, 2))]
+        turns += [turn[:, ::-1] for turn in turns]
+        if self.torus:
+            turns = [np.roll(turn, (r, c), (0, 1)) for turn in turns for r in range(height) for c in range(width)]
+        kept = [turn.ravel() for turn in turns if self.missing == {int(turn.ravel()[p]) for p in self.missing}]
+        passes = np.full((len(kept), self.action_space - board.size), board.size)
+        return Symmetries(np.stack(kept), np.concatenate([np.stack(kept), passes], axis=1))
+
+    @cached_property
+    def board_view(self) -> BoardView:
+        """The grid, with lines between neighbours only; on a torus they go on beyond the edge."""
+        view, width = super().board_view, self.plane_shape[1]
+        lines = []
+        for point, others in enumerate(self.neighbours):
+            y, x = divmod(point, width)
+            for other in others:
+                down, right = other // width - y, other % width - x
+                far = abs(down) > 1 or abs(right) > 1  # around the edge
+                step = -0.45 if far else 1.0
+                if far or other > point:
+                    lines.append((x, y, x + step * float(np.sign(right)), y + step * float(np.sign(down))))
+        return replace(view, lines=tuple(lines))
+
+    def new(self) -> GraphGo:
+        return GraphGo(self)
+
+    def make_position(self, batch: object, setup: object) -> "GraphGoPosition":
+        return GraphGoPosition(self, batch, setup)  # type: ignore[arg-type]
+
+
+class GraphGoPosition(StonesPosition):
+    """A position that shows missing points and captures."""
+
+    @property
+    def marks(self) -> dict[int, str]:
+        return dict.fromkeys(self.env.missing, " ")
+
+    @property
+    def captures(self) -> tuple[int, int]:
+        black, white = self.batch.states[0].captured  # type: ignore[attr-defined]
+        return black, white
+
+    def why_illegal(self, action: int) -> str:
+        if action in self.env.missing:
+            return "there is no point"
+        occupied = action < self.board.size and self.board.ravel()[action]
+        return super().why_illegal(action) if occupied else "suicide, or the board would repeat an earlier one"
+
+
+class TorusGoEnv(GraphGoEnv):
+    """Go without an edge: the left edge continues at the right one, the top at the bottom."""
+
+    name, title, torus = "torus-go", "Torus Go", True
+
+
+class CaptureGoEnv(GraphGoEnv):
+    """Capture Go, how children begin: whoever captures first wins; passing is not allowed."""
+
+    name, title, captures_win, has_ownership = "capture-go", "Capture Go", True, False
+
+    def __init__(self, board_size: int = 7) -> None:
+        super().__init__(board_size, 0.0)
+
+    @cached_property
+    def config(self) -> dict[str, object]:
+        return {"board_size": self.N}
+
+
+class TwoStonesGoEnv(GraphGoEnv):
+    """Go with two stones a turn; Black's first turn has one."""
+
+    name, title, stones_a_turn = "two-stones-go", "Go, two stones a turn", 2
+
+
+class OutlineGoEnv(GraphGoEnv):
+    """Go on a rectangle from which points may be missing.
+
+    height, width: rows and columns.  missing: points where nobody can play, such as "C3 D4".  komi: White's points.
+    """
+
+    name, title = "outline-go", "Go on a board of any outline"
+
+    def __init__(self, height: int = 5, width: int = 9, missing: str = "", komi: float = 6.5) -> None:
+        self.komi = check_float("komi", komi)
+        self.lay_out(check_int("height", height, 2, 25), check_int("width", width, 2, 25))
+        points = frozenset(map(self.from_text, missing.replace(",", " ").split()))
+        self.config = {"height": height, "width": width, "missing": " ".join(map(self.to_text, sorted(points)))}
+        self.config["komi"] = self.komi
+        self.lay_out(height, width, points)
+
+    @property
+    def title_and_size(self) -> str:
+        return f"Go {self.plane_shape[0]}x{self.plane_shape[1]}"
+
+
+if __name__ == "__main__":
+    for env in (TorusGoEnv(5), CaptureGoEnv(5), TwoStonesGoEnv(5), OutlineGoEnv(4, 5, "B2 C2")):
+        check_game(env, games=2)
+        print(f"{env.title} keeps the contract of a game")

@@ -1,0 +1,128 @@
+"""Hex in plain Python: Black joins top and bottom, White left and right; the second player may swap."""
+
+from functools import cached_property
+from math import sqrt
+
+import numpy as np
+
+from alphago.env.board import StonesEnv
+from alphago.env.board_view import COLUMNS, BoardView
+from alphago.env.check import check_game
+from alphago.env.symmetry import Symmetries
+from alphago.system.validation import check_int
+
+
+class Hex:
+    """A position; `play` changes it in place."""
+
+    def __init__(self, size: int) -> None:
+        self.board = np.zeros((size, size), np.int8)  # 1 and -1: the players' stones; row 0 at the top
+        self.to_play, self.plies, self.won = 1, 0, 0
+
+    def play(self, action: int) -> None:
+        if action == self.board.size:  # Black's stone becomes White's, mirrored
+            self.board = -self.board.T.copy()
+        else:
+            self.board[divmod(action, len(self.board))] = self.to_play
+            self.won = self.to_play * self.joins(action)
+        self.to_play, self.plies = -self.to_play, self.plies + 1
+
+    def joins(self, action: int) -> bool:
+        """Return whether the chain of the stone on a point reaches both edges of its side."""
+        size, start = len(self.board), divmod(action, len(self.board))
+        colour, cells, seen = self.board[start], [start], {start}
+        for row, column in cells:
+            for r, c in ((0, 1), (0, -1), (1, 0), (-1, 0), (1, -1), (-1, 1)):
+                other = row + r, column + c
+                if min(other) >= 0 and max(other) < size and self.board[other] == colour and other not in seen:
+                    seen.add(other)
+                    cells.append(other)
+        reached = {cell[0 if colour == 1 else 1] for cell in cells}
+        return {0, size - 1} <= reached
+
+    def is_over(self) -> bool:
+        return bool(self.won)
+
+    def legal_mask(self) -> np.ndarray:
+        return np.append(self.board.ravel() == 0, self.plies == 1) & (not self.won)
+
+    def outcome(self) -> float:
+        return float(self.won * self.to_play)
+
+    def planes(self) -> np.ndarray:
+        """Return the stones of the mover and of the other side, who moves, and whether a swap is possible."""
+        own, facts = self.board * self.to_play, (self.to_play == 1, self.plies == 1)
+        return np.stack([own == 1, own == -1, *(np.full(own.shape, fact) for fact in facts)]).astype(np.float32)
+
+    def copy(self) -> "Hex":
+        twin = Hex(len(self.board))
+        twin.board, twin.to_play, twin.plies, twin.won = self.board.copy(), self.to_play, self.plies, self.won
+        return twin
+
+
+class HexEnv(StonesEnv):
+    """Hex on a rhombus; the first side that joins its two edges wins, and there are no draws.
+
+    board_size: cells along an edge.
+    """
+
+    name, title, surface = "hex", "Hex", "lines"
+    actions_are_points, has_decisive_moves = True, True
+    planes, further_actions = 4, ("swap",)
+
+    def __init__(self, board_size: int = 7) -> None:
+        self.N = check_int("board_size", board_size, 2, 25)
+        self.plane_shape, self.action_space = (self.N, self.N), self.N**2 + 1
+        self.max_moves = self.action_space
+        self.config = {"board_size": self.N}
+
+    def new(self) -> Hex:
+        return Hex(self.N)
+
+    def resized(self, size: int) -> "HexEnv":
+        return HexEnv(size)
+
+    @cached_property
+    def symmetries(self) -> Symmetries:
+        """As it is, and turned by half."""
+        points = np.stack([np.arange(self.N**2), np.arange(self.N**2)[::-1]])
+        return Symmetries(points, np.concatenate([points, np.full((2, 1), self.N**2)], axis=1))
+
+    @cached_property
+    def board_view(self) -> BoardView:
+        """Stones where three lines cross, on a board that leans to the right."""
+        size, high = self.N, sqrt(3) / 2
+
+        def at(row: float, column: float) -> tuple[float, float]:
+            return round(column + row / 2, 3), round(row * high, 3)
+
+        steps, cells = ((0, 1), (1, 0), (1, -1)), np.ndindex(size, size)
+        lines = [
+            (*at(row, column), *at(row + down, column + right))
+            for row, column in np.ndindex(size, size)
+            for down, right in steps
+            if row + down < size and 0 <= column + right < size
+        ]
+        ends = ((-0.9, 0.45), (size - 0.1, -0.45))  # of a column
+        labels = [(*at(row, i + shift), COLUMNS[i]) for i in range(size) for row, shift in ends]
+        labels += [(*at(i, column), str(size - i)) for i in range(size) for column in (-0.8, size - 0.2)]
+        middle = (size - 1) / 2
+        sides = [(*at(row, middle + shift), "Black") for row, shift in ((-1.6, 0.8), (size + 0.6, -0.8))]
+        sides += [(*at(middle, column), "White") for column in (-1.8, size + 0.8)]
+        return BoardView(
+            self.title_and_size,
+            self.surface,
+            size=at(size - 1, size - 1),
+            margin=2,
+            cells=tuple(at(row, column) for row, column in cells),
+            places=((*((point,) for point in range(size**2)), ()),) * 2,
+            lines=tuple(lines),
+            labels=(*labels, *sides),
+            stone=0.42,
+            reach=0.45,
+        )
+
+
+if __name__ == "__main__":
+    check_game(HexEnv(4), games=4)
+    print("Hex keeps the contract of a game")

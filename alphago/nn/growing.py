@@ -1,0 +1,48 @@
+"""Larger networks that compute the same as a smaller one, to go on learning with more weights.
+
+After Chen et al. 2016, "Net2Net: Accelerating Learning via Knowledge Transfer": what the network has learned is kept,
+instead of being learned again.  Here new channels are not copies of old ones but newly initialised; what old channels
+read from them has the weight 0 at first.  New blocks add 0 at first (`alphago.nn.blocks.ResidualBlock`).
+"""
+
+import torch
+
+from alphago.nn.net import NeuralNet
+
+POOLED = "pooled.weight"  # reads the means of all channels, then their maxima (`alphago.nn.blocks.board_bias`)
+
+
+def grown(net: NeuralNet, tower_height: int | None = None, channels: int | None = None) -> NeuralNet:
+    """Return a new network with a higher or wider default tower that computes the same as `net`.
+
+    tower_height, channels: the new sizes; None for those of `net`.
+    Raises ValueError for a smaller size, and for a network whose parts are not the default ones for any board size.
+    """
+    if net.tower_height is None or not net.size_free or net.parts or net.custom:
+        raise ValueError(f"a network that grows must have the default parts for any board, got {net}")
+    height = net.tower_height if tower_height is None else tower_height
+    width = net.channels if channels is None else channels
+    for name, size, before in (("tower_height", height, net.tower_height), ("channels", width, net.channels)):
+        if size < before:
+            raise ValueError(f"{name} must be at least that of the model, {before}, got {size}")
+    larger = NeuralNet(net.env, tower_height=height, channels=width, size_free=True)
+    weights = larger.state_dict()
+    for name, old in net.state_dict().items():
+        embed(old, weights[name], halves=2 if name.endswith(POOLED) else 1)
+    larger.taught_by = net.taught_by
+    return larger.train(net.training)
+
+
+@torch.no_grad()
+def embed(old: torch.Tensor, new: torch.Tensor, halves: int) -> None:
+    """Copy weights into the first outputs and inputs of a larger tensor; set those from new inputs to old outputs to 0.
+
+    old, new: [outputs, inputs, ...], [outputs] or a scalar.  halves: number of equal parts of the inputs, which grow
+        each for itself.
+    """
+    if old.dim() < 2:
+        new[(slice(len(old)),) if old.dim() else ...] = old
+        return
+    outputs, inputs = old.shape[0], old.shape[1] // halves
+    new[:outputs] = 0
+    new.unflatten(1, (halves, -1))[:outputs, :, :inputs] = old.unflatten(1, (halves, -1))

@@ -1,0 +1,282 @@
+"""Ray as Transport: an actor on each node of a cluster, or some on this machine.  Only this file knows Ray."""
+
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from alphago.env.game import GameEnv
+from alphago.env.games import GAMES, is_packaged
+from alphago.nn.threads import own_settings
+from alphago.system.optional import optional_import
+from alphago.training.workers.dispatcher import traceback_of
+from alphago.training.workers.group_player import GroupPlayer
+from alphago.training.workers.task import Task, WorkerRefused
+from alphago.training.workers.transport import Answer
+
+NEED = "workers on a cluster need Ray: pip install 'alphago[ray]' (or let them share a folder: folder:PATH)"
+# Before Ray starts: its workers would run at nice 15, and it would send statistics of use.
+RAY_SETTINGS = {"RAY_worker_niceness": "0", "RAY_USAGE_STATS_ENABLED": "0"}
+LEAVING = "ALPHAGO_WORKER_LEAVES"  # environment variable: a file that exists once this node's worker has to leave
+RAY_COMMAND = "from ray.scripts.scripts import main; main()"  # as the command `ray`, of this Python
+LOOK = 1.0  # seconds between two looks for nodes
+POLL = 0.02  # seconds to wait for answers
+LAST_MOVE = 60.0  # seconds for the last moves of a worker that leaves
+
+
+def import_ray() -> Any:
+    """Import Ray with settings of ours; raise ImportError with the line that installs it."""
+    for name, value in RAY_SETTINGS.items():
+        os.environ.setdefault(name, value)
+    return optional_import("ray", NEED)
+
+
+class Player:
+    """What runs on a node: an actor, whose methods several threads call.
+
+    games: classes of games that do not come with the package, by name.
+    """
+
+    def __init__(self, games: dict[str, type[GameEnv]]) -> None:
+        GAMES.update(games)
+        self.versions: dict[str, bytes] = {}
+        self.player = GroupPlayer(lambda name: self.versions[name])
+        self.stop = threading.Event()
+        self.playing = 0
+        if leaving := os.environ.get(LEAVING):
+            Path(leaving).with_suffix(".player").write_text(str(os.getpid()))
+            threading.Thread(target=self._leave_with, args=(Path(leaving),), daemon=True).start()
+
+    def ready(self) -> int:
+        """Return the number of the actor's process, once it is there."""
+        return os.getpid()
+
+    def end(self) -> bool:
+        """Return True, once the actor leaves."""
+        return self.stop.wait()
+
+    def play(self, version: str, data: bytes, task: bytes) -> dict[str, Any]:
+        """Return fields of an Answer."""
+        self.playing += 1
+        torch.set_num_threads(1)
+        try:
+            self.versions = {version: data} if version not in self.versions else self.versions
+            with own_settings():
+                played = None if self.stop.is_set() else self.player.play(Task.from_bytes(task), self.stop)
+            return {} if played is None else {"played": played.to_bytes()}
+        except WorkerRefused as error:
+            return {"refused": str(error)}
+        except Exception as error:
+            return {"error": traceback_of(error)}
+        finally:
+            self.playing -= 1
+
+    def _leave_with(self, leaving: Path) -> None:
+        while not leaving.exists():
+            time.sleep(POLL)
+        self.stop.set()
+        while self.playing:
+            time.sleep(POLL)
+        time.sleep(1.0)  # for the answers on their way
+        os._exit(0)
+
+
+@dataclass
+class Member:
+    """An actor of the run's.  node: where it is; "" for anywhere on this machine.  cores: its tasks at the same time.
+
+    ready, end: the references that are there once it is there, and once it leaves or has died.
+    """
+
+    node: str
+    cores: int
+    actor: Any
+    ready: Any
+    end: Any
+    leaves: bool = False
+
+
+class RayCluster:
+    """The run's side.
+
+    address: the cluster's, such as "10.0.0.1:6379", or "auto" for the one of this machine; None to start one on this
+        machine.
+    count: number of workers of one core; None for one on each node, with all its cores.
+    env: the run's game.
+    Raises ImportError without Ray, ValueError if there is no cluster at the address.
+    """
+
+    def __init__(self, address: str | None, count: int | None, env: GameEnv) -> None:
+        self.ray, self.count, self.where = import_ray(), count, address or "this machine"
+        self.begun = not self.ray.is_initialized()
+        if self.begun:
+            options: dict[str, Any] = {"num_cpus": count} if address is None else {"address": address}
+            with signals_kept():
+                try:
+                    self.ray.init(**options, log_to_driver=False, logging_level="ERROR")
+                except Exception as error:  # of many classes, by what is wrong
+                    raise ValueError(f"workers must name a Ray cluster that runs, got {address}: {error}") from error
+        self.actor = self.ray.remote(Player)
+        self.games = {} if is_packaged(type(env)) else {env.name: type(env)}
+        self.members: dict[str, Member] = {}
+        self.out: set[str] = set()  # nodes
+        self.numbers = itertools.count(1)
+        self.references: dict[str, Any] = {}  # of versions
+        self.asked: dict[Any, tuple[str, str]] = {}  # by the reference of an answer: worker and key
+        self.looked_at = 0.0
+
+    def publish(self, name: str, data: bytes, keep: set[str]) -> None:
+        kept = {old: reference for old, reference in self.references.items() if old in keep}
+        self.references = {**kept, name: self.ray.put(data)}
+
+    def workers(self) -> dict[str, int]:
+        if time.monotonic() - self.looked_at >= LOOK:
+            self.looked_at = time.monotonic()
+            self._add_members()
+        for name in self._done({name: member.end for name, member in self.members.items()}):
+            self._see_end(name)
+        ready = self._done({name: member.ready for name, member in self.members.items()})
+        return {name: 0 if self.members[name].leaves else self.members[name].cores for name in ready}
+
+    def _done(self, references: dict[str, Any]) -> list[str]:
+        """Return the names whose references are there, or have failed."""
+        names = {reference: name for name, reference in references.items()}
+        there = self.ray.wait(list(names), num_returns=len(names), timeout=0)[0] if names else []
+        return [names[reference] for reference in there]
+
+    def _add_members(self) -> None:
+        """Put an actor on each node that has none."""
+        if self.count is not None:
+            wanted = [("", 1)] * (self.count - len(self.members))
+        else:
+            taken = {*self.out, *(member.node for member in self.members.values())}
+            nodes = {n["NodeID"]: int(n["Resources"].get("CPU", 0)) for n in self.ray.nodes() if n["Alive"]}
+            wanted = [(node, cores) for node, cores in nodes.items() if cores and node not in taken]
+        for node, cores in wanted:
+            options: dict[str, Any] = {"num_cpus": cores, "max_concurrency": cores + 2}
+            if node:
+                strategy = self.ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node, soft=False)
+                options["scheduling_strategy"] = strategy
+            actor = self.actor.options(**options).remote(self.games)
+            name = f"{node[:8] or 'local'}-{next(self.numbers)}"
+            self.members[name] = Member(node, cores, actor, actor.ready.remote(), actor.end.remote())
+
+    def _see_end(self, name: str) -> None:
+        """Let a worker leave once it has answered, and drop one that has died."""
+        member = self.members[name]
+        with suppress(Exception):
+            member.leaves = self.ray.get(member.end)
+        if not member.leaves or name not in (worker for worker, _ in self.asked.values()):
+            del self.members[name]
+            self.out.update([member.node] if member.leaves else [])
+
+    def give(self, worker: str, key: str, version: str, task: bytes) -> None:
+        if worker in self.members:
+            asked = self.members[worker].actor.play.remote(version, self.references[version], task)
+            self.asked[asked] = worker, key
+
+    def answers(self) -> list[Answer]:
+        if not self.asked:
+            time.sleep(POLL)
+            return []
+        found = []
+        self.ray.wait(list(self.asked), num_returns=1, timeout=POLL)
+        there, _ = self.ray.wait(list(self.asked), num_returns=len(self.asked), timeout=0)
+        for reference in there:
+            worker, key = self.asked.pop(reference)
+            with suppress(self.ray.exceptions.RayError):  # the worker has died, which `workers` tells
+                found.append(Answer(worker, key, **self.ray.get(reference)))
+        return found
+
+    def leave_out(self, worker: str, why: str) -> None:
+        if member := self.members.pop(worker, None):
+            self.out.add(member.node)
+            self.ray.kill(member.actor)
+
+    def how_to_join(self) -> str:
+        there, free = self.ray.cluster_resources().get("CPU", 0), self.ray.available_resources().get("CPU", 0)
+        wanted = sum(member.cores for member in self.members.values())
+        return (
+            f"{wanted} cores are wanted, and {free:g} are free of the {there:g} of the cluster at {self.where}; on "
+            f"each machine to add, start: alphago worker {self.ray.get_runtime_context().gcs_address}"
+        )
+
+    def close(self) -> None:
+        for member in self.members.values():
+            self.ray.kill(member.actor)
+        if self.begun:
+            self.ray.shutdown()
+
+
+@contextmanager
+def signals_kept() -> Iterator[None]:
+    """Restore the handlers of signals after the `with` block: Ray's would end the run without saving it."""
+    numbers = (signal.SIGTERM, signal.SIGINT)
+    before = [signal.getsignal(number) for number in numbers]
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            for number, handler in zip(numbers, before, strict=True):
+                signal.signal(number, handler)
+
+
+def ray_cores(address: str) -> int:
+    """Return the number of cores of a cluster that runs; raise as RayCluster does."""
+    ray = import_ray()
+    with signals_kept():
+        ray.init(address=address, log_to_driver=False, logging_level="ERROR", ignore_reinit_error=True)
+    return int(ray.cluster_resources().get("CPU", 1))
+
+
+def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable[[str], object] = print) -> None:
+    """Be a node of a Ray cluster until `stop` is set; then leave, after at most one move of its games.
+
+    Raises ValueError if the cluster does not take this machine.
+    """
+    import_ray()
+    with tempfile.TemporaryDirectory() as folder, open(Path(folder, "log"), "w+") as log:
+        leaving = Path(folder, "leave")
+        node = subprocess.Popen(
+            [sys.executable, "-c", RAY_COMMAND, "start", f"--address={address}", f"--num-cpus={cores}", "--block"],
+            env={**os.environ, LEAVING: str(leaving)},
+            stdout=log,
+            stderr=log,
+            start_new_session=True,  # Ctrl-C is for this process, which leaves in order
+        )
+        tell(f"this machine joins the cluster at {address} with {cores} cores")
+        while node.poll() is None and not stop.wait(0.1):
+            pass
+        if not stop.is_set():
+            log.seek(0)
+            raise ValueError(f"the cluster at {address} does not take this machine, or has ended: {log.read()[-600:]}")
+        leaving.touch()
+        last = time.monotonic() + LAST_MOVE
+        while player_lives(leaving.with_suffix(".player")) and time.monotonic() < last:
+            time.sleep(POLL)
+        node.terminate()
+        node.wait()
+
+
+def player_lives(file: Path) -> bool:
+    """Return whether the process lives whose number an actor of this node has written to a file."""
+    with suppress(OSError, ValueError):
+        os.kill(int(file.read_text()), 0)
+        return True
+    return False
+
+
+def ray_runs() -> bool:
+    """Return whether a Ray cluster runs on this machine, or is named by RAY_ADDRESS; without importing Ray."""
+    return "RAY_ADDRESS" in os.environ or Path(tempfile.gettempdir(), "ray", "ray_current_cluster").exists()

@@ -1,0 +1,158 @@
+"""Tools for assistants that speak the Model Context Protocol: analyse, find mistakes, explain a move, show a board."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from functools import wraps
+from math import isnan
+from typing import Any
+
+import alphago
+from alphago.env.game import PLAYER_NAMES
+from alphago.env.go import GoEnv
+from alphago.env.position import Position
+from alphago.mcts.analysis import analyze
+from alphago.records.sgf import SgfGame, parse_sgf
+from alphago.system.optional import optional_import
+from alphago.system.validation import check_int
+from alphago.ui.review import positions_of, review_game
+from alphago.ui.why.explain import explain, last_move
+from alphago.ui.why.facts import Fact
+
+MISSING = "`alphago mcp` needs the SDK of the Model Context Protocol: pip install 'alphago[mcp]'"
+INSTRUCTIONS = """\
+Tools for the game of Go.  `game` is the text of an SGF file, or moves from the empty board, Black first, such as
+"D4 E5 pass"; `size` is the board's size if `game` is moves.  `at` is the number of moves after which the game is looked
+at; by default all.  Points are named A1 (lower left) to T19, without the letter I.  Win rates are 0 to 1, and scores
+are points ahead, both for the player who is to move unless a field says otherwise."""
+MOST_MOVES = 8  # of an analysis
+
+
+class GoTools:
+    """The tools; each method is one, and its docstring tells an assistant what it does.
+
+    network: returns the network for a board's size; raises ValueError if there is none.
+    readouts: simulations for each position.
+    """
+
+    def __init__(self, network: Callable[[int], Any], readouts: int = 200, device: str = "auto") -> None:
+        self.network, self.device = network, device
+        self.readouts = check_int("readouts", readouts, 1)
+
+    def analyze_position(self, game: str, size: int = 9, at: int | None = None) -> dict[str, Any]:
+        """Evaluate a position: who is ahead, the best moves with win rates, scores and the expected lines."""
+        position = position_at(read_game(game, size), at)
+        env = position.env
+        found = analyze(position, self.network(env.N), self.readouts, device=self.device)
+        moves = [
+            {
+                "move": env.to_text(move.action),
+                "win_rate": known(move.win_rate, 3),
+                "score": known(move.score, 1),
+                "visits": move.visits,
+                "line": [env.to_text(action) for action in move.line],
+            }
+            for move in found.moves()[:MOST_MOVES]
+        ]
+        return {
+            "to_play": PLAYER_NAMES[position.to_play],
+            "win_rate": known(float(found.root_win_rate[0]), 3),
+            "score": known(float(found.root_score[0]), 1),
+            "moves": moves,
+            "game_over": position.is_over,
+        }
+
+    def find_mistakes(self, game: str, size: int = 9) -> dict[str, Any]:
+        """Review a whole game: the moves that lose points or win rate, what was better, and why."""
+        read = read_game(game, size)
+        review = review_game(read, self.network(read.board_size), self.readouts, device=self.device)
+        env = review.analysis.env
+        mistakes = [
+            {
+                "move_number": move.ply + 1,
+                "player": PLAYER_NAMES[move.colour],
+                "move": env.to_text(move.action),
+                "grade": move.grade,
+                "points_lost": known(move.point_loss, 1),
+                "win_rate_lost": known(move.rate_loss, 3),
+                "better_line": [env.to_text(action) for action in move.line],
+                "why": review.why[move.ply].reasons,
+            }
+            for move in review.mistakes
+        ]
+        return {"summary": review.summary(), "mistakes": mistakes}
+
+    def explain_move(self, game: str, move: str = "", size: int = 9, at: int | None = None) -> dict[str, Any]:
+        """Say why a move is good or bad, in facts: losses, refutation, chains that die, captures, ladders, cuts.
+
+        `move` is played in the position; without it the last move is explained.
+        """
+        position = position_at(read_game(game, size), at)
+        before, action = (position, position.check_action(move)) if move else last_move(position)
+        told = explain(before, action, self.network(position.env.N), self.readouts, device=self.device)
+        facts = [
+            {"fact": type(fact).__name__, "sentence": sentence, **numbers_of(fact)}
+            for fact, sentence in zip(told.facts, told.sentences, strict=True)
+        ]
+        return {"move": before.env.to_text(action), "player": PLAYER_NAMES[before.to_play], "facts": facts}
+
+    def show_board(self, game: str, size: int = 9, at: int | None = None) -> dict[str, str]:
+        """Draw a position, as text (X Black, O White) and as an SVG picture."""
+        position = position_at(read_game(game, size), at)
+        return {"text": str(position), "svg": str(position.svg())}
+
+    @property
+    def tools(self) -> Sequence[Callable[..., Any]]:
+        """All tools."""
+        return self.analyze_position, self.find_mistakes, self.explain_move, self.show_board
+
+    def server(self) -> Any:
+        """Return an `MCPServer` of the official SDK with the tools; its `run()` speaks on standard input and output.
+
+        Raises ImportError, with a sentence, if the SDK is missing.
+        """
+        sdk = optional_import("mcp.server.mcpserver", MISSING)
+        error = optional_import("mcp.server.mcpserver.exceptions", MISSING).ToolError
+        server = sdk.MCPServer("alphago", instructions=INSTRUCTIONS, version=alphago.__version__, log_level="WARNING")
+        for tool in self.tools:
+            server.add_tool(answering(tool, error))
+        return server
+
+
+def answering(tool: Callable[..., Any], error: type[Exception]) -> Callable[..., Any]:
+    """Return a tool that raises `error`, which the SDK shows to the assistant, where the tool raises ValueError."""
+
+    @wraps(tool)
+    def call(*given: Any, **named: Any) -> Any:
+        try:
+            return tool(*given, **named)
+        except ValueError as reason:
+            raise error(str(reason)) from None
+
+    return call
+
+
+def read_game(game: str, size: int) -> SgfGame:
+    """Return a game from the text of an SGF file, or from moves on an empty board of `size` x `size` points.
+
+    Raises ValueError for a text that is neither.
+    """
+    if "(" in game:
+        return parse_sgf(game.encode())
+    env = GoEnv(size)
+    return SgfGame.in_game(env, env.position().after(game.replace(",", " ").split()).moves)
+
+
+def position_at(game: SgfGame, at: int | None) -> Position:
+    """Return the position after `at` moves; after all for None.  Raises ValueError for more moves than there are."""
+    positions = positions_of(game)
+    return positions[-1 if at is None else check_int("at", at, 0, len(positions) - 1)]
+
+
+def known(number: float, digits: int) -> float | None:
+    """Return a rounded number, None for NaN, which JSON does not have."""
+    return None if isnan(number) else round(number, digits) + 0.0
+
+
+def numbers_of(fact: Fact) -> dict[str, float | None]:
+    """Return the points, win rates and shares of a fact, by name."""
+    return {name: known(value, 3) for name, value in asdict(fact).items() if isinstance(value, float)}

@@ -1,0 +1,1 @@
+"""One file that plays a network in any browser."""

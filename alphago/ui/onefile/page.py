@@ -1,0 +1,234 @@
+"""Write a network as one HTML file that plays in any browser, without a server: `export_page`.
+
+The file has the page of `alphago web`, the game's rules and the package's search in JavaScript, and the network as
+float16 numbers, computed by WebAssembly in workers. The parts are deflated, and written in base64.
+"""
+
+import base64
+import html
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import asdict
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import alphago
+from alphago.env.game import GameEnv
+from alphago.env.games import GAMES
+from alphago.env.go import GoEnv
+from alphago.env.go_rules import NAMED, handicap_points, most_handicap
+from alphago.env.packaged import NETWORKS, packaged_nets
+from alphago.mcts.player import USUAL_LEAVES
+from alphago.mcts.puct import Puct
+from alphago.nn.export import layer_weights, manifest, network_graph, raw_files
+from alphago.nn.graph import NetworkGraph, Step
+from alphago.nn.net import NeuralNet, load_model
+from alphago.system.files import user_path, write_atomic
+from alphago.system.validation import checks_keywords, shown
+from alphago.ui.web.page_files import STATIC, bundle
+from alphago.ui.web.views import game_view
+
+OWN_STATIC = Path(__file__).parent / "static"
+FOLDERS = (STATIC, OWN_STATIC)
+STYLES = ("board", "column", "page")
+PARTS = ("facts", "weights", "kernels", "worker", "script")
+OPERATIONS = {  # of network.js
+    *("Conv", "Gemm", "Add", "Sub", "Mul", "Div", "Relu", "Elu", "Tanh", "Sigmoid", "ReduceMean", "ReduceMax"),
+    *("Concat", "Flatten", "Reshape", "Slice", "Shape", "Cast"),
+}
+PACKAGED_LICENCE = "the package's, MIT"
+
+
+class PageFile(NamedTuple):
+    """A file that plays a network.
+
+    path: the file.  bytes: its size.
+    """
+
+    path: Path
+    bytes: int
+
+    def __repr__(self) -> str:
+        return f"{self.path}: {self.bytes:,} bytes; open it in a browser"
+
+
+@checks_keywords()
+def export_page(
+    net: NeuralNet | str | PathLike[str],
+    path: str | PathLike[str],
+    env: GameEnv | None = None,
+    *,
+    name: str | None = None,
+    strength: str | None = None,
+    licence: str | None = None,
+) -> PageFile:
+    """Write a network, its game and the search as one HTML file that plays in a browser.
+
+    A size-free network plays on every board that the game has.
+
+    net: the network, or its name, file or run folder.
+    path: the file to write, such as "go.html".
+    env: the game with which the page begins; None for the network's.
+    name: the network's name on the page; None for the name of its file or folder, or of its game.
+    strength: what was measured of its strength, a sentence; None for what is known of a packaged network.
+    licence: the network's licence; None for the package's for a packaged network, and for none stated otherwise.
+
+    Raises ValueError for a custom game, and for a network with layers that the file cannot compute; OSError if the file
+    cannot be written.  No file is written then.
+    """
+    path = user_path(path)
+    data = page_of(net, env, name=name, strength=strength, licence=licence).encode()
+    write_atomic(path, data)
+    return PageFile(path, len(data))
+
+
+def page_of(
+    source: NeuralNet | str | PathLike[str],
+    env: GameEnv | None = None,
+    *,
+    name: str | None = None,
+    strength: str | None = None,
+    licence: str | None = None,
+) -> str:
+    """Return the HTML text of a file; arguments and errors are those of `export_page`."""
+    net, own_name = source, ""
+    if isinstance(net, (str, PathLike)):
+        net, own_name = load_model(net, env), Path(str(source)).resolve().stem
+    if not isinstance(net, NeuralNet):
+        raise ValueError(f"a page needs a NeuralNet, or the name of one, got {shown(net)}")
+    net = net if env is None or env is net.env else net.resized(env)
+    packaged = str(source) in packaged_nets() and not user_path(str(source)).exists()
+    name = name or own_name or net.env.name
+    return page_text(net, name, about(net, name, packaged, strength, licence))
+
+
+def page_text(net: NeuralNet, name: str, about: Mapping[str, object]) -> str:
+    """Return the HTML text of the file.
+
+    name: the network's name on the page.  about: what `about` returns.
+    """
+    if GAMES.get(net.env.name) is not type(net.env):
+        wanted = ", ".join(one for one, kind in GAMES.items() if kind.__module__.startswith("alphago.env."))
+        raise ValueError(f"a page can have the games {wanted}, got {shown(net.env)}")
+    graph = network_graph(net)
+    for step in graph.steps:
+        check_step(step)
+    weights = raw_files(graph, net, Path("weights"), "w16")[Path("weights")]
+    parts = {
+        "facts": json.dumps({**facts(net, graph, name), "about": about}, separators=(",", ":")).encode(),
+        "weights": np.frombuffer(weights, np.uint8).reshape(-1, 2).T.tobytes(),  # low bytes first: they deflate better
+        "kernels": (OWN_STATIC / "kernels.wasm").read_bytes(),
+        "worker": without_comments(bundle("engine_worker", FOLDERS)).encode(),
+        "script": without_comments(bundle("file_page", FOLDERS)).encode(),
+    }
+    styles = "\n".join((STATIC / f"{style}.css").read_text("utf-8") for style in STYLES)
+    licence = (OWN_STATIC / "licence.txt").read_text("utf-8")
+    unpacking = (OWN_STATIC / "unpacking.js").read_text("utf-8").replace("export ", "")
+    packed = "\n".join(f'<script type="text/plain" id="{part}">{pack(parts[part])}</script>' for part in PARTS)
+    template = (OWN_STATIC / "file.html").read_text("utf-8")
+    words = {
+        "title": html.escape(f"{net.env.title}: {name}"),
+        "licence": licence,
+        "styles": styles,
+        "packed": packed,
+        "game": net.env.name,
+    }
+    for word, replacement in {**words, "unpacking": unpacking}.items():
+        template = template.replace(f"{{{{{word}}}}}", replacement, 1)
+    return template
+
+
+def pack(data: bytes) -> str:
+    """Return bytes deflated, as text, for `unpacked` of unpacking.js."""
+    return base64.b64encode(zlib.compress(data, 9)).decode()
+
+
+def without_comments(text: str) -> str:
+    """Return a script without the lines that are comments, which begin with `//`, `/*` or `*`, and without indents."""
+    lines = (line.strip() for line in text.splitlines())
+    return "\n".join(
+        line for line in lines if line and not line.startswith(("//", "/*", "*/", "* ", "*\n")) and line != "*"
+    )
+
+
+def check_step(step: Step) -> None:
+    """Raise ValueError for an operation of a network that network.js does not compute."""
+    options: dict[str, Any] = step.attributes
+    kernel = options.get("kernel_shape", [1])
+    edges = [(side - 1) // 2 for side in [*kernel, *kernel]]
+    usual = {"pads": edges, "group": 1, "dilations": [1, 1], "strides": [1, 1]}
+    plain = all(options.get(name, value) == value for name, value in usual.items())
+    if step.op in OPERATIONS and plain and len({*kernel}) == 1 and kernel[0] % 2:
+        return
+    described = f"{step.op} with {options}" if step.op in OPERATIONS else step.op
+    raise ValueError(f"a page cannot compute the network's operation {described}; other formats of export can")
+
+
+def facts(net: NeuralNet, graph: NetworkGraph, name: str) -> dict[str, object]:
+    """Return what the page has to know: the game on each board, and the network's model for the workers."""
+    env = net.env.match_variant()
+    offset, layers = 0, []
+    for layer, array in layer_weights(graph).items():
+        layers.append({"name": layer, "shape": list(array.shape), "offset": offset})
+        offset += array.size
+    described = manifest(graph, net, {"layers": layers})
+    model = {
+        "game": env.name,
+        "manifest": {key: described[key] for key in ("layers", "constants", "steps", "outputs")},
+        "settings": asdict(Puct(leaves=USUAL_LEAVES, decisive_moves=env.has_decisive_moves)),
+        "planes": env.planes,
+        "pass": env.pass_action,
+        "resign": net.resign_threshold,
+    }
+    rules = {word: rules._asdict() for word, rules in NAMED.items()} if isinstance(env, GoEnv) else {}
+    boards = [board_facts(board, net.size_free) for board in boards_of(net, env)]
+    return {"network": name, "game": env.name, "boards": boards, "rules": rules, "model": model}
+
+
+def boards_of(net: NeuralNet, env: GameEnv) -> list[GameEnv]:
+    """Return the game on each board that the network can play, its own first."""
+    size = next((option for option in env.options if option.name == "board_size"), None)
+    boards = [env]
+    if net.size_free and size is not None:
+        for side in range(int(size.least or 1), int(size.most or env.N) + 1, int(size.step)):
+            try:
+                boards += [env.choose(board_size=side).match_variant()] if side != env.N else []
+            except ValueError:  # the game's other options do not fit this board
+                continue
+    return boards
+
+
+def board_facts(env: GameEnv, size_free: bool) -> dict[str, Any]:
+    """Return what the page has to know of a game on one board.
+
+    size_free: whether the size can be chosen.
+    """
+    view = game_view(env)
+    if not size_free:
+        view["options"] = [option for option in view["options"] if option["name"] != "board_size"]
+    counts = range(2, most_handicap(env.N) + 1) if isinstance(env, GoEnv) else ()
+    handicaps = {str(count): handicap_points(env.N, count) for count in counts}
+    options = {**env.config, "max_moves": env.max_moves}
+    return {"view": {**view, "shape": env.plane_shape}, "options": options, "handicaps": handicaps}
+
+
+def about(net: NeuralNet, name: str, packaged: bool, strength: str | None, licence: str | None) -> dict[str, object]:
+    """Return what the page says of the network.
+
+    packaged: whether it comes with the package, whose licence and measurements then hold; else see `export_page`.
+    """
+    measured = json.loads((NETWORKS / "measured.json").read_text("utf-8")).get(name) if packaged else None
+    told = {
+        "Network": str(net),
+        "Input": f"{net.env.planes} planes",
+        "Games that trained it": net.notes.get("games"),
+        "Taught by": net.notes.get("taught_by"),
+        "Strength": strength or measured or "not measured",
+        "Licence": licence or (PACKAGED_LICENCE if packaged else "not stated"),
+        "Made with": f"alphago {alphago.__version__}",
+    }
+    return {"title": name, "facts": {key: text for key, text in told.items() if text}}

@@ -1,0 +1,235 @@
+// A worker: it searches for the page, or evaluates positions for the worker that does.
+
+import { analysisOf } from "./analysis_views.js";
+import { evaluationOf, inputOf } from "./evaluator.js";
+import { loadKernels } from "./kernels.js";
+import { Network } from "./network.js";
+import { startOf } from "./rules.js";
+import { outcome } from "./stones.js";
+import { TreeSearch } from "./tree_search.js";
+
+/**
+ * @typedef {object} Model
+ * @property {string} game
+ * @property {import("./network.js").Manifest} manifest
+ * @property {Float32Array} weights
+ * @property {Uint8Array | null} kernels the code of kernels.wasm
+ * @property {import("./tree_search.js").Settings} settings
+ * @property {number} planes how many
+ * @property {number | null} pass
+ * @property {number} resign the value below which the engine gives up a game that began on an empty board
+ */
+
+/**
+ * What to search; the search ends at the first limit that it reaches.
+ * @typedef {object} Request
+ * @property {number} number
+ * @property {Record<string, any>} options of the game
+ * @property {number[]} moves that lead to the position
+ * @property {[number, number]} shape of a plane
+ * @property {number} readouts further ones; 0 for the network alone
+ * @property {number | null} seconds
+ * @property {number} most simulations of the tree
+ */
+
+/**
+ * @typedef {object} Found
+ * @property {number} number of the request
+ * @property {any} analysis
+ * @property {number} done readouts so far
+ * @property {number} rate readouts a second
+ * @property {boolean} over whether this is the end of the search
+ * @property {number} best the move to play
+ * @property {boolean} resigns
+ * @property {number[] | null} ownership what the network alone expects, for Black
+ */
+
+const SLICE = 30; // milliseconds, after which messages are read
+const REPORT = 150; // between two reports
+const READING = 0.05; // the share of time that reading a tree for a report may take
+const CLEARLY = 0.5; // a value above it counts as a won game
+
+/** @type {any} */
+const worker = self;
+/** @type {Searcher | null} */
+let searcher = null;
+
+worker.onmessage = async (/** @type {MessageEvent} */ { data }) => {
+  if (data.serve) serve(data.model, data.serve);
+  else if (data.model) searcher = new Searcher(data.model, data.helpers);
+  else if (searcher) searcher.begin(data.request);
+};
+
+/** @param {Model} model */
+const networkOf = async ({ manifest, weights, kernels }) => new Network(manifest, weights,
+  await loadKernels(/** @type {any} */ (kernels)));
+
+/**
+ * Answer each input with the network's outputs.
+ * @param {Model} model
+ * @param {MessagePort} port
+ */
+function serve(model, port) {
+  const network = networkOf(model);
+  port.onmessage = async ({ data: { number, input, shape } }) => {
+    try {
+      port.postMessage({ number, outputs: (await network).run(input, shape[0], shape[1]) });
+    } catch (error) {
+      port.postMessage({ number, fault: String(error) });
+    }
+  };
+}
+
+class Searcher {
+  /**
+   * @param {Model} model
+   * @param {MessagePort[]} helpers
+   */
+  constructor(model, helpers) {
+    this.model = model;
+    this.helpers = helpers;
+    this.network = networkOf(model);
+    this.number = 0; // of the input that a helper was sent last
+    /** @type {Map<number, {resolve: (outputs: any) => void, reject: (fault: Error) => void}>} */
+    this.waiting = new Map();
+    for (const port of helpers) {
+      port.onmessage = ({ data }) => {
+        const asked = this.waiting.get(data.number);
+        this.waiting.delete(data.number);
+        if (data.fault) asked?.reject(new Error(data.fault));
+        else asked?.resolve(data.outputs);
+      };
+    }
+    /** @type {Request | null} */
+    this.request = null;
+    /** @type {TreeSearch | null} */
+    this.search = null;
+    this.key = ""; // of the game in the tree
+    /** @type {number[]} */
+    this.moves = [];
+    this.running = false;
+    this.shape = [0, 0]; // of the board that is searched
+    this.channel = new MessageChannel();
+  }
+
+  /** @param {Request | null} request */
+  async begin(request) {
+    this.request = request;
+    if (this.running) return; // the loop below sees it
+    this.running = true;
+    while (this.request) {
+      const next = this.request;
+      try {
+        await this.work(next);
+      } catch (error) {
+        this.search = null;
+        worker.postMessage({ number: next.number, fault: String(error) });
+      }
+      if (this.request === next) this.request = null;
+    }
+    this.running = false;
+  }
+
+  // Let messages come in; a timer would cost four milliseconds.
+  pause() {
+    return new Promise((resolve) => {
+      this.channel.port1.onmessage = resolve;
+      this.channel.port2.postMessage(0);
+    });
+  }
+
+  /** @param {Request} request */
+  async work(request) {
+    const search = this.follow(request);
+    const begun = performance.now();
+    const seconds = () => (performance.now() - begun) / 1000;
+    await search.expandRoot();
+    let [done, looked, told, reading] = [0, begun, begun, 0];
+    while (this.request === request && done < request.readouts && search.visits < request.most
+      && (request.seconds === null || seconds() < request.seconds)) {
+      done += await search.wave(Math.min(request.readouts - done, this.model.settings.leaves));
+      const now = performance.now();
+      if (now - looked > SLICE) {
+        await this.pause();
+        looked = performance.now();
+      }
+      if (now - told > REPORT + reading / READING && this.request === request) {
+        this.tell(request, done, seconds(), false);
+        told = performance.now();
+        reading = told - now;
+      }
+    }
+    if (this.request === request) this.tell(request, done, seconds(), true);
+  }
+
+  /**
+   * The tree at the position of a request; it is kept if the position continues the game in it.
+   * @param {Request} request
+   */
+  follow({ options, moves, shape }) {
+    const key = JSON.stringify(options);
+    const before = this.moves;
+    const continues = this.search && key === this.key && before.every((move, i) => moves[i] === move);
+    if (!this.search || !continues) {
+      const position = startOf(this.model.game, options);
+      for (const move of moves) position.play(move);
+      this.search = new TreeSearch(this.model.settings, (positions) => this.evaluate(positions), position);
+    } else for (const move of moves.slice(before.length)) this.search.advance(move);
+    this.key = key;
+    this.moves = moves;
+    this.shape = shape;
+    return this.search;
+  }
+
+  /**
+   * Evaluate positions here and in the other workers.
+   * @param {import("./stones.js").Position[]} positions
+   */
+  async evaluate(positions) {
+    const { helpers, model, shape } = this;
+    const [height, width] = shape;
+    const network = await this.network;
+    const all = positions.map((position, i) => {
+      const input = inputOf(position, model.planes * height * width);
+      const port = helpers[i % (helpers.length + 1)];
+      if (!port) return { input, outputs: null };
+      this.number += 1;
+      const { number } = this;
+      port.postMessage({ number, input, shape }, [input.buffer]);
+      return { input, outputs: new Promise((resolve, reject) => this.waiting.set(number, { resolve, reject })) };
+    });
+    const found = [];
+    for (const { input, outputs } of all) found.push(outputs || network.run(input, height, width));
+    return (await Promise.all(found)).map((outputs, i) => evaluationOf(outputs, positions[i].legal()));
+  }
+
+  /**
+   * @param {Request} request
+   * @param {number} done
+   * @param {number} seconds
+   * @param {boolean} over
+   */
+  tell(request, done, seconds, over) {
+    const search = /** @type {TreeSearch} */ (this.search);
+    const { position, root } = search;
+    const forecasts = "ownership" in this.model.manifest.outputs;
+    const empty = !request.options.handicap;
+    /** @type {Found} */
+    const found = { number: request.number, analysis: analysisOf(search, forecasts), done,
+      rate: Math.round(done / Math.max(seconds, 1e-3)), over, best: search.visits > 1 ? search.best() : this.policyMove(),
+      resigns: empty && search.value < this.model.resign,
+      ownership: forecasts && root.ownership ? Array.from(root.ownership, (owner) => owner * position.toPlay) : null };
+    worker.postMessage(found);
+  }
+
+  // The most probable move, but no pass that would lose a won game (alphago/mcts/rule.py, `without_rash_passes`).
+  policyMove() {
+    const { root, position } = /** @type {TreeSearch} */ (this.search);
+    const priors = Array.from(/** @type {Float32Array} */ (root.waiting), (prior, action) => Math.max(prior,
+      root.children.find((child) => child.action === action)?.prior ?? 0));
+    const { pass } = this.model;
+    const rash = root.value > Math.max(outcome(position) + CLEARLY, 0) && priors.some((prior, action) => prior > 0 && action !== pass);
+    if (pass !== null && rash) priors[pass] = 0;
+    return priors.indexOf(Math.max(...priors));
+  }
+}

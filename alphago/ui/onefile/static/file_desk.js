@@ -1,0 +1,422 @@
+// What a server does for the page, done here: it answers the page's messages, as alphago/ui/web/desk.py and
+// page_commands.py do, with a network in workers.
+
+import { checkedMove, beginGame, linkOf, openLink } from "./file_games.js";
+import { saveFile } from "./file_saving.js";
+import { countOf, shortResult } from "./go_count.js";
+import { outcome } from "./stones.js";
+
+/** @typedef {import("./wire.js").Message} Message */
+/** @typedef {import("./engine_worker.js").Found} Found */
+/** @typedef {import("./engine.js").Engine} Engine */
+
+/**
+ * @typedef {object} Job
+ * @property {"move" | "analyse" | "review" | "count"} purpose
+ * @property {number[]} nodes that are to be searched, the first one now
+ * @property {number} readouts
+ * @property {number | null} seconds
+ * @property {Found | null} found so far
+ */
+
+const [HUMAN, ENGINE] = ["human", "engine"];
+const MOST_READOUTS = 100000;
+const TREE_BYTES = 128 * 1024 * 1024; // of the priors and owners in one tree
+
+export class FileDesk {
+  /**
+   * @param {import("./file_games.js").GameFacts & {network: string}} facts
+   * @param {(tell: (found: any) => void) => Engine} makeEngine
+   */
+  constructor(facts, makeEngine) {
+    this.facts = facts;
+    this.engine = makeEngine((found) => this.told(found));
+    /** @type {((message: any) => void)[]} */
+    this.listeners = [];
+    this.game = beginGame(facts, {});
+    this.players = [HUMAN, ENGINE];
+    this.strength = { network: facts.network, readouts: 200, seconds: null, tree: true };
+    this.study = this.analysing = false;
+    /** @type {Job | null} */
+    this.job = null;
+    this.known = 0; // nodes that the page was told of
+  }
+
+  get tree() {
+    return this.game.tree;
+  }
+
+  get most() {
+    return Math.min(MOST_READOUTS, Math.floor(TREE_BYTES / (5 * this.game.view.names.length)));
+  }
+
+  // --- the page ---
+
+  /** @param {any} message */
+  send(message) {
+    queueMicrotask(() => {
+      try {
+        const obey = COMMANDS[message.type];
+        if (!obey) throw new Error("this file cannot do that: alphago web can");
+        obey(this, message);
+      } catch (error) {
+        this.fail(error);
+      }
+    });
+  }
+
+  /** @param {(message: Message) => void} callback */
+  listen(callback) {
+    this.listeners.push(callback);
+  }
+
+  /** @param {Record<string, any>} message */
+  tell(message) {
+    for (const listener of this.listeners) listener(message);
+  }
+
+  /** @param {unknown} error */
+  fail(error) {
+    const text = error instanceof Error ? error.message : String(error);
+    this.tell({ type: "notice", kind: "error", text: `${text[0].toUpperCase()}${text.slice(1)}.` });
+    this.tellState();
+  }
+
+  tellGame() {
+    this.known = 0;
+    const game = { ...this.game.view, networks: [this.facts.network], mostReadouts: this.most };
+    this.tell({ type: "game", game, names: ["", ""] });
+  }
+
+  tellState() {
+    const { tree } = this;
+    const added = tree.nodes.slice(this.known).map(({ parent, move, mover }, i) => ({ node: this.known + i, parent, move, mover }));
+    const { node } = tree;
+    this.tell({
+      type: "state", node: tree.current, line: tree.line(), view: this.positionView(), over: tree.over,
+      result: tree.over ? this.result() : null, count: node.loser ? null : node.count?.view() ?? null, added,
+      evaluations: added.map((one) => this.evaluation(one.node)).filter(({ win }) => win !== null),
+      players: [...this.players], strength: { ...this.strength }, study: this.study, analysing: this.analysing,
+      busy: this.job ? this.job.purpose : "", analysis: node.analysis, comment: "", link: linkOf(this.game),
+    });
+    this.known = tree.nodes.length;
+  }
+
+  positionView() {
+    const { position } = this.tree;
+    const legal = position.legal();
+    return { toPlay: position.toPlay, legal: Array.from(legal.keys()).filter((action) => legal[action]), over: position.over,
+      moves: position.ply, last: position.lastCell, ko: [], ...position.content() };
+  }
+
+  /** @param {number} number */
+  evaluation(number) {
+    const analysis = this.tree.nodes[number].analysis;
+    return { node: number, win: analysis?.win ?? null, score: analysis?.score ?? null };
+  }
+
+  result() {
+    const { node, position } = this.tree;
+    const { sides, ownership } = this.game.view;
+    const name = (/** @type {number} */ side) => sides[side > 0 ? 0 : 1];
+    if (node.loser) {
+      return { text: `${name(-node.loser)} wins by resignation`, winner: -node.loser, short: `${node.loser > 0 ? "W" : "B"}+R` };
+    }
+    const margin = node.count ? node.count.margin : position.margin;
+    const winner = node.count ? Math.sign(margin) : outcome(position) * position.toPlay;
+    if (!winner) return { text: "A draw", winner: 0, short: "draw" };
+    const by = Math.abs(margin) !== 1 || ownership ? ` by ${Math.abs(margin)}` : "";
+    return { text: `${name(winner)} wins${by}`, winner, short: shortResult(margin) };
+  }
+
+  // --- the engine ---
+
+  stop() {
+    if (this.job) this.engine.stop();
+    this.job = null;
+  }
+
+  /**
+   * @param {Job["purpose"]} purpose
+   * @param {number[]} nodes
+   * @param {number} readouts
+   * @param {number | null} [seconds]
+   */
+  start(purpose, nodes, readouts, seconds = null) {
+    this.job = { purpose, nodes, readouts, seconds, found: null };
+    this.searchNext();
+  }
+
+  searchNext() {
+    const job = /** @type {Job} */ (this.job);
+    job.found = null;
+    const [number] = job.nodes;
+    if (job.purpose !== "count" && this.tree.nodes[number].position.over) {
+      this.finish();
+      return;
+    }
+    const moves = this.tree.moves(number);
+    const { shape } = /** @type {any} */ (this.game.view);
+    this.engine.search({ options: this.game.options, moves: job.purpose === "count" ? moves.slice(0, -2) : moves, shape,
+      readouts: job.readouts, seconds: job.seconds, most: this.most + (job.purpose === "move" ? job.readouts : 0) });
+  }
+
+  /** @param {Found & {fault?: string}} found */
+  told(found) {
+    const { job, tree } = this;
+    if (!job) return;
+    if (found.fault) {
+      this.stop();
+      this.fail(new Error(found.fault));
+      return;
+    }
+    job.found = found;
+    if (job.purpose !== "count") {
+      const [node] = job.nodes;
+      const analysis = tree.remember(node, found.analysis);
+      this.tell({ type: "thinking", node, purpose: job.purpose, readouts: found.done, limit: job.readouts, rate: found.rate,
+        analysis, evaluation: this.evaluation(node), left: job.nodes.length - 1 });
+    }
+    if (found.over) this.finish();
+  }
+
+  // Do what follows the search of a position.
+  finish() {
+    const job = /** @type {Job} */ (this.job);
+    const { tree } = this;
+    const { found } = job;
+    if (job.purpose === "review" && job.nodes.length > 1) {
+      job.nodes.shift();
+      this.searchNext();
+      return;
+    }
+    this.stop();
+    if (job.purpose === "move" && found && found.resigns && this.strength.tree) tree.node.loser = tree.position.toPlay;
+    else if (job.purpose === "move" && found) {
+      tree.play(found.best);
+      this.afterMove(found.best);
+      return;
+    } else if (job.purpose === "count" && found) {
+      const node = tree.nodes[job.nodes[0]];
+      node.count = node.count && node.count.proposed(found.ownership);
+    }
+    this.tellState();
+  }
+
+  // Go on: the engine's move, the count of a finished game, or a look at the position.
+  wake() {
+    this.stop();
+    const { tree } = this;
+    if (tree.over) this.beginCount();
+    else if (this.players[tree.position.toPlay > 0 ? 0 : 1] === ENGINE) this.startMove();
+    else this.look();
+    this.tellState();
+  }
+
+  startMove() {
+    const { readouts, seconds, tree } = this.strength;
+    this.start("move", [this.tree.current], tree ? readouts || this.most : 0, seconds);
+  }
+
+  look() {
+    const { tree } = this;
+    if (tree.over || !(this.analysing || this.study) || (!this.analysing && tree.node.analysis)) return;
+    this.start("analyse", [tree.current], this.analysing ? this.most : 0);
+  }
+
+  beginCount() {
+    const { tree } = this;
+    if (tree.node.loser || tree.node.count) return;
+    tree.node.count = countOf(tree.position);
+    if (tree.node.count && tree.position.content().stones.match(/[XO]/)) this.start("count", [tree.current], 0);
+  }
+
+  /** @param {number} move */
+  afterMove(move) {
+    const { pass, pass_hint: hint } = this.game.view;
+    if (hint && move === pass && !this.tree.over && this.tree.moves().filter((each) => each === pass).length === 1) {
+      this.tell({ type: "notice", kind: "hint", text: hint });
+    }
+    this.wake();
+  }
+
+  /** @param {number} number */
+  lookAt(number) {
+    this.stop();
+    this.tree.goTo(number);
+    this.look();
+    this.tellState();
+  }
+
+  /** @param {number} number */
+  moveTo(number) {
+    if (number !== this.tree.current) this.lookAt(number);
+  }
+
+  /** @param {import("./file_games.js").BegunGame} game */
+  setGame(game) {
+    this.stop();
+    this.game = game;
+    this.tellGame();
+  }
+
+  /** @param {number} side */
+  isHuman(side) {
+    return this.players[side > 0 ? 0 : 1] === HUMAN;
+  }
+
+  /** @param {any} message */
+  setPlayers({ black, white }) {
+    this.players = [black || this.players[0], white || this.players[1]];
+  }
+}
+
+/** @param {FileDesk} desk */
+function counted({ tree }) {
+  if (!tree.node.count || tree.node.loser) throw new Error("stones are counted after a game that ended by two passes");
+  return tree.node.count;
+}
+
+/**
+ * What a page may ask for.
+ * @type {Record<string, (desk: FileDesk, message: any) => void>}
+ */
+const COMMANDS = {
+  hello(desk, { link }) {
+    if (link) {
+      desk.players = [HUMAN, HUMAN];
+      desk.setGame(openLink(desk.facts, link));
+      desk.wake();
+    } else {
+      desk.tellGame();
+      desk.tellState();
+    }
+  },
+  new(desk, { options = {}, setup = {}, ...players }) {
+    desk.setGame(beginGame(desk.facts, { ...options, ...setup }));
+    desk.setPlayers(players);
+    if (desk.players.includes(ENGINE)) desk.study = desk.analysing = false;
+    desk.wake();
+  },
+  players(desk, message) {
+    desk.setPlayers(message);
+    desk.wake();
+  },
+  play(desk, { move }) {
+    const { tree, job } = desk;
+    if (tree.node.loser) throw new Error("the game is over by resignation: take it back with Undo, or begin a new one");
+    if (tree.over) throw new Error("the game is over");
+    if (job && job.purpose === "move") throw new Error("it is the engine's turn");
+    const action = checkedMove(desk.game, move);
+    tree.play(action);
+    desk.afterMove(action);
+  },
+  resign(desk) {
+    const { tree } = desk;
+    if (tree.over) throw new Error("the game is over already");
+    const mover = tree.position.toPlay;
+    desk.stop();
+    tree.node.loser = [mover, -mover].find((side) => desk.isHuman(side)) || mover;
+    desk.tellState();
+  },
+  undo(desk) {
+    const { tree } = desk;
+    if (tree.node.loser) {
+      tree.node.loser = 0;
+      if (desk.isHuman(tree.position.toPlay) || !desk.players.includes(ENGINE)) {
+        desk.lookAt(tree.current);
+        return;
+      }
+    }
+    const before = tree.path().slice(0, -1).reverse();
+    if (!before.length) throw new Error("there is no move to take back");
+    desk.lookAt(before.find((number) => desk.isHuman(tree.nodes[number].position.toPlay)) ?? before[0]);
+  },
+  redo(desk) {
+    const { tree } = desk;
+    let number = tree.nextOf(tree.current);
+    if (number < 0) throw new Error("there is no move to play again");
+    while (!desk.isHuman(tree.nodes[number].position.toPlay) && tree.nextOf(number) >= 0) number = tree.nextOf(number);
+    desk.lookAt(number);
+  },
+  go(desk, { node }) {
+    if (!desk.tree.nodes[node]) throw new Error(`there is no position ${node}`);
+    desk.lookAt(node);
+  },
+  step(desk, { count }) {
+    const line = desk.tree.line();
+    const at = line.indexOf(desk.tree.current) + count;
+    desk.moveTo(line[Math.min(Math.max(at, 0), line.length - 1)]);
+  },
+  variation(desk, { direction }) {
+    const { tree } = desk;
+    const siblings = tree.current ? tree.nodes[tree.node.parent].children : [0];
+    const other = siblings[siblings.indexOf(tree.current) + direction];
+    if (other !== undefined) desk.moveTo(other);
+  },
+  strength(desk, { readouts = desk.strength.readouts, seconds = desk.strength.seconds, tree = desk.strength.tree }) {
+    if (readouts !== null && !(readouts >= 1 && readouts <= desk.most)) {
+      throw new Error(`readouts must be 1 to ${desk.most}, got ${readouts}`);
+    }
+    if (seconds !== null && !(seconds > 0)) throw new Error(`seconds must be more than 0, got ${seconds}`);
+    desk.strength = { ...desk.strength, readouts, seconds, tree };
+    if (desk.job?.purpose === "move") desk.wake();
+    else desk.tellState();
+  },
+  move(desk) {
+    if (desk.tree.over) throw new Error("the game is over");
+    const { job } = desk;
+    if (job?.purpose === "move" && job.found) desk.finish();
+    else {
+      desk.startMove();
+      desk.tellState();
+    }
+  },
+  study(desk, { study = desk.study, analysing = desk.analysing }) {
+    [desk.study, desk.analysing] = [study, analysing];
+    if (!desk.job || desk.job.purpose === "analyse") {
+      desk.stop();
+      desk.look();
+    }
+    desk.tellState();
+  },
+  toggle(desk, { what }) {
+    if (what === "analysing") COMMANDS.study(desk, { analysing: !desk.analysing, study: !desk.analysing || desk.study });
+    else COMMANDS.study(desk, { study: !desk.study });
+  },
+  review(desk, { readouts = 1 }) {
+    desk.stop();
+    const nodes = desk.tree.line().filter((number) => (desk.tree.nodes[number].analysis?.visits || 0) < readouts);
+    if (nodes.length) desk.start("review", nodes, readouts === 1 ? 0 : readouts);
+    desk.tellState();
+  },
+  stop(desk) {
+    desk.stop();
+    desk.analysing = false;
+    desk.tellState();
+  },
+  dead(desk, { point }) {
+    const count = counted(desk).toggled(point);
+    desk.stop();
+    desk.tree.node.count = count;
+    desk.tellState();
+  },
+  "all-alive"(desk) {
+    const { position } = counted(desk);
+    desk.stop();
+    desk.tree.node.count = countOf(position);
+    desk.tellState();
+  },
+  save(desk) {
+    const names = [1, -1].map((side) => (desk.isHuman(side) ? desk.game.view.sides[side > 0 ? 0 : 1] : `alphago ${desk.facts.network}`));
+    desk.tell({ type: "file", ...saveFile(desk.game, names, desk.tree.over ? desk.result().short : "") });
+  },
+  open(desk, { text }) {
+    let link = "";
+    try {
+      ({ link } = JSON.parse(text));
+    } catch { /* not a game that this file saved */ }
+    if (!link) throw new Error("this file opens games that it saved as JSON; alphago web opens SGF files");
+    COMMANDS.hello(desk, { link });
+  },
+};

@@ -1,0 +1,118 @@
+// The games that a file offers: boards as alphago/ui/onefile/page.py describes them, options that are chosen, links.
+
+import { startOf } from "./rules.js";
+import { GameNodes } from "./game_nodes.js";
+
+/** @typedef {import("./wire.js").GameView} GameView */
+/** @typedef {import("./wire.js").OptionView} OptionView */
+
+/**
+ * A game on one board.
+ * @typedef {object} BoardFacts
+ * @property {GameView} view
+ * @property {Record<string, any>} options of the rules
+ * @property {Record<string, number[]>} handicaps the points of Black's stones, by their number
+ */
+
+/**
+ * @typedef {object} GameFacts
+ * @property {string} game
+ * @property {BoardFacts[]} boards the usual one first
+ * @property {Record<string, Record<string, any>>} rules options of the rules that have a name together
+ */
+
+/**
+ * A game that is begun.
+ * @typedef {object} BegunGame
+ * @property {GameView} view
+ * @property {Record<string, any>} options of its rules, and the points of a handicap
+ * @property {number} handicap
+ * @property {GameNodes} tree
+ */
+
+/**
+ * @param {OptionView} option
+ * @param {any} given a number or a text
+ */
+function read({ name, value, choices, least, most, step }, given) {
+  if (choices.length) {
+    if (!choices.includes(String(given))) throw new Error(`${name} must be one of ${choices.join(", ")}, got ${given}`);
+    return given;
+  }
+  const number = Number(given);
+  if (typeof value !== "number") return given;
+  const fits = Number.isInteger(number / step) && (least === null || number >= least) && (most === null || number <= most);
+  if (!fits) throw new Error(`${name} must be ${least} to ${most} in steps of ${step}, got ${given}`);
+  return number;
+}
+
+/**
+ * Begin a game; what is left out, null or "" is usual.
+ * @param {GameFacts} facts
+ * @param {Record<string, any>} wishes by the options' names
+ * @returns {BegunGame}
+ */
+export function beginGame(facts, wishes) {
+  const given = Object.fromEntries(Object.entries(wishes).filter(([, value]) => value !== null && value !== undefined && value !== ""));
+  const usual = facts.boards[0];
+  const size = given.board_size === undefined ? undefined : Number(given.board_size);
+  const board = size === undefined ? usual : facts.boards.find(({ options }) => options.board_size === size);
+  if (!board) throw new Error(`this network plays on no board of size ${size}`);
+  const options = { ...board.options };
+  let handicap = 0;
+  const shown = board.view.options.map((option) => {
+    if (!(option.name in given)) return option;
+    const value = read(option, given[option.name]);
+    if (option.at_start) {
+      handicap = value;
+      return option;
+    }
+    if (option.name === "rules") Object.assign(options, facts.rules[value]);
+    else options[option.name] = option.choices.includes("yes") ? value === "yes" : value;
+    return { ...option, value };
+  });
+  if (handicap) options.handicap = board.handicaps[handicap];
+  if (handicap && !options.handicap) {
+    throw new Error(`a handicap must be one of 0, ${Object.keys(board.handicaps).join(", ")} on this board, got ${handicap}`);
+  }
+  return { view: { ...board.view, options: shown }, options, handicap, tree: new GameNodes(startOf(facts.game, options)) };
+}
+
+/**
+ * The position on the board as a text for a link.
+ * @param {BegunGame} game
+ */
+export function linkOf({ view, handicap, tree }) {
+  /** @type {Record<string, any>} */
+  const fields = { game: view.name };
+  for (const { name, value, at_start: atStart } of view.options) if (!atStart) fields[name] = value;
+  if (handicap) fields.handicap = handicap;
+  const moves = tree.moves().map((move) => view.names[move]).join(".");
+  return String(new URLSearchParams(moves ? { ...fields, moves } : fields));
+}
+
+/**
+ * The game of a link.
+ * @param {GameFacts} facts
+ * @param {string} link
+ */
+export function openLink(facts, link) {
+  const { game, moves = "", ...wishes } = Object.fromEntries(new URLSearchParams(link.replace(/^#/, "")));
+  if (game !== facts.game) throw new Error(`a link must be of ${facts.game}, the game of this file, got ${game}`);
+  const begun = beginGame(facts, wishes);
+  for (const word of moves ? moves.split(".") : []) begun.tree.play(checkedMove(begun, word));
+  return begun;
+}
+
+/**
+ * A legal move, given as an action or as it is written.
+ * @param {BegunGame} game
+ * @param {number | string} move
+ */
+export function checkedMove({ view, tree }, move) {
+  const text = String(move).trim().toUpperCase();
+  const action = typeof move === "number" ? move : view.names.findIndex((name) => name.toUpperCase() === text);
+  if (!view.names[action]) throw new Error(`${move} is no move of this game`);
+  if (!tree.position.legal()[action]) throw new Error(`${view.names[action]} is not allowed here`);
+  return action;
+}

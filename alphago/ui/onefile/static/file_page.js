@@ -1,0 +1,44 @@
+// A file that plays: the page of `alphago web` without a server, with a network of its own.
+
+import { mount } from "./app.js";
+import { h } from "./elements.js";
+import { Engine } from "./engine.js";
+import { FileDesk } from "./file_desk.js";
+import { unpacked, weightsOf } from "./unpacking.js";
+
+/**
+ * @param {string} name of a part of this file
+ * @returns {string}
+ */
+const part = (name) => /** @type {HTMLElement} */ (document.getElementById(name)).textContent || "";
+
+/**
+ * A button that tells what is known of the network.
+ * @param {{title: string, facts: Record<string, string>}} about
+ */
+function aboutButton({ title, facts }) {
+  const rows = Object.entries(facts).flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]);
+  const dialog = h("dialog", { class: "ag-dialog", "aria-label": title }, h("h2", {}, title), h("dl", { class: "ag-keys" }, rows),
+    h("div", { class: "ag-row" }, h("button", { type: "button", class: "ag-main", onclick: () => dialog.close() }, "Close")));
+  return h("button", { type: "button", "data-name": "network", onclick: () => {
+    if (!dialog.isConnected) place.append(dialog);
+    dialog.showModal();
+  } }, "Network");
+}
+
+const place = /** @type {HTMLElement} */ (document.getElementById("play"));
+const begin = async () => {
+  const facts = JSON.parse(new TextDecoder().decode(await unpacked(part("facts"))));
+  const weights = weightsOf(await unpacked(part("weights")));
+  const kernels = await unpacked(part("kernels"));
+  const source = new TextDecoder().decode(await unpacked(part("worker")));
+  const desk = new FileDesk(facts, (tell) => new Engine(source, { ...facts.model, weights, kernels }, tell));
+  mount(place, desk, { keys: document, beside: aboutButton(facts.about) });
+  desk.tell({ type: "welcome", games: [facts.boards[0].view], runs: [], key: "", resumed: false });
+  const hello = () => desk.send({ type: "hello", link: location.hash.slice(1) });
+  window.addEventListener("hashchange", hello);
+  hello();
+};
+begin().catch((error) => {
+  place.textContent = `This browser cannot show this file: ${error.message || error}. Any browser since 2023 can.`;
+});

@@ -1,0 +1,323 @@
+// Go: play, ko, suicide, area score (alphago/env/go_rules.py has the options); what a network sees is in go_planes.js.
+
+import { goPlanes } from "./go_planes.js";
+import { Stones } from "./stones.js";
+
+/**
+ * @typedef {object} GoOptions
+ * @property {number} board_size
+ * @property {number} komi
+ * @property {string | number} planes
+ * @property {number} max_moves
+ * @property {string} ko
+ * @property {boolean} suicide
+ * @property {number | null} turns
+ * @property {number[]} [handicap] the points of Black's stones before the game
+ */
+
+/**
+ * The chains of a board: of each point the chain's number (0 for no stone); of each chain the liberties and a hash.
+ * @typedef {{of: Int16Array, liberties: number[], hash: [number, number][]}} Chains
+ */
+
+/** @type {Map<number, number[][]>} by size, the neighbours of each point */
+const NEIGHBOURS = new Map();
+
+/** @param {number} size */
+export function neighbours(size) {
+  let known = NEIGHBOURS.get(size);
+  if (!known) {
+    known = Array.from({ length: size * size }, (_, p) => [p % size ? p - 1 : -1, p - size,
+      (p + 1) % size ? p + 1 : -1, p + size].filter((q) => q >= 0 && q < size * size));
+    NEIGHBOURS.set(size, known);
+  }
+  return known;
+}
+
+const MOST_POINTS = 625;
+const KEYS = new Int32Array(4 * MOST_POINTS); // two words for each stone, from a generator of Marsaglia (xorshift, 2003)
+for (let i = 0, x = 2463534242; i < KEYS.length; i += 1) {
+  for (let round = 0; round < 3; round += 1) {
+    x ^= x << 13;
+    x ^= x >>> 17;
+    x ^= x << 5;
+  }
+  KEYS[i] = x;
+}
+const SIDE_KEY = 2 ** 52; // added if Black is to move, where that counts for ko
+
+/**
+ * @param {number} point
+ * @param {number} colour
+ */
+const keyOf = (point, colour) => 2 * point + (colour > 0 ? 2 * MOST_POINTS : 0);
+
+export class Go extends Stones {
+  /** @param {GoOptions} options */
+  constructor(options) {
+    super(options.board_size, options.board_size);
+    this.options = options;
+    this.near = neighbours(options.board_size);
+    this.passes = 0;
+    this.high = this.low = 0; // the hash of the board
+    this.before = -1; // the board before the last move
+    /** @type {Set<number>} */
+    this.seen = new Set(); // boards that may not occur again; shared by copies, so `recent` has the newer ones
+    /** @type {number[]} */
+    this.recent = [];
+    /** @type {number[]} */
+    this.latest = []; // actions, the newest first
+    this.captures = [0, 0];
+    /** @type {Chains | null} */
+    this.known = null;
+    this.history = typeof options.planes === "number" ? (options.planes - 1) / 2 : 1;
+    for (const point of options.handicap || []) this.put(point, 1);
+    if (options.handicap?.length) this.toPlay = -1;
+    /** @type {Int8Array[]} */
+    this.boards = []; // earlier ones, the newest first, where the network sees them
+    this.record();
+  }
+
+  /** @returns {this} */
+  copy() {
+    const other = super.copy();
+    if (this.recent.length > 32) {
+      this.seen = other.seen = new Set([...this.seen, ...this.recent]);
+      this.recent = [];
+    }
+    other.recent = this.recent.slice();
+    other.captures = [...this.captures];
+    return other;
+  }
+
+  get margin() {
+    return this.area() - this.options.komi;
+  }
+
+  // --- chains ---
+
+  chains() {
+    if (this.known) return this.known;
+    const { board, near } = this;
+    const of = new Int16Array(board.length);
+    const marks = new Int16Array(board.length);
+    /** @type {number[]} */
+    const liberties = [0];
+    /** @type {[number, number][]} */
+    const hash = [[0, 0]];
+    const stack = [];
+    for (let first = 0; first < board.length; first += 1) {
+      if (!board[first] || of[first]) continue;
+      const number = liberties.length;
+      let [count, high, low] = [0, 0, 0];
+      of[first] = number;
+      stack.push(first);
+      while (stack.length) {
+        const point = /** @type {number} */ (stack.pop());
+        const key = keyOf(point, board[first]);
+        high ^= KEYS[key];
+        low ^= KEYS[key + 1];
+        for (const other of near[point]) {
+          if (!board[other]) {
+            if (marks[other] !== number) count += 1;
+            marks[other] = number;
+          } else if (board[other] === board[first] && !of[other]) {
+            of[other] = number;
+            stack.push(other);
+          }
+        }
+      }
+      liberties.push(count);
+      hash.push([high, low]);
+    }
+    return this.known = { of, liberties, hash };
+  }
+
+  /**
+   * @param {number} point
+   * @param {number} colour
+   */
+  put(point, colour) {
+    const key = keyOf(point, colour);
+    this.board[point] = this.board[point] ? 0 : colour;
+    this.high ^= KEYS[key];
+    this.low ^= KEYS[key + 1];
+    this.known = null;
+  }
+
+  /**
+   * Remove the chain at a point if it has no liberty; return how many stones it had.
+   * @param {number} first
+   */
+  capture(first) {
+    const { board, near } = this;
+    const colour = board[first];
+    const chain = [first];
+    const inside = new Set(chain);
+    for (const point of chain) {
+      for (const other of near[point]) {
+        if (!board[other]) return 0;
+        if (board[other] === colour && !inside.has(other)) {
+          inside.add(other);
+          chain.push(other);
+        }
+      }
+    }
+    for (const point of chain) this.put(point, colour);
+    return chain.length;
+  }
+
+  // --- ko ---
+
+  /**
+   * The number of a board by which ko compares.
+   * @param {number} high
+   * @param {number} low
+   * @param {number} mover the side to move
+   */
+  key(high, low, mover) {
+    return (high & 0xfffff) * 2 ** 32 + (low >>> 0) + (this.options.ko === "situational" && mover > 0 ? SIDE_KEY : 0);
+  }
+
+  record() {
+    if (this.options.ko !== "simple") this.recent.push(this.key(this.high, this.low, this.toPlay));
+  }
+
+  /**
+   * @param {number} high
+   * @param {number} low
+   */
+  forbidden(high, low) {
+    const board = this.key(high, low, -this.toPlay);
+    if (this.options.ko === "simple") return board === this.before;
+    return this.recent.includes(board) || this.seen.has(board);
+  }
+
+  // --- moves ---
+
+  /**
+   * Whether the rules of ko and suicide allow the mover a stone on an empty point.
+   * @param {number} point
+   * @param {boolean} [checkKo]
+   */
+  allowed(point, checkKo = true) {
+    const { of, liberties, hash } = this.chains();
+    const { board, toPlay } = this;
+    let alive = false;
+    let [high, low] = [this.high, this.low];
+    let [ownHigh, ownLow] = [this.high, this.low];
+    /** @type {number[]} */
+    const met = [];
+    for (const other of this.near[point]) {
+      const chain = of[other];
+      if (!chain) alive = true;
+      else if (!met.includes(chain)) {
+        met.push(chain);
+        if (board[other] === toPlay) {
+          alive ||= liberties[chain] > 1;
+          ownHigh ^= hash[chain][0];
+          ownLow ^= hash[chain][1];
+        } else if (liberties[chain] === 1) {
+          alive = true;
+          high ^= hash[chain][0];
+          low ^= hash[chain][1];
+        }
+      }
+    }
+    if (alive) {
+      const key = keyOf(point, toPlay);
+      return !checkKo || !this.forbidden(high ^ KEYS[key], low ^ KEYS[key + 1]);
+    }
+    const changes = ownHigh !== this.high || ownLow !== this.low;
+    return this.options.suicide && changes && !this.forbidden(ownHigh, ownLow);
+  }
+
+  legal() {
+    const points = this.board.length;
+    const legal = new Uint8Array(points + 1);
+    if (this.over) return legal;
+    for (let point = 0; point < points; point += 1) legal[point] = !this.board[point] && this.allowed(point) ? 1 : 0;
+    legal[points] = 1;
+    return legal;
+  }
+
+  /** The empty points where the mover may not play. */
+  forbiddenPoints() {
+    const legal = this.legal();
+    return this.over ? [] : Array.from(this.board.keys()).filter((point) => !this.board[point] && !legal[point]);
+  }
+
+  /** Those that only ko forbids. */
+  koPoints() {
+    return this.forbiddenPoints().filter((point) => this.allowed(point, false));
+  }
+
+  /** @param {number} action */
+  play(action) {
+    const mover = this.toPlay;
+    if (this.history > 1) this.boards = [this.board.slice(), ...this.boards.slice(0, this.history - 2)];
+    this.before = this.key(this.high, this.low, 0);
+    this.passes = action === this.board.length ? this.passes + 1 : 0;
+    this.lastCell = null;
+    if (this.passes === 0) {
+      this.put(action, mover);
+      this.lastCell = action;
+      for (const other of this.near[action]) {
+        if (this.board[other] === -mover) this.captures[mover > 0 ? 0 : 1] += this.capture(other);
+      }
+      this.captures[mover > 0 ? 1 : 0] += this.capture(action);
+    }
+    this.endTurn();
+    if (this.passes === 0 || this.options.ko === "situational") this.record();
+    this.latest = [action, ...this.latest.slice(0, 2)];
+    const { max_moves: most, turns } = this.options;
+    this.over = (this.passes >= 2 && turns === null) || this.ply >= most;
+  }
+
+  decisive() {
+    return -1; // the package looks for none in Go
+  }
+
+  // --- the end ---
+
+  /** What each point is: 1 Black's, -1 White's, 0 neither's, by area (Tromp and Taylor). */
+  areas() {
+    const areas = this.board.slice();
+    const seen = new Uint8Array(areas.length);
+    for (let first = 0; first < areas.length; first += 1) {
+      if (this.board[first] || seen[first]) continue;
+      const region = [first];
+      let [black, white] = [false, false];
+      seen[first] = 1;
+      for (const point of region) {
+        for (const other of this.near[point]) {
+          if (this.board[other] > 0) black = true;
+          else if (this.board[other] < 0) white = true;
+          else if (!seen[other]) {
+            seen[other] = 1;
+            region.push(other);
+          }
+        }
+      }
+      for (const point of region) areas[point] = Number(black && !white) - Number(white && !black);
+    }
+    return areas;
+  }
+
+  area() {
+    return this.areas().reduce((sum, owner) => sum + owner, 0);
+  }
+
+  owners() {
+    return this.areas().map((owner) => owner * this.toPlay);
+  }
+
+  content() {
+    return { ...super.content(), captures: [...this.captures], ko: this.koPoints() };
+  }
+
+  /** @param {Float32Array} out */
+  planes(out) {
+    goPlanes(this, out);
+  }
+}

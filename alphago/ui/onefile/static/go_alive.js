@@ -1,0 +1,67 @@
+// Pass-alive points by Benson's algorithm (alphago/env/kernels/go_alive.py): D. B. Benson, "Life in the Game of Go",
+// Information Sciences 10 (1976).
+
+/** @typedef {import("./go.js").Go} Go */
+
+const VITAL = 2; // vital regions that a pass-alive chain needs
+
+/**
+ * The pass-alive stones of a colour, and the points of the regions that are vital to them, as ones.
+ * @param {Go} go
+ * @param {number} colour
+ */
+export function passAlive(go, colour) {
+  const { of, liberties } = go.chains();
+  let regions = regionsOf(go, colour).map((points) => ({ points, ...chainsOf(go, colour, points) }));
+  let counts = new Int16Array(liberties.length);
+  for (let left = -1; left !== regions.length;) {
+    left = regions.length;
+    counts = new Int16Array(liberties.length);
+    for (const { vital } of regions) for (const chain of vital) counts[chain] += 1;
+    regions = regions.filter(({ touched }) => touched.every((chain) => counts[chain] >= VITAL));
+  }
+  const alive = Uint8Array.from(go.board, (stone, point) => (stone === colour && counts[of[point]] >= VITAL ? 1 : 0));
+  for (const { points, vital } of regions) if (vital.length) for (const point of points) alive[point] = 1;
+  return alive;
+}
+
+/**
+ * The connected sets of points without stones of a colour.
+ * @param {Go} go
+ * @param {number} colour
+ */
+function regionsOf(go, colour) {
+  const seen = new Uint8Array(go.board.length);
+  const regions = [];
+  for (let first = 0; first < seen.length; first += 1) {
+    if (seen[first] || go.board[first] === colour) continue;
+    const region = [first];
+    seen[first] = 1;
+    for (const point of region) {
+      for (const other of go.near[point]) {
+        if (seen[other] || go.board[other] === colour) continue;
+        seen[other] = 1;
+        region.push(other);
+      }
+    }
+    regions.push(region);
+  }
+  return regions;
+}
+
+/**
+ * The chains that a region touches, and those to which it is vital: they touch all of its empty points, or of all its
+ * points if suicide is allowed.
+ * @param {Go} go
+ * @param {number} colour
+ * @param {number[]} points
+ */
+function chainsOf(go, colour, points) {
+  const { of } = go.chains();
+  /** @param {number} point */
+  const beside = (point) => go.near[point].filter((other) => go.board[other] === colour).map((other) => of[other]);
+  const touched = [...new Set(points.flatMap(beside))];
+  const must = points.filter((point) => go.options.suicide || !go.board[point]).map(beside);
+  const vital = must.length ? touched.filter((chain) => must.every((chains) => chains.includes(chain))) : [];
+  return { touched, vital };
+}

@@ -1,0 +1,120 @@
+// What games with stones share: a board of 1 (Black), -1 (White) and 0, whose move it is, lines of stones.
+
+/**
+ * A position; `play` changes it. Actions and planes are the package's: see the game's file in alphago/env.
+ * @typedef {object} Position
+ * @property {number} toPlay 1 or -1
+ * @property {number} ply
+ * @property {boolean} over
+ * @property {number} margin Black's, in points or as 1, 0 and -1, if the game ended here
+ * @property {number | null} lastCell where the last move's piece is
+ * @property {() => Uint8Array} legal which actions are legal; none once the game is over
+ * @property {(action: number) => void} play a legal action
+ * @property {() => Position} copy
+ * @property {(out: Float32Array) => void} planes what the network reads, [planes, height, width]
+ * @property {() => number} decisive an action that wins at once, -1 if there is none or the game does not look for it
+ * @property {() => Int8Array | null} owners who owns each point at the end, for the player to move
+ * @property {() => Record<string, any>} content what is on the board, for the page
+ */
+
+/**
+ * The outcome for the player to move if the game ended here.
+ * @param {Position} position
+ */
+export const outcome = (position) => Math.sign(position.margin) * position.toPlay;
+
+/**
+ * An action that wins at once, found by trying all.
+ * @param {Position} position
+ */
+export function winningMove(position) {
+  return position.legal().findIndex((legal, action) => {
+    if (!legal) return false;
+    const after = position.copy();
+    after.play(action);
+    return after.over && after.margin * position.toPlay > 0;
+  });
+}
+
+export class Stones {
+  /**
+   * @param {number} height
+   * @param {number} width
+   */
+  constructor(height, width) {
+    this.height = height;
+    this.width = width;
+    this.board = new Int8Array(height * width);
+    this.toPlay = 1;
+    this.ply = 0;
+    this.over = false;
+    /** @type {number | null} */
+    this.lastCell = null;
+  }
+
+  /** @returns {this} */
+  copy() {
+    const other = Object.assign(Object.create(Object.getPrototypeOf(this)), this);
+    other.board = this.board.slice();
+    return other;
+  }
+
+  endTurn() {
+    this.ply += 1;
+    this.toPlay = -this.toPlay;
+  }
+
+  /** @returns {Record<string, any>} */
+  content() {
+    return { stones: Array.from(this.board, (stone) => (stone > 0 ? "X" : stone < 0 ? "O" : ".")).join("") };
+  }
+
+  /** @returns {Int8Array | null} */
+  owners() {
+    return this.board.map((stone) => stone * this.toPlay);
+  }
+
+  /**
+   * Write the mover's stones and the other side's.
+   * @param {Float32Array} out
+   * @param {number} [at]
+   */
+  stonePlanes(out, at = 0) {
+    const { board, toPlay } = this;
+    for (let i = 0; i < board.length; i += 1) {
+      out[at + i] = board[i] === toPlay ? 1 : 0;
+      out[at + board.length + i] = board[i] === -toPlay ? 1 : 0;
+    }
+  }
+
+  /**
+   * The number of stones in the longest straight line through a stone of a colour at a point, which may be empty.
+   * @param {number} point
+   * @param {number} colour
+   */
+  longestLine(point, colour) {
+    let longest = 1;
+    for (const [down, right] of [[0, 1], [1, -1], [1, 0], [1, 1]]) {
+      longest = Math.max(longest, 1 + this.along(point, colour, down, right) + this.along(point, colour, -down, -right));
+    }
+    return longest;
+  }
+
+  /**
+   * The number of stones of a colour that follow a point in one direction.
+   * @param {number} point
+   * @param {number} colour
+   * @param {number} down
+   * @param {number} right
+   */
+  along(point, colour, down, right) {
+    let [row, column, count] = [Math.floor(point / this.width) + down, (point % this.width) + right, 0];
+    while (row >= 0 && row < this.height && column >= 0 && column < this.width
+      && this.board[row * this.width + column] === colour) {
+      count += 1;
+      row += down;
+      column += right;
+    }
+    return count;
+  }
+}

@@ -1,0 +1,35 @@
+// What is done in a game: pass, undo, resign; and steps through it.
+
+import { h } from "./elements.js";
+import { button } from "./icons.js";
+import { FAR } from "./keys.js";
+import { say } from "./words.js";
+
+export class ActionBar {
+  /** @param {import("./app.js").App} app */
+  constructor(app) {
+    this.app = app;
+    this.pass = button("pass", say.pass, say.passTitle, () => app.play(app.known.game.pass));
+    this.undo = button("undo", say.undo, say.undoTitle, () => app.send("undo"));
+    this.redo = button("redo", say.redo, say.redoTitle, () => app.send("redo"));
+    this.resign = button("resign", say.resign, say.resignTitle, () => app.send("resign"));
+    const step = (/** @type {string} */ name, /** @type {string} */ title, /** @type {number} */ count) => button(name, "", title, () => app.step(count));
+    this.element = h("div", { class: "ag-actions" },
+      h("div", { class: "ag-steps" }, step("first", say.first, -FAR), step("back", say.back, -1), step("on", say.on, 1), step("last", say.last, FAR)),
+      h("div", { class: "ag-verbs" }, this.pass, this.undo, this.redo, this.resign));
+  }
+
+  // A new game.
+  clear() {
+    this.pass.hidden = this.app.known.game.pass === null;
+  }
+
+  draw() {
+    const { known: { game }, state } = this.app;
+    this.pass.disabled = game.pass === null || !state.view.legal.includes(game.pass) || state.over;
+    this.resign.disabled = state.over;
+    this.redo.disabled = state.line.at(-1) === state.node;
+    this.redo.hidden = this.redo.disabled;
+    this.undo.disabled = state.node === 0 && !state.over;
+  }
+}

@@ -1,0 +1,274 @@
+// A board to play and study on, with all that belongs to it. A page loads it, and so does a notebook's widget, with the
+// modules that it imports in one text (alphago/ui/web/page_files.py).
+//
+//   mount(element, connection, options)
+//
+// Returns { send, destroy }.
+
+import { Board } from "./board.js";
+import { Column } from "./column.js";
+import { click, download } from "./effects.js";
+import { GameDialog } from "./game_dialog.js";
+import { GameState } from "./game_state.js";
+import { obeyKey } from "./keys.js";
+import { isMistake, lossesOf } from "./losses.js";
+import { say } from "./words.js";
+
+/** @typedef {import("./wire.js").StateMessage} StateMessage */
+
+/**
+ * @typedef {object} Options
+ * @property {EventTarget} [keys] where keys are listened for, `document` on a page of its own (the element itself)
+ * @property {() => boolean} [isShown] whether keys are meant for the board
+ * @property {(link: string) => void} [onLink] called with the link of the position on the board
+ * @property {boolean} [widget] whether it is a part of another page
+ * @property {HTMLElement} [beside] what the page has beside the names of the column's states
+ */
+
+const LARGEST_FILE = 900000; // bytes
+const REVIEW = 100; // readouts of a position in a review, where a move is limited by seconds
+
+/**
+ * @param {HTMLElement} element
+ * @param {import("./wire.js").Connection} connection
+ * @param {Options} [options]
+ */
+export function mount(element, connection, options = {}) {
+  const app = new App(element, connection, options);
+  return { send: (/** @type {object} */ message) => connection.send(message), destroy: () => app.destroy() };
+}
+
+// What a notebook's widget (anywidget) calls.
+export default {
+  /** @param {{model: any, el: HTMLElement}} widget */
+  render({ model, el }) {
+    const app = mount(el, {
+      send: (message) => model.send(message),
+      listen: (callback) => {
+        model.on("msg:custom", callback);
+        return () => model.off("msg:custom", callback);
+      },
+    }, { widget: true });
+    app.send({ type: "hello" });
+    return () => app.destroy();
+  },
+};
+
+export class App {
+  /**
+   * @param {HTMLElement} element
+   * @param {import("./wire.js").Connection} connection
+   * @param {Options} options
+   */
+  constructor(element, connection, options) {
+    this.root = element;
+    this.connection = connection;
+    this.options = options;
+    /** @type {Pick<import("./wire.js").WelcomeMessage, "games">} */
+    this.welcome = { games: [] };
+    this.known = new GameState();
+    this.look = { mode: "loss", ownership: true, numbers: false, sound: false };
+    this.waiting = false; // whether it is drawn soon
+    this.board = new Board({ play: (action) => this.play(action), hover: () => this.hovered(),
+      toggle: (point) => this.send("dead", { point }) });
+    this.column = new Column(this);
+    this.dialog = new GameDialog(this);
+    this.root.classList.add("ag");
+    this.root.classList.toggle("ag-widget", Boolean(options.widget));
+    this.root.replaceChildren(this.board.element, this.column.element, this.dialog.element);
+    if (options.widget) this.root.tabIndex = 0;
+    this.listen();
+    this.keys = (/** @type {any} */ event) => obeyKey(this, event);
+    this.keyTarget = options.keys || element;
+    this.keyTarget.addEventListener("keydown", this.keys);
+    this.unlisten = connection.listen((message) => this.receive(message));
+  }
+
+  listen() {
+    this.root.addEventListener("click", (/** @type {any} */ event) => { // so that Space is the study key again
+      if (event.detail) event.target.closest("button")?.blur();
+    });
+    this.board.element.addEventListener("dragover", (/** @type {Event} */ event) => event.preventDefault());
+    this.board.element.addEventListener("drop", (/** @type {DragEvent} */ event) => {
+      event.preventDefault();
+      this.read(event.dataTransfer?.files[0]);
+    });
+  }
+
+  destroy() {
+    this.keyTarget.removeEventListener("keydown", this.keys);
+    if (typeof this.unlisten === "function") this.unlisten();
+    this.root.replaceChildren();
+  }
+
+  /**
+   * @param {string} type
+   * @param {object} [fields]
+   */
+  send(type, fields = {}) {
+    this.connection.send({ type, ...fields });
+  }
+
+  // --- messages ---
+
+  /** @param {import("./wire.js").Message} message */
+  receive(message) {
+    if (message.type === "welcome") this.welcome = message;
+    else if (message.type === "game") this.setGame(message);
+    else if (message.type === "notice") this.setNotice(message);
+    else if (message.type === "file") download(message.name, message.text);
+    else if (message.type === "status") this.column.status.load(message.text);
+    else if (!this.known.game) return; // a notebook's board may be shown while a game goes on: its own begins later
+    else if (message.type === "state") this.setState(message);
+    else if (message.type === "why") this.column.study.tellWhy(message);
+    else if (message.type === "thinking" && this.known.state) {
+      this.known.setThought(message);
+      this.drawSoon();
+    }
+  }
+
+  /** @param {import("./wire.js").NoticeMessage} message */
+  setNotice({ text, kind }) {
+    this.column.notice.say(text, kind);
+    if (kind === "error" && !this.known.game) this.send("hello"); // its link names no game: a board is better than none
+  }
+
+  /** @param {import("./wire.js").GameMessage} message */
+  setGame(message) {
+    this.known.setGame(message);
+    this.board.setGame(message.game);
+    this.column.clear();
+  }
+
+  /** @param {StateMessage} message */
+  setState(message) {
+    const before = this.known.state;
+    this.known.setState(message);
+    const other = !before || before.node !== message.node;
+    if (other && before) {
+      if (this.look.sound && message.view.moves > before.view.moves) click();
+      this.column.notice.hide("error");
+    }
+    if (this.options.onLink) this.options.onLink(message.link);
+    const near = Boolean(before) && other && Math.abs(message.view.moves - before.view.moves) < 3;
+    this.draw(near);
+  }
+
+  // --- actions ---
+
+  get state() {
+    return this.known.state;
+  }
+
+  /** @param {number | null} action */
+  play(action) {
+    if (action !== null && this.state) this.send("play", { move: action });
+  }
+
+  /** @param {"study" | "analysing"} what */
+  toggle(what) {
+    if (this.state) this.send("toggle", { what });
+  }
+
+  /** @param {number} count */
+  step(count) {
+    if (this.state) this.send("step", { count });
+  }
+
+  /** @param {number} direction */
+  sibling(direction) {
+    if (this.state) this.send("variation", { direction });
+  }
+
+  review() {
+    const { study, strength } = this.state;
+    if (study) this.send("review", { readouts: strength.tree ? strength.readouts || REVIEW : 1 });
+  }
+
+  stop() {
+    this.board.hover(null);
+    this.send("stop");
+  }
+
+  /**
+   * Go to the next mistake of the line, or to the previous one: to the position in which it was made.
+   * @param {number} direction 1 or -1
+   */
+  mistake(direction) {
+    const line = this.known.line();
+    const here = line.findIndex(({ node }) => node === this.state.node);
+    const places = lossesOf(line).filter(isMistake).map(({ number }) => number - 1);
+    const next = direction > 0 ? places.find((place) => place > here) : places.filter((place) => place < here).at(-1);
+    if (next !== undefined) this.send("go", { node: line[next].node });
+  }
+
+  // Ask why the move that led to the board is good or bad.
+  why() {
+    if (this.state?.study) this.send("why");
+  }
+
+  async copyLink() {
+    const link = `${location.origin}${location.pathname}#${this.state.link}`;
+    try {
+      await navigator.clipboard.writeText(link);
+      this.column.notice.say(say.copied, "hint");
+    } catch {
+      this.column.notice.say(link, "hint");
+    }
+  }
+
+  /** @param {File} [file] */
+  async read(file) {
+    if (!file) return;
+    if (file.size > LARGEST_FILE) this.column.notice.say(say.tooLarge, "error");
+    else this.send("open", { text: await file.text() });
+  }
+
+  /**
+   * Show the line of a listed move; the same again hides it.
+   * @param {number} row
+   */
+  showLine(row) {
+    const shown = this.known.analysis()?.moves[row];
+    if (shown) this.board.hover(this.board.hovered === shown.move ? null : shown.move);
+  }
+
+  /** @param {"ownership" | "numbers"} name */
+  flip(name) {
+    this.look[name] = !this.look[name];
+    this.draw();
+  }
+
+  /** @param {string} mode */
+  setMode(mode) {
+    this.look.mode = mode;
+    this.draw();
+  }
+
+  // --- drawing ---
+
+  /** @param {boolean} [moves] whether what changes on the board moves */
+  draw(moves = false) {
+    if (!this.state) return;
+    const { view, over, count, busy } = this.state;
+    this.board.show({ view, count, open: !over && busy !== "move", analysis: this.known.analysis(), path: this.look.numbers ? this.known.path() : undefined,
+      mode: this.look.mode, ownership: this.look.ownership }, moves);
+    this.column.draw(true);
+  }
+
+  drawSoon() {
+    if (this.waiting) return;
+    this.waiting = true;
+    requestAnimationFrame(() => {
+      this.waiting = false;
+      if (!this.state) return;
+      this.board.showAnalysis(this.known.analysis());
+      this.column.draw(false);
+    });
+  }
+
+  hovered() {
+    if (!this.state) return;
+    this.column.hovered();
+  }
+}

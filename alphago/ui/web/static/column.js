@@ -1,0 +1,104 @@
+// Beside the board: the game, who plays, what goes on, and one of three panes: play, study, menu.
+
+import { ActionBar } from "./action_bar.js";
+import { button } from "./icons.js";
+import { h } from "./elements.js";
+import { Menu } from "./menu.js";
+import { Notice } from "./notice.js";
+import { PlayPane } from "./play_pane.js";
+import { Players } from "./players.js";
+import { StatusLine } from "./status_line.js";
+import { Study } from "./study.js";
+import { say } from "./words.js";
+
+/** @typedef {import("./app.js").App} App */
+
+export class Column {
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    this.menuOpen = false;
+    this.title = h(app.options.widget ? "h2" : "h1", { class: "ag-game" });
+    this.about = h("p", { class: "ag-small", "data-name": "about" });
+    this.tabs = {
+      play: h("button", { type: "button", "data-name": "play", title: say.playTitle, onclick: () => this.choose("play") }, say.play),
+      study: h("button", { type: "button", "data-name": "study", title: say.studyTitle, onclick: () => this.choose("study") }, say.study),
+    };
+    this.menuButton = button("menu", say.menu, say.menuTitle, () => this.choose("menu"));
+    this.players = new Players(app);
+    this.status = new StatusLine(app);
+    this.notice = new Notice();
+    this.comment = h("p", { class: "ag-comment", "data-name": "comment", hidden: true });
+    this.play = new PlayPane(app);
+    this.study = new Study(app);
+    this.menu = new Menu(app);
+    this.actions = new ActionBar(app);
+    this.element = h("div", { class: "ag-side" },
+      h("div", { class: "ag-bar" }, h("div", { class: "ag-tabs", role: "group" }, Object.values(this.tabs), app.options.beside), this.menuButton),
+      h("div", { class: "ag-title" }, this.title, this.about),
+      this.players.element, this.status.element, this.notice.element, this.comment,
+      h("div", { class: "ag-pane" }, this.play.element, this.study.element, this.menu.element), this.actions.element);
+  }
+
+  /** @param {"play" | "study" | "menu"} pane */
+  choose(pane) {
+    const { app } = this;
+    this.menuOpen = pane === "menu" && !this.menuOpen;
+    if (pane !== "menu" && app.state && app.state.study !== (pane === "study")) app.toggle("study");
+    else this.draw(true);
+  }
+
+  // A new game.
+  clear() {
+    const { game } = this.app.known;
+    this.title.textContent = game.title;
+    this.menuOpen = false;
+    this.players.clear();
+    this.study.clear();
+    this.menu.clear();
+    this.actions.clear();
+    this.play.clear();
+    this.status.draw();
+  }
+
+  // What the pointer is on has changed.
+  hovered() {
+    this.study.drawMoves();
+    this.status.tellCursor();
+  }
+
+  /** @param {boolean} all whether to draw what does not change while the engine thinks, too */
+  draw(all) {
+    const { app } = this;
+    this.status.draw();
+    this.players.drawThought();
+    if (all) {
+      const pane = !app.state ? "play" : this.menuOpen ? "menu" : app.state.study ? "study" : "play";
+      app.root.dataset.pane = pane;
+      for (const [name, element] of Object.entries({ play: this.play.element, study: this.study.element, menu: this.menu.element })) {
+        element.hidden = name !== pane;
+      }
+      this.tabs.play.setAttribute("aria-pressed", String(pane === "play"));
+      this.tabs.study.setAttribute("aria-pressed", String(pane === "study"));
+      this.menuButton.setAttribute("aria-expanded", String(this.menuOpen));
+      if (!app.state) return;
+      this.comment.textContent = app.state.comment;
+      this.comment.hidden = !app.state.comment;
+      this.about.textContent = aboutOf(app);
+      this.players.draw();
+      this.actions.draw();
+      this.menu.draw();
+      this.play.draw();
+    }
+    this.study.draw(all);
+  }
+}
+
+/**
+ * The game's options in a few words; those that its title names already, or that need a sentence, are left out.
+ * @param {App} app
+ */
+function aboutOf({ known: { game } }) {
+  return game.options.filter(({ at_start: atStart, title }) => !atStart && !title.includes(" ") && title !== "Size")
+    .map(({ title, value, choices }) => (choices.length ? `${value} ${title.toLowerCase()}` : `${title.toLowerCase()} ${value}`)).join(" · ");
+}

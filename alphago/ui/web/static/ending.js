@@ -1,0 +1,76 @@
+// The end of a game: the result, the moves that decided it, and what one may do next.
+
+import { kindOf, LOSSES } from "./candidates.js";
+import { h, s } from "./elements.js";
+import { decisive, lossesOf, lossText } from "./losses.js";
+import { fill, say } from "./words.js";
+
+const MOMENTS = 3;
+const LEAST_MOVES = 8; // of a game that is looked into
+
+/**
+ * A dot in the colour of a loss.
+ * @param {import("./losses.js").Loss} loss
+ */
+export const dotOf = ({ win, points }) => s("svg", { viewBox: "0 0 20 20", class: "ag-swatch", "aria-hidden": "true" },
+  s("circle", { cx: 10, cy: 10, r: 8, fill: LOSSES[kindOf(win, points)] }));
+
+export class Ending {
+  /** @param {import("./app.js").App} app */
+  constructor(app) {
+    this.app = app;
+    this.asked = false; // whether the positions of this game are being evaluated
+    this.result = h("b", {});
+    this.count = h("p", { "data-name": "count" });
+    this.alive = h("button", { type: "button", "data-name": "all-alive", onclick: () => app.send("all-alive") }, say.allAlive);
+    this.counted = h("div", {}, this.count, h("p", { class: "ag-small" }, say.clickDead), this.alive);
+    this.moments = h("ol", { class: "ag-moments", "data-name": "moments" });
+    this.decided = h("div", {}, h("h3", {}, say.decided), this.moments);
+    const next = (/** @type {string} */ name, /** @type {string} */ text, /** @type {() => void} */ action, kind = "") => h("button",
+      { type: "button", class: kind, "data-name": name, onclick: action }, text);
+    this.element = h("div", { class: "ag-ending", hidden: true, "data-name": "ending" }, h("p", { class: "ag-result" }, this.result), this.counted,
+      h("div", { class: "ag-row" }, next("again", say.again, () => this.again(false), "ag-main"), next("exchanged", say.exchanged,
+        () => this.again(true)), next("study-game", say.studyGame, () => app.toggle("study"))), this.decided);
+  }
+
+  // A new game.
+  clear() {
+    this.asked = false;
+    this.element.hidden = true;
+  }
+
+  draw() {
+    const { known, state } = this.app;
+    this.element.hidden = !state.result;
+    if (!state.result) return;
+    this.result.textContent = fill(say.ends, state.result.text);
+    this.counted.hidden = !state.count;
+    this.count.textContent = state.count ? state.count.text : "";
+    this.alive.hidden = !state.count?.dead.length;
+    const path = known.line();
+    const unknown = path.slice(0, -1).some(({ win }) => win === null);
+    if (unknown && !this.asked && !state.busy && path.length > LEAST_MOVES) {
+      this.asked = true;
+      this.app.send("review", { readouts: 1 });
+    }
+    const found = decisive(lossesOf(path), MOMENTS);
+    this.decided.hidden = path.length <= LEAST_MOVES;
+    this.moments.replaceChildren(...(state.busy === "review" ? [h("li", {}, say.counting)] : found.map((loss) => h("li", {},
+      h("button", { type: "button", onclick: () => this.app.send("go", { node: path[loss.number - 1].node }) }, dotOf(loss),
+        fill(say.moment, loss.number, known.side(loss.mover), known.game.names[loss.move], lossText(loss)))))));
+    if (!this.moments.children.length) this.decided.hidden = true;
+  }
+
+  /**
+   * The same game again.
+   * @param {boolean} exchanged whether the players change sides
+   */
+  again(exchanged) {
+    const { known: { game }, state } = this.app;
+    /** @type {Record<string, any>} */
+    const options = {};
+    for (const { name, value, at_start: atStart } of game.options) if (!atStart) options[name] = value;
+    const [black, white] = exchanged ? [state.players[1], state.players[0]] : state.players;
+    this.app.send("new", { game: game.name, options, black, white });
+  }
+}

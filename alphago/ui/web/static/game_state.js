@@ -1,0 +1,84 @@
+// What the page knows of the game: its tree of variations, the position that is shown, and what the engine found.
+
+/** @typedef {import("./wire.js").NodeView & {children: number[], win: number | null, score: number | null}} Knot */
+/** @typedef {import("./wire.js").StateMessage} StateMessage */
+
+export class GameState {
+  constructor() {
+    /** @type {import("./wire.js").GameView} */
+    this.game = /** @type {any} */ (null); // until the first message that has one, as `state`
+    this.names = ["", ""];
+    /** @type {Map<number, Knot>} */
+    this.nodes = new Map();
+    /** @type {StateMessage} */
+    this.state = /** @type {any} */ (null);
+    /** @type {import("./wire.js").ThinkingMessage | null} */
+    this.thought = null; // the latest message of the search
+  }
+
+  /** @param {import("./wire.js").GameMessage} message */
+  setGame({ game, names }) {
+    this.game = game;
+    this.names = names;
+    this.nodes.clear();
+    this.state = /** @type {any} */ (null);
+    this.thought = null;
+  }
+
+  /** @param {StateMessage} message */
+  setState(message) {
+    for (const node of message.added) {
+      this.nodes.set(node.node, { ...node, children: [], win: null, score: null });
+      this.nodes.get(node.parent)?.children.push(node.node);
+    }
+    message.evaluations.forEach((known) => this.evaluate(known));
+    this.state = message;
+    if (!message.busy) this.thought = null;
+  }
+
+  /** @param {import("./wire.js").ThinkingMessage} message */
+  setThought(message) {
+    this.thought = message;
+    this.evaluate(message.evaluation);
+    if (message.node === this.state.node) this.state.analysis = message.analysis;
+  }
+
+  /** @param {import("./wire.js").EvaluationView} known */
+  evaluate({ node, win, score }) {
+    const knot = this.nodes.get(node);
+    if (knot) [knot.win, knot.score] = [win, score];
+  }
+
+  /** @param {number} player */
+  side(player) {
+    return this.game.sides[player > 0 ? 0 : 1];
+  }
+
+  /**
+   * A node that the page has been told of.
+   * @param {number} number
+   * @returns {Knot}
+   */
+  knot(number) {
+    return /** @type {Knot} */ (this.nodes.get(number));
+  }
+
+  // The nodes that lead to the one on the board, without the root.
+  path() {
+    const path = [];
+    for (let node = this.nodes.get(this.state.node); node && node.parent >= 0; node = this.nodes.get(node.parent)) {
+      path.unshift(node);
+    }
+    return path;
+  }
+
+  // The nodes of the current line, the root included.
+  line() {
+    return this.state.line.map((number) => this.knot(number));
+  }
+
+  // The analysis to show.
+  analysis() {
+    return this.state.study && !this.state.over ? this.state.analysis : null;
+  }
+}

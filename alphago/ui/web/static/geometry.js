@@ -1,0 +1,70 @@
+// Where things are on a game's board, from its description (alphago/env/board_view.py); no rules.
+
+/** @typedef {import("./wire.js").GameView} GameView */
+
+export const UNIT = 40; // pixels of the drawing from a cell to the next
+
+/**
+ * The middle of a cell in the drawing.
+ * @param {GameView} game
+ * @param {number} cell
+ * @returns {[number, number]}
+ */
+export function middleOf(game, cell) {
+  const [x, y] = game.cells[cell];
+  return [x * UNIT, y * UNIT];
+}
+
+/**
+ * The cell in which an action's piece lands: the first free one of its cells, else the last; null for a pass.
+ * @param {GameView} game
+ * @param {number} action
+ * @param {number} player
+ * @param {(cell: number) => boolean} isFree
+ * @returns {number | null}
+ */
+export function landingOf(game, action, player, isFree) {
+  const cells = game.places[player > 0 ? 0 : 1][action] || [];
+  return cells.find(isFree) ?? cells.at(-1) ?? null;
+}
+
+/**
+ * The actions that a side can click, each with the middles of its cells in steps.
+ * @param {GameView} game
+ * @param {number} player
+ */
+export function areasOf({ cells, places }, player) {
+  return places[player > 0 ? 0 : 1].map((own, action) => ({ action, spots: own.map((cell) => cells[cell]) }))
+    .filter(({ spots }) => spots.length);
+}
+
+/**
+ * The actions that a side can click, by rows from the top, each from the left.
+ * @param {GameView} game
+ * @param {number} player
+ */
+export function rowsOf(game, player) {
+  /** @type {Map<string, {x: number, action: number}[]>} */
+  const rows = new Map();
+  for (const { action, spots } of areasOf(game, player)) {
+    const [x, y] = [0, 1].map((axis) => spots.reduce((sum, spot) => sum + spot[axis], 0) / spots.length);
+    rows.set(y.toFixed(3), [...(rows.get(y.toFixed(3)) || []), { x, action }]);
+  }
+  const sorted = [...rows].sort(([one], [other]) => Number(one) - Number(other));
+  return sorted.map(([, row]) => row.sort((one, other) => one.x - other.x).map(({ action }) => action));
+}
+
+/**
+ * The number of the move that each stone came with, by cell.
+ * @param {GameView} game
+ * @param {{move: number, mover: number}[]} path the moves that led to the position
+ */
+export function numbersOfMoves(game, path) {
+  /** @type {Map<number, number>} */
+  const numbers = new Map();
+  path.forEach(({ move, mover }, i) => {
+    const cell = landingOf(game, move, mover, (each) => !numbers.has(each));
+    if (cell !== null) numbers.set(cell, i + 1);
+  });
+  return numbers;
+}

@@ -1,0 +1,73 @@
+// What of a board never changes: wood or felt, lines, stars, names beside it, the frame of holes; and its paints.
+
+import { middleOf, UNIT } from "./geometry.js";
+import { s } from "./elements.js";
+
+/** @typedef {import("./wire.js").GameView} GameView */
+
+/**
+ * The box of the drawing: left, top, width, height.
+ * @param {GameView} game
+ */
+export const boxOf = ({ size, margin }) => [-margin, -margin, size[0] + 2 * margin, size[1] + 2 * margin]
+  .map((length) => length * UNIT);
+
+/**
+ * The light on pieces, their shadow, and the grain of wood, as gradients; their names begin with `id`, since a document
+ * may hold several boards.
+ * @param {string} id
+ */
+export function paints(id) {
+  const stop = (/** @type {[number, string, number]} */ [offset, colour, opacity]) => s("stop", { offset,
+    "stop-color": colour, "stop-opacity": opacity });
+  const radial = (/** @type {string} */ name, /** @type {number[]} */ [cx, cy, r], /** @type {[number, string, number][]} */ ...stops) => s(
+    "radialGradient", { id: `${id}-${name}`, cx, cy, r }, stops.map(stop));
+  const linear = (/** @type {string} */ name, /** @type {[number, string, number][]} */ ...stops) => s(
+    "linearGradient", { id: `${id}-${name}`, x1: 0, y1: 0, x2: 1, y2: 1 }, stops.map(stop));
+  return s("defs", {},
+    radial("black", [0.36, 0.3, 0.75], [0, "#fff", 0.34], [0.25, "#fff", 0.12], [0.6, "#fff", 0], [1, "#000", 0.35]),
+    radial("white", [0.36, 0.3, 0.8], [0, "#fff", 0.95], [0.45, "#fff", 0.25], [0.75, "#8a8374", 0.1], [1, "#5d5646", 0.5]),
+    radial("shadow", [0.5, 0.5, 0.5], [0.55, "#1a1204", 0.5], [0.8, "#1a1204", 0.22], [1, "#1a1204", 0]),
+    radial("hollow", [0.5, 0.4, 0.62], [0, "#000", 0.05], [0.7, "#000", 0.2], [1, "#000", 0.5]),
+    radial("seed", [0.35, 0.3, 0.8], [0, "#fff", 0.7], [0.5, "#fff", 0.05], [1, "#000", 0.4]),
+    linear("sheen", [0, "#fff", 0.16], [0.5, "#fff", 0], [1, "#3a2200", 0.12]));
+}
+
+/**
+ * What lies below the pieces.
+ * @param {GameView} game
+ * @param {string} id of the paints
+ */
+export function groundOf(game, id) {
+  const { surface, size, cells, lines, labels, stars, stone, stores } = game;
+  const [x, y, width, height] = boxOf(game);
+  const parts = surface === "holes" ? [s("rect", { width: size[0] * UNIT, height: size[1] * UNIT, rx: 12, class: "ag-back" })]
+    : [s("rect", { x, y, width, height, class: "ag-wood" }), s("rect", { x, y, width, height, fill: `url(#${id}-sheen)` })];
+  const path = lines.map((ends) => ends.map((length) => length * UNIT)).map(([a, b, c, d]) => `M${a} ${b}L${c} ${d}`);
+  if (path.length) parts.push(s("path", { d: path.join(""), class: "ag-lines" }));
+  parts.push(...stars.map((cell) => middleOf(game, cell)).map(([cx, cy]) => s("circle", { cx, cy, r: 3, class: "ag-star" })));
+  if (surface === "houses") {
+    const hollow = (/** @type {object} */ form, /** @type {string} */ tag) => [s(tag, { ...form, class: "ag-house" }),
+      s(tag, { ...form, fill: `url(#${id}-hollow)`, class: "ag-deep" })];
+    parts.push(...cells.flatMap(([cx, cy]) => hollow({ cx: cx * UNIT, cy: cy * UNIT, r: stone * UNIT }, "circle")),
+      ...stores.flatMap((lengths) => {
+        const [left, top, wide, high] = lengths.map((length) => length * UNIT);
+        return hollow({ x: left, y: top, width: wide, height: high, rx: wide / 2.4 }, "rect");
+      }));
+  }
+  return [...parts, ...labels.map(([left, top, text]) => s("text", { x: left * UNIT, y: top * UNIT, class: "ag-label" }, text))];
+}
+
+/**
+ * What lies above the pieces: the frame that they fall into, with its holes.
+ * @param {GameView} game
+ */
+export function frameOf({ surface, size, cells, stone }) {
+  if (surface !== "holes") return [];
+  const r = stone * UNIT;
+  const holes = cells.map(([x, y]) => `M${x * UNIT - r} ${y * UNIT}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`);
+  const [wide, high] = [size[0] * UNIT - 24, size[1] * UNIT - 24];
+  const edge = `M12 0h${wide}q12 0 12 12v${high}q0 12-12 12h${-wide}q-12 0-12-12v${-high}q0-12 12-12z`;
+  return [s("path", { d: edge + holes.join(""), "fill-rule": "evenodd", class: "ag-frame" }),
+    ...cells.map(([x, y]) => s("circle", { cx: x * UNIT, cy: y * UNIT, r, class: "ag-rim" }))];
+}

@@ -1,0 +1,40 @@
+// Icons, each drawn in a square of 24; a word always stands beside or in the title.
+
+import { h, s } from "./elements.js";
+
+/** @type {Record<string, string>} */
+const PATHS = {
+  pass: "M5 12h10M11 7l5 5-5 5M19 6v12",
+  undo: "M9 7L4 12l5 5M4 12h10a5 5 0 0 1 0 10h-2",
+  redo: "M15 7l5 5-5 5M20 12H10a5 5 0 0 0 0 10h2",
+  resign: "M6 21V4M6 5h11l-2 3.5L17 12H6",
+  first: "M18 6l-7 6 7 6zM7 6v12",
+  back: "M16 5l-9 7 9 7z",
+  on: "M8 5l9 7-9 7z",
+  last: "M6 6l7 6-7 6zM17 6v12",
+  menu: "M4 7h16M4 12h16M4 17h16",
+  now: "M13 3L5 14h6l-1 7 8-11h-6z",
+  stop: "M7 7h10v10H7z",
+  close: "M6 6l12 12M18 6L6 18",
+  new: "M12 5v14M5 12h14",
+  open: "M3 18V6h6l2 3h10v9z",
+  save: "M12 4v11M7 11l5 5 5-5M4 20h16",
+  link: "M10 14a4 4 0 0 0 6 0l3-3a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-3 3a4 4 0 0 0 6 6l1-1",
+  study: "M4 19l5-7 4 4 7-10",
+  review: "M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM16 16l5 5",
+};
+
+/** @param {string} name */
+export const icon = (name) => s("svg", { viewBox: "0 0 24 24", class: "ag-icon", "aria-hidden": "true" }, s("path", { d: PATHS[name] }));
+
+/**
+ * A button with an icon, a word, or both.
+ * @param {string} name of the button, and of its icon where it has one
+ * @param {string} text "" for an icon alone
+ * @param {string} title
+ * @param {() => void} action
+ */
+export function button(name, text, title, action) {
+  return h("button", { type: "button", title, onclick: action, "data-name": name, "aria-label": text ? null : title },
+    PATHS[name] ? icon(name) : null, text ? h("span", {}, text) : null);
+}

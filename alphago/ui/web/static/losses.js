@@ -1,0 +1,46 @@
+// What each move of a line gave away, from the evaluations before and after it.
+
+/**
+ * A move that was played, and what it gave away.
+ * @typedef {object} Loss
+ * @property {number} node the one that the move leads to
+ * @property {number} number of the move, from 1
+ * @property {number} mover
+ * @property {number} move
+ * @property {number} win chance to win that it lost, 0 .. 1
+ * @property {number | null} points that it lost; null if no score is known
+ */
+
+/**
+ * The moves of a line whose positions before and after are evaluated.
+ * @param {import("./game_state.js").Knot[]} line
+ * @returns {Loss[]}
+ */
+export function lossesOf(line) {
+  return line.flatMap(({ node, move, mover, win, score }, number) => {
+    const before = line[number - 1];
+    if (!before || win === null || before.win === null) return [];
+    const points = score === null || before.score === null ? null : Math.max(0, mover * (before.score - score));
+    return [{ node, number, mover, move, win: Math.max(0, mover * (before.win - win)), points }];
+  });
+}
+
+const LEAST_POINTS = 1.5; // that a mistake loses
+const LEAST_WIN = 0.05; // where no score is known
+
+/** @param {Loss} loss */
+export const isMistake = ({ win, points }) => (points === null ? win >= LEAST_WIN : points >= LEAST_POINTS);
+
+/**
+ * The moves that decided a line: those that lost most of the chance to win, in the line's order.
+ * @param {Loss[]} losses
+ * @param {number} count
+ */
+export const decisive = (losses, count) => [...losses].sort((one, other) => other.win - one.win).slice(0, count)
+  .filter(({ win }) => win >= LEAST_WIN).sort((one, other) => one.number - other.number);
+
+/**
+ * A loss as text.
+ * @param {Loss} loss
+ */
+export const lossText = ({ win, points }) => (points === null ? `−${Math.round(100 * win)} %` : `−${points.toFixed(1)}`);

@@ -1,0 +1,50 @@
+// The moves of the current line with what each gave away; a click goes there.
+
+import { dotOf } from "./ending.js";
+import { h } from "./elements.js";
+import { isMistake, lossesOf, lossText } from "./losses.js";
+import { fill, say } from "./words.js";
+
+export class MoveList {
+  /** @param {import("./app.js").App} app */
+  constructor(app) {
+    this.app = app;
+    this.rows = h("ol", { class: "ag-played", "data-name": "played", tabindex: 0, "aria-label": say.moves });
+    this.means = h("span", { class: "ag-small" });
+    const step = (/** @type {string} */ text, /** @type {string} */ title, /** @type {number} */ direction) => h("button",
+      { type: "button", title, "aria-label": title, onclick: () => app.mistake(direction) }, text);
+    this.element = h("div", { class: "ag-list" }, h("div", { class: "ag-row" }, h("h3", {}, say.moves), this.means,
+      step("‹", say.previousMistake, -1), h("span", { class: "ag-small" }, say.mistakes), step("›", say.nextMistake, 1)), this.rows);
+  }
+
+  draw() {
+    const { known, state } = this.app;
+    const line = known.line();
+    const losses = new Map(lossesOf(line).map((loss) => [loss.node, loss]));
+    this.rows.replaceChildren(...line.slice(1).map(({ node, mover, move }, i) => {
+      const loss = losses.get(node);
+      return h("li", {}, h("button", { type: "button", "data-node": node, class: node === state.node ? "ag-here-row" : "",
+        "aria-current": node === state.node ? "step" : null, onclick: () => this.app.send("go", { node }) },
+        h("span", { class: "ag-small" }, i + 1), h("span", { class: `ag-stone ag-${mover > 0 ? "black" : "white"}`, title: known.side(mover) }),
+        known.game.names[move], loss && isMistake(loss) ? [dotOf(loss), h("span", { class: "ag-small" }, lossText(loss))] : null));
+    }));
+    this.means.textContent = meansOf([...losses.values()], known);
+    const here = this.rows.querySelector(".ag-here-row");
+    if (here) this.rows.scrollTop = here.offsetTop - this.rows.offsetTop - this.rows.clientHeight / 2;
+  }
+}
+
+/**
+ * What each side gave away in the mean.
+ * @param {import("./losses.js").Loss[]} losses
+ * @param {import("./game_state.js").GameState} known
+ */
+function meansOf(losses, known) {
+  if (losses.length < 4) return "";
+  return [1, -1].map((player) => {
+    const own = losses.filter(({ mover }) => mover === player);
+    const points = own.some((loss) => loss.points === null) ? null : own.reduce((sum, one) => sum + Number(one.points), 0) / own.length;
+    const win = own.reduce((sum, one) => sum + one.win, 0) / own.length;
+    return own.length ? fill(say.per, known.side(player), lossText({ ...own[0], win, points })) : "";
+  }).filter(Boolean).join(" · ");
+}

@@ -1,0 +1,29 @@
+// A sentence that is shown for a while.
+
+import { h } from "./elements.js";
+
+const SHOWN = 12000; // milliseconds
+
+export class Notice {
+  constructor() {
+    this.timer = 0;
+    this.element = h("p", { class: "ag-notice", role: "alert", hidden: true, onclick: () => this.hide() });
+  }
+
+  /**
+   * @param {string} text
+   * @param {string} kind
+   */
+  say(text, kind) {
+    this.element.textContent = text;
+    this.element.dataset.kind = kind;
+    this.element.hidden = false;
+    clearTimeout(this.timer);
+    if (kind !== "refused") this.timer = setTimeout(() => this.hide(), SHOWN);
+  }
+
+  /** @param {string} [kind] of the sentences to hide; all without it */
+  hide(kind) {
+    if (!kind || this.element.dataset.kind === kind) this.element.hidden = true;
+  }
+}

@@ -1,0 +1,145 @@
+// The pieces on a board: stones, or seeds in houses. What stays is not drawn anew, so that what changes can move.
+
+import { s } from "./elements.js";
+import { landingOf, middleOf, UNIT } from "./geometry.js";
+import { falls, fades, flips, lands, pulses } from "./motion.js";
+import { COLOURS } from "./wire.js";
+
+/** @typedef {import("./wire.js").GameView} GameView */
+/** @typedef {import("./wire.js").PositionView} PositionView */
+
+const MOST_SEEDS = 24; // that are drawn in one house
+const SLOPPY = 0.7; // pixels of the drawing by which a stone may lie beside its point
+
+/**
+ * A number from -1 to 1 that belongs to a cell, so that no two stones lie alike.
+ * @param {number} cell
+ * @param {number} salt
+ */
+const chance = (cell, salt) => ((Math.imul(cell + 11, 2654435761 + salt * 40503) >>> 8) % 2001) / 1000 - 1;
+
+export class Pieces {
+  /** @param {string} id of the paints */
+  constructor(id) {
+    this.id = id;
+    this.element = s("g", {});
+    this.counts = s("g", {});
+    /** @type {Map<number, {sign: string, element: any}>} */
+    this.stones = new Map();
+    /** @type {number[]} */
+    this.seeds = [];
+  }
+
+  clear() {
+    this.stones.clear();
+    this.seeds = [];
+    this.element.replaceChildren();
+    this.counts.replaceChildren();
+  }
+
+  /**
+   * @param {GameView} game
+   * @param {PositionView} view
+   * @param {boolean} moves whether what changes moves
+   */
+  draw(game, view, moves) {
+    if (view.stones !== undefined) this.drawStones(game, view.stones, moves);
+    if (view.seeds) this.drawSeeds(game, view, view.seeds, moves);
+    const captures = view.captures || [];
+    this.counts.replaceChildren(...game.stores.flatMap((lengths, i) => {
+      const [x, y, width, height] = lengths.map((length) => length * UNIT);
+      return [...seedsIn(x + width / 2, y + height * 0.42, captures[i] || 0, 48, this.id),
+        s("text", { x: x + width / 2, y: y + height - 12, class: "ag-store" }, captures[i]),
+        s("text", { x: x + width / 2, y: y + height + 0.3 * UNIT, class: "ag-label" }, game.sides[i])];
+    }));
+  }
+
+  /**
+   * @param {GameView} game
+   * @param {string} signs
+   * @param {boolean} moves
+   */
+  drawStones(game, signs, moves) {
+    for (const [cell, { sign, element }] of this.stones) {
+      if (signs[cell] === sign) continue;
+      this.stones.delete(cell);
+      if (!moves) element.remove();
+      else if (signs[cell] === ".") fades(element);
+      else flips(element, false);
+    }
+    for (const [cell, sign] of [...signs].entries()) {
+      if (sign === "." || this.stones.has(cell)) continue;
+      const [x, y] = middleOf(game, cell);
+      const colour = COLOURS[sign === "X" ? 1 : -1];
+      const element = this.stone(x, y, game.stone * UNIT, colour, game.surface === "lines" ? cell : -1, game.colours ? "black" : colour);
+      const turned = moves && this.element.querySelector(`[data-cell="${cell}"]`);
+      element.dataset.cell = cell;
+      this.stones.set(cell, { sign, element });
+      this.element.append(element);
+      if (!moves) continue;
+      if (turned) flips(element, true);
+      else if (game.surface === "holes") falls(element, y + UNIT);
+      else lands(element);
+    }
+  }
+
+  /**
+   * @param {number} x
+   * @param {number} y
+   * @param {number} r
+   * @param {string} colour
+   * @param {number} cell -1 for one that lies exactly
+   * @param {string} light the paint of its light
+   */
+  stone(x, y, r, colour, cell, light) {
+    const [dx, dy] = cell < 0 ? [0, 0] : [SLOPPY * chance(cell, 1), SLOPPY * chance(cell, 2)];
+    return s("g", { class: "ag-set", transform: cell < 0 ? null : `translate(${dx.toFixed(2)} ${dy.toFixed(2)})` },
+      s("circle", { cx: x + 1, cy: y + 2.2, r: r + 2, fill: `url(#${this.id}-shadow)` }),
+      s("circle", { cx: x, cy: y, r, class: `ag-piece ag-${colour}` }),
+      s("circle", { cx: x, cy: y, r, fill: `url(#${this.id}-${light})`, class: "ag-light" }));
+  }
+
+  /**
+   * @param {GameView} game
+   * @param {PositionView} view
+   * @param {number[]} seeds
+   * @param {boolean} moves
+   */
+  drawSeeds(game, { legal, toPlay, over }, seeds, moves) {
+    const live = new Set(over ? [] : legal.map((action) => landingOf(game, action, toPlay, () => true)));
+    const before = this.seeds;
+    this.seeds = [...seeds];
+    let order = 0;
+    this.element.replaceChildren(...seeds.map((count, cell) => {
+      const [x, y] = middleOf(game, cell);
+      const r = game.stone * UNIT;
+      const group = s("g", { class: "ag-set" },
+        live.has(cell) ? s("circle", { cx: x, cy: y, r, class: "ag-live" }) : null,
+        ...seedsIn(x, y - 2, count, MOST_SEEDS, this.id),
+        s("circle", { cx: x + 20, cy: y + 20, r: 9, class: "ag-tag" }),
+        s("text", { x: x + 20, y: y + 20.5, class: "ag-count" }, count));
+      if (moves && before.length && before[cell] !== count) pulses(group, 90 * order++);
+      return group;
+    }));
+  }
+}
+
+/**
+ * A heap of seeds.
+ * @param {number} x
+ * @param {number} y
+ * @param {number} count
+ * @param {number} most that are drawn
+ * @param {string} id
+ */
+function seedsIn(x, y, count, most, id) {
+  const drawn = Math.min(count, most);
+  const spread = Math.min(6.6, 21 / Math.sqrt(drawn + 0.1));
+  return Array.from({ length: drawn }, (_, i) => {
+    const turn = i * 2.4 + 0.6;
+    const far = drawn === 1 ? 0 : spread * Math.sqrt(i + 0.35);
+    const [cx, cy] = [x + far * Math.cos(turn), y + far * Math.sin(turn)];
+    const form = { cx, cy, rx: 5.6, ry: 4.6, transform: `rotate(${Math.round(90 * chance(i, 3))} ${cx} ${cy})` };
+    return [s("ellipse", { ...form, class: "ag-seed" }), s("ellipse", { ...form, fill: `url(#${id}-seed)` })];
+  }).flat();
+}

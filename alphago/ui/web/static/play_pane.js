@@ -1,0 +1,54 @@
+// The column while one plays: the opponent, a hint for the first games, and how the game ended.
+
+import { Ending } from "./ending.js";
+import { h } from "./elements.js";
+import { Opponent } from "./opponent.js";
+import { say } from "./words.js";
+
+const SEEN = "alphago-hints"; // where the browser keeps how many hints were read
+const MOVES = [0, 2, 6]; // moves of a game, from which on each hint is shown
+
+export class PlayPane {
+  /** @param {import("./app.js").App} app */
+  constructor(app) {
+    this.app = app;
+    this.opponent = new Opponent(app);
+    this.ending = new Ending(app);
+    this.seen = readSeen();
+    this.hintText = h("span", {});
+    this.hint = h("p", { class: "ag-hint", hidden: true }, this.hintText, h("button", { type: "button", "data-name": "hint",
+      onclick: () => this.read() }, say.gotIt));
+    this.element = h("section", { class: "ag-play", "aria-label": say.play }, this.ending.element, this.opponent.element, this.hint);
+  }
+
+  // A new game.
+  clear() {
+    this.opponent.clear();
+    this.ending.clear();
+  }
+
+  draw() {
+    const { state } = this.app;
+    const due = this.seen < say.hints.length && state.view.moves >= MOVES[this.seen];
+    this.hint.hidden = !due || state.over || Boolean(this.app.options.widget);
+    if (due) this.hintText.textContent = say.hints[this.seen];
+    this.opponent.draw();
+    this.ending.draw();
+  }
+
+  read() {
+    this.seen += 1;
+    try {
+      localStorage.setItem(SEEN, String(this.seen));
+    } catch { /* a browser that keeps nothing shows its hints again */ }
+    this.draw();
+  }
+}
+
+function readSeen() {
+  try {
+    return Number(localStorage.getItem(SEEN)) || 0;
+  } catch {
+    return 0;
+  }
+}

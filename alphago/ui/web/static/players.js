@@ -1,0 +1,61 @@
+// Who plays: a card for each side, and between them, while one studies, a bar of the chance to win.
+
+import { h, percent } from "./elements.js";
+import { fill, say } from "./words.js";
+import { COLOURS } from "./wire.js";
+
+export class Players {
+  /** @param {import("./app.js").App} app */
+  constructor(app) {
+    this.app = app;
+    this.cards = [1, -1].map((player) => this.card(player));
+    this.share = h("i", {});
+    this.bar = h("div", { class: "ag-winbar", role: "img", hidden: true }, this.share);
+    this.element = h("div", { class: "ag-players" }, this.cards.map((card) => card.element), this.bar);
+  }
+
+  /** @param {number} player */
+  card(player) {
+    const colour = COLOURS[player];
+    const who = h("select", { "data-name": colour, onchange: () => this.app.send("players", { [colour]: who.value }) },
+      h("option", { value: "human" }, say.you), h("option", { value: "engine" }, say.engine));
+    const side = h("b", {});
+    const captures = h("span", { class: "ag-small" });
+    const name = h("span", { class: "ag-small ag-name" });
+    const facts = h("span", { class: "ag-facts" }, captures, name);
+    const element = h("div", { class: "ag-card" }, h("span", { class: `ag-stone ag-${colour}`, "aria-hidden": "true" }), side, who, facts);
+    return { element, side, who, captures, name, facts };
+  }
+
+  // A new game.
+  clear() {
+    const { game, names } = this.app.known;
+    for (const [i, { side, who, name }] of this.cards.entries()) {
+      side.textContent = game.sides[i];
+      who.setAttribute("aria-label", fill(say.who, game.sides[i]));
+      name.textContent = names[i];
+      this.app.root.style.setProperty(`--${COLOURS[i ? -1 : 1]}`, game.colours ? game.colours[i] : "");
+    }
+  }
+
+  draw() {
+    const { known: { game, names }, state } = this.app;
+    for (const [i, card] of this.cards.entries()) {
+      card.who.value = state.players[i];
+      card.element.classList.toggle("ag-turn", !state.over && state.view.toPlay === (i ? -1 : 1));
+      card.element.classList.toggle("ag-won", state.result?.winner === (i ? -1 : 1));
+      card.captures.hidden = !state.view.captures || game.stores.length > 0;
+      card.facts.hidden = card.captures.hidden && !names[i];
+      if (state.view.captures) card.captures.textContent = fill(say.captured, state.view.captures[i]);
+    }
+  }
+
+  drawThought() {
+    const { known, state } = this.app;
+    const win = state?.study ? known.knot(state.node).win : null;
+    this.bar.hidden = win === null;
+    if (win === null) return;
+    this.share.style.width = `${(100 * win).toFixed(1)}%`;
+    this.bar.setAttribute("aria-label", fill(say.wins, known.side(1), percent(win)));
+  }
+}

@@ -1,0 +1,130 @@
+// Every text of the page, in one place so that others can translate it; `fill` puts values for {0}, {1}, ...
+
+/**
+ * A text with its values.
+ * @param {string} text
+ * @param {...(string | number)} values
+ */
+export const fill = (text, ...values) => text.replace(/\{(\d)\}/g, (_, at) => String(values[at]));
+
+export const say = {
+  board: "the board",
+  connecting: "Connecting …",
+  setting: "Setting up the board …",
+  lost: "The connection to the server is lost; trying again …",
+  silent: "The server does not answer; trying again …",
+  tooLarge: "A file must have at most 900 kB.",
+  copied: "The link is in the clipboard.",
+
+  // the three states of the column, and what is done in a game
+  play: "Play", study: "Study", menu: "Menu", watch: "Watch",
+  playTitle: "play, without numbers (Space)", studyTitle: "numbers on the board, graph and moves (Space)",
+  menuTitle: "new game, files, engine, settings",
+  pass: "Pass", undo: "Undo", redo: "Redo", resign: "Resign", now: "Move now", stop: "Stop",
+  passTitle: "pass (P)", undoTitle: "take back (U)", redoTitle: "play again what was taken back (Y)",
+  resignTitle: "give the game up", nowTitle: "let the engine move now, for either side (M)", stopTitle: "stop thinking (Escape)",
+  first: "first position (Home)", back: "a move back (←)", on: "a move on (→)", last: "last position (End)",
+  you: "you", engine: "engine",
+  who: "who plays {0}",
+  captured: "{0} captured",
+
+  // the status line
+  move: "Move {0}: {1} to play",
+  yours: "your move", engines: "the engine's move",
+  thinking: "thinking …",
+  readoutsSoFar: "{0} readouts", readoutsOf: "{0} of {1} readouts",
+  rate: "{0}/s",
+  left: "{0} positions left",
+  ends: "{0}.",
+  wins: "{0} wins with {1} %",
+  expected: "expected {0}",
+  visitsHere: "{0} visits",
+  unknown: "This position was not evaluated yet.",
+  played: "{0} plays {1}.",
+  cursor: "{0}, {1}",
+  free: "free", taken: "stone of {0}", barred: "not allowed",
+
+  // hints of the first games
+  hints: [
+    "Click or tap where you want to play; the engine answers.",
+    "Undo takes a move back. Study shows what the engine thinks of every move.",
+    "Menu has other games, other boards, files, and all keys.",
+  ],
+  gotIt: "Got it",
+
+  // the engine
+  engineTitle: "Engine", opponent: "Opponent",
+  /** @type {Record<string, string>} */
+  rungs: { quick: "at a glance", light: "light", usual: "usual", strong: "strong", strongest: "strongest" },
+ network: "Network", playouts: "random playouts",
+  how: "Chooses by", tree: "network and tree", net: "network alone", by: "Limit of a move",
+  readouts: "readouts", seconds: "seconds", readoutsTitle: "simulations for each move", secondsTitle: "seconds for each move",
+  own: "own settings",
+
+  // the end of a game
+  countingStones: "Looking for dead stones …", clickDead: "Click a group that is dead, or dead no more.",
+  allAlive: "Count all stones as alive",
+  again: "Play again", exchanged: "Change colours", studyGame: "Study it",
+  decided: "What decided it", counting: "Looking for the moves that decided it …",
+  moment: "{0} {1} {2}  {3}",
+
+  // study
+  analyse: "Analyse", analyseTitle: "think about every position that is shown (A)",
+  review: "Review", reviewTitle: "evaluate every position of this line (R)",
+  why: "Why?", whyTitle: "why the last move is good or bad (W)",
+  better: "{0}, better {1}",
+  numbers: "Numbers", numbersTitle: "numbers on the points (D)",
+  ownership: "owners", ownershipTitle: "small squares: whose each point becomes (O)",
+  moveNumbers: "move numbers", moveNumbersTitle: "the number of each stone's move (K)",
+  /** @type {Record<string, string>} */
+  modes: { loss: "difference", visits: "visits", prior: "prior", q: "Q, mean value", sum: "Q + prior", none: "none" },
+  columns: { move: "move", win: "win", points: "points", visits: "visits", prior: "prior" },
+  candidates: "moves that the engine considers",
+  graph: "win rate and score by move",
+  moves: "Moves", treeTitle: "tree of variations",
+  start: "start",
+  mistakes: "Mistakes", previousMistake: "previous mistake ([)", nextMistake: "next mistake (])",
+  per: "{0} {1} a move",
+
+  // menu
+  newGame: "New game", newTitle: "another game, its options, your colour (N)",
+  open: "Open", openTitle: "open an SGF file, or drop one on the board",
+  save: "Save", saveTitle: "save the game as a file, with variations and analysis (S)",
+  link: "Copy link", linkTitle: "a link that restores this position (L)",
+  game: "Game and files", settings: "Settings",
+  sound: "sound", soundTitle: "a sound at each move",
+  typed: "Type a move", typedTitle: "type a move, such as D4, and Enter (/)",
+  gameWord: "Game", youPlay: "You play", begin: "Begin", cancel: "Cancel", both: "both sides", neither: "neither: engine against engine",
+  legend: "What the colours and numbers mean", keys: "Keys",
+  /** @type {[string, string][]} */
+  keyList: [["← →", "a move back or on"], ["Home End", "first, last position"], ["↑ ↓", "other variations"], ["Space", "play or study"],
+    ["A Esc", "analyse, stop"], ["R", "review"], ["[ ]", "previous, next mistake"], ["W", "why, of the last move"], ["M", "the engine moves"], ["P", "pass"],
+    ["U Y", "undo, redo"], ["N", "new game"], ["D", "other numbers"], ["O K", "owners, move numbers"], ["1 – 6", "line of a listed move"],
+    ["S L", "save, copy link"], ["/", "type a move"], ["Shift ← → ↑ ↓", "cursor on the board"], ["Enter", "play at the cursor"]],
+};
+
+/** What the colours, numbers and marks mean; {first} and {second} stand for the sides. */
+export const legend = {
+  discs: "A coloured disc is a move that the engine has tried; the ring is around the best one. A faint disc has few visits. Its "
+    + "colour is what the move gives away against the best:",
+  upTo: "up to {0} {1}",
+  more: "more than {0} {1}",
+  points: "points",
+  rates: "where no score is known, the chance to win, in steps of {0} %.",
+  numbers: "Numbers are in the view of the side to move: the difference from the best move in points (else in % of the chance to "
+    + "win) with the visits below it; visits, simulations through the move; prior, what the network alone gives it, in %; Q, the "
+    + "mean value of its simulations, −1 to 1.",
+  line: "Point at a move to see the line that is expected: with the mouse, a finger that stays on it, the cursor, or the keys 1 to 6.",
+  becomes: "becomes {0}'s",
+  surer: "a larger square is surer",
+  last: "● on a stone: the last move",
+  graph: "Graph: the line is {0}'s chance to win, 100 % on top; the dashed line is {0}'s lead in points. Click it to go there. "
+    + "Chances and leads are always {0}'s, whoever is to move.",
+};
+
+/** The page of runs. */
+export const runs = {
+  axis: "x axis", title: "Training", games: "Latest games", none: "none yet", details: "All figures", curves: "All curves",
+  fine: "Nothing is wrong so far.", empty: "No iteration is over yet: curves come with the first.",
+  untested: "No match yet.", done: "{0} % done",
+};

@@ -1,0 +1,213 @@
+"""Runs on several processes, of which some are killed: `make cluster`; the tests of Ray are left out without it."""
+
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from alphago import GoEnv, NeuralNet
+from alphago.training.workers.crew import Crew
+from tests.training.small_runs import EXACT, Listener, games_in, interrupt_at, run, same
+
+pytestmark = pytest.mark.cluster
+with_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
+
+FIVE = GoEnv(5, komi=0.5)
+GAMES = 24
+SETTINGS: dict[str, Any] = {
+    **EXACT,
+    "groups": 3,
+    "learner_threads": 2,
+    "games_in_flight": 9,
+    "readouts": 16,
+    "tower_height": 1,
+    "channels": 8,
+}
+ALPHAGO = [sys.executable, "-m", "alphago"]
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> NeuralNet:
+    """The network of the run that this process plays and learns."""
+    return run(tmp_path_factory.mktemp("alone"), GAMES, FIVE, **SETTINGS)[0]
+
+
+@contextmanager
+def process(*words: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A process of its own group, which is gone at the end."""
+    made = subprocess.Popen([*ALPHAGO, *words], start_new_session=True)
+    try:
+        yield made
+    finally:
+        made.send_signal(signal.SIGTERM)
+        made.wait(60)
+
+
+def kill(made: "subprocess.Popen[bytes]") -> None:
+    os.kill(made.pid, signal.SIGKILL)
+    made.wait()
+
+
+@contextmanager
+def meanwhile(act: Callable[[threading.Event], object]) -> Iterator[None]:
+    """Let a thread act until the block ends."""
+    over = threading.Event()
+    thread = threading.Thread(target=act, args=(over,))
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def folder_worker(shared: Path) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen([*ALPHAGO, "worker", "--folder", str(shared), "--cores", "1"])
+
+
+def playing(shared: Path) -> list[int]:
+    """Return the processes of the workers that have a task."""
+    return [int(path.parent.parent.name.split("-")[-2]) for path in shared.glob("workers/*/tasks/[!.]*")]
+
+
+class TestFolder:
+    def test_workers_that_are_killed_and_come(self, tmp_path: Path, alone: NeuralNet) -> None:
+        """One stays; another is killed as soon as it has a task, or leaves, and a new one comes."""
+        shared, deaths = tmp_path / "shared", []
+
+        def act(over: threading.Event) -> None:
+            stays = folder_worker(shared)
+            while not over.is_set():
+                comes = folder_worker(shared)
+                while comes.pid not in playing(shared) and not over.wait(0.02):
+                    pass
+                comes.send_signal(signal.SIGKILL if len(deaths) % 2 == 0 else signal.SIGTERM)
+                deaths.append(comes.wait())
+            stays.terminate()
+            assert stays.wait() == 128 + signal.SIGTERM
+
+        with meanwhile(act):
+            net, listener = run(tmp_path / "run", GAMES, FIVE, workers=f"folder:{shared}", **SETTINGS)
+        assert same(net, alone)
+        assert {-signal.SIGKILL, 128 + signal.SIGTERM} <= set(deaths)
+        assert listener.noted("has gone")
+
+    def test_a_driver_that_is_killed(self, tmp_path: Path, alone: NeuralNet) -> None:
+        """Every game is counted once, and the run ends as if nothing had been; the last worker is another one."""
+        shared, folder, deaths = tmp_path / "shared", tmp_path / "run", 0
+        words = ["train", "--board-size", "5", "--komi", "0.5", "--folder", str(folder)]
+        words += ["--workers", f"folder:{shared}"]
+        run(folder, GAMES, FIVE, report=interrupt_at(1), **SETTINGS)
+        with process("worker", "--folder", str(shared), "--cores", "2"):
+            while deaths < 3:
+                with process(*words) as driver:
+                    while not playing(shared) and driver.poll() is None:
+                        time.sleep(0.02)
+                    deaths += driver.poll() is None
+                    kill(driver)
+            net, _ = run(folder, GAMES, FIVE, workers=f"folder:{shared}", **SETTINGS)
+        assert same(net, alone)
+        assert sorted(game.seed[1] for game in games_in(folder) if game.seed) == list(range(GAMES))
+
+
+@contextmanager
+def head(cores: int) -> Iterator[str]:
+    """A Ray cluster of one node; yields its address."""
+    port = 20000 + os.getpid() % 20000
+    command = [sys.executable, "-c", "from ray.scripts.scripts import main; main()", "start", "--head"]
+    more = [f"--port={port}", f"--num-cpus={cores}", "--block", "--include-dashboard=false", "--disable-usage-stats"]
+    made = subprocess.Popen([*command, *more], start_new_session=True, env={**os.environ, "RAY_worker_niceness": "0"})
+    time.sleep(15)
+    try:
+        yield f"127.0.0.1:{port}"
+    finally:
+        made.terminate()
+        made.wait(60)
+
+
+class Watched:
+    """A crew whose sources are kept."""
+
+    def __init__(self, crew: Crew) -> None:
+        self.crew, self.made = crew, list[Any]()
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        self.made.append(self.crew(*arguments, **options))
+        return self.made[-1]
+
+
+def wait_until(is_so: Callable[[], object], seconds: float = 90.0) -> None:
+    """Wait until something is so; fail if it takes too long."""
+    last = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < last
+        time.sleep(0.05)
+
+
+@with_ray
+class TestRay:
+    def test_workers_of_this_machine_that_are_killed(self, tmp_path: Path, alone: NeuralNet) -> None:
+        """Each time that both have a task, one of them."""
+        import ray
+
+        crew, killed = Watched(Crew(count=2)), list[int]()
+
+        def act(over: threading.Event) -> None:
+            while not over.wait(0.05):
+                transport = crew.made[-1].dispatcher.transport if crew.made else None
+                if transport is not None and len(set(transport.asked.values())) == 2:
+                    killed.append(ray.get(next(iter(transport.members.values())).ready))
+                    os.kill(killed[-1], signal.SIGKILL)
+                    over.wait(4)
+
+        with meanwhile(act):
+            net, listener = run(tmp_path, GAMES, FIVE, source=crew, **SETTINGS)
+        assert same(net, alone)
+        assert killed
+        assert listener.noted("has gone")
+
+    def test_machines_that_join_and_leave_and_the_end_of_the_cluster(self, tmp_path: Path, alone: NeuralNet) -> None:
+        """Then the run goes on without it."""
+        started, left = list[subprocess.Popen[bytes]](), list[int]()
+
+        def come_and_go(iteration: int) -> None:
+            if iteration == 1:
+                started.append(subprocess.Popen([*ALPHAGO, "worker", address, "--cores", "1"]))
+                wait_until(lambda: sum("has come" in note for note in watching.notes) == 2 or told())
+            elif iteration == 3:
+                started[0].terminate()
+                left.append(started[0].wait(90))
+
+        def told() -> bool:
+            watching.notes += watched.made[-1].news()
+            return False
+
+        watching = Listener(come_and_go)
+        with head(1) as address:
+            watched = Watched(Crew(address=address))
+            run(tmp_path, GAMES, FIVE, source=watched, report=watching, stop_after=4, **SETTINGS)
+        assert left == [128 + signal.SIGTERM]
+        assert watching.noted("has gone")
+        assert same(run(tmp_path, GAMES, FIVE, **SETTINGS)[0], alone)
+
+    def test_a_cluster_without_a_free_core(self, tmp_path: Path) -> None:
+        """The run says what it wants and what there is, within ten seconds."""
+        import ray
+
+        with head(1) as address:
+            ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+            taken = ray.remote(num_cpus=1)(time.sleep).remote(1000)
+            listener = Listener()
+            run(tmp_path, GAMES, FIVE, workers=address, report=listener, stop_after=0.5, **SETTINGS)
+            ray.cancel(taken, force=True)
+            ray.shutdown()
+        assert listener.noted("1 cores are wanted, and 0 are free of the 1 of the cluster")

@@ -1,0 +1,234 @@
+"""Games that workers play: those of one process, bit for bit, whatever the workers do."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+import pytest
+import torch
+
+from alphago.mcts.gumbel import Gumbel
+from alphago.mcts.puct import Puct
+from alphago.mcts.rule import SearchSettings
+from alphago.nn.net import NeuralNet
+from alphago.nn.threads import Workers, one_torch_thread
+from alphago.records.record import GameRecord
+from alphago.training.selfplay import SelfPlay
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
+from alphago.training.source import GameSource, MakeSource
+from alphago.training.workers import dispatcher
+from alphago.training.workers.group_player import GroupPlayer
+from alphago.training.workers.remote_selfplay import RemoteSelfPlay
+from alphago.training.workers.task import Played, Task, Version, WorkerRefused, build
+from tests.training.small_runs import GO, net_of
+from tests.training.test_group import assert_same_games
+from tests.training.workers.crews import (
+    Behaviour,
+    Local,
+    damaging,
+    dying,
+    failing,
+    honest,
+    lying,
+    refusing,
+    source_of,
+)
+
+GAMES, PLIES = 7, 6
+NET = net_of(1)
+
+
+@contextmanager
+def source(make: MakeSource, search: SearchSettings | None = None) -> Iterator[Any]:
+    """A source of seven games in two groups of two slots, whose network is there."""
+    settings = SelfPlaySettings(readouts=4, search=search or Gumbel(), games_in_flight=4, groups=2)
+    with one_torch_thread(), Workers(2) as workers, closing(make(GO, settings, range(GAMES), workers, seed=3)) as made:
+        made.publish(NET, "float32")
+        yield made
+
+
+def iteration(games: GameSource) -> list[GameRecord]:
+    games.begin(PLIES, side_by_side=3)
+    while not games.go_on():
+        games.news()
+    return games.take()
+
+
+def all_games(games: GameSource) -> list[GameRecord]:
+    played: list[GameRecord] = []
+    while len(played) < GAMES:
+        played += iteration(games)
+    return played
+
+
+@pytest.fixture(scope="module")
+def wanted() -> list[GameRecord]:
+    with source(SelfPlay) as games:
+        return all_games(games)
+
+
+def news_of(games: RemoteSelfPlay, told: list[str]) -> list[GameRecord]:
+    """Play all games, and collect what is told."""
+    played: list[GameRecord] = []
+    while len(played) < GAMES:
+        games.begin(PLIES, side_by_side=3)
+        while not games.go_on():
+            told += games.news()
+        played += games.take()
+    told += games.news()
+    return played
+
+
+class TestSynchronous:
+    @pytest.mark.parametrize(
+        ("workers", "audits", "told"),
+        [
+            ({"a": honest}, 0.0, "worker a has come"),
+            ({"a": honest, "b": honest, "c": honest}, 1.0, "worker c has come"),
+            ({"a": dying, "b": dying, "c": honest}, 0.0, "worker a has gone"),
+            ({"a": failing, "b": honest}, 0.0, "a task failed on worker a: ArithmeticError"),
+            ({"a": damaging, "b": honest}, 0.0, "a task failed on worker a: the answer is damaged"),
+            ({"a": refusing, "b": honest}, 0.0, "worker a is left out: this worker must be another one"),
+            ({"a": lying, "b": honest}, 1.0, "worker a is left out: its games differ"),
+        ],
+    )
+    def test_the_same_games_whatever_workers_do(
+        self, wanted: list[GameRecord], workers: dict[str, Behaviour], audits: float, told: str
+    ) -> None:
+        """In the same order too, and each task is counted once."""
+        transport, sentences = Local(**workers), list[str]()
+        with source(source_of(transport, audits=audits)) as games:
+            assert_same_games(news_of(games, sentences), wanted)
+            metrics = games.metrics()
+            assert games.moves == sum(map(len, wanted))
+        assert any(told in sentence for sentence in sentences)
+        assert metrics["tasks_done"] == len({key for _, key in transport.done})
+        assert (metrics["tasks_audited"] > 0) == (audits > 0)
+        assert metrics["tasks_left_out"] == len(transport.told)
+        assert transport.closed == 1
+
+    @pytest.mark.parametrize("search", [Puct(), Gumbel()], ids=str)
+    def test_a_run_changes_between_threads_and_workers(self, search: SearchSettings) -> None:
+        """Their states are the same, to the bit, after each iteration, and either goes on from the other's."""
+        with source(SelfPlay, search) as threads, source(source_of(Local(a=honest)), search) as remote:
+            for _ in range(2):
+                assert_same_games(iteration(remote), iteration(threads))
+                states = [one.state() for one in (remote, threads)]
+                assert states[0][1] == states[1][1]
+                assert states[0][0].keys() == states[1][0].keys()
+                assert all((states[0][0][name] == states[1][0][name]).all() for name in states[0][0])
+                for one, state in zip((remote, threads), reversed(states), strict=True):
+                    one.restore(*state)
+
+    def test_a_pause_loses_nothing(self, wanted: list[GameRecord]) -> None:
+        """At a pause within an iteration, the state has the groups that are done and those that are not."""
+        with source(source_of(Local(a=honest))) as games:
+            games.begin(PLIES, side_by_side=3)
+            while not games.go_on(until=0.0):
+                if {group.left for group in games.groups} == {0, PLIES}:
+                    break
+            state = games.state()
+        with source(source_of(Local(a=honest))) as again:
+            again.restore(*state)
+            while not again.go_on():
+                again.news()
+            assert_same_games([*again.take(), *all_rest(again)], wanted)
+
+    def test_a_task_that_nobody_can_do_ends_the_run(self) -> None:
+        with (
+            source(source_of(Local(a=failing, b=failing))) as games,
+            pytest.raises(RuntimeError, match=r"failed 3 times, on \w and \w:\nTraceback\nArithmeticError: one"),
+        ):
+            all_games(games)
+
+    def test_without_workers_it_says_what_to_do(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(dispatcher, "SILENCE", 0.01)
+        with source(source_of(Local())) as games:
+            games.begin(PLIES)
+            assert not games.go_on()
+            assert games.news() == ["the run waits for a worker, there is none since 0 s: add one"]
+
+    def test_a_network_of_own_modules_is_refused(self) -> None:
+        net = NeuralNet(GO, base_net=torch.nn.Conv2d(GO.planes, 8, 3, padding=1))
+        with source(source_of(Local())) as games, pytest.raises(ValueError, match="Conv2d must be a registered part"):
+            games.publish(net, "float32")
+
+
+def all_rest(games: GameSource) -> list[GameRecord]:
+    played: list[GameRecord] = []
+    while games.begun < GAMES or games.state()[0]["lengths"].size:
+        played += iteration(games)
+    return played
+
+
+class TestAsynchronous:
+    def test_every_game_is_counted_once(self) -> None:
+        with source(source_of(Local(a=honest, b=dying, c=honest), max_lag=1)) as games:
+            played = all_games(games)
+            assert sorted(record.seed[1] for record in played if record.seed) == list(range(GAMES))
+            assert games.metrics()["too_old"] == 0
+
+    def test_games_of_an_old_network_are_played_again(self) -> None:
+        transport = Local()
+        with source(source_of(transport, max_lag=0)) as games:
+            games.begin(PLIES)
+            games.go_on(until=0.0)
+            games.publish(net_of(2), "float32")
+            transport.behaviours["a"] = honest
+            while not games.go_on():
+                games.news()
+            metrics = games.metrics()
+        assert metrics["too_old"] >= 2
+        assert metrics["lag"] == 0
+
+
+class TestTasks:
+    def version(self, check: str | None = None) -> Version:
+        settings = SelfPlaySettings(readouts=4, search=Gumbel(), games_in_flight=2, groups=1)
+        return Version(GO, settings, [NET], (), "float32", 3, check)
+
+    def task(self, left: int) -> Task:
+        state = {"next": 0, "left": left, "readouts": 4, "resign_threshold": None, "capacity": 2, "finished": 0}
+        return Task.of("v", range(2), {**state, "slots": [None, None]}, [])
+
+    def test_a_worker_that_leaves_answers_with_its_last_move(self) -> None:
+        """Another goes on from there, and all in all it is one game."""
+        player, stop = GroupPlayer(lambda _: self.version().to_bytes()), threading.Event()
+        whole = player.play(self.task(4), stop)
+        first = player.play(self.task(2), stop)
+        assert whole is not None
+        assert first is not None
+        rest = player.play(Task("v", 2, 1, {**first.state, "left": 2}, first.games), stop)
+        assert rest is not None
+        assert rest.same_games(whole)
+        stop.set()
+        assert (left := player.play(self.task(4), stop)) is not None
+        assert left.state["left"] == 4
+
+    def test_tasks_of_search_trees_are_not_cut(self) -> None:
+        version = self.version()._replace(
+            settings=SelfPlaySettings(readouts=4, search=Puct(), games_in_flight=2, groups=1)
+        )
+        stop = threading.Event()
+        stop.set()
+        assert GroupPlayer(lambda _: version.to_bytes()).play(self.task(4), stop) is None
+
+    def test_damage_is_found(self) -> None:
+        data = bytearray(self.task(1).to_bytes())
+        data[len(data) // 2] ^= 1
+        with pytest.raises(ValueError, match="is damaged"):
+            Played.from_bytes(bytes(data))
+
+    def test_other_programs_and_numbers_are_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Of a library's version only where games must be equal to the bit."""
+        exact, loose = self.version("0" * 32).to_bytes(), self.version().to_bytes()
+        with pytest.raises(WorkerRefused, match="bit for bit: its float32 gives other numbers"):
+            GroupPlayer(lambda _: exact).play(self.task(1), threading.Event())
+        monkeypatch.setattr("alphago.training.workers.task.build", lambda: {**build(), "numpy": "1.0"})
+        assert Version.from_bytes(loose).seed == 3
+        with pytest.raises(WorkerRefused, match=r"the same versions as the run: numpy \S+, got 1\.0"):
+            Version.from_bytes(exact)
+        monkeypatch.setattr("alphago.training.workers.task.build", lambda: {**build(), "alphago": "0"})
+        with pytest.raises(WorkerRefused, match="alphago"):
+            Version.from_bytes(loose)

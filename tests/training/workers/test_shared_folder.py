@@ -1,0 +1,115 @@
+"""Workers that share a folder with the run; here they are threads of this process."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from alphago.records.record import GameRecord
+from alphago.training.workers import shared_folder
+from alphago.training.workers.remote_selfplay import RemoteSelfPlay
+from alphago.training.workers.shared_folder import FolderWorker, SharedFolder
+from alphago.training.workers.task import WorkerRefused
+from tests.training.test_group import assert_same_games
+from tests.training.workers.test_remote_selfplay import all_games, iteration, source, wanted
+
+__all__ = ["wanted"]  # a fixture
+
+
+@pytest.fixture(autouse=True)
+def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared_folder, "BEAT", 0.02)
+    monkeypatch.setattr(shared_folder, "POLL", 0.005)
+
+
+@contextmanager
+def working(path: Path, **options: int) -> Iterator[list[str]]:
+    """A worker in a thread; yields what it tells, and its refusal at the end."""
+    stop, told = threading.Event(), list[str]()
+
+    def work() -> None:
+        try:
+            FolderWorker(path, **{"cores": 1, **options}, tell=told.append).work(stop)
+        except WorkerRefused as error:
+            told.append(str(error))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield told
+    finally:
+        stop.set()
+        thread.join()
+
+
+def remote(path: Path, dead: float = 60.0) -> partial[RemoteSelfPlay]:
+    return partial(RemoteSelfPlay, connect=partial(SharedFolder, path, dead=dead))
+
+
+class TestSharedFolder:
+    def test_the_same_games(self, wanted: list[GameRecord], tmp_path: Path) -> None:
+        """Of one worker that leaves, and of one that comes in its place; in the end nothing is left of them."""
+        with source(remote(tmp_path)) as games:
+            with working(tmp_path, cores=2) as told:
+                first = iteration(games)
+            with working(tmp_path):
+                rest = all_games_after(games, len(first))
+            assert_same_games(first + rest, wanted)
+            while games.dispatcher.live:
+                time.sleep(0.01)
+        assert len(told) == 1
+        assert not list(tmp_path.glob("workers/*"))
+        assert len(list(tmp_path.glob("versions/*"))) == 1
+
+    def test_a_worker_killed_at_any_moment(self, wanted: list[GameRecord], tmp_path: Path) -> None:
+        """What it leaves behind, complete or not, is no one's; another does its tasks."""
+        with source(remote(tmp_path, dead=0.5)) as games:
+            with working(tmp_path):
+                first = iteration(games)
+            for name, files in {"a": [], "b": ["beat"], "c": ["beat", "tasks/.x.part", "answers/k gone"]}.items():
+                for folder in ("tasks", "answers"):
+                    (tmp_path / "workers" / name / folder).mkdir(parents=True)
+                for file in files:
+                    (tmp_path / "workers" / name / file).write_bytes(b"{}")
+            with working(tmp_path):
+                rest = all_games_after(games, len(first))
+            assert_same_games(first + rest, wanted)
+            while list(tmp_path.glob("workers/*")):
+                time.sleep(0.01)
+
+    def test_what_an_earlier_run_left_is_removed(self, wanted: list[GameRecord], tmp_path: Path) -> None:
+        for name in ("workers/old/tasks/k v", "workers/old/answers/k played", "versions/v"):
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_bytes(b"?")
+        with source(remote(tmp_path)) as games, working(tmp_path):
+            assert not (tmp_path / "versions/v").exists()
+            assert_same_games(all_games(games), wanted)
+
+    def test_one_run_at_a_time(self, tmp_path: Path) -> None:
+        with closing(SharedFolder(tmp_path)), pytest.raises(BlockingIOError, match="another process writes to"):
+            SharedFolder(tmp_path)
+
+    def test_a_refusal_is_told_on_both_sides(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        sentences: list[str] = []
+        with source(remote(tmp_path)) as games:
+            games.begin(1)
+            games.go_on(until=0.0)
+            monkeypatch.setattr("alphago.training.workers.task.build", lambda: {"alphago": "another"})
+            with working(tmp_path) as told:
+                while not any("is left out" in sentence for sentence in sentences):
+                    assert not games.go_on(until=time.monotonic() + 0.1)
+                    sentences += games.news()
+        assert "this worker must have the same versions as the run: alphago" in told[-1]
+        assert told[-1] in sentences[-1]
+
+
+def all_games_after(games: RemoteSelfPlay, count: int) -> list[GameRecord]:
+    """Play all games but those `count` that were played before."""
+    played: list[GameRecord] = []
+    while count + len(played) < 7:
+        played += iteration(games)
+    return played

@@ -1,0 +1,89 @@
+// What the modules of a file compute for the tests: `node ask.mjs FOLDER` reads a question from its input, as JSON.
+
+import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+
+const question = JSON.parse(readFileSync(0, "utf8"));
+const load = (name) => import(pathToFileURL(`${process.argv[2]}/${name}.mjs`));
+const numbers = (text) => new Float32Array(new Uint8Array(Buffer.from(text, "base64")).buffer);
+const packed = (array) => Buffer.from(array.buffer, array.byteOffset, array.byteLength).toString("base64");
+
+async function networkOf({ manifest, weights, plain }) {
+  const { loadKernels } = await load("kernels");
+  const { Network } = await load("network");
+  const kernels = await loadKernels(plain ? null : readFileSync(`${process.argv[2]}/kernels.wasm`));
+  return [new Network(manifest, numbers(weights), kernels), kernels];
+}
+
+// A stand-in for a network, which Python computes without rounding too: see test_search_in_script.py.
+function standIn(position, length, inputs) {
+  const planes = new Float32Array(length);
+  position.planes(planes);
+  const hash = planes.subarray(0, inputs).reduce((sum, value, i) => sum + value * ((i % 89) + 1), 0);
+  return { priors: Float32Array.from(position.legal(), (legal, action) => (legal ? (((hash * (action + 3)) % 61) + 1) / 64 : 0)),
+    value: ((hash % 33) - 16) / 32, score: null, ownership: null };
+}
+
+const ANSWERS = {
+  async positions({ game, options, games, planes: length }) {
+    const { startOf } = await load("rules");
+    const { outcome } = await load("stones");
+    const told = (position) => {
+      const planes = new Float32Array(length);
+      if (!position.over) position.planes(planes);
+      const { toPlay, over, lastCell } = position;
+      return { toPlay, over, lastCell, legal: [...position.legal()], outcome: outcome(position), margin: position.margin,
+        decisive: over ? -1 : position.decisive(), planes: packed(planes), content: position.content(),
+        owners: position.owners() && [...position.owners()] };
+    };
+    return games.map((actions) => {
+      const position = startOf(game, options);
+      return [told(position), ...actions.map((action) => {
+        const before = position.copy();
+        position.play(action);
+        before.legal(); // a copy and its original do not disturb each other
+        return told(position);
+      })];
+    });
+  },
+  async network({ planes, shape, count, fast, ...model }) {
+    const all = numbers(planes);
+    const length = all.length / count;
+    const told = {};
+    for (const plain of fast ? [false] : [false, true]) {
+      const [network, kernels] = await networkOf({ ...model, plain });
+      told[kernels.name] = Array.from({ length: count }, (_, i) =>
+        Object.fromEntries(Object.entries(network.run(all.subarray(i * length, (i + 1) * length), ...shape))
+          .map(([name, array]) => [name, packed(array)])));
+    }
+    return told;
+  },
+  async weights({ bytes }) {
+    return packed((await load("unpacking")).weightsOf(Uint8Array.from(bytes)));
+  },
+  async search({ game, options, games, planes, inputs, shape, settings, readouts, ...model }) {
+    const { startOf } = await load("rules");
+    const { TreeSearch } = await load("tree_search");
+    const { evaluationOf, inputOf } = await load("evaluator");
+    const { analysisOf } = await load("analysis_views");
+    const [network] = model.manifest ? await networkOf(model) : [];
+    const evaluate = async (positions) => positions.map((position) => (network
+      ? evaluationOf(network.run(inputOf(position, planes), ...shape), position.legal()) : standIn(position, planes, inputs)));
+    const found = [];
+    for (const actions of games) {
+      const search = new TreeSearch(settings, evaluate, startOf(game, options));
+      const told = [];
+      for (const action of [...actions, null]) { // the tree is kept from move to move
+        if (readouts) for (let left = readouts; left > 0;) left -= await search.wave(left);
+        else await search.expandRoot();
+        told.push({ best: search.best(), analysis: analysisOf(search, true), value: search.value,
+          priors: [...search.root.waiting], visits: search.root.children.map((child) => [child.action, child.visits]) });
+        if (action !== null) search.advance(action);
+      }
+      found.push(told);
+    }
+    return found;
+  },
+};
+
+process.stdout.write(JSON.stringify(await ANSWERS[question.what](question)));

@@ -1,0 +1,72 @@
+"""The modules of a file, asked by Node.js; random games; Python's answers."""
+
+import base64
+import json
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import numpy as np
+
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
+from alphago.ui.onefile.page import OWN_STATIC
+from tests.ui.clients.installed import node
+
+HERE = Path(__file__).parent
+
+
+@cache
+def modules() -> Path:
+    """A folder with the modules as Node.js reads them."""
+    folder = Path(mkdtemp(prefix="alphago-onefile-"))
+    for path in OWN_STATIC.glob("*.js"):
+        (folder / f"{path.stem}.mjs").write_text(path.read_text().replace('.js";', '.mjs";'))
+    shutil.copy(OWN_STATIC / "kernels.wasm", folder)
+    return folder
+
+
+def ask(what: str, **question: Any) -> Any:
+    """The modules' answer to a question of ask.mjs; the test is skipped where Node.js is not installed."""
+    text = json.dumps({"what": what, **question})
+    done = subprocess.run(
+        [node(), HERE / "ask.mjs", modules()], input=text, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def packed(array: np.ndarray) -> str:
+    return base64.b64encode(np.ascontiguousarray(array, np.float32).tobytes()).decode()
+
+
+def numbers(text: str) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(text), np.float32)
+
+
+def options_of(env: GameEnv, handicap: tuple[int, ...] = ()) -> dict[str, Any]:
+    """A game as the modules are told of it."""
+    stones = {"handicap": list(handicap)} if handicap else {}
+    return {**env.config, "max_moves": env.max_moves, **stones}
+
+
+def inputs(env: GameEnv) -> int:
+    return env.planes * env.plane_shape[0] * env.plane_shape[1]
+
+
+def random_game(env: GameEnv, seed: int, most: int = 400, **setup: Any) -> list[Position]:
+    """The positions of a game of random moves, which passes rarely."""
+    generator, positions = np.random.default_rng(seed), [env.position(**setup)]
+    while not positions[-1].is_over and len(positions) <= most:
+        legal = np.flatnonzero(positions[-1].legal_mask)
+        if len(legal) > 1 and generator.random() < 0.97:
+            legal = legal[legal != env.pass_action]
+        positions.append(positions[-1].play(int(generator.choice(legal))))
+    return positions
+
+
+def actions_of(position: Position) -> list[int]:
+    return [int(action) for action in position.moves]

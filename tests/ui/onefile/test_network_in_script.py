@@ -1,0 +1,99 @@
+"""The networks of a file, against numpy and torch: every kind of layer, by WebAssembly and by plain JavaScript."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.go import GoEnv
+from alphago.env.oware import OwareEnv
+from alphago.env.reversi import ReversiEnv
+from alphago.nn.base import DenseBase, ResidualTower
+from alphago.nn.export import network_graph, raw_files
+from alphago.nn.graph import run_graph
+from alphago.nn.net import NeuralNet, load_model
+from alphago.nn.random_positions import random_planes
+from tests.ui.onefile.scripts import ask, numbers, packed
+
+
+def tower(env: Any, **options: Any) -> NeuralNet:
+    return NeuralNet(env, ResidualTower(env.planes, 20, 3, **options))
+
+
+def dense(env: Any) -> NeuralNet:
+    return NeuralNet(env, DenseBase(env.planes, env.plane_shape, (40, 24), "elu"))
+
+
+NETWORKS = {
+    "pooled tower": lambda: tower(GoEnv(5), pooled=True),
+    "preactivation, elu": lambda: tower(ReversiEnv(4), block="preactivation", activation="elu", pooled=True),
+    "plain tower of another shape": lambda: tower(ConnectFourEnv(), block="plain"),
+    "dense": lambda: dense(OwareEnv()),
+    "one-hot": lambda: dense(OwareEnv(planes="one-hot")),
+}
+
+
+def model_of(net: NeuralNet, kind: str = "w32") -> dict[str, Any]:
+    """A network as the modules take it."""
+    weights, described = raw_files(network_graph(net), net, Path("net"), kind).values()
+    return {
+        "manifest": json.loads(described),
+        "weights": packed(np.frombuffer(weights, "<f4" if kind == "w32" else "<f2")),
+    }
+
+
+def outputs(
+    net: NeuralNet, planes: np.ndarray, kind: str = "w32", fast: bool = False
+) -> dict[str, dict[str, np.ndarray]]:
+    """What the modules compute, by kernels and by name.
+
+    fast: by WebAssembly only.
+    """
+    question = {"planes": packed(planes), "count": len(planes), "shape": list(planes.shape[2:]), "fast": fast}
+    told = ask("network", **question, **model_of(net, kind))
+    return {
+        kernels: {name: np.stack([numbers(one[name]) for one in found]) for name in found[0]}
+        for kernels, found in told.items()
+    }
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_every_layer_is_computed(name: str) -> None:
+    """With and without WebAssembly."""
+    torch.manual_seed(0)
+    net = NETWORKS[name]()
+    for parameter in net.parameters():  # else some layers begin as zeros
+        torch.nn.init.normal_(parameter, std=0.1)
+    planes = random_planes(net.env, 6)
+    expected = run_graph(graph := network_graph(net), graph.weights, planes)
+    found = outputs(net, planes)
+    assert found.keys() == {"WebAssembly", "JavaScript"}
+    for told in found.values():
+        assert told.keys() == expected.keys()
+        for key, array in expected.items():
+            np.testing.assert_allclose(told[key], array.reshape(len(planes), -1), atol=1e-4, rtol=1e-3)
+
+
+def test_a_size_free_network_plays_on_other_boards() -> None:
+    net = tower(GoEnv(5), pooled=True)
+    planes = random_planes(GoEnv(8), 3)
+    expected = run_graph(graph := network_graph(net), graph.weights, planes)
+    np.testing.assert_allclose(outputs(net, planes, fast=True)["WebAssembly"]["logits"], expected["logits"], atol=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["7x7", "9x9", "13x13", "connect-four", "gomoku", "oware", "reversi"])
+def test_policies_of_packaged_networks(name: str) -> None:
+    """Of 500 positions in float16 weights, against torch."""
+    net = load_model(name)
+    planes = random_planes(net.env, 500)
+    logits = outputs(net, planes, "w16", fast=True)["WebAssembly"]["logits"]
+    with torch.no_grad():
+        expected = net.forward(torch.from_numpy(planes))[0].numpy()
+    policies = [np.exp(each - each.max(axis=1, keepdims=True)) for each in (logits, expected)]
+    policies = [each / each.sum(axis=1, keepdims=True) for each in policies]
+    assert np.abs(policies[0] - policies[1]).max() < 0.03

@@ -1,0 +1,83 @@
+"""The games of a file, against the package's: legal moves, planes, ends, and what is shown of a position."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.game import GameEnv
+from alphago.env.go import GoEnv
+from alphago.env.go_rules import handicap_points
+from alphago.env.gomoku import GomokuEnv
+from alphago.env.oware import OwareEnv
+from alphago.env.reversi import ReversiEnv
+from alphago.ui.web.views import position_view
+from tests.ui.onefile.scripts import actions_of, ask, inputs, numbers, options_of, random_game
+
+GAMES = [
+    ConnectFourEnv(),
+    GomokuEnv(6, 4, 7),
+    ReversiEnv(6),
+    OwareEnv(),
+    OwareEnv(rules="cgzero", planes="one-hot").match_variant(),
+    GoEnv(5),
+    GoEnv(4, "alive", suicide=True),
+    GoEnv(3, "turns", ko="situational", suicide=True),
+    GoEnv(4, 7, ko="simple"),
+    GoEnv(4, turns=15),
+]
+
+
+def compare(env: GameEnv, seeds: range, stones: tuple[int, ...] = (), **setup: Any) -> int:
+    """Compare all positions of random games; return how many there were."""
+    games = [random_game(env, seed, **setup) for seed in seeds]
+    moves = [actions_of(game[-1]) for game in games]
+    told = ask("positions", game=env.name, options=options_of(env, stones), games=moves, planes=inputs(env))
+    for positions, answers in zip(games, told, strict=True):
+        for position, answer in zip(positions, answers, strict=True):
+            same(position, answer)
+    return sum(map(len, games))
+
+
+def same(position: Any, told: dict[str, Any]) -> None:
+    env, shown, here = position.env, position_view(position), str(position)
+    assert told["legal"] == position.legal_mask.astype(int).tolist(), here
+    assert (told["toPlay"], told["over"], told["lastCell"]) == (position.to_play, position.is_over, shown["last"]), here
+    assert (told["outcome"], told["margin"]) == (position.to_play * position.result, position.score()), here
+    content = {"ko": [], **told["content"]}
+    assert {name: shown[name] for name in content} == content, here
+    if position.is_over:
+        return
+    assert np.array_equal(numbers(told["planes"]), position.planes().ravel()), here
+    if env.has_decisive_moves:
+        found = position.batch.decisive_moves(np.zeros(1, np.int64), np.zeros(1, np.int32))
+        assert told["decisive"] == found[0], here
+
+
+@pytest.mark.parametrize("env", GAMES, ids=repr)
+def test_games_are_the_same(env: GameEnv) -> None:
+    compare(env, range(2))
+
+
+def test_a_handicap_is_the_same() -> None:
+    compare(GoEnv(7), range(1), tuple(handicap_points(7, 3)), handicap=3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("env", "least"),
+    [
+        (GoEnv(9), 500),
+        (GoEnv(13), 500),
+        (GoEnv(19, "alive"), 500),
+        (GoEnv(7, 17, ko="situational"), 500),
+        (GomokuEnv(9), 200),
+        (ReversiEnv(8), 200),
+        (OwareEnv(), 200),
+        (ConnectFourEnv(), 200),
+    ],
+    ids=repr,
+)
+def test_many_positions_are_the_same(env: GameEnv, least: int) -> None:
+    assert compare(env, range(12)) >= least

@@ -1,0 +1,112 @@
+"""The search of a file, against the package's: with a stand-in for the network every visit is the same."""
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pytest
+
+from alphago.env.batch import GameBatch
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.game import GameEnv
+from alphago.env.go import GoEnv
+from alphago.env.gomoku import GomokuEnv
+from alphago.env.reversi import ReversiEnv
+from alphago.mcts.player import MCTSPlayer
+from alphago.mcts.puct import Puct
+from alphago.nn.net import load_model
+from alphago.ui.web.wire import analysis_view
+from tests.ui.onefile.scripts import actions_of, ask, inputs, options_of, random_game
+from tests.ui.onefile.test_network_in_script import model_of
+
+READOUTS = 64
+
+
+class StandIn:
+    """An evaluator of whole numbers and powers of two, which nothing rounds; ask.mjs has its twin."""
+
+    device = "cpu"
+
+    def __init__(self, env: GameEnv, planes: int) -> None:
+        self.env, self.inputs = env, planes * env.plane_shape[0] * env.plane_shape[1]
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        planes = batch.planes(slots, np.empty((len(slots), self.env.planes, *self.env.plane_shape), np.float32))
+        legal = batch.legal_mask(slots, np.empty(priors.shape, np.bool_))
+        seen = planes.reshape(len(slots), -1)[:, : self.inputs]
+        sums = (seen * (np.arange(self.inputs) % 89 + 1)).sum(axis=1).astype(np.int64)
+        priors[:] = np.where(legal, (np.outer(sums, np.arange(priors.shape[1]) + 3) % 61 + 1) / 64, 0)
+        values[:] = (sums % 33 - 16) / 32
+
+
+@pytest.mark.parametrize(
+    ("env", "planes", "leaves"),
+    [(ConnectFourEnv(), 2, 1), (GomokuEnv(6, 4, 5), 5, 8), (ReversiEnv(4), 4, 8), (GoEnv(5).match_variant(), 11, 8)],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_every_visit_is_the_same(env: GameEnv, planes: int, leaves: int) -> None:
+    """In games of some moves, after each of which the tree is kept."""
+    evaluator, settings = StandIn(env, planes), Puct(leaves=leaves)
+    games = [actions_of(random_game(env, seed, most=6 + 9 * seed)[-2]) for seed in range(2)]
+    told = ask(
+        "search",
+        game=env.name,
+        options=options_of(env),
+        games=games,
+        planes=inputs(env),
+        inputs=evaluator.inputs,
+        settings=asdict(settings),
+        readouts=READOUTS,
+    )
+    for moves, answers in zip(games, told, strict=True):
+        player = MCTSPlayer(env, evaluator, settings=settings)
+        for move, answer in zip([*moves, None], answers, strict=True):
+            player.tree_search(READOUTS)
+            visits = np.zeros(env.action_space, int)
+            for action, count in answer["visits"]:
+                visits[action] = count
+            assert visits.tolist() == player.visits().tolist()
+            assert answer["value"] == pytest.approx(player.root_value, abs=1e-6)
+            if move is not None:
+                player.play_move(move)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["7x7", "9x9", "13x13", "connect-four", "gomoku", "oware", "reversi"])
+def test_moves_are_the_packages(name: str) -> None:
+    """In 200 positions of games that the network might play; the package computes networks in fewer bits."""
+    env = (net := load_model(name)).env.match_variant()
+    net = net.resized(env) if net.size_free else net
+    generator, games = np.random.default_rng(3), list[list[int]]()
+    while sum(len(game) + 1 for game in games) < 200:
+        position, most = env.position(), int(generator.integers(8, 40))
+        while len(position.moves) < most:
+            policy = np.asarray(net(position)[0], np.float64)
+            after = position.play(int(generator.choice(len(policy), p=policy / policy.sum())))
+            if after.is_over:
+                break
+            position = after
+        games.append(actions_of(position))
+    question = {"game": env.name, "options": options_of(env), "games": games, "planes": inputs(env)}
+    question |= {"settings": asdict(Puct(leaves=8)), "shape": list(env.plane_shape), "readouts": READOUTS}
+    told = ask("search", **question, **model_of(net, "w16"))
+    same: list[bool] = []
+    for moves, answers in zip(games, told, strict=True):
+        player = MCTSPlayer(env, net, two_player_mode=True, leaves=8, forecasts=True)
+        for move, answer in zip([*moves, None], answers, strict=True):
+            player.tree_search(READOUTS)
+            visits = player.visits()
+            same.append(bool(visits[answer["best"]] == visits.max()))
+            check_analysis(analysis_view(player.analysis()), answer["analysis"])
+            if move is not None:
+                player.play_move(move)
+    print(f"{name}: {sum(same)} of {len(same)} moves are the same")
+    assert np.mean(same) >= 0.95
+
+
+def check_analysis(ours: Any, theirs: Any) -> None:
+    """The same facts; win rates and owners differ as much as bits, and so visits, do."""
+    assert ours.keys() == theirs.keys()
+    assert abs(ours["win"] - theirs["win"]) < 0.15
+    if ours["ownership"] is not None and theirs["ownership"] is not None:
+        assert np.abs(np.subtract(ours["ownership"], theirs["ownership"])).mean() < 15
