@@ -120,8 +120,6 @@ class GraphGo:
     def find_moves(self) -> np.ndarray:
         """Find what `moves` returns."""
         legal, chains, mover = np.zeros(self.env.action_space, bool), self.chains(), self.to_play
-        if self.env.pass_action is not None:
-            legal[self.env.pass_action] = True
         for point, colour in enumerate(self.board):
             if colour or not self.env.neighbours[point]:
                 continue
@@ -135,11 +133,13 @@ class GraphGo:
                 elif len(chain.liberties) == 1:
                     taken += [stone for stone in chain.stones if stone not in taken]
             legal[point] = free or bool(taken)
-            if taken and not self.env.captures_win:
+            if legal[point] and not self.env.captures_win:
                 key = self.key ^ KEYS[point][mover > 0]
                 for stone in taken:
                     key ^= KEYS[stone][mover < 0]
                 legal[point] = key not in self.seen
+        if self.env.pass_action is not None:
+            legal[self.env.pass_action] = self.plies >= self.env.first_pass or not legal.any()
         return legal
 
     def owners(self) -> np.ndarray:

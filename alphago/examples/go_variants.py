@@ -17,6 +17,8 @@ from alphago.system.validation import check_float, check_int
 class GraphGoEnv(StonesEnv):
     """Go on the points of a grid, of which some may be missing; area scoring, superko, no suicide.
 
+    Passing is allowed once there were as many plies as half of the points, and where no other move is legal.
+
     board_size: the side of a square board.
     komi: White's points before the game.
     """
@@ -40,6 +42,7 @@ class GraphGoEnv(StonesEnv):
         self.pass_action = None if self.captures_win else points
         self.action_space = points + (not self.captures_win)
         self.max_moves = 3 * points * self.stones_a_turn
+        self.first_pass = points // 2  # before it the first lesson of self-play would be that two passes end a game
 
     @cached_property
     def config(self) -> dict[str, object]:
@@ -113,6 +116,8 @@ class GraphGoPosition(StonesPosition):
     def why_illegal(self, action: int) -> str:
         if action in self.env.missing:
             return "there is no point"
+        if action == self.env.pass_action:
+            return f"passing is allowed from move {self.env.first_pass} on"
         occupied = action < self.board.size and self.board.ravel()[action]
         return super().why_illegal(action) if occupied else "suicide, or the board would repeat an earlier one"
 

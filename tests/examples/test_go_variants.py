@@ -25,7 +25,7 @@ def test_contract(env: GraphGoEnv) -> None:
 
 def test_without_other_rules_it_is_go() -> None:
     """Random games: the same moves, boards, captures and scores as those of the package's Go."""
-    plain, go, random = PlainGoEnv(4, 1.5), GoEnv(4, komi=1.5, max_moves=48), np.random.default_rng(0)
+    plain, go, random = PlainGoEnv(4, 1.5), GoEnv(4, komi=1.5, max_moves=48, first_pass=8), np.random.default_rng(0)
     for _ in range(5):
         one, other = plain.position(), go.position()
         while not other.is_over:
@@ -56,12 +56,16 @@ def test_the_first_capture_wins() -> None:
 
 
 def test_two_stones_a_turn() -> None:
+    """Nobody passes early; a pass ends a turn of one stone too, and two passes end the game."""
     position, movers = TwoStonesGoEnv(5).position(), []
-    for move in ["C3", "A1", "B1", "D3", "D4", "pass", "E1"]:
+    with pytest.raises(IllegalMove, match="passing is allowed from move 12 on"):
+        position.play("pass")
+    for move in [*["C3", "A1", "B1", "D3", "D4", "A5", "B5", "E1", "E2", "A3", "B3", "E5"], "pass"]:
         movers.append(position.to_play)
         position = position.play(move)
-    assert movers == [1, -1, -1, 1, 1, -1, 1]
-    assert position.play("pass").play("pass").is_over
+    assert movers == [1, -1, -1, 1, 1, -1, -1, 1, 1, -1, -1, 1, 1]
+    assert position.to_play == -1
+    assert position.play("pass").is_over
 
 
 def test_a_board_of_any_outline() -> None:
