@@ -64,8 +64,9 @@ def crew_of(workers: str | int | None, max_lag: int | None = None) -> Crew | Non
     if isinstance(workers, str) and workers.isdecimal():
         workers = int(workers)
     if isinstance(workers, int):
+        check_int("workers", workers, 1, MOST_WORKERS)
         import_ray()
-        return Crew(count=check_int("workers", workers, 1, MOST_WORKERS), max_lag=max_lag)
+        return Crew(count=workers, max_lag=max_lag)
     if workers == "auto":
         workers = "auto" if ray_runs() else None
     if workers is None:

@@ -93,9 +93,9 @@ class RemoteSelfPlay(SelfPlay):
     Synchronous: each iteration gives every group one task.  Games are bit for bit those of SelfPlay with as many
     groups, whatever workers join, leave or die.
 
-    Asynchronous: a group whose task is done gets the next one at once, with the newest network; an iteration ends after
-    as many tasks as there are groups, whichever they are.  Answers of a network that is more than `max_lag` versions
-    old are dropped, and their moves played again.
+    Asynchronous: a group whose task is done gets the next one at once, with the newest network, unless the learner has
+    fallen behind; an iteration ends after as many tasks as there are groups, whichever they are.  Answers of a network
+    that is more than `max_lag` versions old are dropped, and their moves played again.
 
     connect: makes what carries the tasks.  max_lag: None for synchronous.
     audits: share of the tasks that are done twice.
@@ -200,7 +200,7 @@ class RemoteSelfPlay(SelfPlay):
             ahead.finished.clear()
             ahead.follow(self.groups[number])
             ahead.left = ahead.left or (0 if ahead.is_over else self.plies)
-            if ahead.left:
+            if ahead.left and self.arrived.qsize() < max(1, self.max_lag) * len(self.groups):
                 self._submit(number, ahead)
                 return self.arrived.put((number, played, True))
         return self.arrived.put((number, played, False))

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import pytest
 
 from alphago import GoEnv, NeuralNet
 from alphago.training.workers.crew import Crew
-from tests.training.small_runs import EXACT, games_in, interrupt_at, run, same
+from tests.training.small_runs import EXACT, Listener, games_in, interrupt_at, run, same
 
 pytestmark = pytest.mark.cluster
 with_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
@@ -116,7 +116,7 @@ class TestFolder:
                     kill(driver)
             net, _ = run(folder, GAMES, FIVE, workers=f"folder:{shared}", **SETTINGS)
         assert same(net, alone)
-        assert [game.seed[1] for game in games_in(folder) if game.seed] == sorted(range(GAMES))
+        assert sorted(game.seed[1] for game in games_in(folder) if game.seed) == list(range(GAMES))
 
 
 @contextmanager
@@ -145,19 +145,29 @@ class Watched:
         return self.made[-1]
 
 
+def wait_until(is_so: Callable[[], object], seconds: float = 90.0) -> None:
+    """Wait until something is so; fail if it takes too long."""
+    last = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < last
+        time.sleep(0.05)
+
+
 @with_ray
 class TestRay:
     def test_workers_of_this_machine_that_are_killed(self, tmp_path: Path, alone: NeuralNet) -> None:
+        """Each time that both have a task, one of them."""
         import ray
 
         crew, killed = Watched(Crew(count=2)), list[int]()
 
         def act(over: threading.Event) -> None:
-            while not over.wait(5):
-                members: Sequence[Any] = list(crew.made[-1].dispatcher.transport.members.values())
-                if len(members) == 2 and ray.wait([members[0].ready], timeout=0)[0]:
-                    killed.append(ray.get(members[0].ready))
+            while not over.wait(0.05):
+                transport = crew.made[-1].dispatcher.transport if crew.made else None
+                if transport is not None and len(set(transport.asked.values())) == 2:
+                    killed.append(ray.get(next(iter(transport.members.values())).ready))
                     os.kill(killed[-1], signal.SIGKILL)
+                    over.wait(4)
 
         with meanwhile(act):
             net, listener = run(tmp_path, GAMES, FIVE, source=crew, **SETTINGS)
@@ -165,17 +175,39 @@ class TestRay:
         assert killed
         assert listener.noted("has gone")
 
-    def test_machines_that_join_and_leave(self, tmp_path: Path, alone: NeuralNet) -> None:
-        left = []
+    def test_machines_that_join_and_leave_and_the_end_of_the_cluster(self, tmp_path: Path, alone: NeuralNet) -> None:
+        """Then the run goes on without it."""
+        started, left = list[subprocess.Popen[bytes]](), list[int]()
 
-        def act(over: threading.Event) -> None:
-            with process("worker", address, "--cores", "1") as worker:
-                time.sleep(25)
-                worker.send_signal(signal.SIGTERM)
-                left.append(worker.wait(60))
+        def come_and_go(iteration: int) -> None:
+            if iteration == 1:
+                started.append(subprocess.Popen([*ALPHAGO, "worker", address, "--cores", "1"]))
+                wait_until(lambda: sum("has come" in note for note in watching.notes) == 2 or told())
+            elif iteration == 3:
+                started[0].terminate()
+                left.append(started[0].wait(90))
 
-        with head(1) as address, meanwhile(act):
-            net, listener = run(tmp_path, GAMES, FIVE, workers=address, **SETTINGS)
-        assert same(net, alone)
+        def told() -> bool:
+            watching.notes += watched.made[-1].news()
+            return False
+
+        watching = Listener(come_and_go)
+        with head(1) as address:
+            watched = Watched(Crew(address=address))
+            run(tmp_path, GAMES, FIVE, source=watched, report=watching, stop_after=4, **SETTINGS)
         assert left == [128 + signal.SIGTERM]
-        assert listener.noted("has gone")
+        assert watching.noted("has gone")
+        assert same(run(tmp_path, GAMES, FIVE, **SETTINGS)[0], alone)
+
+    def test_a_cluster_without_a_free_core(self, tmp_path: Path) -> None:
+        """The run says what it wants and what there is, within ten seconds."""
+        import ray
+
+        with head(1) as address:
+            ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+            taken = ray.remote(num_cpus=1)(time.sleep).remote(1000)
+            listener = Listener()
+            run(tmp_path, GAMES, FIVE, workers=address, report=listener, stop_after=0.5, **SETTINGS)
+            ray.cancel(taken, force=True)
+            ray.shutdown()
+        assert listener.noted("1 cores are wanted, and 0 are free of the 1 of the cluster")

@@ -1,0 +1,56 @@
+"""Workers by name, and what is told where Ray is not installed."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from alphago import train
+from alphago.cli import main
+from alphago.training.workers import ray_cluster
+from alphago.training.workers.crew import Crew, crew_of
+from tests.training.small_runs import GO
+
+
+@pytest.fixture
+def _no_ray(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "ray", None)
+
+
+@pytest.mark.parametrize(
+    ("workers", "max_lag", "sentence"),
+    [
+        ("many", None, "workers must be a number, auto, a Ray cluster's HOST:PORT or folder:PATH, got 'many'"),
+        (0, None, "workers must be an integer from 1 to 10000, got 0"),
+        ("folder:x", -1, "max_lag must be an integer from 0"),
+        (None, 3, "max_lag must be left out without workers, got 3"),
+    ],
+)
+def test_others_are_refused(workers: Any, max_lag: int | None, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        train(GO, 1, workers=workers, max_lag=max_lag)
+
+
+@pytest.mark.usefixtures("_no_ray")
+class TestWithoutRay:
+    @pytest.mark.parametrize("workers", [2, "2", "10.0.0.1:6379"])
+    def test_one_sentence_has_the_line_to_install_it(
+        self, workers: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        with pytest.raises(ImportError, match=r"workers on a cluster need Ray: pip install 'alphago\[ray\]'"):
+            train(GO, 1, workers=workers, folder=tmp_path / "run")
+        assert not (tmp_path / "run").exists()
+        assert main(["worker", "10.0.0.1:6379"]) == 2
+        assert "pip install 'alphago[ray]'" in capsys.readouterr().err
+
+    def test_a_folder_and_no_cluster_do_without_it(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        monkeypatch.setattr(ray_cluster.tempfile, "gettempdir", lambda: str(tmp_path))
+        monkeypatch.delenv("RAY_ADDRESS", raising=False)
+        assert crew_of("auto") is None
+        assert crew_of("folder:x", 2) == Crew(folder=Path("x"), max_lag=2)
+
+
+@pytest.mark.parametrize("words", [[], ["10.0.0.1:6379", "--folder", "x"]])
+def test_a_worker_needs_one_place(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["worker", *words]) == 2
+    assert "either ADDRESS or --folder PATH must be given" in capsys.readouterr().err
