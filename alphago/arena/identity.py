@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from alphago.system.files import explain_os_error, is_new_or_empty, read_file, write_atomic
+from alphago.system.files import explain_os_error, is_new_or_empty, parse_json, read_file, write_atomic
 
 
 def as_saved(identity: Mapping[str, Any]) -> dict[str, Any]:
@@ -47,9 +47,9 @@ def find_difference(file: Path, identity: Mapping[str, Any]) -> str:
     Raises ValueError if the file is damaged.
     """
     try:
-        saved = dict(json.loads(read_file(file)))
+        saved = dict(parse_json(read_file(file)))
     except (ValueError, TypeError) as error:
-        raise ValueError(f"{file} is damaged: {error!r}") from error
+        raise ValueError(f"{file} is damaged ({type(error.__cause__ or error).__name__})") from error
     key = next((key for key in identity if saved.get(key) != identity[key]), None)
     if key == "weights":
         return "the networks' files have changed"

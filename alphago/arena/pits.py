@@ -20,7 +20,7 @@ from alphago.mcts.evaluator import as_network
 from alphago.mcts.rule import SearchSettings
 from alphago.mcts.search_forms import plain_form
 from alphago.nn.model_files import fingerprint
-from alphago.system.files import read_named, user_path, write_atomic
+from alphago.system.files import parse_json, read_named, user_path, write_atomic
 
 LOG = "pits.jsonl"
 
@@ -143,6 +143,6 @@ class PitFolder:
         path, rows = self.path / LOG, {}
         for line in read_named(path).splitlines() if os.path.lexists(path) else ():
             with contextlib.suppress(ValueError, KeyError, TypeError):
-                row = dict(json.loads(line))
+                row = dict(parse_json(line))
                 rows[row["candidate"], row["champion"]] = row
         return rows

@@ -11,7 +11,7 @@ from alphago.arena.match_games import MatchGame
 from alphago.env.game import GameEnv
 from alphago.records.sgf import format_sgf
 from alphago.records.sgf.sgf_game import SgfGame
-from alphago.system.files import append, read_named, user_path, write_atomic
+from alphago.system.files import append, parse_json, read_named, user_path, write_atomic
 
 Match = tuple[int, int]  # indices of two players
 
@@ -71,7 +71,7 @@ class ResultFolder:
             os.truncate(self._lines, len(whole))
         for number, text in enumerate(whole.splitlines(), 1):
             try:
-                line = json.loads(text.decode())
+                line = parse_json(text)
                 moves = tuple(map(self.env.from_text, line["moves"].split()))
                 rest = [line[key] for key in ("margin", "fault", "counted", "disagreement")]
                 i, j = line["match"]

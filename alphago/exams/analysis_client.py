@@ -66,7 +66,7 @@ class AnalysisClient(LineProcess):
             text = line.decode("utf-8", "replace").strip()
             try:
                 reply = json.loads(text) if text else {}
-            except ValueError:
+            except (ValueError, RecursionError):
                 raise self.failed(f"the reply {shortened(text)!r} is not JSON") from None
             if not isinstance(reply, dict):
                 raise self.failed(f"the reply {shown(reply)} is not a JSON object")

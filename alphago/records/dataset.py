@@ -287,11 +287,12 @@ def read_index(path: Path) -> dict[str, Any]:
         index = json.loads(read_file(path / INDEX))
         kind = index["format"], index["version"]
         parts = index["parts"]
+        if not isinstance(parts, list):
+            raise TypeError("parts must be a list")
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"{path / INDEX} is damaged ({type(error).__name__}): {REPAIR}") from error
     if kind != (FORMAT, VERSION):
         raise ValueError(f"{path} must be of format {FORMAT} {VERSION}, got {' '.join(map(str, kind))}")
-    assert isinstance(parts, list)
     return dict(index)
 
 

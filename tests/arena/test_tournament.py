@@ -206,9 +206,10 @@ class TestResume:
         with pytest.raises(ValueError, match="out must be a new or empty folder or an evaluation"):
             tournament(tmp_path)
         assert [path.name for path in (tmp_path / "out").iterdir()] == ["config.json"]
-        (tmp_path / "out" / "evaluation.json").write_text("[1]")
-        with pytest.raises(ValueError, match=r"evaluation\.json is damaged"):
-            tournament(tmp_path)
+        for text in ("[1]", "[" * 100_000, "{"):
+            (tmp_path / "out" / "evaluation.json").write_text(text)
+            with pytest.raises(ValueError, match=r"evaluation\.json is damaged"):
+                tournament(tmp_path)
 
 
 class TestSequentialTest:

@@ -61,9 +61,10 @@ def spoil_one(folder: Path, chance: random.Random) -> str:
         path.write_bytes(damaged(path.read_bytes(), chance))
     elif how == "swapped":
         path.write_bytes(chance.choice(paths).read_bytes())
-    elif how == "folder":
+    elif how in ("folder", "gone"):
         path.unlink()
-        path.mkdir()
+        if how == "folder":
+            path.mkdir()
     else:
         spoil(path, how)
     return f"{path.relative_to(folder)} {how}"

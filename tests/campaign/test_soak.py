@@ -47,5 +47,6 @@ def test_train_evaluate_and_serve() -> None:
         half = rows[len(rows) // 2]
         for name, most in GROWTH.items():
             grown = rows[-1][name] - half[name]
-            area.check(f"{name} grow by {grown:.1f} in {len(rows) // 2} rounds", grown <= most)
+            every = ", ".join(f"{row[name]:.0f}" for row in rows[:: max(1, len(rows) // 10)])
+            area.check(f"{name} grow by {grown:.1f} in {len(rows) // 2} rounds: {every}", grown <= most)
         area.counts[0] += len(rows)
