@@ -48,7 +48,7 @@ def study(page: Page) -> None:
 
 def visits(page: Page) -> float:
     """The visits of the position, as the text below the graph says."""
-    words = (page.locator(".ag-graph + p").text_content() or "").rpartition(" visits")[0].split()
+    words = (page.locator('[data-name="known"]').text_content() or "").rpartition(" visits")[0].split()
     return float(words[-1].replace("k", "")) * (1000 if words[-1].endswith("k") else 1) if words else 0.0
 
 
@@ -58,19 +58,18 @@ def main() -> None:
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page(viewport={"width": 1180, "height": 800})
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.set_default_timeout(1000 * PATIENCE)
         page.goto(f"http://127.0.0.1:{port}/#{LINK}")
         expect(page.locator(".ag-status")).to_contain_text("to play", timeout=1000 * PATIENCE)
         study(page)
         page.screenshot(path=DOCS / "web.png")
-        page.set_viewport_size({"width": 390, "height": 780})
+        page.set_viewport_size({"width": 390, "height": 844})
         page.screenshot(path=DOCS / "web_phone.png")
         if runs:
-            page.set_viewport_size({"width": 1180, "height": 800})
-            page.locator("nav button").last.click()
+            page.set_viewport_size({"width": 1280, "height": 800})
+            page.locator('[data-name="watch"]').click()
             page.locator("figure").first.wait_for()
-            page.evaluate("document.querySelector('.w-panels').scrollIntoView()")
             page.screenshot(path=DOCS / "web_watch.png")
         browser.close()
     server.should_exit = True

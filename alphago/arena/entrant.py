@@ -13,7 +13,7 @@ from alphago.env.game import GameEnv
 from alphago.env.games import make_game, with_settings
 from alphago.env.go_rules import Rules
 from alphago.mcts.evaluator import as_forecast_evaluator
-from alphago.mcts.levels import LEVELS, check_level, level_text
+from alphago.mcts.levels import LEVELS, all_tables, check_level, level_text
 from alphago.mcts.search_forms import PLAYERS, SEARCHES, SELF_PLAY, SearchForm, make_search
 from alphago.nn.model_files import model_file, saved_game
 from alphago.nn.net import load_model
@@ -113,12 +113,31 @@ def parse_entrant(text: str, readouts: int = 64, search: str = PLAYERS) -> Entra
     return EntrantText(base, model, int(match[1]) if match[1] else readouts, match[2] or search)
 
 
+def entrant_for(player: object, env: GameEnv, readouts: int, search: SearchForm = None, device: str = "cpu") -> Entrant:
+    """Return one side of a match, whose player is given as in `evaluate`.
+
+    readouts, search: used unless the player is a name with its own, such as "runs/a@8".
+    """
+    entry = parse_entrant(player, readouts) if isinstance(player, str) and "@" in player else None
+    if entry is None or entry.model is None:
+        return Entrant(resolve_player(player, env, device), readouts, search)
+    net = load_model(entry.model, saved_game(entry.model, env.N, env.config.get("komi")))
+    source: Any = resolve_player(net, env, device) if entry.level is None else as_forecast_evaluator(net, env, device)
+    own = entry.search if str(player).endswith(entry.search) else search
+    return Entrant(source, entry.readouts, own, entry.name, level=entry.level)
+
+
 def level_entrant(base: str, model: Path, readouts: int, search: str, text: str) -> EntrantText:
-    """Return a network at the level that a text names; full strength is `readouts` with `search`."""
+    """Return a network at the level that a text names; readouts, search: as in `parse_entrant`.
+
+    Full strength is a search with the readouts with which the tables were measured.
+    """
     level = check_level(text)
     if isinstance(level, str):
         raise ValueError(f"{base}@level={text}: a level in a match must be a number from 1 to {LEVELS}")
-    return EntrantText(base, model, readouts, search, level if level < LEVELS else None)
+    if level < LEVELS:
+        return EntrantText(base, model, readouts, search, level)
+    return EntrantText(base, model, all_tables()["full"], search or PLAYERS)
 
 
 def read_entrants(

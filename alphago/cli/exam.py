@@ -31,7 +31,7 @@ def add_options(parser: Parser) -> None:
     parser.usage = f"{parser.prog} NET... [OPTIONS]\n       {parser.prog} --make FILE --engine COMMAND --games PATH..."
     parser.epilog = (
         "A NET is a network's file, a run's folder, or the name of a packaged network (9x9), optionally with readouts "
-        "and search after an @ (runs/a@64, 9x9@64,gumbel)."
+        "and search after an @ (runs/a@64, 9x9@64,gumbel), or a level (9x9@level=7)."
     )
     parser.add_argument("networks", nargs="*", metavar="NET", help="one or more; see below")
     parser.add_argument(

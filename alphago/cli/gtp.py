@@ -4,7 +4,7 @@ import argparse
 from functools import cache, partial
 from typing import Any
 
-from alphago.cli.models import add_device, add_model, load
+from alphago.cli.models import add_device, add_level, add_model, load
 from alphago.cli.options import Parser, integer, number
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game, require_go
@@ -23,6 +23,7 @@ def add_options(parser: Parser) -> None:
         help="how moves are chosen: at random, by the network's policy alone, or by search (mcts)",
     )
     parser.add_argument("--readouts", type=integer, metavar="N", help="simulations per move; 0: policy alone (800)")
+    add_level(parser)
     parser.add_argument("--board-size", type=integer, metavar="N", help="size of the board (the model's, or 9)")
     parser.add_argument("--komi", type=number, metavar="K", help="komi until the controller sets one (the model's)")
     parser.add_argument(
@@ -41,6 +42,8 @@ def run(options: argparse.Namespace) -> int:
 
     with reserved_stdout() as output:  # before libraries are loaded, since they may print
         readouts = chosen_readouts(options.policy, options.readouts)
+        if options.level is not None and options.policy != "mcts":
+            raise ValueError(f"level must be left out with --policy {options.policy}, got {options.level}")
         if options.resign is not None:
             check_float("--resign", options.resign, -1, 1)
         if options.seed is not None:
@@ -58,6 +61,7 @@ def run(options: argparse.Namespace) -> int:
                 device=options.device,
                 ponder=options.ponder,
                 networks=partial(packaged_on, komi=options.komi) if by_board else None,
+                level=options.level,
                 output=output,
                 **{name: given for name in ("name", "version") if (given := getattr(options, name)) is not None},
             )

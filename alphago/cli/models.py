@@ -8,7 +8,8 @@ from alphago.cli.options import Parser, Setting, add_setting, given_settings, in
 from alphago.cli.own_games import named_game
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, USUAL_GAME, game_reference, is_packaged, make_game
-from alphago.env.packaged import packaged_net
+from alphago.env.packaged import packaged_net, packaged_nets, usual_game
+from alphago.mcts.levels import Level, check_level
 
 GAME = "game:"  # prefix of the names of a game's keywords among the parsed options
 
@@ -36,6 +37,23 @@ def add_device(parser: argparse.ArgumentParser, default: str = "auto") -> None:
         default=default,
         help="the device of boards and networks; auto: the GPU if there is one that supports them (auto)",
     )
+
+
+def add_level(parser: argparse.ArgumentParser, usual: str = "10") -> None:
+    parser.add_argument(
+        "--level",
+        type=read_level,
+        metavar="N",
+        help=f"strength, from 1 (a beginner) to 10; even: follows the opponent's ({usual})",
+    )
+
+
+def read_level(text: str) -> Level:
+    """Return the level that a text of the command line stands for; raise ArgumentTypeError if it is none."""
+    try:
+        return check_level(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def add_game_settings(parser: Parser) -> None:
@@ -71,7 +89,7 @@ def load(model: str | None, board_size: int | None, komi: float | None, game: st
     """Load a network; return the game and the network.
 
     model: the network's name, file or run folder; None for the packaged one, see `packaged_net`.
-    board_size, komi: None for the network's.
+    board_size: None for the network's.  komi: None for the network's; of a packaged one, for the board's usual one.
     game: the name of the game; None for the network's.
     Raises ValueError if the network does not play this game or board.
     """
@@ -90,6 +108,8 @@ def load(model: str | None, board_size: int | None, komi: float | None, game: st
         board_size = env.N
     path = model_file(model)
     played = saved_game(path, board_size, komi)
+    if komi is None and model in packaged_nets():
+        played = usual_game(played)
     check_named(game, played, path)
     return played, load_model(path, played)
 

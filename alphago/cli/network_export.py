@@ -13,12 +13,14 @@ def add_options(parser: Parser) -> None:
         "Writes a network for other programs, and prints the largest difference of its outputs from torch's on "
         "positions of random games. Formats: onnx, one file with named inputs and outputs, for any number of "
         "positions, and any board if the network is size-free; w32 and w16, float32 or float16 weights, layer after "
-        "layer, with a list of the network's operations in FILE.json; npz, the same in one file for numpy; page, one HTML "
-        "file that plays the network in any browser, without a server, with the page of alphago web."
+        "layer, with a list of the network's operations in FILE.json; npz, the same in one file for numpy; page, one "
+        "HTML file that plays the network in any browser, without a server, with the page of alphago web."
     )
     add_model(parser)
     add_game(parser, "the model's own, or go", "the model's own, or 9")
-    parser.add_argument("--format", choices=("onnx", "w32", "w16", "npz", "page"), help="the format (FILE's suffix, or onnx)")
+    parser.add_argument(
+        "--format", choices=("onnx", "w32", "w16", "npz", "page"), help="the format (FILE's suffix, or onnx)"
+    )
     parser.add_argument("--out", metavar="FILE", help="the file to write (in this folder, with the model's name)")
     parser.add_argument("--strength", metavar="TEXT", help="page: what was measured of the network, a sentence")
     parser.add_argument("--licence", metavar="TEXT", help="page: the network's licence")
@@ -32,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     if options.format == "page" or (options.format is None and suffix == ".html"):
         from alphago.ui.onefile.page import export_page
 
-        source = options.model or packaged_net(env.name, env.N)
+        source = options.model or packaged_net(env.name, env.N) or network
         what = {"strength": options.strength, "licence": options.licence}
         print(export_page(source, options.out or f"{name}.html", env, **what))
         return 0

@@ -2,7 +2,7 @@
 
 import argparse
 
-from alphago.cli.models import add_device, add_game, add_model, load
+from alphago.cli.models import add_device, add_game, add_level, add_model, load
 from alphago.cli.options import integer, number
 
 
@@ -24,6 +24,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="simulations per move (200; with --seconds, as many as fit); 0: the policy alone",
     )
     parser.add_argument("--seconds", type=number, metavar="S", help="time per move; --readouts may end a move earlier")
+    add_level(parser)
+    parser.add_argument(
+        "--teach",
+        type=number,
+        metavar="POINTS",
+        help="explain each of your moves that loses more than so many points, and offer to take it back",
+    )
     add_device(parser)
 
 
@@ -39,6 +46,9 @@ def run(options: argparse.Namespace) -> int:
         int(options.white),
         seconds=options.seconds,
         handicap=options.handicap,
+        komi=options.komi,
+        level=options.level,
+        teach=options.teach,
         device=options.device,
     )
     return 0

@@ -5,12 +5,13 @@ import gc
 import threading
 from typing import Any
 
-from alphago.cli.models import add_device, add_game
+from alphago.cli.models import add_device, add_game, add_level
 from alphago.cli.options import integer, number
 from alphago.env.game import GameEnv
 from alphago.env.games import USUAL_GAME
 
 PORT = 8270
+FIRST_LEVEL = 3  # of a page for which no network and no run was named
 LOADING_SECONDS = 20.0
 
 
@@ -39,6 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="address to listen on (127.0.0.1, this machine only); other addresses need --token",
     )
     parser.add_argument("--token", metavar="TEXT", help="a password for browsers on other machines (none)")
+    add_level(parser, f"{FIRST_LEVEL}; 10 if a network or a run is named")
     add_device(parser)
 
 
@@ -56,13 +58,14 @@ def run(options: argparse.Namespace) -> int:
     from alphago.ui.web.offer import offer_of
 
     offer = offer_of(options.what, options.game, options.board_size, options.komi)
-    engines = Engines(offer.choices, options.device)
+    level = options.level or (None if options.what else FIRST_LEVEL)
+    engines = Engines(offer.choices, options.device, level)
     runs: Any = None
     if offer.runs:
         from alphago.ui.web.runs import Runs  # imported late, since it loads torch
 
         runs = Runs(offer.runs)
-    app = server.make_app(engines, offer.bases, guard, runs)
+    app = server.make_app(engines, offer.bases, guard, runs, page_of)
     ready = threading.Thread(target=get_ready, args=(engines, next(iter(offer.bases.values())), compiles), daemon=True)
     ready.start()
     try:
@@ -70,6 +73,13 @@ def run(options: argparse.Namespace) -> int:
     finally:
         ready.join(LOADING_SECONDS)  # a process may crash if it ends while a library is loading
     return 0
+
+
+def page_of(source: Any, env: GameEnv) -> str:
+    """Return a network as the text of a file that plays alone."""
+    from alphago.ui.onefile.page import page_of as text_of  # imported late, since it loads torch
+
+    return text_of(source, env)
 
 
 def get_ready(engines: Any, env: GameEnv, compiles: bool) -> None:

@@ -89,7 +89,7 @@ class GameBatch(ABC):
     def sensible_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write the legal actions that a weak player may choose, bool [n, action_space].
 
-        A game leaves out those that no person plays; where it leaves out all, a row is False.  A pass is in it if legal.
+        A game leaves out those that no person plays, perhaps all of them.  A legal pass is in it.
         """
         return self.legal_mask(slots, out)
 

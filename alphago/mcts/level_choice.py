@@ -1,8 +1,8 @@
 """Choose moves that lose a given amount on average, from a search's own estimate of what each move loses.
 
 The candidates are the moves that `GameBatch.sensible_mask` leaves, and of these the ones with the greatest shares: the
-share of a move mixes the search's visits with the network's prior.  A player that loses more has more candidates.  Their
-probabilities are the softmax of
+share of a move mixes the search's visits with the network's prior.  A player that loses more has more candidates.
+Their probabilities are the softmax of
 
     (ln(share) - loss / WORTH) / temperature,
 
@@ -186,8 +186,8 @@ def _worth_after(search: AnalysisSearch, games: np.ndarray, actions: np.ndarray,
 def weights(losses: MoveLosses, terms: LevelTerms) -> np.ndarray:
     """Return the probability of each move, float64 [n, A], with which the expected loss is the target.
 
-    If there is none, it is the nearest one.  The greatest temperature grows with the target, so that a player that loses little
-    does not play any move where none loses anything.
+    If there is none, it is the nearest one.  The greatest temperature grows with the target, so that a player that
+    loses little does not play any move where none loses anything.
     """
     lost = np.nan_to_num(losses.lost.astype(np.float64) / WORTH[terms.unit])
     logits = np.log(np.maximum(losses.shares, LEAST_SHARE, dtype=np.float64)) - lost

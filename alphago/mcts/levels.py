@@ -27,19 +27,19 @@ Level = float | str  # 1 .. LEVELS, or EVEN to follow the opponent's strength
 class LevelTable(NamedTuple):
     """The levels of a game.
 
-    unit: of losses, "points" or "win rate" (0 .. 1).  readouts: simulations of a move, below full strength.
+    unit: of losses, "points" or "win rate" (0 .. 1).
     board: the size of the board on which they were measured.
-    rows: for each level from 1 on, `target`, the estimated loss that it aims at, and what was measured: `lost`, `low`
-        and `high` (95 %), `games` [won, drawn, lost] against `opponent`.  What is unknown is missing.
+    rows: for each level from 1 on, `target`, the estimated loss that it aims at, `readouts`, the simulations of a move,
+        and what was measured: `lost`, `low` and `high` (95 %), `games` [won, drawn, lost] against `opponent`.  What is
+        unknown is missing.
     """
 
     unit: str
-    readouts: int
     board: int
     rows: list[dict[str, Any]]
 
     def interpolate(self, level: float, name: str) -> float:
-        """Return a number of the rows, `target` or `lost`, at a level between them; NaN if it is unknown."""
+        """Return a number of the rows, such as `target` or `lost`, at a level between them; NaN if it is unknown."""
         known = [(number, row[name]) for number, row in enumerate(self.rows, 1) if name in row]
         if not known:
             return float("nan")
@@ -67,13 +67,13 @@ def level_table(env: GameEnv, has_scores: bool = True) -> LevelTable:
     sizes = sorted(int(size) for size in boards)
     board = next((size for size in sizes if size >= env.N), sizes[-1])
     one = boards[str(board)]
-    return LevelTable(one["unit"], found["readouts"], board, one["levels"])
+    return LevelTable(one["unit"], board, one["levels"])
 
 
 def terms_of(level: float, env: GameEnv, has_scores: bool = True) -> LevelTerms:
     """Return how to play a game at a level below full strength; has_scores: as in `level_table`."""
     table = level_table(env, has_scores)
-    return LevelTerms(table.interpolate(level, "target"), table.unit, table.readouts)
+    return LevelTerms(table.interpolate(level, "target"), table.unit, round(table.interpolate(level, "readouts")))
 
 
 def check_level(level: Any) -> Level:
@@ -94,15 +94,18 @@ def level_text(level: Level) -> str:
 def describe_level(level: Level, env: GameEnv, has_scores: bool = True) -> str:
     """Return what is known of a level, such as "level 7: loses 1.9 ± 0.2 points a move, 61 % against gnugo:10"."""
     if isinstance(level, str):
-        return "even: follows your strength"
+        return "level even: follows your strength"
     table = level_table(env, has_scores)
     parts, lost = [], table.interpolate(level, "lost")
     if level == LEVELS:
         parts.append("full strength")
+    scale, words = (1, "points") if table.unit == POINTS else (100, "% of the win rate")
     if not np.isnan(lost):
         error = (table.interpolate(level, "high") - table.interpolate(level, "low")) / 2
-        scale, words = (1, "points") if table.unit == POINTS else (100, "% of the win rate")
         parts.append(f"loses {scale * lost:.1f} ± {scale * error:.1f} {words} a move")
+    elif level < LEVELS:
+        aim = scale * table.interpolate(level, "target")
+        parts.append(f"aims to lose {aim:.1f} {words} a move, as its own search sees it")
     row = table.rows[int(level) - 1] if float(level).is_integer() else {}
     if "games" in row:
         won, drawn, games = row["games"][0], row["games"][1], sum(row["games"])

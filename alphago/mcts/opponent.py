@@ -16,6 +16,7 @@ USUAL = 5  # the level of an opponent of whom nothing is known
 USUAL_MOVES = 4.0  # moves that this guess counts for
 FADING = 0.95  # weight of a move, against the one after it
 LATEST = 40  # moves that are looked at
+READOUTS = 32  # of a position
 WIDEST = 2  # the level whose candidates are looked at
 MOST = {POINTS: 20.0, "win rate": 1.0}  # loss of a move: a lost game is lost
 # A network finds fault with good moves too: what it finds in the moves of a player who loses nothing.
@@ -25,8 +26,9 @@ UNFAIR = {POINTS: 0.5, "win rate": 0.02}
 class Estimate(NamedTuple):
     """What is known of an opponent.
 
-    level: the level that is as strong.  lost: what it loses a move, points or win rate (0 .. 1); NaN if the table does
-    not tell.  unit: of `lost`.  moves: the number of its moves on which this stands.
+    level: the level that is as strong.  lost: what it loses a move, points or win rate (0 .. 1), as that level was
+    measured to lose; what that level aims at if it was not measured.  unit: of `lost`.  moves: the number of its moves
+    on which this stands.
     """
 
     level: float
@@ -35,11 +37,11 @@ class Estimate(NamedTuple):
     moves: int
 
     def __str__(self) -> str:
-        """Return a sentence, such as "You lose about 2.3 points a move (12 moves): level 6.2"."""
+        """Return a sentence, such as "You lose about 2.3 points a move (in 12 so far): level 6.2"."""
         if not self.moves:
             return f"You have not moved yet: level {self.level:g}"
         told = f"about {self.lost:.1f} points" if self.unit == POINTS else f"about {self.lost:.0%} of the win rate"
-        return f"You lose {told} a move ({self.moves} moves): level {self.level:g}"
+        return f"You lose {told} a move (in {self.moves} so far): level {self.level:g}"
 
 
 class Opponent:
@@ -67,7 +69,8 @@ class Opponent:
         totals = np.vstack([self.usual, *known])
         level = self.level_of((USUAL_MOVES, *FADING**ages) @ totals)
         table = level_table(self.search.env, self.search.has_forecasts)
-        return Estimate(level, table.interpolate(level, "lost"), table.unit, len(known))
+        lost = table.interpolate(level, "lost")
+        return Estimate(level, table.interpolate(level, "target") if np.isnan(lost) else lost, table.unit, len(known))
 
     def level_of(self, totals: np.ndarray) -> float:
         """Return the level that loses as much, rounded to a tenth; totals: sums of what `look` returns."""
@@ -75,7 +78,7 @@ class Opponent:
         return round(float(np.interp(-lost, -np.maximum.accumulate(expected[::-1])[::-1], np.arange(1, LEVELS + 1))), 1)
 
     def look(self, before: Position, action: int) -> np.ndarray:
-        """Return what a move loses by the search's estimate, and what each level would lose there, float64 [1 + LEVELS].
+        """Return what a move loses by the search's estimate, and what each level would lose, float64 [1 + LEVELS].
 
         So a position in which there is little to lose tells little, as it should.
         """
@@ -83,7 +86,7 @@ class Opponent:
         if key not in self.seen:
             game, unit = np.zeros(1, np.int64), self.levels[0].unit
             self.search.start(0, before)
-            self.search.run(np.array([self.levels[0].readouts], np.int32))
+            self.search.run(np.array([READOUTS], np.int32))
             losses = move_losses(self.search, game, self.levels[WIDEST - 1])
             lost = float(played_losses(self.search, game, np.array([action]), unit)[0])
             own = np.nan_to_num(losses.lost)

@@ -182,7 +182,7 @@ class MCTSPlayer:
 
         Gumbel search starts from an empty tree, since sequential halving divides the simulations of one search.
         """
-        if self.level not in (None, LEVELS) and not self.is_done():
+        if self.level is not None and self.level != LEVELS:
             return self.level_move(self.level)
         if not self.is_done():
             self.search.begin_move(_GAME, np.array([self.position.move_number], np.int32))
@@ -211,6 +211,11 @@ class MCTSPlayer:
         behind = -float(losses.analysis.root_score[0]) if terms.unit == POINTS else np.inf
         self._hopeless = behind >= CHANCES * terms.target
         return int(choose_actions(weights(losses, terms), np.ones(1, np.bool_), self.generator.random(1))[0])
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether the search collects scores, see `forecasts`."""
+        return isinstance(self.search, AnalysisSearch) and self.search.has_forecasts
 
     @cached_property
     def opponent(self) -> Opponent:

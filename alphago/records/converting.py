@@ -1,6 +1,7 @@
 """Convert games from files to rows of a dataset, or reject them with a reason; runs in the workers of an import."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -25,6 +26,7 @@ from alphago.system.validation import check_ranges, setting, settings
 
 DAMAGED = "damaged file"
 NO_RESULT, SIZE, RANK, HANDICAP, SHORT, LONG = "no result", "size", "rank", "handicap", "too short", "too long"
+PLAYER = "another player"
 CUT = (kinds.TRUNCATED, kinds.POINT, kinds.OCCUPIED, kinds.SUICIDE, kinds.REPETITION, kinds.ENDED, kinds.SET_UP)
 YEAR = re.compile(r"(?:1[6-9]|20)[0-9]{2}")
 PLAY = re.compile(rb";\s*([BW])\s*\[\s*([a-z]{2}|)\s*\]")
@@ -45,6 +47,13 @@ class GameFilter:
         least=-30,
         most=9999,
     )
+    max_rank: int | None = setting(
+        "only games between players of at most this rank, both known, as in `min_rank`",
+        default=None,
+        least=-30,
+        most=9999,
+    )
+    player: str | None = setting("only games of a player whose name has this text in it, in any case", default=None)
     max_handicap: int = setting("most handicap stones", default=9, least=0, most=99)
     min_moves: int = setting("fewest moves of a game", default=20, least=0, most=LONGEST_GAME)
     max_moves: int = setting("most moves of a game", default=1000, least=1, most=LONGEST_GAME)
@@ -57,6 +66,10 @@ class GameFilter:
 
     def __post_init__(self) -> None:
         check_ranges(self)
+
+    def has_player(self, players: Sequence[str]) -> bool:
+        """Return whether one of these names is the wanted player's, or none is wanted."""
+        return self.player is None or any(self.player.casefold() in name.casefold() for name in players)
 
     def plain(self) -> dict[str, object]:
         """Return the filter as a dictionary of its options, for JSON."""
@@ -120,6 +133,8 @@ class Converter:
         cut = next((kind for kind in wrong if kind in CUT), "")
         if fatal or (cut and not self.filter.cut):
             return fatal or cut
+        if not self.filter.has_player(game.players):
+            return PLAYER
         return self.why_filtered(game.board_size, len(game.moves), game.handicap, game.outcome, self.ranks(game))
 
     def ranks(self, game: SgfGame | None) -> tuple[int, int]:
@@ -151,7 +166,10 @@ class Converter:
             return HANDICAP
         if outcome is None and not wanted.any_result:
             return NO_RESULT
-        if wanted.min_rank is not None and (0 in ranks or min(ranks) < wanted.min_rank):
+        least, most = wanted.min_rank, wanted.max_rank
+        if (least is not None or most is not None) and 0 in ranks:
+            return RANK
+        if (least is not None and min(ranks) < least) or (most is not None and max(ranks) > most):
             return RANK
         return ""
 
@@ -202,7 +220,8 @@ class Converter:
             return
         known = entry is not None and (entry["outcome"] != 0 or entry["margin2"] == 0)
         outcome = float(entry["outcome"]) if entry is not None and known else None
-        if reason := self.why_filtered(19, len(plays[1]), 0, outcome, self.ranks(None)):
+        named = self.filter.has_player(())  # such lines name no players
+        if reason := self.why_filtered(19, len(plays[1]), 0, outcome, self.ranks(None)) if named else PLAYER:
             into.reject(reason, where)
             return
         self.add_plays(into, where, plays, entry if known else None, entry)

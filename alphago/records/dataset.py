@@ -141,6 +141,21 @@ class Part(NamedTuple):
     labels: np.ndarray | None = None
 
 
+def mapped_array(path: Path) -> np.ndarray:
+    """Return an array of a dataset that stays on the disk; raise ValueError if the file is missing or damaged."""
+    if path.exists() and not path.is_file():  # opening a pipe may never end
+        raise ValueError(f"{path} is no file: {REPAIR}")
+    try:
+        array: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
+    except FileNotFoundError:
+        raise ValueError(f"{path} is missing: {REPAIR}") from None
+    except OSError:
+        raise
+    except Exception as error:  # numpy reads the header with Python's tokenizer, which has errors of its own
+        raise ValueError(f"{path} is damaged ({error}): {REPAIR}") from None
+    return array
+
+
 class Dataset:
     """The games in a folder; the module's docstring has the format.
 
@@ -159,15 +174,7 @@ class Dataset:
     def _open(self, part: Mapping[str, Any]) -> Part:
         arrays = []
         for name in files_of_part(part):
-            path = self.path / part[name]["file"]
-            if path.exists() and not path.is_file():  # opening a pipe may never end
-                raise ValueError(f"{path} is no file: {REPAIR}")
-            try:
-                arrays.append(np.load(path, mmap_mode="r", allow_pickle=False))
-            except (ValueError, EOFError) as error:
-                raise ValueError(f"{path} is damaged ({error}): {REPAIR}") from None
-            except FileNotFoundError:
-                raise ValueError(f"{path} is missing: {REPAIR}") from None
+            arrays.append(mapped_array(self.path / part[name]["file"]))
         games, moves, *labels = arrays
         sound = games.dtype == GAME and len(games) == part["count"] and moves.dtype == np.dtype("<u2")
         for one in labels:

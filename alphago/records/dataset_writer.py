@@ -27,6 +27,7 @@ from alphago.records.dataset import (
     VALIDATION,
     VERSION,
     WHITE_STONE,
+    Dataset,
     files_of_part,
     read_index,
 )
@@ -186,16 +187,16 @@ class DatasetWriter:
             self.split = Split(**self.index["split"])
             if split is not None and split != self.split:
                 raise ValueError(f"split must be the dataset's own, {self.split}, got {split}: choose another folder")
-            hashes = [np.load(self.path / part["games"]["file"], mmap_mode="r")["hash"] for part in self.index["parts"]]
+            hashes = Dataset(self.path).rows["hash"]
         else:
             self.split = split or Split()
             self.index = {"format": FORMAT, "version": VERSION, "split": self.split._asdict()}
             self.index |= {"parts": [], "imports": []}
-            hashes = []
+            hashes = np.zeros(0, np.uint64)
         for stray in [*self.path.glob("*-*.npy"), *self.path.glob(".*.part")]:
             if stray.name not in {part[name]["file"] for part in self.index["parts"] for name in files_of_part(part)}:
                 stray.unlink()  # its process was killed before it wrote the index
-        self.seen = Seen(np.concatenate(hashes) if hashes else np.zeros(0, np.uint64))
+        self.seen = Seen(hashes)
         self.batches: list[Batch] = []
         self.waiting = 0
         self.rejected: Counter[str] = Counter()

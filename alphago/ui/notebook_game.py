@@ -10,6 +10,7 @@ from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
+from alphago.mcts.levels import Level
 from alphago.system.notebook import notebook_shell
 from alphago.system.optional import optional_import
 from alphago.ui.web.board_session import Session
@@ -131,11 +132,12 @@ def play_in_notebook(
     *,
     seconds: float | None = None,
     handicap: int = 0,
+    level: Level | None = None,
     device: str = "auto",
 ) -> NotebookGame:
     """Show a board to play on, and return at once; arguments as in `play`, where `readouts` is `num_readouts`."""
     colours = {"black": "human", "white": "engine"} if mode == 0 else {"black": "engine", "white": "human"}
-    strength: dict[str, Any] = {"type": "strength", "tree": readouts != 0, "seconds": seconds}
+    strength: dict[str, Any] = {"type": "strength", "tree": readouts != 0, "seconds": seconds, "level": level}
     if readouts != 0:
         strength["readouts"] = readouts
     begin: dict[str, Any] = {"type": "new", "setup": {"handicap": handicap}} if handicap else {"type": "players"}

@@ -38,6 +38,15 @@ def test_networks(text: str, readouts: int, search: str, name: str) -> None:
     assert entry.model == Path(path)
 
 
+def test_levels() -> None:
+    entry = parse_entrant("new.safetensors@level=7.5")
+    assert (entry.level, entry.name, entry.base) == (7.5, "new.safetensors@level=7.5", "new.safetensors")
+    assert parse_entrant("run@level=10", 64).name == "run@200"  # full strength
+    for text, told in {"0": "from 1 to 10", "": "after @ must come", "even": "must be a number from 1 to 10"}.items():
+        with pytest.raises(ValueError, match=told):
+            parse_entrant(f"run/x@level={text}")
+
+
 def test_run_folders() -> None:
     entry = parse_entrant("run@8")
     assert entry.model == Path("run") / "weights.safetensors"

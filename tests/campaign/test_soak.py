@@ -30,15 +30,16 @@ def measured() -> dict[str, float]:
 def test_train_evaluate_and_serve() -> None:
     rows: list[dict[str, float]] = []
     end = time.monotonic() + 60 * MINUTES * SCALE
-    with serving() as served:
+    with serving() as served, served.page() as page:
+        told(page, "welcome")
+        say(page, "hello")
         while len(rows) < 8 or time.monotonic() < end:
             run(Path("run"), 8)
             evaluate(GO, "random", "uct:20", num_games=4)
-            with served.page() as page:
-                told(page, "welcome")
-                say(page, "hello")
-                say(page, "play", move="C3")
-                told(page, "state")
+            say(page, "play", move="C3")
+            told(page, "state")
+            say(page, "undo")
+            told(page, "state")
             served.get("/watch")
             shutil.rmtree("run")
             rows.append(measured())

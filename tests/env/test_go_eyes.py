@@ -108,3 +108,23 @@ def test_they_agree_with_plain_go(size: int) -> None:
         false += sum(surrounded) - sum(wanted)
     assert found > 1
     assert false > 1
+
+
+@pytest.mark.parametrize(
+    ("drawing", "moves"),
+    [
+        (CENTRE.format(*"...."), "all but C3"),
+        (". X . X .\nX X X X X\n. . . . .\nO O O O O\n. . O . .", "A3 B3 C3 D3 E3"),  # the other side lives too
+        (". O . X .\nX X X X X\n. . . . .\n. . . . .\n. . . . .", "all but"),  # the stone may be taken
+    ],
+)
+def test_moves_that_a_person_might_play(drawing: str, moves: str) -> None:
+    """No own eyes, and no points that belong to a side for good, unless a stone there still counts."""
+    drawn = position(drawing, to_play="black")
+    slots, out = np.zeros(1, np.int64), np.empty((1, drawn.env.action_space), np.bool_)
+    found = {drawn.env.to_text(int(a)) for a in np.flatnonzero(drawn.batch.sensible_mask(slots, out)[0])}
+    if moves.startswith("all but"):
+        eyes = set(moves.split()[2:]) | set(eyes_of(drawing).split())
+        assert found == {drawn.env.to_text(int(a)) for a in np.flatnonzero(drawn.legal_mask)} - eyes
+    else:
+        assert found == {*moves.split(), "pass"}

@@ -49,6 +49,15 @@ class TestAnswers:
         assert actions_of(rash)[0] == "pass"
         assert actions_of(rash)[1] != "pass"
 
+    def test_a_level_is_graded_by_what_to_expect(self, exam: Exam) -> None:
+        answers = ExamPlayer(exam, ENV, HashEvaluator(), 0, level=1).answer_all(1)
+        assert answers.shares is not None
+        assert answers.shares.sum(axis=1) == pytest.approx(1)
+        marks = mark(exam, answers)
+        lost = np.minimum(np.nan_to_num(exam.points), MOST_LOST)
+        assert marks.points == pytest.approx((answers.shares * lost).sum(axis=1))
+        assert ((marks.best > 0) & (marks.best < 1)).any()
+
     def test_a_search(self, exam: Exam) -> None:
         """The most visited move and the mean value of `analyze`."""
         answers = ExamPlayer(exam, ENV, HashEvaluator(), 48).answer_all(1)

@@ -142,6 +142,7 @@ class TestDamage:
             ("moves-000000.npy", None, "is missing"),
             ("games-000000.npy", b"", "is damaged"),
             ("games-000000.npy", b"\x93NUMPY\x01", "is damaged"),
+            ("games-000000.npy", b"\x93NUMPY\x01\x00\x10\x00(((((((((((((((\n", "is damaged"),
             ("index.json", b"{", "is damaged"),
             ("index.json", b'{"format":"alphago-dataset","version":9,"parts":[]}', "must be of format"),
         ],
@@ -278,11 +279,20 @@ class TestFilters:
     def test_reasons(self, tmp_path: Path) -> None:
         (tmp_path / "a.sgf").write_text("(;SZ[9]HA[2]RE[Void]BR[3d]WR[9d]AB[gc][cg];W[ee];B[ff];W[aa])")
         wrong = {"size": 19, "min_moves": 99, "max_moves": 2, "max_handicap": 0, "min_rank": 4, "any_result": False}
-        reasons = ("size", "too short", "too long", "handicap", "rank", "no result")
+        wrong |= {"max_rank": 8, "player": "bob"}
+        reasons = ("size", "too short", "too long", "handicap", "rank", "no result", "rank", "another player")
         for (name, value), reason in zip(wrong.items(), reasons, strict=True):
             chosen = GameFilter(**{**vars(ANY), name: value})
             dataset, report = imported(tmp_path / f"d-{name}", tmp_path / "a.sgf", filter=chosen)
             assert (len(dataset), report.rejected) == (0, {reason: 1})
+
+    def test_bands_and_players(self, tmp_path: Path) -> None:
+        (tmp_path / "lines").write_text(f"1\t{text_of(random_game(1))}\n")
+        (tmp_path / "a.sgf").write_text("(;SZ[9]RE[B+R]PB[Ann B.]BR[5k]PW[C]WR[8k];B[ee];W[ff])")
+        for options in ({"min_rank": -8, "max_rank": -5}, {"player": "ann"}):
+            chosen = GameFilter(min_moves=0, any_result=True, **options)
+            dataset, _ = imported(tmp_path / f"d{options}", tmp_path / "lines", tmp_path / "a.sgf", filter=chosen)
+            assert len(dataset) == 1
 
     @pytest.mark.parametrize(
         ("least", "kept", "ranks"),

@@ -137,12 +137,10 @@ def test_turns_that_were_skipped() -> None:
     """Marks and variations stand at the right nodes where one colour moved twice."""
     game = parse_sgf("(;GM[1]SZ[5];B[aa];B[bb];W[cc])")
     assert game.movers[:2] == (1, 1)
-    text = with_additions(b"(;GM[1]SZ[5];B[aa];B[bb];W[cc])", game, Additions({1: [12]}, {1: ("BM", "1")}, {"TB": [3]}))
-    assert text.replace(b"\n", b"") == b"(;GM[1]SZ[5];B[aa](;B[bb]BM[1];TB[da]W[cc])(;B[cc]))"
-    text = with_additions(
-        b"(;GM[1]SZ[5];B[aa];B[bb];W[cc])", game, Additions({}, {}, {}, {ply: {"X": [str(ply)]} for ply in range(4)})
-    )
-    assert text.replace(b"\n", b"") == b"(;GM[1]SZ[5]X[0];B[aa]X[1];B[bb]X[2];W[cc]X[3])"
+    text = with_additions(game, Additions({1: [12]}, {1: ("BM", "1")}, {"TB": [3]}))
+    assert text.replace(b"\n", b"") == b"(;CA[UTF-8]GM[1]SZ[5];B[aa](;B[bb]BM[1];TB[da]W[cc])(;B[cc]))"
+    text = with_additions(game, Additions(properties={ply: {"X": [str(ply)]} for ply in range(4)}))
+    assert text.replace(b"\n", b"") == b"(;CA[UTF-8]GM[1]SZ[5]X[0];B[aa]X[1];B[bb]X[2];W[cc]X[3])"
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,11 @@
 """Read and write SGF files."""
 
+from alphago.records.sgf.document import format_sgf, write_sgf
 from alphago.records.sgf.faults import Fault
 from alphago.records.sgf.notes import MoveNote
 from alphago.records.sgf.reader import parse_games, parse_sgf, read_sgf, read_sgf_games, salvage_sgf
 from alphago.records.sgf.sgf_game import SgfGame
 from alphago.records.sgf.values import read_komi
-from alphago.records.sgf.writing import format_sgf, write_sgf
 
 __all__ = [
     "Fault",

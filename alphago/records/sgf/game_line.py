@@ -96,6 +96,7 @@ class LineReader:
             comment=without_generated(self.text("C")),
             comments=self.comments(followed),
             movers=followed.movers,
+            places=tuple(followed.node_of),
             faults=tuple(self.faults),
             assumed=assumed,
             ranks=(self.rank("B"), self.rank("W")),

@@ -48,10 +48,14 @@ class SgfTree:
 
     def main_line(self) -> list[Node]:
         """Return the nodes of the main line, which goes from the root to the first child of each node."""
+        return [self.nodes[number] for number in self.main_numbers()]
+
+    def main_numbers(self) -> list[int]:
+        """Return the numbers of the main line's nodes."""
         line, last = [], -1
         for number, parent in enumerate(self.parents):
             if parent == last:
-                line.append(self.nodes[number])
+                line.append(number)
                 last = number
         return line
 

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from alphago.records.sgf.encoding import Decoded, decode
 from alphago.records.sgf.faults import ENCODING, TOLD, TOO_LARGE, TRUNCATED, UNREADABLE, Fault
 from alphago.records.sgf.game_line import read_line
 from alphago.records.sgf.grammar import MOST_IN_LINES, MOST_NODES, MOST_VALUES, SgfTree, trees
-from alphago.records.sgf.sgf_game import SgfGame
+from alphago.records.sgf.sgf_game import SgfGame, SgfOrigin
 from alphago.system.files import read_named, user_path
 
 LARGEST_FILE = 64 * 2**20  # bytes
@@ -158,7 +159,16 @@ def games_of_tree(
             limit = f"the lines of a game must have at most {MOST_IN_LINES} nodes in all"
             yield empty_game(Fault(TOO_LARGE, f"{limit}: {line} of them are left out", number), name)
         else:
-            yield read_line(line, env, number=number, source=name, before=whole)
+            game = read_line(line, env, number=number, source=name, before=whole)
+            yield game if all_lines else with_origin(game, tree)
+
+
+def with_origin(game: SgfGame, tree: SgfTree) -> SgfGame:
+    """Return the game of a tree's main line with the tree as its origin, unless a fault cuts it."""
+    if any(fault.kind not in TOLD for fault in game.faults):
+        return game
+    numbers = tree.main_numbers()
+    return replace(game, origin=SgfOrigin(tree, tuple(numbers[place] for place in game.places), game))
 
 
 def load_bytes(path: str | Path) -> bytes:

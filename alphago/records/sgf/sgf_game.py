@@ -1,8 +1,8 @@
 """A game of Go as an SGF file holds it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,12 +11,21 @@ from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
-from alphago.env.go_rules import Rules, read_rules, rules_name
+from alphago.env.go_rules import Rules, read_rules, rules_name, why_other_score
 from alphago.records.record import GameRecord, RecordBuilder, steps_of
 from alphago.records.sgf.faults import Fault
+from alphago.records.sgf.grammar import SgfTree
 from alphago.records.sgf.notes import MoveNote
 from alphago.records.sgf.result_texts import margin_of, outcome_of
 from alphago.system.validation import shown
+
+
+class SgfOrigin(NamedTuple):
+    """The text of a game.  line: for each move, the number of its node in the tree.  game: what was read."""
+
+    tree: SgfTree
+    line: tuple[int, ...]
+    game: "SgfGame"
 
 
 @dataclass(frozen=True)
@@ -40,6 +49,8 @@ class SgfGame:
     date, event: as in the file.
     notes: search results for the position before each ply, by ply.
     source: the file's name.
+    places: for each move, the number of its node in the line of nodes that was read; () for a new game.
+    origin: the nodes that it was read from, so that what is not changed is written as it was; None for a new game.
     """
 
     board_size: int
@@ -60,6 +71,8 @@ class SgfGame:
     event: str = ""
     notes: Mapping[int, MoveNote] = field(default_factory=dict)
     source: str = field(default="", compare=False)
+    places: tuple[int, ...] = field(default=(), compare=False, repr=False)
+    origin: "SgfOrigin | None" = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not self.movers:
@@ -112,6 +125,12 @@ class SgfGame:
         """The rules of ko and suicide: the file's if it names known ones, else `assumed`, else `GoEnv`'s default."""
         return read_rules(self.rules) or self.assumed or Rules()
 
+    @property
+    def scoring(self) -> str:
+        """A sentence if the rules that the file names score otherwise than games are scored here, by area; else ""."""
+        why = why_other_score(self.rules)
+        return f"games are scored by area, and not as the file says: {why}" if why else ""
+
     def env(self, **options: object) -> GoEnv:
         """Return a GoEnv with the game's board, komi and rules, and a `max_moves` greater than the game's length.
 
@@ -127,6 +146,22 @@ class SgfGame:
         position = env.position(**self.setup, komi=None if self.komi == env.komi else self.komi)
         position = position.after(self.moves[:ply], self.movers[:ply])
         return position if ply is None or ply >= len(self.moves) else position.give_turn(self.movers[ply])
+
+    def shared(self, other: "SgfGame") -> int:
+        """Return how many first moves two games have in common."""
+        turns = zip(self.movers, self.moves, other.movers, other.moves, strict=False)
+        least = min(len(self.moves), len(other.moves))
+        return next((ply for ply, (a, b, c, d) in enumerate(turns) if (a, b) != (c, d)), least)
+
+    def with_moves(self, other: "SgfGame", **rest: Any) -> "SgfGame":
+        """Return this game with the moves of another one, and with the comments and notes of the moves in common.
+
+        rest: further fields.
+        """
+        known = self.shared(other)
+        comments = {ply: text for ply, text in self.comments.items() if ply < known}
+        notes = {ply: note for ply, note in self.notes.items() if ply <= known}
+        return replace(self, moves=other.moves, movers=other.movers, comments=comments, notes=notes, **rest)
 
     def steps(self) -> np.ndarray:
         """Return the moves as `GameBatch.replay` takes them, see `steps_of`."""

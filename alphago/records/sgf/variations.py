@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.go import GoEnv
-from alphago.records.sgf.grammar import format_tree, trees
+from alphago.records.sgf.document import document_of
 from alphago.records.sgf.sgf_game import SgfGame
 from alphago.records.sgf.writing import point_properties, point_text
 
@@ -26,18 +26,18 @@ class Additions(NamedTuple):
     properties: Mapping[int, Mapping[str, Sequence[str]]] = {}
 
 
-def with_additions(text: bytes, game: SgfGame, additions: Additions) -> bytes:
-    """Return the text of a game, as from `format_sgf`, with additions; variations follow the main line."""
-    env = GoEnv(game.board_size)
-    nodes = next(trees(text.decode())).main_line()
-    parents = [*range(-1, len(nodes) - 1)]
+def with_additions(game: SgfGame, additions: Additions) -> bytes:
+    """Return a game as SGF text with additions; their variations follow those of the game."""
+    env, document = GoEnv(game.board_size), document_of(game)
+    line = document.line
     for ply, (name, value) in additions.marks.items():
-        nodes[ply + 1][name] = [value]
+        document.nodes[line[ply + 1]][name] = [value]
     for ply, properties in additions.properties.items():
-        nodes[ply] |= {name: list(values) for name, values in properties.items()}
-    nodes[-1] |= point_properties(env, additions.territory)
-    for ply, line in additions.lines.items():
-        for i, action in enumerate(line):
-            parents.append(len(nodes) - 1 if i else ply)
-            nodes.append({PLAYER_NAMES[game.movers[ply] * (-1) ** i][0]: [point_text(env, action)]})
-    return format_tree(nodes, parents)
+        document.nodes[line[ply]] |= {name: list(values) for name, values in properties.items()}
+    document.nodes[line[-1]] |= point_properties(env, additions.territory)
+    for ply, actions in additions.lines.items():
+        parent = line[ply]
+        for i, action in enumerate(actions):
+            mover = PLAYER_NAMES[game.movers[ply] * (-1) ** i][0]
+            parent = document.add(parent, {mover: [point_text(env, action)]})
+    return document.text()

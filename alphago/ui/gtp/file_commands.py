@@ -2,13 +2,14 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from alphago.env.go_count import count_of
 from alphago.env.go_rules import read_rules
 from alphago.env.position import IllegalMove
-from alphago.records.sgf import SgfGame, format_sgf, salvage_sgf
+from alphago.records.sgf import SgfGame, salvage_sgf
 from alphago.records.sgf.faults import FATAL, HANDICAP, SET_UP, TOLD
 from alphago.records.sgf.variations import Additions, with_additions
 from alphago.system.files import check_regular, os_error_text, user_path, write_atomic
@@ -66,6 +67,7 @@ class FileCommands:
                 loaded.play(colour, action)
             except IllegalMove as error:
                 raise GtpFailure(f"cannot load file: {error}") from None
+        loaded.loaded = game
         return loaded
 
     def print(self, arguments: list[str]) -> str:
@@ -78,10 +80,19 @@ class FileCommands:
         try:
             count = None if count_of(position) is None else count_of_game(self.engine)
             result = "" if count is None else count.result
-            game = SgfGame.in_game(
-                position.env, position.moves, movers=position.movers, komi=position.komi, setup=setup, result=result
-            )
-            text = with_additions(format_sgf(game), game, Additions(territory=count.territory() if count else {}))
+            given: dict[str, Any] = {"movers": position.movers, "komi": position.komi, "result": result}
+            game = SgfGame.in_game(position.env, position.moves, setup=setup, **given)
+            loaded = self.engine.game.loaded
+            if loaded is not None and loaded.setup == setup:
+                if count is None and (loaded.moves, loaded.movers) == (game.moves, game.movers):
+                    given["result"] = loaded.result
+                if loaded.komi is None and self.engine.komi is None:
+                    given["komi"] = None
+                same = loaded.played_rules == position.env.rules
+                given |= {"rules": loaded.rules if same else game.rules}
+                del given["movers"]
+                game = loaded.with_moves(game, **given)
+            text = with_additions(game, Additions(territory=count.territory() if count else {}))
             if not arguments or arguments[0] == "-":
                 return text.decode()
             path = user_path(arguments[0])
@@ -129,6 +140,8 @@ def first_game(name: str, last: int | None) -> SgfGame:
         if fault.kind in (*FATAL, SET_UP) or not reached or (fault.kind == HANDICAP and needs_handicap(game)):
             raise ValueError(fault.of(name))
         print_message(fault.of(name))
+    if game.scoring:
+        print_message(f"{name}: {game.scoring}")
     if next(games, None) is not None:
         print_message(f"{name} holds several games; the first one is loaded")
     return game

@@ -17,6 +17,7 @@ from alphago.env.position import IllegalMove
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.analysis_search import Forbidden
 from alphago.mcts.evaluator import UniformEvaluator
+from alphago.mcts.levels import LEVELS, Level, check_level
 from alphago.mcts.player import MCTSPlayer
 from alphago.system.validation import MOST_READOUTS, check_float, check_int, printable
 from alphago.ui.gtp.background import BackgroundSearch
@@ -58,6 +59,7 @@ class GtpEngine:
         device: str = "auto",
         ponder: bool = False,
         networks: Callable[[int], tuple[GoEnv, Any]] | None = None,
+        level: Level | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         check_int("readouts", readouts, 0, MOST_READOUTS)
@@ -73,7 +75,8 @@ class GtpEngine:
             getattr(self.network, "resign_threshold", None)  # an invalid one raises here rather than during a game
         else:
             check_float("resign_threshold", resign_threshold, -1, 1)
-        self.parameters = Parameters(readouts=readouts, resign_threshold=resign_threshold, ponder=ponder)
+        level = LEVELS if level is None else check_level(level)
+        self.parameters = Parameters(readouts, resign_threshold=resign_threshold, ponder=ponder, level=level)
         self.seed = seed
         self.generator = np.random.default_rng(seed)
         self.device = device
@@ -191,6 +194,7 @@ class GtpEngine:
     def change_rules(self, rules: Rules) -> None:
         """Continue the game under other rules; fail, and change nothing, if a move of the game breaks them."""
         again = GtpGame(self.game.env.replace(**rules._asdict()), self.game.komi)
+        again.loaded = self.game.loaded
         again.set_up(self.game.stones.get("black", ()), self.game.stones.get("white", ()), self.game.first)
         try:
             again.restart(self.game.plays)
@@ -231,8 +235,14 @@ class GtpEngine:
         position = self.game.ready(colour)
         if self.at_random:
             return int(self.generator.choice(np.flatnonzero(position.legal_mask)))
-        thinker = self.thinker_at(position, rules, analyst=reports is not None)
-        action = self.search(thinker, self.seconds_for(colour), reports)
+        level = LEVELS if rules else self.parameters.level  # moves that are forbidden are for searches
+        thinker = self.thinker_at(position, rules, analyst=reports is not None or level != LEVELS)
+        if level == LEVELS:
+            action = self.search(thinker, self.seconds_for(colour), reports)
+        else:
+            action = thinker.player.level_move(level)
+            if reports is not None:
+                reports.tell(thinker.player)
         resigns = may_resign and self.parameters.allow_resignation and thinker.player.should_resign()
         return None if resigns else action
 

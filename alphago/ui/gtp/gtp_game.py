@@ -5,6 +5,7 @@ from typing import Any
 
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
+from alphago.records.sgf import SgfGame
 
 
 class GtpGame:
@@ -23,10 +24,12 @@ class GtpGame:
     ) -> None:
         self.env = env
         self.komi = komi
+        self.loaded: SgfGame | None = None  # the game of the file that was loaded
         self.set_up(black, white, first)
 
     def clear(self) -> None:
         """Empty the board."""
+        self.loaded = None
         self.set_up((), (), 1)
 
     def give_handicap(self, stones: Sequence[int]) -> None:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from alphago.mcts.levels import check_level
 from alphago.mcts.puct import Puct
 from alphago.system.validation import MOST_READOUTS
 from alphago.ui.gtp.gtp_engine import GtpEngine
@@ -79,6 +80,13 @@ def set_side(engine: GtpEngine, text: str) -> None:
     engine.parameters.side = text.upper()
 
 
+def set_level(engine: GtpEngine, text: str) -> None:
+    try:
+        engine.parameters.level = check_level(text)
+    except ValueError as error:
+        raise GtpFailure(str(error)) from None
+
+
 def set_c_puct(engine: GtpEngine, text: str) -> None:
     value = number(text)
     if value < 0:
@@ -118,6 +126,7 @@ def shown_threshold(engine: GtpEngine) -> float:
 PARAMETERS = {
     "maxVisits": Parameter(lambda engine: engine.parameters.readouts, set_readouts),
     "maxTime": Parameter(lambda engine: min(engine.parameters.max_time, 1e20), set_time),
+    "level": Parameter(lambda engine: engine.parameters.level, set_level),
     "ponderingEnabled": switch("ponder"),
     "allowResignation": switch("allow_resignation"),
     "resignThreshold": Parameter(shown_threshold, set_threshold),

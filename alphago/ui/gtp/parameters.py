@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from alphago.mcts.levels import LEVELS, Level
 from alphago.mcts.player import USUAL_LEAVES
 from alphago.mcts.puct import Puct
 
@@ -12,8 +13,8 @@ class Parameters:
     """Settings that may change while an engine runs.
 
     readouts: simulations for each move. max_time: seconds for each move. side: from whose view analyses are reported,
-    one of `alphago.ui.katago.SIDES`. c_puct: as in Puct; None for its default. resign_threshold, ponder: as
-    in `serve`.
+    one of `alphago.ui.katago.SIDES`. c_puct: as in Puct; None for its default. resign_threshold, ponder, level: as in
+    `serve`.
     """
 
     readouts: int = 800
@@ -23,6 +24,7 @@ class Parameters:
     ponder: bool = False
     side: str = "SIDETOMOVE"
     c_puct: float | None = None
+    level: Level = LEVELS
 
     def settings(self) -> Puct | None:
         """Return the settings of the search; None for the defaults."""

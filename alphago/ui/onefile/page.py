@@ -36,9 +36,10 @@ OWN_STATIC = Path(__file__).parent / "static"
 FOLDERS = (STATIC, OWN_STATIC)
 STYLES = ("board", "column", "page")
 PARTS = ("facts", "weights", "kernels", "worker", "script")
-OPERATIONS = frozenset(
-    "Conv Gemm Add Sub Mul Div Relu Elu Tanh Sigmoid ReduceMean ReduceMax Concat Flatten Reshape Slice Shape Cast".split()
-)  # of network.js
+OPERATIONS = {  # of network.js
+    *("Conv", "Gemm", "Add", "Sub", "Mul", "Div", "Relu", "Elu", "Tanh", "Sigmoid", "ReduceMean", "ReduceMax"),
+    *("Concat", "Flatten", "Reshape", "Slice", "Shape", "Cast"),
+}
 PACKAGED_LICENCE = "the package's, MIT"
 
 
@@ -80,18 +81,36 @@ def export_page(
     cannot be written.  No file is written then.
     """
     path = user_path(path)
-    source = net if isinstance(net, (str, PathLike)) else None
-    net = load_model(net, env) if isinstance(net, (str, PathLike)) else net if env is None else net.resized(env)
-    packaged = str(source) in packaged_nets() and not user_path(str(source)).exists()
-    name = (net.env.name if source is None else Path(source).resolve().stem) if name is None else name
-    text = page_text(net, name, about(net, name, packaged, strength, licence))
-    data = text.encode()
+    data = page_of(net, env, name=name, strength=strength, licence=licence).encode()
     write_atomic(path, data)
     return PageFile(path, len(data))
 
 
+def page_of(
+    source: NeuralNet | str | PathLike[str],
+    env: GameEnv | None = None,
+    *,
+    name: str | None = None,
+    strength: str | None = None,
+    licence: str | None = None,
+) -> str:
+    """Return the HTML text of a file; arguments and errors are those of `export_page`."""
+    net, own_name = source, ""
+    if isinstance(net, (str, PathLike)):
+        net, own_name = load_model(net, env), Path(str(source)).resolve().stem
+    if not isinstance(net, NeuralNet):
+        raise ValueError(f"a page needs a NeuralNet, or the name of one, got {shown(net)}")
+    net = net if env is None or env is net.env else net.resized(env)
+    packaged = str(source) in packaged_nets() and not user_path(str(source)).exists()
+    name = name or own_name or net.env.name
+    return page_text(net, name, about(net, name, packaged, strength, licence))
+
+
 def page_text(net: NeuralNet, name: str, about: Mapping[str, object]) -> str:
-    """Return the HTML text of the file; name: the network's name on the page.  about: see `about`."""
+    """Return the HTML text of the file.
+
+    name: the network's name on the page.  about: what `about` returns.
+    """
     if GAMES.get(net.env.name) is not type(net.env):
         wanted = ", ".join(one for one, kind in GAMES.items() if kind.__module__.startswith("alphago.env."))
         raise ValueError(f"a page can have the games {wanted}, got {shown(net.env)}")
@@ -111,7 +130,13 @@ def page_text(net: NeuralNet, name: str, about: Mapping[str, object]) -> str:
     unpacking = (OWN_STATIC / "unpacking.js").read_text("utf-8").replace("export ", "")
     packed = "\n".join(f'<script type="text/plain" id="{part}">{pack(parts[part])}</script>' for part in PARTS)
     template = (OWN_STATIC / "file.html").read_text("utf-8")
-    words = {"title": html.escape(f"{net.env.title}: {name}"), "licence": licence, "styles": styles, "packed": packed}
+    words = {
+        "title": html.escape(f"{net.env.title}: {name}"),
+        "licence": licence,
+        "styles": styles,
+        "packed": packed,
+        "game": net.env.name,
+    }
     for word, replacement in {**words, "unpacking": unpacking}.items():
         template = template.replace(f"{{{{{word}}}}}", replacement, 1)
     return template
@@ -125,19 +150,22 @@ def pack(data: bytes) -> str:
 def without_comments(text: str) -> str:
     """Return a script without the lines that are comments, which begin with `//`, `/*` or `*`, and without indents."""
     lines = (line.strip() for line in text.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith(("//", "/*", "*/", "* ", "*\n")) and line != "*")
+    return "\n".join(
+        line for line in lines if line and not line.startswith(("//", "/*", "*/", "* ", "*\n")) and line != "*"
+    )
 
 
 def check_step(step: Step) -> None:
     """Raise ValueError for an operation of a network that network.js does not compute."""
-    kernel, options = step.attributes.get("kernel_shape", [1, 1]), step.attributes
-    assert isinstance(kernel, list)
-    edges = [(side - 1) // 2 for side in kernel]
-    plain = kernel[0] == kernel[-1] and kernel[0] % 2 == 1 and options.get("pads", [*edges, *edges]) == [*edges, *edges]
-    plain = plain and options.get("group", 1) == 1 and set(options.get("dilations", [1])) | set(options.get("strides", [1])) == {1}  # type: ignore[arg-type]
-    if step.op not in OPERATIONS or not plain:
-        described = step.op if plain else f"{step.op} with {dict(step.attributes)}"
-        raise ValueError(f"a page cannot compute the network's operation {described}; other formats of export can")
+    options: dict[str, Any] = step.attributes
+    kernel = options.get("kernel_shape", [1])
+    edges = [(side - 1) // 2 for side in [*kernel, *kernel]]
+    usual = {"pads": edges, "group": 1, "dilations": [1, 1], "strides": [1, 1]}
+    plain = all(options.get(name, value) == value for name, value in usual.items())
+    if step.op in OPERATIONS and plain and len({*kernel}) == 1 and kernel[0] % 2:
+        return
+    described = f"{step.op} with {options}" if step.op in OPERATIONS else step.op
+    raise ValueError(f"a page cannot compute the network's operation {described}; other formats of export can")
 
 
 def facts(net: NeuralNet, graph: NetworkGraph, name: str) -> dict[str, object]:
@@ -188,9 +216,7 @@ def board_facts(env: GameEnv, size_free: bool) -> dict[str, Any]:
     return {"view": {**view, "shape": env.plane_shape}, "options": options, "handicaps": handicaps}
 
 
-def about(
-    net: NeuralNet, name: str, packaged: bool, strength: str | None, licence: str | None
-) -> dict[str, object]:
+def about(net: NeuralNet, name: str, packaged: bool, strength: str | None, licence: str | None) -> dict[str, object]:
     """Return what the page says of the network.
 
     packaged: whether it comes with the package, whose licence and measurements then hold; else see `export_page`.

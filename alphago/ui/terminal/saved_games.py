@@ -8,7 +8,7 @@ from alphago.env.games import require_go
 from alphago.env.go_count import GoCount
 from alphago.env.position import Position
 from alphago.records.record import GameRecord, load_records, records_to_bytes
-from alphago.records.sgf import SgfGame, format_sgf, salvage_sgf
+from alphago.records.sgf import SgfGame, salvage_sgf
 from alphago.records.sgf.faults import TOLD
 from alphago.records.sgf.variations import Additions, with_additions
 from alphago.system.files import explain_os_error, write_atomic
@@ -25,6 +25,7 @@ class GameFiles:
         self.env = env
         self.screen = screen
         self.own: set[Path] = set()
+        self.loaded: SgfGame | None = None  # the game of the last file of SGF
 
     def save(self, name: str, game: "GameToSave", replace: bool) -> Path:
         """Write the game as `save_game` does, count the file as the game's own, and return the path.
@@ -36,7 +37,7 @@ class GameFiles:
         check_kind(path, self.env)
         if not replace and path.exists() and path.resolve() not in self.own:
             self.expect_consent(path)
-        save_game(path, self.env, game)
+        save_game(path, self.env, game._replace(loaded=self.loaded))
         self.own.add(path.resolve())
         return path
 
@@ -55,10 +56,13 @@ class GameFiles:
         """
         path = file_path(name, "load")
         faults: list[str] = []
-        positions = load_game(path, self.env, faults)
+        game, positions = load_game(path, self.env, faults)
         for fault in faults:
             self.screen.say(f"{fault}.")
         self.own = set() if faults else {path.resolve()}
+        self.loaded = game if isinstance(game, SgfGame) else None
+        if self.loaded is not None and self.loaded.scoring:
+            self.screen.say(f"{path}: {self.loaded.scoring}.")
         return positions
 
 
@@ -68,12 +72,14 @@ class GameToSave(NamedTuple):
     over: whether the game has ended; the SGF file of an unfinished game has no result.
     players: names of Black and White.
     counted: the count of a finished game whose dead stones were agreed; its file has this result, and the territory.
+    loaded: the game of the file that was loaded before, of which the file keeps what was not changed.
     """
 
     record: GameRecord
     over: bool = True
     players: tuple[str, str] = ("", "")
     counted: GoCount | None = None
+    loaded: SgfGame | None = None
 
     def sgf(self, env: GameEnv) -> bytes:
         """Return the game, which was played in `env`, as SGF."""
@@ -81,8 +87,12 @@ class GameToSave(NamedTuple):
         if self.counted is not None:
             result = {"result": self.counted.result}
         game = SgfGame.from_record(self.record, env, players=self.players, **result)
+        if self.loaded is not None and self.loaded.setup == game.setup:
+            same = (game.moves, game.movers) == (self.loaded.moves, self.loaded.movers)
+            kept = same and self.counted is None and not self.record.resigned
+            game = self.loaded.with_moves(game, result=self.loaded.result if kept else game.result)
         territory = {} if self.counted is None else self.counted.territory()
-        return with_additions(format_sgf(game), game, Additions(territory=territory))
+        return with_additions(game, Additions(territory=territory))
 
 
 def save_game(path: Path, env: GameEnv, game: GameToSave) -> None:
@@ -98,8 +108,8 @@ def save_game(path: Path, env: GameEnv, game: GameToSave) -> None:
         write_atomic(path, data)
 
 
-def load_game(path: Path, env: GameEnv, faults: list[str] | None = None) -> list[Position]:
-    """Return all positions of a saved game, from the start; those of an SGF file up to its first illegal move.
+def load_game(path: Path, env: GameEnv, faults: list[str] | None = None) -> tuple[SgfGame | GameRecord, list[Position]]:
+    """Return a saved game and all of its positions, from the start; of an SGF file up to its first illegal move.
 
     faults: gets a message for each thing that is wrong with an SGF file. None: a fault raises ValueError.
     Raises ValueError for a file without a game of `env`, OSError for one that cannot be read.
@@ -113,7 +123,7 @@ def load_game(path: Path, env: GameEnv, faults: list[str] | None = None) -> list
             positions.append(positions[-1].give_turn(int(mover)).play(action))
     except (TypeError, ValueError, IndexError) as error:  # set-up or moves of another game
         raise ValueError(f"{path} must hold a game of {env}: {error}") from None
-    return positions
+    return game, positions
 
 
 def first_game(path: Path, env: GameEnv, faults: list[str] | None) -> SgfGame:

@@ -10,11 +10,15 @@ import numpy as np
 
 from alphago.env.board import result_text
 from alphago.env.game import GameEnv, check_env
+from alphago.env.games import require_go
 from alphago.env.go_count import GoCount
+from alphago.env.go_rules import handicap_komi
 from alphago.env.position import IllegalMove, Position
+from alphago.mcts.levels import LEVELS, Level, check_level, describe_level
 from alphago.mcts.player import MCTSPlayer
 from alphago.system.notebook import notebook_shell
 from alphago.system.validation import checks_keywords, keywords_of, near_names
+from alphago.ui.teacher import Teacher
 from alphago.ui.terminal.estimate import draw_count, estimate, propose_count
 from alphago.ui.terminal.line_editing import line_editing
 from alphago.ui.terminal.saved_games import GameFiles, GameToSave
@@ -55,6 +59,9 @@ def play(
     *,
     seconds: float | None = None,
     handicap: int = 0,
+    komi: float | None = None,
+    level: Level | None = None,
+    teach: float | None = None,
     device: str = "auto",
     tower_height: int | None = None,
     read: Read | None = None,
@@ -74,6 +81,11 @@ def play(
     mode: 0, you are Black (the first player); 1, you are White.  As in AlphaGo.jl.
     seconds: time limit of every search; None for no limit.
     handicap: number of Black's handicap stones in Go, as in `GoEnv.position`; White then moves first.
+    komi: White's points in a game with handicap; None for 0.5, or for the game's if that is not the usual one.
+    level: the engine's strength, from 1 (a beginner) to 10, or "even" to follow yours (see `alphago.mcts.levels`); None
+        for full strength.  Hints are always of full strength.
+    teach: a move of yours that loses more points may be taken back, and is explained (see `alphago.ui.teacher`); None
+        for no move.
     device: for the network and the boards of its searches, as in `MCTSPlayer`.
     read, write: used instead of `input` and `print`.
 
@@ -88,7 +100,8 @@ def play(
     if nn is not None and tower_height not in (None, height):
         own = f"left out or {height}, the given network's" if height is not None else "left out with a given network"
         raise ValueError(f"tower_height must be {own}, got {tower_height}")
-    start = _handicap_position(env, handicap) if handicap else env.position()
+    level = None if level is None else check_level(level)
+    start = _handicap_position(env, handicap, komi) if handicap else env.position()
     limit, screen = MoveLimit(num_readouts, seconds), Screen(read, write)
     try:
         if nn is None:
@@ -98,11 +111,15 @@ def play(
             from alphago.ui.notebook_game import play_in_notebook  # only now: it loads what the page needs
 
             try:
-                return play_in_notebook(env, nn, mode, num_readouts, seconds=seconds, handicap=handicap, device=device)
+                return play_in_notebook(
+                    env, nn, mode, num_readouts, seconds=seconds, handicap=handicap, level=level, device=device
+                )
             except ImportError as missing:
                 screen.say(f"Here the game is played in text: {missing}.")
-        player = MCTSPlayer(env, nn, two_player_mode=True, resign_threshold=None, device=device)
-        game = TerminalGame(player, 1 if mode == 0 else -1, screen, limit, start=start)
+        teacher = None if teach is None else Teacher(nn, teach, device=device)
+        leveled = level is not None
+        player = MCTSPlayer(env, nn, two_player_mode=True, resign_threshold=None, device=device, forecasts=leveled)
+        game = TerminalGame(player, 1 if mode == 0 else -1, screen, limit, start=start, level=level, teacher=teacher)
     except KeyboardInterrupt:
         screen.say("")
         return start
@@ -110,10 +127,11 @@ def play(
         return game.run()
 
 
-def _handicap_position(env: GameEnv, handicap: int) -> Position:
+def _handicap_position(env: GameEnv, handicap: int, komi: float | None) -> Position:
     if "handicap" not in keywords_of(env.position):
         raise ValueError(f"handicap must be 0 in {env.title}, got {handicap!r}")
-    return env.position(handicap=handicap)
+    game = require_go(env, "handicap stones")
+    return env.position(handicap=handicap, komi=handicap_komi(env.N, game.komi) if komi is None else komi)
 
 
 def _untrained(env: GameEnv, tower_height: int | None) -> Any:
@@ -136,6 +154,8 @@ class TerminalGame:
     player: the engine; it is set to `start` (None: the start position).
     human: +1 if the person is Black (the first player), -1 if White.
     limit: the limit of each search.
+    level: the engine's strength; None for full strength.
+    teacher: looks over the person's moves; None for nobody.
     now: returns the time in seconds.
     """
 
@@ -147,6 +167,8 @@ class TerminalGame:
         limit: MoveLimit,
         *,
         start: Position | None = None,
+        level: Level | None = None,
+        teacher: Teacher | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         player.initialize_game(start)
@@ -156,7 +178,7 @@ class TerminalGame:
         self.human = human
         self.screen = screen
         self.say = screen.say
-        self.limit = limit
+        self.limit, self.level, self.teacher = limit, level, teacher
         self.positions: list[Position] = [player.position]  # of the whole game
         self.left = False  # whether the person has left
         self.resigned = False
@@ -195,6 +217,8 @@ class TerminalGame:
         """Play to the end, or until the person leaves; return the last position."""
         try:
             self.say(f"You are {self.board_view.side(self.human)}.  `help` lists what you can type.")
+            if self.level is not None:
+                self.say(f"The engine plays at {describe_level(self.level, self.player.env, self.player.has_scores)}.")
             self.draw()
             while not self.left:
                 if self.over:
@@ -263,13 +287,26 @@ class TerminalGame:
                 return
             if self.resigned:
                 self.say("the game is over by resignation.")
-            else:
+            elif not self.takes_back(action):
                 self.play_move(action)
         except IllegalMove as error:
             self.say(f"{error}.")
         except ValueError as reason:
             near = near_names(text.lower(), self.words)
             self.say(f"{reason}; {f'did you mean {near[0]}? ' if near else ''}`help` lists the commands.")
+
+    def takes_back(self, action: int) -> bool:
+        """Return whether the person takes back a move that loses much, after hearing why it does."""
+        if self.teacher is None:
+            return False
+        lesson = self.teacher.lesson(self.position, self.position.check_action(action))
+        if lesson is None:
+            return False
+        self.say(f"{lesson}")
+        return self.screen.read("Enter to take it back, or y to play it all the same: ").strip().lower() not in (
+            "y",
+            "yes",
+        )
 
     def play_move(self, action: int) -> None:
         self.player.play_move(action)
@@ -302,16 +339,20 @@ class TerminalGame:
     def engine_turn(self) -> None:
         engine = -self.human
         self.say("The engine is thinking.")
-        thought = self.think()
+        full = self.level is None or self.level == LEVELS
+        thought = self.think() if full else None
+        action = self.player.level_move(self.level or LEVELS) if thought is None else thought.action
         if self.player.should_resign():
             self.resign(engine)
             return
-        move = self.position.env.to_text(thought.action)
-        self.play_move(thought.action)
-        self.say(
-            f"The engine ({self.board_view.side(engine)}) played {move}; it expects to win with {thought.win_rate}.\n"
-            f"Best line: {thought.line}."
-        )
+        move = self.position.env.to_text(action)
+        self.play_move(action)
+        told = f"The engine ({self.board_view.side(engine)}) played {move}"
+        if thought is not None:
+            told += f"; it expects to win with {thought.win_rate}.\nBest line: {thought.line}"
+        elif isinstance(self.level, str):
+            told += f".  {self.player.opponent.estimate(self.positions[-2])}"
+        self.say(f"{told}.")
 
     def hint(self, _: str) -> None:
         if self.over:
@@ -425,3 +466,5 @@ class TerminalGame:
         else:
             self.say(f"{text}: {self.board_view.side(result)} wins.")
             self.say("You win!" if result * self.human > 0 else "The engine wins.")
+        if self.teacher is not None:
+            self.say(self.teacher.summary(self.positions))

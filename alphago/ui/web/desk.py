@@ -6,24 +6,28 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from alphago.env.game import GameEnv
-from alphago.env.go_count import count_of
+from alphago.env.go_count import GoCount, count_of
 from alphago.env.position import Position
+from alphago.mcts.levels import EVEN, LEVELS, describe_level
 from alphago.mcts.player import USUAL_LEAVES
-from alphago.ui.thinker import MoveLimit, Thinker
+from alphago.ui.teacher import Teacher
+from alphago.ui.thinker import MoveLimit, Thinker, position_in
 from alphago.ui.web.engines import PLAYOUTS, Engines, SharedEngine
 from alphago.ui.web.game_tree import GameTree
 from alphago.ui.web.limits import Strength, most_readouts
 from alphago.ui.web.new_game import link_of
-from alphago.ui.web.views import count_view, game_view, position_view, result_view
+from alphago.ui.web.views import count_view, game_view, position_view, result_view, stated_view
 from alphago.ui.web.wire import (
     EvaluationView,
     Message,
     NodeView,
     NoticeMessage,
     Purpose,
+    ResultView,
     StateMessage,
     ThinkingMessage,
     analysis_view,
+    why_message,
 )
 
 HUMAN, ENGINE = "human", "engine"
@@ -91,7 +95,10 @@ class Desk:
         self.analysing = False  # whether the engine thinks about every position that is looked at
         self.players = {1: HUMAN, -1: ENGINE}
         env = next(iter(self.bases.values()))
-        self.strength = Strength(engines.usual(env))
+        self.strength = Strength(engines.usual(env), level=engines.level)
+        self.opponent = ""  # what the level "even" takes the person to be
+        self.teach: float | None = None  # points from which on a person's move is answered by a lesson
+        self.lesson: int | None = None  # the node after such a move, which the person may take back
         self.tree = GameTree(env, env.position())
         self.names = {1: "", -1: ""}  # of the players in a file or run
         self.known = 0  # nodes that the page has been told of
@@ -143,6 +150,8 @@ class Desk:
         self.known = 0
         view = game_view(self.tree.env)
         view["mostReadouts"] = most_readouts(self.tree.env)
+        scores = self.strength.network != PLAYOUTS
+        view["levels"] = [describe_level(level, self.tree.env, scores) for level in range(1, LEVELS + 1)]
         view["networks"] = [name for name in self.engines.choices if self.engines.suits(name, self.tree.env)]
         self.send({"type": "game", "game": view, "names": [self.names[1], self.names[-1]]})
 
@@ -159,12 +168,15 @@ class Desk:
                 line=tree.line(),
                 view=position_view(position),
                 over=over,
-                result=result_view(position, loser, count) if over else None,
+                result=self.result(count) if over else None,
                 count=None if count is None or loser else count_view(count),
                 added=[self.node_view(number) for number in new],
                 evaluations=[self.evaluation(number) for number in new if tree.nodes[number].win_rate is not None],
                 players=[self.players[1], self.players[-1]],
                 strength=asdict(self.strength),
+                opponent=self.opponent,
+                teach=self.teach,
+                lesson=self.lesson == tree.current,
                 study=self.study,
                 analysing=self.analysing,
                 busy=self.job.purpose if self.job else "",
@@ -174,6 +186,14 @@ class Desk:
             )
         )
         self.known = len(tree.nodes)
+
+    def result(self, count: GoCount | None) -> ResultView:
+        """Return the result of the finished game on the board: its count's, else what its file states, else its own."""
+        tree = self.tree
+        as_filed = count is None and not tree.loser() and tree.nodes[tree.current].in_file >= 0
+        if tree.stated and as_filed and tree.current == [0, *tree.main_line()][-1]:
+            return stated_view(tree.stated)
+        return result_view(tree.position, tree.loser(), count)
 
     def node_view(self, number: int) -> NodeView:
         """Return a node for the page's tree of variations."""
@@ -271,6 +291,14 @@ class Desk:
             self._report(job, thinker)
             self._play(thinker.player.policy_move())
             return
+        level = self.strength.level
+        if job.purpose == "move" and level is not None and level != LEVELS:
+            with engine.turns:
+                action = thinker.player.level_move(level)
+                self.opponent = str(thinker.player.opponent.estimate(thinker.player.position)) if level == EVEN else ""
+            self._report(job, thinker)
+            self._play_or_resign(thinker, action)
+            return
         left = job.left()
         if job.purpose == "analyse":
             left = min(left, most_readouts(self.tree.env) - thinker.player.root_visits)
@@ -310,10 +338,7 @@ class Desk:
         thinker: at the position; None if the game is over there.
         """
         if job.purpose == "move" and thinker is not None:
-            if thinker.player.should_resign():
-                self.resign(self.tree.position.to_play)
-            else:
-                self._play(thinker.best())
+            self._play_or_resign(thinker, thinker.best())
         elif job.purpose == "count" and thinker is not None:
             owners = thinker.player.analysis().as_black().raw_ownership
             count = self.tree.counts[job.node]
@@ -326,12 +351,39 @@ class Desk:
             self.stop()
             self.tell_state()
 
+    def _play_or_resign(self, thinker: Thinker, action: int) -> None:
+        if thinker.player.should_resign():
+            self.resign(self.tree.position.to_play)
+        else:
+            self._play(action)
+
     def _play(self, action: int) -> None:
         """Play the engine's move."""
         self.tree.play(action)
         self.after_move(action)
 
     # --- the game -------------------------------------------------------------------------------------
+
+    def teaches(self, action: int) -> bool:
+        """Return whether a person's move on the board was a bad one, about which the page is then told.
+
+        The engine waits: the person takes the move back ("undo") or lets the engine move ("move").
+        """
+        tree, self.lesson = self.tree, None
+        position = tree.position
+        if self.teach is None or self.players[position.to_play] != HUMAN or ENGINE not in self.players.values():
+            return False
+        engine = self.engine()
+        with engine.turns:
+            told = Teacher(engine.evaluator, self.teach, threads=1).lesson(position_in(engine.env, position), action)
+        if told is None:
+            return False
+        node = tree.current
+        tree.play(action)
+        self.lesson = tree.current
+        self.send(why_message(node, told))
+        self.tell_state()
+        return True
 
     def after_move(self, action: int) -> None:
         """Go on after a move of either side, as `wake` does; before that, send a hint after the game's first pass."""

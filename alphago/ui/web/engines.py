@@ -11,6 +11,7 @@ from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, USUAL_GAME
 from alphago.env.packaged import packaged_net
 from alphago.mcts.evaluator import as_forecast_evaluator
+from alphago.mcts.levels import Level
 from alphago.mcts.player import MCTSPlayer
 from alphago.mcts.playout_evaluator import PlayoutEvaluator
 from alphago.mcts.puct import Puct
@@ -78,11 +79,12 @@ class Engines:
 
     choices: the networks, in the order in which they are offered.
     device: where networks are computed, see `as_forecast_evaluator`.
+    level: the strength with which a page begins, see `alphago.mcts.levels`; None for full strength.
     """
 
-    def __init__(self, choices: Sequence[Choice], device: str = "auto") -> None:
+    def __init__(self, choices: Sequence[Choice], device: str = "auto", level: Level | None = None) -> None:
         self.choices = {choice.name: choice for choice in choices}
-        self.device = device
+        self.device, self.level = device, level
         self.engines: OrderedDict[Any, SharedEngine] = OrderedDict()
         self.lock = threading.Lock()
         self.loading: dict[Any, threading.Lock] = {}

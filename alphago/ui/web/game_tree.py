@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from alphago.env.game import GameEnv
 from alphago.env.go_count import GoCount
 from alphago.env.position import Position
+from alphago.records.sgf.document import SgfDocument
 from alphago.ui.web.wire import AnalysisView
 
 MOST_NODES = 4000  # of a game with its variations
@@ -30,6 +31,7 @@ class Node:
     win_rate: float | None = None  # Black's, 0 .. 1
     score: float | None = None  # Black's margin in points
     visits: int = 0  # behind `win_rate`
+    in_file: int = -1  # the number of its node in the file that was opened; -1 for none
 
     def remember(self, analysis: AnalysisView) -> AnalysisView:
         """Store an analysis, unless the node has one with more visits; return the one that it then has."""
@@ -50,6 +52,10 @@ class GameTree:
         self.positions: OrderedDict[int, Position] = OrderedDict({0: start})
         self.resigned: dict[int, int] = {}  # by node, who has given up there
         self.counts: dict[int, GoCount] = {}  # by node, the count of a finished game
+        self.loser_in_file = 0  # who resigns at the end of the file that was opened
+        self.scoring: str = ""  # why this file's result may be another than the board's
+        self.stated: str = ""  # the result that this file states, at the end of its main line
+        self.document: SgfDocument | None = None  # the file that was opened
 
     @property
     def position(self) -> Position:

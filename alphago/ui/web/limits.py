@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from alphago.env.game import GameEnv
+from alphago.mcts.levels import Level, check_level
 from alphago.system.validation import check_int, check_positive
 from alphago.ui.analysis_jobs import Limits
 
@@ -36,12 +37,15 @@ class Strength:
     network: the name of one of the server's networks.
     readouts, seconds: limits of the search for one move, which ends at the first limit; one of them may be None.
     tree: whether the engine searches; otherwise it plays the network's most probable move.
+    level: from 1 (a beginner) to 10, or "even" to follow the person's strength; it then plays so, whatever the readouts
+        (see `alphago.mcts.levels`).  None, like 10, for full strength.
     """
 
     network: str
     readouts: int | None = 200
     seconds: float | None = None
     tree: bool = True
+    level: Level | None = None
 
     def with_wishes(self, wishes: dict[str, Any], env: GameEnv) -> "Strength":
         """Return a copy with the values in `wishes`, a page's message; raise ValueError for a value out of range."""
@@ -55,4 +59,6 @@ class Strength:
         tree = wishes.get("tree", self.tree)
         if not isinstance(tree, bool):
             raise ValueError(f"tree must be true or false, got {tree!r}")
-        return Strength(str(wishes.get("network", self.network)), readouts, seconds, tree)
+        level = wishes.get("level", self.level)
+        level = None if level is None else check_level(level)
+        return Strength(str(wishes.get("network", self.network)), readouts, seconds, tree, level)

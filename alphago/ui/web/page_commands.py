@@ -6,14 +6,15 @@ from dataclasses import replace
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.go_count import GoCount
 from alphago.env.position import IllegalMove
-from alphago.system.validation import check_int, shown
+from alphago.system.validation import check_int, check_positive, shown
+from alphago.ui.teacher import Teacher
 from alphago.ui.thinker import MoveLimit, position_in
 from alphago.ui.web.desk import ENGINE, HUMAN, PLAYERS, Desk, DeskJob
 from alphago.ui.web.game_tree import MOST_NODES, GameTree
 from alphago.ui.web.limits import MOST_MESSAGE, most_readouts
 from alphago.ui.web.new_game import game_of, open_link, start_of
 from alphago.ui.web.saved import open_file, save_file
-from alphago.ui.web.wire import Message, why_message
+from alphago.ui.web.wire import Message, NoticeMessage, TurnsMessage, why_message
 from alphago.ui.why.explain import explain
 
 
@@ -31,7 +32,7 @@ def hello(desk: Desk, message: Message) -> None:
 
 def new_game(desk: Desk, message: Message) -> None:
     """Begin a game; the message has its name, options and set-up (see `start_of`), and who plays Black and White."""
-    env = game_of(message.get("game", desk.tree.env.name), message.get("options", {}), desk.bases)
+    env = game_of(message.get("game", desk.tree.env.name), message.get("options", {}), desk.bases, message.get("setup"))
     start = start_of(env, message.get("setup", {}))
     players = read_players(message)
     desk.set_game(GameTree(env, start))
@@ -72,10 +73,12 @@ def play(desk: Desk, message: Message) -> None:
     if desk.job is not None and desk.job.purpose == "move":
         raise ValueError("it is the engine's turn")
     try:
-        tree.play(move)
+        action = tree.position.check_action(move)
     except IllegalMove as error:  # the page shows where
         raise ValueError(error.sentence) from None
-    desk.after_move(tree.nodes[tree.current].action)
+    if not desk.teaches(action):
+        tree.play(action)
+        desk.after_move(action)
 
 
 def resign(desk: Desk, message: Message) -> None:
@@ -189,6 +192,22 @@ def set_strength(desk: Desk, message: Message) -> None:
     desk.tell_state()
 
 
+def teach(desk: Desk, message: Message) -> None:
+    """Explain each move of a person against the engine that loses more than `points`; null for none."""
+    points = message.get("points")
+    desk.teach = None if points is None else check_positive("points", points)
+    desk.tell_state()
+
+
+def turns(desk: Desk, message: Message) -> None:
+    """Send the moves of the current line that lost most, as a text."""
+    engine, tree = desk.engine(), desk.tree
+    positions = [position_in(engine.env, tree.position_at(number)) for number in tree.line()]
+    with engine.turns:
+        text = Teacher(engine.evaluator, desk.teach or 1, threads=1).summary(positions)
+    desk.send(TurnsMessage(type="turns", text=text))
+
+
 def move_now(desk: Desk, message: Message) -> None:
     """Let the engine move: at once if it is thinking about a move, else after a search, even in a person's turn."""
     if desk.tree.is_over():
@@ -295,6 +314,8 @@ def show(desk: Desk, tree: GameTree, names: Mapping[int, str]) -> None:
     desk.set_game(tree, names)
     desk.look()
     desk.tell_state()
+    if tree.scoring:
+        desk.send(NoticeMessage(type="notice", kind="hint", text=f"{tree.scoring[0].upper()}{tree.scoring[1:]}."))
 
 
 COMMANDS: dict[str, Callable[[Desk, Message], None]] = {
@@ -312,6 +333,8 @@ COMMANDS: dict[str, Callable[[Desk, Message], None]] = {
     "variation": variation,
     "strength": set_strength,
     "move": move_now,
+    "teach": teach,
+    "turns": turns,
     "study": study,
     "toggle": toggle,
     "why": why,

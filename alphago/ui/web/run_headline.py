@@ -61,7 +61,10 @@ def games_a_minute(rows: Sequence[Row]) -> float:
 
 
 def main_first(titles: Sequence[str]) -> list[int]:
-    """Return the numbers of all panels: first one for each title of MAIN that there is, then the others in order."""
-    main = [next((i for i, title in enumerate(titles) if title.startswith(begin)), -1) for begin in MAIN]
-    main = [i for i in main if i >= 0]
+    """Return the numbers of all panels: first one for each title of MAIN that there is, then the others in order.
+
+    Of several win rates, each against one opponent, it is the last: opponents are watched from weak to strong.
+    """
+    known = [[i for i, title in enumerate(titles) if title.startswith(begin)] for begin in MAIN]
+    main = [found[-1] if titles[found[0]].startswith("Win rate, ") else found[0] for found in known if found]
     return [*main, *(i for i in range(len(titles)) if i not in main)]

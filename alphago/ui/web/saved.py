@@ -1,5 +1,6 @@
 """Games as files: for Go, SGF with variations and analysis; for other games, JSON with the position on the board."""
 
+import copy
 import json
 import re
 from collections import Counter
@@ -12,9 +13,10 @@ from alphago.env.go import GoEnv
 from alphago.env.go_rules import rules_name
 from alphago.env.position import IllegalMove
 from alphago.records.sgf import SgfGame, parse_sgf
+from alphago.records.sgf.document import SgfDocument
 from alphago.records.sgf.game_line import SIGNS
 from alphago.records.sgf.grammar import Node as Properties
-from alphago.records.sgf.grammar import escape_text, format_tree, plain_text, trees
+from alphago.records.sgf.grammar import escape_text, plain_text, trees
 from alphago.records.sgf.values import read_point
 from alphago.records.sgf.writing import komi_text, point_properties, point_text, stone_properties
 from alphago.system.validation import shown
@@ -41,13 +43,28 @@ def save_file(tree: GameTree, players: Mapping[int, str]) -> tuple[str, str]:
 
 
 def sgf_text(tree: GameTree, players: Mapping[int, str]) -> str:
-    """Return a game of Go with its variations as SGF; each node has what an analysis found there."""
-    nodes = [head_of(tree, players), *(node_properties(tree, number) for number in range(1, len(tree.nodes)))]
-    return format_tree(nodes, [node.parent for node in tree.nodes]).decode()
+    """Return a game of Go with its variations as SGF; each node has what an analysis found there.
+
+    Of a game that was opened, what was not changed is as in its file.
+    """
+    file = tree.document
+    document = SgfDocument([head_of(tree, players)], [-1]) if file is None else copy.deepcopy(file)
+    if file is not None and (result := result_of(tree)) is not None:
+        document.set_text(0, "RE", result)
+    numbers: list[int] = []  # by node of the tree, its number in the document
+    for number, node in enumerate(tree.nodes):
+        if node.in_file >= 0:
+            numbers.append(node.in_file)
+            document.nodes[node.in_file] |= found_properties(tree, number)
+        elif number == 0:
+            numbers.append(0)
+        else:
+            numbers.append(document.add(numbers[node.parent], node_properties(tree, number)))
+    return document.text().decode()
 
 
 def head_of(tree: GameTree, players: Mapping[int, str]) -> Properties:
-    """Return the SGF properties of the first node."""
+    """Return the SGF properties of the first node of a new file."""
     env = require_go(tree.env, "SGF files")
     stones = tree.start.board.ravel()  # type: ignore[attr-defined]
     handicap = int((stones == 1).sum()) if not (stones == -1).any() else 0
@@ -61,7 +78,7 @@ def head_of(tree: GameTree, players: Mapping[int, str]) -> Properties:
         "KM": komi_text(env.komi),
         "PB": players[1],
         "PW": players[-1],
-        "RE": result_of(tree),
+        "RE": result_of(tree) or "",
         "HA": str(handicap) if handicap > 1 and tree.start.to_play == -1 else "",
         "PL": PLAYER_NAMES[tree.start.to_play][0] if stones.any() else "",
     }
@@ -69,22 +86,35 @@ def head_of(tree: GameTree, players: Mapping[int, str]) -> Properties:
     return head | stone_properties(env, stones) | analysis_properties(tree, tree.nodes[0])
 
 
-def result_of(tree: GameTree) -> str:
-    """Return the result at the end of the current line, as SGF writes it; "" if the game is not over there."""
-    last = tree.line()[-1]
+def result_of(tree: GameTree) -> str | None:
+    """Return the result of the game, as SGF writes it; "" if it is not over.
+
+    It is that at the end of the current line; of a game that was opened, that of the main line, and None if its end is
+    the file's and was neither counted nor resigned since.
+    """
+    opened = tree.document is not None
+    last = [0, *tree.main_line()][-1] if opened else tree.line()[-1]
     position, loser, count = tree.position_at(last), tree.resigned.get(last, 0), tree.counts.get(last)
+    if opened and tree.nodes[last].in_file >= 0 and count is None and loser == tree.loser_in_file:
+        return None
     if not loser and not position.is_over:
         return ""
     short = str(result_view(position, loser, count)["short"])
     return "0" if short == "draw" else short
 
 
-def node_properties(tree: GameTree, number: int) -> Properties:
-    """Return the SGF properties of a node: its move, comment and analysis, and the territory of a counted game."""
+def found_properties(tree: GameTree, number: int) -> Properties:
+    """Return what was found at a node since the game began or was opened: an analysis, and the territory of a count."""
     node, env = tree.nodes[number], require_go(tree.env, "SGF files")
-    move = {PLAYER_NAMES[node.mover][0]: [point_text(env, node.action)]}
     territory = tree.counts[number].territory() if number in tree.counts else {}
-    return move | analysis_properties(tree, node) | point_properties(env, territory)
+    analysis = {} if node.in_file >= 0 and node.analysis is None else analysis_properties(tree, node)
+    return analysis | point_properties(env, territory)
+
+
+def node_properties(tree: GameTree, number: int) -> Properties:
+    """Return the SGF properties of a new node: its move, and what was found there."""
+    node, env = tree.nodes[number], require_go(tree.env, "SGF files")
+    return {PLAYER_NAMES[node.mover][0]: [point_text(env, node.action)]} | found_properties(tree, number)
 
 
 def analysis_properties(tree: GameTree, node: Node) -> Properties:
@@ -110,12 +140,17 @@ def numbers_of(env: GameEnv, node: Node) -> str:
     score = "" if node.score is None else f", {result_text(round(node.score, 1))}"
     lines = [f"Black wins with {100 * node.win_rate:.1f} %{score}, {node.visits} visits"]
     moves = node.analysis["moves"] if node.analysis else []
-    return "\n".join(lines + [move_text(env, move) for move in moves[:SHOWN]])
+    mover = node.analysis["mover"] if node.analysis else 1
+    return "\n".join(lines + [move_text(env, move, mover) for move in moves[:SHOWN]])
 
 
-def move_text(env: GameEnv, move: MoveView) -> str:
-    """Return a move of an analysis as text, such as "C3 54.2 %, 31 visits, prior 12.0 %: C3 D4"."""
-    rate = "" if move["win"] is None else f" {100 * move['win']:.1f} %"
+def move_text(env: GameEnv, move: MoveView, mover: int) -> str:
+    """Return a move of an analysis as text, such as "C3 54.2 %, 31 visits, prior 12.0 %: C3 D4", in Black's view.
+
+    mover: who plays it, +1 Black, -1 White.
+    """
+    win = move["win"]
+    rate = "" if win is None else f" {100 * (win if mover > 0 else 1 - win):.1f} %"
     line = " ".join(map(env.to_text, move["line"]))
     return f"{env.to_text(move['move'])}{rate}, {move['visits']} visits, prior {100 * move['prior']:.1f} %: {line}"
 
@@ -162,6 +197,7 @@ def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[in
     file = next(trees(text))
     branching = min((parent for parent, count in Counter(file.parents).items() if count > 1), default=len(file.nodes))
     read_analysis(tree.nodes[0], file.nodes[0])
+    tree.document, tree.nodes[0].in_file = SgfDocument(file.nodes, file.parents), 0
     reached = {-1: 0}  # by node of the file, the node of the tree
     for number, (properties, parent) in enumerate(zip(file.nodes, file.parents, strict=True)):
         if parent in reached:
@@ -173,7 +209,10 @@ def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[in
                     raise
             else:
                 reached[number] = tree.current
+                if tree.nodes[tree.current].in_file < 0:
+                    tree.nodes[tree.current].in_file = number
     tree.go_to(0)
+    tree.stated, tree.scoring = game.result, game.scoring
     set_loser(tree, game)
     for node in tree.nodes:
         node.chosen = -1
@@ -221,4 +260,4 @@ def set_loser(tree: GameTree, game: SgfGame) -> None:
     line = list(tree.main_line())
     last = line[-1] if line else 0
     if game.outcome and "+R" in game.result.upper() and not tree.position_at(last).is_over:
-        tree.resigned[last] = int(-game.outcome)
+        tree.resigned[last] = tree.loser_in_file = int(-game.outcome)

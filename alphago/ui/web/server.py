@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import re
 import socket
 import threading
 import webbrowser
@@ -14,10 +15,10 @@ from alphago.env.games import GAMES, require_go
 from alphago.env.go import GoEnv
 from alphago.system.validation import shown
 from alphago.ui.web.board_session import error_sentence
-from alphago.ui.web.engines import Engines
+from alphago.ui.web.engines import PLAYOUTS, Engines
 from alphago.ui.web.guard import COOKIE, HEADERS, Guard
 from alphago.ui.web.limits import MOST_CONNECTIONS, MOST_MESSAGE
-from alphago.ui.web.new_game import usual_game
+from alphago.ui.web.new_game import open_link, usual_game
 from alphago.ui.web.open_boards import OpenBoards, Outbox
 from alphago.ui.web.page_files import FILES, KINDS, STATIC
 from alphago.ui.web.views import offer_view
@@ -30,6 +31,7 @@ try:
     from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
     from starlette.routing import BaseRoute, Route, WebSocketRoute
     from starlette.websockets import WebSocket, WebSocketDisconnect
+    from uvicorn.protocols.http.h11_impl import H11Protocol
 
     from alphago.ui.web.programs import Programs
 except Exception as error:  # a broken library may fail in any way
@@ -42,16 +44,24 @@ if TYPE_CHECKING:
     from alphago.ui.web.runs import Runs
 
 WAIT = 0.01  # seconds
+HEADER_SECONDS = 20.0  # for a request to arrive
 PING_SECONDS = 120.0  # for a page's answer to a ping, which is not read while the page's commands wait for their turn
 TRY_AGAIN, REFUSED = 1013, 1008  # codes that close a WebSocket
 
 
-def make_app(engines: Engines, bases: Mapping[str, GameEnv], guard: Guard, runs: "Runs | None" = None) -> Starlette:
+def make_app(
+    engines: Engines,
+    bases: Mapping[str, GameEnv],
+    guard: Guard,
+    runs: "Runs | None" = None,
+    page_of: Callable[[Any, GameEnv], str] | None = None,
+) -> Starlette:
     """Return the web application.
 
     engines: the networks on offer.
     bases: games by name, offered first, with the options that new games have unless others are chosen.
     guard: decides which requests are answered. runs: the runs to watch; None for none.
+    page_of: returns a network and a game as the text of a file that plays alone, see `alphago.ui.onefile.page`.
     """
     boards = OpenBoards(engines, bases, runs)
     programs = Programs(engines, require_go(usual_game(GoEnv.name, bases), "the analysis protocol"))
@@ -81,10 +91,21 @@ def make_app(engines: Engines, bases: Mapping[str, GameEnv], guard: Guard, runs:
             if runs is None:
                 raise ValueError("no run was given to this server")
             number = request.query_params.get("run", "")
-            listed = runs.games(int(number) if number.isdecimal() else -1)
+            listed = runs.games(int(number) if number.isdecimal() and len(number) < 10 else -1)
             return JSONResponse({"games": [game.title for game in listed]}, headers=HEADERS)
         except (ValueError, OSError) as error:
             return JSONResponse({"error": str(error)}, status_code=400, headers=HEADERS)
+
+    def file(request: Request) -> Response:
+        try:
+            name, env = request.query_params.get("network", ""), open_link(request.query_params.get("link"), bases).env
+            if page_of is None or engines.choices[engines.check(name, env)].source == PLAYOUTS:
+                raise ValueError("a file needs a network, which plays without this server")
+            text = page_of(engines.choices[name].source, engines.engine(name, env).env)
+        except (ValueError, OSError) as error:
+            return PlainTextResponse(error_sentence(error), status_code=400, headers=HEADERS)
+        disposition = f'attachment; filename="{re.sub("[^A-Za-z0-9._-]+", "-", name)}.html"'
+        return Response(text, media_type="text/html", headers={**HEADERS, "Content-Disposition": disposition})
 
     async def board(socket: WebSocket) -> None:
         await socket.accept()
@@ -103,7 +124,7 @@ def make_app(engines: Engines, bases: Mapping[str, GameEnv], guard: Guard, runs:
         boards.close()
 
     routes: list[BaseRoute] = [Route(path, static) for path in FILES]
-    routes += [Route("/watch", watch), Route("/watch/games", games)]
+    routes += [Route("/watch", watch), Route("/watch/games", games), Route("/file", file)]
     routes += [WebSocketRoute("/board", board), WebSocketRoute("/analysis", programs.serve)]
     app = Starlette(routes=routes, lifespan=lifespan)
     app.add_middleware(Guarded, guard=guard)
@@ -235,12 +256,34 @@ def serve(
         new_server(app).run(sockets=[listener])
 
 
+class TimedHttp(H11Protocol):
+    """HTTP that closes a connection on which no request is complete within HEADER_SECONDS."""
+
+    answered: object = None  # the request that was seen last
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.loop.call_later(HEADER_SECONDS, self.look)
+
+    def look(self) -> None:
+        """Close the connection if nothing happened since the last look, and it is no WebSocket."""
+        if self.transport.is_closing() or self.transport.get_protocol() is not self:
+            return
+        busy = self.cycle is not None and not self.cycle.response_complete
+        if self.cycle is self.answered and not busy:
+            self.transport.close()
+            return
+        self.answered = self.cycle
+        self.loop.call_later(HEADER_SECONDS, self.look)
+
+
 def new_server(app: Starlette) -> uvicorn.Server:
     """Return a server for the application, without a log; how the process logs stays as it is."""
     config = uvicorn.Config(
         app,
         log_config=None,
         log_level="error",
+        http=TimedHttp,
         ws="websockets-sansio",
         ws_max_size=MOST_MESSAGE + 1000,
         ws_per_message_deflate=False,

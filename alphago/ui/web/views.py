@@ -9,6 +9,7 @@ from alphago.env.board import result_text
 from alphago.env.game import PLAYER_NAMES, GameEnv
 from alphago.env.go_count import GoCount
 from alphago.env.position import Position
+from alphago.records.sgf.result_texts import outcome_of
 from alphago.ui.web.wire import CountView, ResultView
 
 SIGNS = {0: ".", 1: "X", -1: "O"}
@@ -73,6 +74,11 @@ def count_view(count: GoCount) -> CountView:
         "owners": "".join(SIGNS[owner] for owner in count.owners.ravel().tolist()),
         "dead": sorted(count.dead),
     }
+
+
+def stated_view(result: str) -> ResultView:
+    """Return the result that a file states, as SGF writes it."""
+    return {"text": f"The file says {result}", "winner": int(outcome_of(result) or 0), "short": result}
 
 
 def result_view(position: Position, loser: int, count: GoCount | None = None) -> ResultView:

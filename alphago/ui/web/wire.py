@@ -95,7 +95,9 @@ class StateMessage(TypedDict):
     node: the one on the board. line: the numbers of the current line's nodes. view: its position, see
     `alphago.ui.web.views`. count: None unless the stones are counted; a click then turns a group dead or alive.
     added, evaluations: of nodes that the page has not been told of.
-    players: Black's, White's. strength: see `Strength`. busy: what the engine is doing; "" for nothing.
+    players: Black's, White's. strength: see `Strength`. opponent: what the level "even" takes the person to be; "" for
+    nothing. teach: points from which on a person's bad move is explained; None for never. lesson: whether the engine
+    waits after such a move, for "undo" or "move". busy: what the engine is doing; "" for nothing.
     link: restores the position.
     """
 
@@ -110,6 +112,9 @@ class StateMessage(TypedDict):
     evaluations: list[EvaluationView]
     players: list[str]
     strength: dict[str, Any]
+    opponent: str
+    teach: float | None
+    lesson: bool
     study: bool
     analysing: bool
     busy: Purpose | Literal[""]
@@ -134,6 +139,13 @@ class ThinkingMessage(TypedDict):
     analysis: AnalysisView
     evaluation: EvaluationView
     left: int
+
+
+class TurnsMessage(TypedDict):
+    """The moves of the current line that lost most, as a text of sentences, one a line."""
+
+    type: Literal["turns"]
+    text: str
 
 
 class NoticeMessage(TypedDict):

@@ -268,9 +268,19 @@ class TestParameters:
         ask(gtp, "kata-set-param cpuctExploration 2.5")
         assert gtp.thinker.player.search.settings.c_puct == 2.5
 
+    def test_levels(self, gtp: GoEngine) -> None:
+        assert ask(gtp, "kata-get-param level") == ["10"]
+        for level in ("2.5", "even"):
+            assert ask(gtp, f"kata-set-param level {level}", "kata-get-param level") == ["", level]
+        ask(gtp, "play b c3", "play w b2", "play b d2", "play w b4")
+        gtp.game.env.from_text(ask(gtp, "genmove b")[0])
+        assert gtp.analyst.player.opponent.estimate(gtp.game.position).moves == 3
+        assert GoEngine(GoEnv(5), None, 8, level=3, device="cpu").parameters.level == 3
+
     @pytest.mark.parametrize(
         ("line", "failure"),
         [
+            ("kata-set-param level 11", "level must be a number from 1 to 10, or 'even', got '11'"),
             ("kata-get-param nothing", "unknown parameter nothing"),
             ("kata-set-param maxVisits -1", "maxVisits must be an integer from 0"),
             ("kata-set-param maxTime 0", "maxTime must be a number > 0"),

@@ -1,5 +1,7 @@
 """Moves of any colour at any time."""
 
+from pathlib import Path
+
 import pytest
 
 from alphago.env.go import GoEnv
@@ -90,6 +92,18 @@ def test_handicap_stones_that_are_played(moves: tuple[str, ...]) -> None:
     assert ";B[bd];B[db]" in text
     assert "[]" not in text.split("SZ[5]")[1]
     assert ask(gtp, "clear_board", "play b D4", "genmove w") == ["", "", "resign"]
+
+
+def test_a_file_is_printed_as_it_was_loaded(tmp_path: Path) -> None:
+    """What was not touched; then its moves go on, as the main line."""
+    text = "(;FF[4]CA[UTF-8]DT[1999]KM[6.5]PB[Ann]RE[W+T]SZ[5]XX[mine];B[aa]C[so];W[bb](;B[cc])(;B[dd]LB[aa:x]))"
+    (tmp_path / "game.sgf").write_text(text)
+    gtp = engine(network=prefers("D3"), readouts=0)
+    assert ask(gtp, f"loadsgf {tmp_path}/game.sgf", "printsgf")[1].replace("\n", "") == text
+    assert ask(gtp, "genmove w", "printsgf")[1].replace("\n", "") == text.replace("RE[W+T]", "").replace(
+        ";B[cc]", ";B[cc];W[dc]"
+    )
+    assert "XX" not in ask(gtp, "clear_board", "printsgf")[1]
 
 
 def test_play_goes_on_after_two_passes() -> None:

@@ -58,6 +58,9 @@ const ANSWERS = {
     }
     return told;
   },
+  async weights({ bytes }) {
+    return packed((await load("unpacking")).weightsOf(Uint8Array.from(bytes)));
+  },
   async search({ game, options, games, planes, inputs, shape, settings, readouts, ...model }) {
     const { startOf } = await load("rules");
     const { TreeSearch } = await load("tree_search");

@@ -53,7 +53,7 @@ def outputs(
 
     fast: by WebAssembly only.
     """
-    question = dict(planes=packed(planes), count=len(planes), shape=list(planes.shape[2:]), fast=fast)
+    question = {"planes": packed(planes), "count": len(planes), "shape": list(planes.shape[2:]), "fast": fast}
     told = ask("network", **question, **model_of(net, kind))
     return {
         kernels: {name: np.stack([numbers(one[name]) for one in found]) for name in found[0]}

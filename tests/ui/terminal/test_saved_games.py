@@ -187,7 +187,7 @@ def test_fixed_turns(tmp_path, moves):
     for move in moves.split():
         player.play_move(env.from_text(move))
     save_game(tmp_path / "game.sgf", env, GameToSave(player.game_record(), player.position.is_over))
-    positions = load_game(tmp_path / "game.sgf", env)
+    _, positions = load_game(tmp_path / "game.sgf", env)
     assert positions[-1].moves == player.position.moves
     assert positions[-1].is_over == (len(moves.split()) == 6)
 
@@ -202,6 +202,23 @@ def test_an_agreed_count_is_saved(tmp_path):
     assert "RE[B+17.5]" in (text := (tmp_path / "game.sgf").read_text())
     assert text.count("[ea]") == 2  # White's move, and Black's territory
     assert "TW" not in text
+
+
+FILED = "(;FF[4]CA[UTF-8]KM[6.5]MN[7]PB[Ann]RE[W+T]SZ[5]XX[mine];B[aa]C[so];B[bb](;W[cc])(;LB[aa:x]W[dd]))"
+
+
+@pytest.mark.parametrize(
+    ("typed", "now"),
+    [
+        ((), FILED),
+        (("pass",), FILED.replace(";W[cc]", ";W[cc];B[];W[ba]").replace("RE[W+T]", "")),
+    ],
+)
+def test_what_was_not_touched_is_saved_as_it_was_loaded(tmp_path, typed, now):
+    path = tmp_path / "game.sgf"
+    path.write_text(FILED)
+    talk(GoEnv(5), f"load {path}", *typed, f"save {path}", "quit", readouts=0)
+    assert path.read_text().replace("\n", "") == now
 
 
 def test_a_record_of_another_game(tmp_path):

@@ -2,7 +2,8 @@
 
 import io
 import re
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from alphago.env.go import DEAD_STONES, GoEnv
 from alphago.env.position import Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import UniformEvaluator
+from alphago.ui.teacher import Teacher
 from alphago.ui.terminal.screen import Screen
 from alphago.ui.terminal.terminal_game import TerminalGame, play
 from alphago.ui.thinker import MoveLimit
@@ -113,6 +115,40 @@ def converse(player: ScriptedPlayer, human: int, *lines: str | type[BaseExceptio
 
 def go(human: int, *lines: str | type[BaseException], engine: str = "", **options) -> Transcript:
     return converse(ScriptedPlayer(GoEnv(5), engine, **options), human, *lines)
+
+
+class StrictTeacher(Teacher):
+    """A teacher who finds fault with C3."""
+
+    def __init__(self) -> None:
+        super().__init__(None, 1)
+
+    def lesson(self, position: Position, action: int) -> Any:
+        return "C3 loses 9.0 points." if action == position.env.from_text("C3") else None
+
+    def summary(self, positions: Sequence[Position]) -> str:
+        return f"{len(positions)} positions"
+
+
+def test_a_teacher_lets_take_back() -> None:
+    typed, shown = iter(["c3", "", "c3", "y", "pass"]), []
+    screen = Screen(lambda prompt: next(typed), shown.append)
+    game = TerminalGame(ScriptedPlayer(GoEnv(5), "D4 pass"), BLACK, screen, MoveLimit(16), teacher=StrictTeacher())
+    with pytest.raises(StopIteration):
+        game.run()
+    assert game.position.moves_text() == "B C3, W D4, B pass, W pass"
+    assert shown.count("C3 loses 9.0 points.") == 2
+
+
+def test_levels_are_told() -> None:
+    shown: list[str] = []
+    lines = iter(["c3", "quit"])
+    play(GoEnv(5), UniformEvaluator(), 4, level="even", read=lambda prompt: next(lines), write=shown.append, teach=None)
+    text = "\n".join(shown)
+    assert "The engine plays at level even: follows your strength." in text
+    assert "You lose about" in text
+    with pytest.raises(ValueError, match="level must be"):
+        play(GoEnv(5), UniformEvaluator(), level=11, read=lambda prompt: "quit", write=shown.append)
 
 
 class TestResult:

@@ -136,7 +136,7 @@ class Visitor:
         self.part("begin").click()
         self.expect(self.part("dialog")).to_be_hidden()
         # Until then the game before is on the board, and a press that the new one comes between is none.
-        self.expect(self.page.locator(".ag h2").first).to_contain_text(str(GAMES[game].title))
+        self.expect(self.page.locator(".ag-game").first).to_contain_text(str(GAMES[game].title))
 
     def stones(self) -> tuple[int, int]:
         """The numbers of black and white stones on the board."""

@@ -6,7 +6,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -57,10 +57,11 @@ def serving(
     offered: Engines | None = None,
     runs: list[Path] | None = None,
     token: str | None = None,
+    page_of: Callable[[Any, GameEnv], str] | None = None,
 ) -> Iterator[Served]:
     """Serve a board of 5x5 with an engine that draws its answers from a hash, or what is given."""
     guard = Guard("127.0.0.1", token)
-    app = make_app(offered or engines(), bases or {"go": GO5}, guard, Runs(runs) if runs else None)
+    app = make_app(offered or engines(), bases or {"go": GO5}, guard, Runs(runs) if runs else None, page_of)
     listener = listen("127.0.0.1", 0)
     server = new_server(app)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)

@@ -98,6 +98,47 @@ def test_two_passes_end_the_game_and_say_that_stones_count() -> None:
         assert guest.refused("play", move="A1").startswith("Illegal move A1: the game is over")
 
 
+FILED = "(;FF[4]CA[UTF-8]DT[1999]KM[0.5]PB[Ann]RE[W+T]SZ[5]XX[mine];B[aa]C[so];W[bb](;B[];W[])(;B[cc]LB[aa:x]))"
+
+
+def test_what_was_not_touched_is_saved_as_it_was_opened() -> None:
+    """The file's result too, until the game goes another way or is counted; and the page tells it."""
+    with Guest() as guest:
+
+        def saved() -> str:
+            guest.post("save")
+            return str(guest.until("file")["text"]).replace("\n", "")
+
+        guest.ask("open", text=FILED)
+        assert saved() == FILED
+        state = guest.ask("step", count=4)
+        assert state["over"]
+        assert state["result"] == {"text": "The file says W+T", "winner": -1, "short": "W+T"}
+        guest.ask("step", count=-3)
+        guest.play("D4")  # a variation
+        assert saved() == FILED.replace("(;B[]", "(;B[]", 1).replace(";W[bb](", "(;W[bb](")[:-1] + ")(;W[db]))"
+
+
+def test_a_file_that_is_scored_by_territory_is_told() -> None:
+    with Guest() as guest:
+        guest.post("open", text="(;SZ[5]RU[Japanese];B[aa])")
+        assert guest.until("notice")["text"].startswith(
+            "Games are scored by area, and not as the file says: rules must"
+        )
+        assert "Japanese" not in str(GO5.options)
+        told = guest.refused("new", options={"rules": "Japanese"})
+        assert told.startswith("Rules must score by area, as Chinese ones do, got those of 'Japanese'")
+
+
+def test_handicap_has_a_komi_of_its_own_unless_one_is_told() -> None:
+    with Guest(GoEnv(9).match_variant()) as guest:
+        for options, komi in (({}, 0.5), ({"komi": None}, 0.5), ({"komi": 7.5}, 7.5), ({"komi": "7.5"}, 7.5)):
+            options = {**options, "board_size": 7}
+            state = guest.ask("new", options=options, setup={"handicap": 2}, black="human", white="human")
+            assert f"komi={komi}" in state["link"]
+        assert "komi=9.0" in guest.ask("new", options={"board_size": 7}, setup={"handicap": 0})["link"]
+
+
 def test_turns_that_are_skipped_are_in_files_and_links() -> None:
     with Guest() as guest:
         guest.ask("open", text="(;SZ[5]KM[0.5];B[aa];B[ee];W[cc];W[bb])")
@@ -293,6 +334,41 @@ def test_why_a_move_is_bad() -> None:
         assert (told["node"], told["move"]) == (2, GO5.from_text("B2"))
         assert guest.refused("why", move="D4") == "Illegal move D4: White has a stone there."
         assert guest.refused("why", move=[]).startswith("Move must be an action or a written move")
+
+
+def test_levels() -> None:
+    with Guest() as guest:
+        state = guest.ask("strength", level=3)
+        assert (state["strength"]["level"], state["opponent"]) == (3, "")
+        guest.ask("players", white="engine")
+        guest.post("play", move="C3")
+        guest.until("state", lambda state: state["view"]["moves"] == 2 and not state["busy"])
+        state = guest.ask("strength", level="even")
+        guest.post("play", move=state["view"]["legal"][0])
+        state = guest.until("state", lambda state: state["view"]["moves"] == 4 and not state["busy"])
+        assert state["opponent"].startswith("You lose about ")
+        assert guest.refused("strength", level=11).startswith("Level must be a number from 1 to 10")
+
+
+def test_a_bad_move_is_explained_before_the_engine_answers() -> None:
+    with Guest() as guest:
+        guest.ask("teach", points=0.1)
+        state = guest.ask("players", white="engine")
+        for move in state["view"]["legal"]:  # of a network that knows nothing some are bad
+            guest.post("play", move=move)
+            state = guest.until("state", lambda state: state["view"]["moves"] > 0 and not state["busy"])
+            if state["lesson"]:
+                break
+            guest.ask("undo")
+        assert (state["lesson"], state["view"]["moves"]) == (True, 1)
+        assert guest.ask("undo")["view"]["moves"] == 0
+        guest.post("play", move=move)
+        assert guest.until("why")["sentences"]
+        guest.post("move")
+        guest.until("state", lambda state: state["view"]["moves"] == 2 and not state["lesson"])
+        guest.post("turns")
+        assert guest.until("turns")["text"]
+        assert guest.ask("teach", points=None)["teach"] is None
 
 
 def test_analysis_goes_on_until_it_is_stopped_and_a_page_that_leaves_stops_it() -> None:

@@ -1,6 +1,7 @@
 """Runs that are watched: facts, curves and games come from the folder, and nothing in it changes."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -40,8 +41,11 @@ def test_a_run_is_shown_and_stays_as_it_is(run: Path) -> None:
     assert facts["facts"]["games"] == "8 of 8"
     assert facts["facts"]["over"] == "yes, all games are played"
     assert "against random@0" in facts["facts"]
+    assert re.fullmatch(r"\d+ % \(\d+ to \d+\) against random@0", facts["headline"]["strength"])
+    assert re.search(r"min · 8 games.* · finished$", facts["headline"]["progress"])
+    assert facts["headline"]["share"] == 1
     titles = [title(panel) for panel in shown["panels"]]
-    assert "Policy loss" in titles
+    assert titles[2:4] == ["Policy loss", "Value error"]  # those that matter come first
     assert any(words.startswith("Win rate") for words in titles)
     assert "games of self-play" in texts(shown["panels"][titles.index("Policy loss")])
     assert "style=" not in "".join(shown["panels"])  # the page's policy allows no styles in it

@@ -1,7 +1,7 @@
 // What a search has found, as the board draws it (alphago/ui/web/wire.py, `analysis_view`).
 
 /** @typedef {import("./tree_search.js").TreeSearch} TreeSearch */
-/** @typedef {TreeSearch["root"]} TreeNode */
+/** @typedef {import("./tree_search.js").TreeNode} TreeNode */
 
 const LINE = 12; // plies of an expected line
 const MOST_MOVES = 40;

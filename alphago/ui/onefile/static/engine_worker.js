@@ -108,6 +108,7 @@ class Searcher {
     /** @type {number[]} */
     this.moves = [];
     this.running = false;
+    this.shape = [0, 0]; // of the board that is searched
     this.channel = new MessageChannel();
   }
 
@@ -174,7 +175,9 @@ class Searcher {
       for (const move of moves) position.play(move);
       this.search = new TreeSearch(this.model.settings, (positions) => this.evaluate(positions), position);
     } else for (const move of moves.slice(before.length)) this.search.advance(move);
-    [this.key, this.moves, this.shape] = [key, moves, shape];
+    this.key = key;
+    this.moves = moves;
+    this.shape = shape;
     return this.search;
   }
 
@@ -184,7 +187,7 @@ class Searcher {
    */
   async evaluate(positions) {
     const { helpers, model, shape } = this;
-    const [height, width] = /** @type {[number, number]} */ (shape);
+    const [height, width] = shape;
     const network = await this.network;
     const all = positions.map((position, i) => {
       const input = inputOf(position, model.planes * height * width);

@@ -286,9 +286,11 @@ const COMMANDS = {
     if (link) {
       desk.players = [HUMAN, HUMAN];
       desk.setGame(openLink(desk.facts, link));
-      desk.look();
-    } else desk.tellGame();
-    desk.tellState();
+      desk.wake();
+    } else {
+      desk.tellGame();
+      desk.tellState();
+    }
   },
   new(desk, { options = {}, setup = {}, ...players }) {
     desk.setGame(beginGame(desk.facts, { ...options, ...setup }));

@@ -28,12 +28,13 @@ function sgf({ options, view, tree }, names, result) {
   const stones = (options.handicap || []).map((/** @type {number} */ point) => `[${at(point)}]`).join("");
   const head = `;FF[4]CA[UTF-8]GM[1]AP[alphago]SZ[${size}]RU[${rules}]KM[${options.komi}]PB[${names[0]}]PW[${names[1]}]`
     + `${result ? `RE[${result === "draw" ? "0" : result}]` : ""}${stones ? `HA[${options.handicap.length}]AB${stones}PL[W]` : ""}`;
-  const write = (/** @type {number} */ number) => {
+  /** @type {(number: number) => string} */
+  const write = (number) => {
     let text = "";
     for (let here = number; ;) { // lines are long, variations are not
       const { move, mover, children } = tree.nodes[here];
       text += here ? `;${mover > 0 ? "B" : "W"}[${at(move)}]` : head;
-      if (children.length !== 1) return text + /** @type {string} */ (children.map((child) => `(${write(child)})`).join(""));
+      if (children.length !== 1) return text + children.map((child) => `(${write(child)})`).join("");
       [here] = children;
     }
   };

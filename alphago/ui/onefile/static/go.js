@@ -91,10 +91,8 @@ export class Go extends Stones {
   }
 
   get margin() {
-    return this.options ? this.area() - this.options.komi : 0;
+    return this.area() - this.options.komi;
   }
-
-  set margin(_) { /* counted when it is asked for */ }
 
   // --- chains ---
 

@@ -20,7 +20,8 @@ export class GoCount {
    * @param {number[]} dead points
    */
   constructor(position, dead) {
-    [this.position, this.dead] = [position, dead];
+    this.position = position;
+    this.dead = dead;
     const cleared = position.copy();
     for (const point of dead) cleared.board[point] = 0;
     this.owners = cleared.areas();

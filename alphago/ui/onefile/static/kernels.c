@@ -1,8 +1,8 @@
 // The arithmetic of a network, for WebAssembly with 128-bit SIMD; kernels.js has its plain twin and says what the
 // arguments are.  Features are stored point by point, all channels of a point together.  Built by
 //
-//   clang --target=wasm32 -O3 -msimd128 -nostdlib -Wl,--no-entry -Wl,--export-dynamic -Wl,--export=__heap_base
-//   -Wl,--strip-all -Wl,-z,stack-size=4096 -o kernels.wasm kernels.c
+//   clang --target=wasm32 -O3 -msimd128 -fno-builtin -nostdlib -Wl,--no-entry -Wl,--export-dynamic
+//   -Wl,--export=__heap_base -Wl,--strip-all -Wl,-z,stack-size=4096 -o kernels.wasm kernels.c
 //
 // kernels.wasm was built by Debian's clang and lld 14.0.6; tests/ui/onefile/test_wasm.py builds it again and compares.
 
@@ -67,4 +67,23 @@ PUBLIC void add(const float *x, const float *y, float *out, int count) {
 
 PUBLIC void rectify(const float *x, float *out, int count) {
   for (int i = 0; i < count; i++) out[i] = x[i] > 0 ? x[i] : 0;
+}
+
+// Add to the features of each point one number for each channel.
+PUBLIC void shift(const float *restrict x, const float *restrict y, float *restrict out, int points, int channels) {
+  for (int p = 0; p < points; p++, x += channels, out += channels)
+    for (int c = 0; c < channels; c++) out[c] = x[c] + y[c];
+}
+
+PUBLIC void mean(const float *restrict x, float *restrict out, int points, int channels) {
+  for (int c = 0; c < channels; c++) out[c] = 0;
+  for (int p = 0; p < points; p++, x += channels)
+    for (int c = 0; c < channels; c++) out[c] += x[c];
+  for (int c = 0; c < channels; c++) out[c] /= points;
+}
+
+PUBLIC void maximum(const float *restrict x, float *restrict out, int points, int channels) {
+  for (int c = 0; c < channels; c++) out[c] = x[c];
+  for (int p = 1; p < points; p++, x += channels)
+    for (int c = 0; c < channels; c++) out[c] = x[channels + c] > out[c] ? x[channels + c] : out[c];
 }

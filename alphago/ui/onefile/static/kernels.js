@@ -17,6 +17,10 @@ const PAGE = 65536; // bytes of a page of WebAssembly's memory
  *   [height + side - 1, width + side - 1, inputs], whose inner points are overwritten
  * @property {(x: number, y: number, out: number, count: number) => void} add
  * @property {(x: number, out: number, count: number) => void} rectify
+ * @property {(x: number, y: number, out: number, points: number, channels: number) => void} shift by a number for each
+ *   channel
+ * @property {(x: number, out: number, points: number, channels: number) => void} mean over the points
+ * @property {(x: number, out: number, points: number, channels: number) => void} maximum
  */
 
 /**
@@ -37,7 +41,7 @@ export async function loadKernels(code) {
  * @param {any} exports
  * @returns {Kernels}
  */
-function compiled({ memory, convolve, add, rectify, __heap_base: base }) {
+function compiled({ memory, __heap_base: base, ...functions }) {
   let end = Math.ceil(base.value / 16) * 16;
   let numbers = new Float32Array(memory.buffer);
   const take = (/** @type {number} */ count) => {
@@ -49,7 +53,7 @@ function compiled({ memory, convolve, add, rectify, __heap_base: base }) {
     }
     return at;
   };
-  return { name: "WebAssembly", numbers: () => numbers, take, convolve, add, rectify };
+  return { ...functions, name: "WebAssembly", numbers: () => numbers, take };
 }
 
 /** @returns {Kernels} */
@@ -79,8 +83,32 @@ function plain() {
     rectify(x, out, count) {
       for (let i = 0; i < count; i += 1) numbers[out / 4 + i] = Math.max(numbers[x / 4 + i], 0);
     },
+    shift(x, y, out, points, channels) {
+      for (let i = 0; i < points * channels; i += 1) numbers[out / 4 + i] = numbers[x / 4 + i] + numbers[y / 4 + (i % channels)];
+    },
+    mean(x, out, points, channels) {
+      reduce(numbers, x / 4, out / 4, points, channels, (sum, value) => sum + value);
+      for (let c = 0; c < channels; c += 1) numbers[out / 4 + c] /= points;
+    },
+    maximum: (x, out, points, channels) => reduce(numbers, x / 4, out / 4, points, channels, Math.max),
   };
   return kernels;
+}
+
+/**
+ * @param {Float32Array} numbers
+ * @param {number} x
+ * @param {number} out
+ * @param {number} points
+ * @param {number} channels
+ * @param {(so: number, value: number) => number} join
+ */
+function reduce(numbers, x, out, points, channels, join) {
+  numbers.copyWithin(out, x, x + channels);
+  for (let i = channels; i < points * channels; i += 1) {
+    const c = out + (i % channels);
+    numbers[c] = join(numbers[c], numbers[x + i]);
+  }
 }
 
 /**

@@ -13,6 +13,7 @@ class LineGame extends Stones {
   constructor(height, width, connect) {
     super(height, width);
     this.connect = connect;
+    this.margin = 0;
   }
 
   /**
@@ -46,7 +47,7 @@ class LineGame extends Stones {
   }
 
   decisive() {
-    return this.legal().findIndex((legal, action) => legal
+    return this.legal().findIndex((legal, action) => Boolean(legal)
       && this.longestLine(this.landing(action), this.toPlay) >= this.connect);
   }
 

@@ -228,21 +228,13 @@ function convolve(plan, [x, , bias], { kernel_shape: kernel = [1] }, [, weight, 
 }
 
 /**
- * @param {number} first
- * @param {(so: number, x: number) => number} reduce
- * @param {(total: number, points: number) => number} [finish]
+ * @param {"mean" | "maximum"} name of the kernel
  * @returns {Make}
  */
-const overBoard = (first, reduce, finish = (total) => total) => (plan, [x]) => {
-  const channels = x.shape[1];
-  const points = sizeOf(x.shape) / channels;
+const overBoard = (name) => (plan, [x]) => {
+  const [channels, points] = board(x.shape);
   const out = plan.tensor([1, channels, 1, 1]);
-  return [out, () => {
-    const [source, target] = [plan.numbers(x), plan.numbers(out)];
-    target.fill(first);
-    for (let p = 0, i = 0; p < points; p += 1) for (let c = 0; c < channels; c += 1, i += 1) target[c] = reduce(target[c], source[i]);
-    for (let c = 0; c < channels; c += 1) target[c] = finish(target[c], points);
-  }];
+  return [out, () => plan.kernels[name](x.at, out.at, points, channels)];
 };
 
 /**
@@ -270,9 +262,11 @@ const OPERATIONS = {
   Conv: convolve,
   Gemm: convolve,
   Add: (plan, [x, y], ...rest) => {
-    if (String(x.shape) !== String(y.shape)) return pairwise((a, b) => a + b)(plan, [x, y], ...rest);
     const out = plan.tensor(x.shape);
-    return [out, () => plan.kernels.add(x.at, y.at, out.at, sizeOf(x.shape))];
+    const [channels, points] = board(x.shape);
+    if (String(x.shape) === String(y.shape)) return [out, () => plan.kernels.add(x.at, y.at, out.at, sizeOf(x.shape))];
+    if (y.shape[1] === channels && sizeOf(y.shape) === channels) return [out, () => plan.kernels.shift(x.at, y.at, out.at, points, channels)];
+    return pairwise((a, b) => a + b)(plan, [x, y], ...rest);
   },
   Sub: pairwise((a, b) => a - b),
   Mul: pairwise((a, b) => a * b),
@@ -285,8 +279,8 @@ const OPERATIONS = {
     attributes, names),
   Tanh: each(Math.tanh),
   Sigmoid: each((x) => 1 / (1 + Math.exp(-x))),
-  ReduceMean: overBoard(0, (sum, x) => sum + x, (sum, points) => sum / points),
-  ReduceMax: overBoard(-Infinity, Math.max),
+  ReduceMean: overBoard("mean"),
+  ReduceMax: overBoard("maximum"),
   Concat: (plan, parts) => {
     const channels = parts.reduce((sum, { shape }) => sum + shape[1], 0);
     const out = plan.tensor([1, channels, ...parts[0].shape.slice(2)]);

@@ -8,6 +8,7 @@ export class Reversi extends Stones {
   /** @param {{board_size: number}} options */
   constructor({ board_size: size }) {
     super(size, size);
+    this.margin = 0;
     const low = (size / 2 - 1) * (size + 1);
     this.board[low] = this.board[low + size + 1] = -1;
     this.board[low + 1] = this.board[low + size] = 1;

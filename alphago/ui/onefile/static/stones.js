@@ -42,12 +42,12 @@ export class Stones {
    * @param {number} width
    */
   constructor(height, width) {
-    [this.height, this.width] = [height, width];
+    this.height = height;
+    this.width = width;
     this.board = new Int8Array(height * width);
     this.toPlay = 1;
     this.ply = 0;
     this.over = false;
-    this.margin = 0;
     /** @type {number | null} */
     this.lastCell = null;
   }

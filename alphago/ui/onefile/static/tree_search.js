@@ -31,14 +31,16 @@ const { fround } = Math;
 const TAKEN = -1; // in `waiting`: the action has a child; 0 marks an illegal action
 const NONE = -1;
 
-class TreeNode {
+export class TreeNode {
   /**
    * @param {TreeNode | null} parent
    * @param {number} action
    * @param {number} prior
    */
   constructor(parent, action, prior) {
-    [this.parent, this.action, this.prior] = [parent, action, prior];
+    this.parent = parent;
+    this.action = action;
+    this.prior = prior;
     /** @type {TreeNode[]} */
     this.children = [];
     this.state = "new"; // then "pending", "expanded" or "terminal"
@@ -100,8 +102,10 @@ export class TreeSearch {
    * @param {Position} position
    */
   constructor(settings, evaluate, position) {
-    [this.settings, this.evaluate] = [settings, evaluate];
-    this.begin(position);
+    this.settings = settings;
+    this.evaluate = evaluate;
+    this.position = position;
+    this.root = new TreeNode(null, NONE, 1);
   }
 
   /**

@@ -1,9 +1,4 @@
 // The board: it draws a position of any game, and says what was clicked. It knows no server and no rules.
-//
-//   const board = new Board({ play, hover });
-//   page.append(board.element);
-//   board.setGame(game);             // a GameView: alphago/env/board_view.py, as alphago/ui/web/views.py gives it
-//   board.show({ view, analysis });  // a Scene
 
 import { h, s } from "./elements.js";
 import { areasOf, landingOf, numbersOfMoves, rowsOf, UNIT } from "./geometry.js";
@@ -58,10 +53,13 @@ export class Board {
     this.marks = s("g", { class: "ag-marks" });
     this.over = s("g", { class: "ag-over" });
     this.targets = s("g", {});
-    this.svg = s("svg", { role: "img", "aria-label": say.board, class: "ag-svg" }, paints(this.id), this.ground,
-      this.pieces.element, this.frame, this.pieces.counts, this.marks, this.over, this.targets);
+    // Two drawings, so that what a search changes ten times a second does not paint the stones again.
+    this.below = s("svg", { "aria-hidden": "true" }, paints(this.id), this.ground, this.pieces.element, this.frame, this.pieces.counts,
+      this.marks);
+    this.svg = s("svg", { role: "img", "aria-label": say.board, class: "ag-svg" }, this.over, this.targets);
+    this.stack = h("div", { class: "ag-stack" }, this.below, this.svg);
     this.words = h("div", { class: "ag-words", hidden: true });
-    this.element = h("div", { class: "ag-board" }, this.svg, this.words);
+    this.element = h("div", { class: "ag-board" }, this.stack, this.words);
     /** @type {string | undefined} */
     this.pressed = undefined; // the action that is pressed
     this.holding = 0;
@@ -104,9 +102,10 @@ export class Board {
     this.scene = this.hovered = this.cursor = null;
     this.element.dataset.surface = game.surface;
     const box = boxOf(game);
-    this.svg.setAttribute("viewBox", box.join(" "));
+    for (const drawing of [this.below, this.svg]) drawing.setAttribute("viewBox", box.join(" "));
     this.element.style.setProperty("--ratio", game.surface === "text" ? "1" : String(box[2] / box[3]));
     this.element.style.setProperty("--ground", game.ground);
+    this.element.style.setProperty("--label-size", `${Math.min(Math.max(10.5, box[2] / 50), 16)}px`);
     this.element.toggleAttribute("data-ground", Boolean(game.ground));
     for (const [i, name] of ["--black", "--white"].entries()) {
       this.element.style.setProperty(name, game.colours ? game.colours[i] : "");
@@ -126,7 +125,7 @@ export class Board {
     if (this.scene?.view !== scene.view) this.hovered = this.cursor ? this.cursorAction() : null;
     this.scene = scene;
     const text = game.surface === "text";
-    this.svg.toggleAttribute("hidden", text);
+    this.stack.hidden = text;
     this.showWords(text);
     if (text) return;
     this.pieces.draw(game, scene.view, moves);

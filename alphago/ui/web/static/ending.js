@@ -3,7 +3,7 @@
 import { kindOf, LOSSES } from "./candidates.js";
 import { h, s } from "./elements.js";
 import { decisive, lossesOf, lossText } from "./losses.js";
-import { say } from "./words.js";
+import { fill, say } from "./words.js";
 
 const MOMENTS = 3;
 const LEAST_MOVES = 8; // of a game that is looked into
@@ -43,7 +43,7 @@ export class Ending {
     const { known, state } = this.app;
     this.element.hidden = !state.result;
     if (!state.result) return;
-    this.result.textContent = say.ends(state.result.text);
+    this.result.textContent = fill(say.ends, state.result.text);
     this.counted.hidden = !state.count;
     this.count.textContent = state.count ? state.count.text : "";
     this.alive.hidden = !state.count?.dead.length;
@@ -57,7 +57,7 @@ export class Ending {
     this.decided.hidden = path.length <= LEAST_MOVES;
     this.moments.replaceChildren(...(state.busy === "review" ? [h("li", {}, say.counting)] : found.map((loss) => h("li", {},
       h("button", { type: "button", onclick: () => this.app.send("go", { node: path[loss.number - 1].node }) }, dotOf(loss),
-        say.moment(loss.number, known.side(loss.mover), known.game.names[loss.move], lossText(loss)))))));
+        fill(say.moment, loss.number, known.side(loss.mover), known.game.names[loss.move], lossText(loss)))))));
     if (!this.moments.children.length) this.decided.hidden = true;
   }
 

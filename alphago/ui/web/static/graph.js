@@ -1,9 +1,9 @@
 // The graph of a line: the first player's chance to win and lead, by move; a click goes there.
 
 import { kindOf, LOSSES } from "./candidates.js";
-import { s } from "./elements.js";
+import { margin, percent, s, short } from "./elements.js";
 import { isMistake, lossesOf } from "./losses.js";
-import { say } from "./words.js";
+import { fill, say } from "./words.js";
 
 /** @typedef {import("./game_state.js").Knot} Knot */
 
@@ -11,9 +11,7 @@ const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [360, 96, 30, 30, 5, 13];
 const LEAST_LEAD = 5; // points, the least that the axis of leads reaches to
 const DOTTED = 60; // fewer positions than this have a dot each
 
-/**
- * @param {number} share
- */
+/** @param {number} share */
 const height = (share) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - share);
 
 /**
@@ -66,8 +64,8 @@ export class Graph {
     const { known, state: { node, analysis } } = this.app;
     const here = known.knot(node);
     if (here.win === null) return say.unknown;
-    return [say.wins(known.side(1), here.win, 1), here.score === null ? "" : say.expected(here.score),
-      analysis ? say.visitsHere(analysis.visits) : ""].filter(Boolean).join(", ");
+    return [fill(say.wins, known.side(1), percent(here.win, 1)), here.score === null ? "" : fill(say.expected, margin(here.score)),
+      analysis ? fill(say.visitsHere, short(analysis.visits)) : ""].filter(Boolean).join(", ");
   }
 
   /** @param {MouseEvent} event */

@@ -2,6 +2,7 @@
 
 import { LOSSES, POINT_STEPS, RATE_STEPS } from "./candidates.js";
 import { h, s } from "./elements.js";
+import { fill } from "./words.js";
 
 /**
  * @param {import("./wire.js").GameView} game
@@ -10,13 +11,13 @@ import { h, s } from "./elements.js";
 export function legendOf(game, words) {
   const [first, second] = game.sides;
   const swatch = (/** @type {any} */ shape) => s("svg", { viewBox: "0 0 20 20", class: "ag-swatch", "aria-hidden": "true" }, shape);
-  const range = LOSSES.map((fill, i) => h("li", {}, swatch(s("circle", { cx: 10, cy: 10, r: 8, fill })),
-    i < POINT_STEPS.length ? words.upTo(POINT_STEPS[i], words.points) : words.more(POINT_STEPS[i - 1], words.points)));
-  const owner = (/** @type {string} */ fill, /** @type {string} */ stroke) => swatch(s("rect", { x: 4, y: 4, width: 12, height: 12, fill, stroke,
+  const range = LOSSES.map((colour, i) => h("li", {}, swatch(s("circle", { cx: 10, cy: 10, r: 8, fill: colour })),
+    i < POINT_STEPS.length ? fill(words.upTo, POINT_STEPS[i], words.points) : fill(words.more, POINT_STEPS[i - 1], words.points)));
+  const owner = (/** @type {string} */ colour, /** @type {string} */ stroke) => swatch(s("rect", { x: 4, y: 4, width: 12, height: 12, fill: colour, stroke,
     "stroke-width": 1.5 }));
-  return h("div", {}, h("p", {}, words.discs), h("ul", {}, range), h("p", {}, words.rates(RATE_STEPS.join(", "))),
+  return h("div", {}, h("p", {}, words.discs), h("ul", {}, range), h("p", {}, fill(words.rates, RATE_STEPS.join(", "))),
     h("p", {}, words.numbers), h("p", {}, words.line),
-    h("ul", {}, game.ownership && [h("li", {}, owner("#111", "#fff"), words.becomes(first)),
-      h("li", {}, owner("#fff", "#111"), `${words.becomes(second)}; ${words.surer}`)],
-    game.mark && h("li", {}, `□ ${game.mark}`), h("li", {}, words.last)), h("p", {}, words.graph(first)));
+    h("ul", {}, game.ownership && [h("li", {}, owner("#111", "#fff"), fill(words.becomes, first)),
+      h("li", {}, owner("#fff", "#111"), `${fill(words.becomes, second)}; ${words.surer}`)],
+    game.mark && h("li", {}, `□ ${game.mark}`), h("li", {}, words.last)), h("p", {}, fill(words.graph, first)));
 }

@@ -3,7 +3,7 @@
 import { dotOf } from "./ending.js";
 import { h } from "./elements.js";
 import { isMistake, lossesOf, lossText } from "./losses.js";
-import { say } from "./words.js";
+import { fill, say } from "./words.js";
 
 export class MoveList {
   /** @param {import("./app.js").App} app */
@@ -45,6 +45,6 @@ function meansOf(losses, known) {
     const own = losses.filter(({ mover }) => mover === player);
     const points = own.some((loss) => loss.points === null) ? null : own.reduce((sum, one) => sum + Number(one.points), 0) / own.length;
     const win = own.reduce((sum, one) => sum + one.win, 0) / own.length;
-    return own.length ? say.per(known.side(player), lossText({ ...own[0], win, points })) : "";
+    return own.length ? fill(say.per, known.side(player), lossText({ ...own[0], win, points })) : "";
   }).filter(Boolean).join(" · ");
 }

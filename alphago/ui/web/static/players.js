@@ -1,7 +1,7 @@
 // Who plays: a card for each side, and between them, while one studies, a bar of the chance to win.
 
-import { h } from "./elements.js";
-import { say } from "./words.js";
+import { h, percent } from "./elements.js";
+import { fill, say } from "./words.js";
 import { COLOURS } from "./wire.js";
 
 export class Players {
@@ -32,7 +32,7 @@ export class Players {
     const { game, names } = this.app.known;
     for (const [i, { side, who, name }] of this.cards.entries()) {
       side.textContent = game.sides[i];
-      who.setAttribute("aria-label", say.who(game.sides[i]));
+      who.setAttribute("aria-label", fill(say.who, game.sides[i]));
       name.textContent = names[i];
       this.app.root.style.setProperty(`--${COLOURS[i ? -1 : 1]}`, game.colours ? game.colours[i] : "");
     }
@@ -46,7 +46,7 @@ export class Players {
       card.element.classList.toggle("ag-won", state.result?.winner === (i ? -1 : 1));
       card.captures.hidden = !state.view.captures || game.stores.length > 0;
       card.facts.hidden = card.captures.hidden && !names[i];
-      if (state.view.captures) card.captures.textContent = say.captured(state.view.captures[i]);
+      if (state.view.captures) card.captures.textContent = fill(say.captured, state.view.captures[i]);
     }
   }
 
@@ -56,6 +56,6 @@ export class Players {
     this.bar.hidden = win === null;
     if (win === null) return;
     this.share.style.width = `${(100 * win).toFixed(1)}%`;
-    this.bar.setAttribute("aria-label", say.wins(known.side(1), win));
+    this.bar.setAttribute("aria-label", fill(say.wins, known.side(1), percent(win)));
   }
 }

@@ -1,11 +1,10 @@
 // What is going on, in a line; screen readers are told each move, and where the cursor is.
 
 import { button } from "./icons.js";
-import { h } from "./elements.js";
+import { h, short } from "./elements.js";
 import { landingOf } from "./geometry.js";
-import { say } from "./words.js";
+import { fill, say } from "./words.js";
 
-const LINE = 6; // moves of the best line
 const ENDLESS = 1e5; // readouts, from which on a limit is none
 
 export class StatusLine {
@@ -43,8 +42,8 @@ export class StatusLine {
     const { known, state } = this.app;
     this.told = state.node;
     const { move, mover } = known.knot(state.node);
-    const turn = state.result ? say.ends(state.result.text) : say.move(state.view.moves + 1, known.side(state.view.toPlay));
-    this.said.textContent = mover ? `${say.played(known.side(mover), known.game.names[move])} ${turn}` : turn;
+    const turn = state.result ? fill(say.ends, state.result.text) : this.turn();
+    this.said.textContent = mover ? `${fill(say.played, known.side(mover), known.game.names[move])} ${turn}` : turn;
   }
 
   tellCursor() {
@@ -54,8 +53,13 @@ export class StatusLine {
     const { stones } = state.view;
     const cell = landingOf(known.game, action, state.view.toPlay, () => false);
     const sign = stones && cell !== null ? stones[cell] : ".";
-    const what = sign !== "." ? say.taken(known.side(sign === "X" ? 1 : -1)) : state.view.legal.includes(action) ? say.free : say.barred;
-    this.said.textContent = say.cursor(known.game.names[action], what);
+    const what = sign !== "." ? fill(say.taken, known.side(sign === "X" ? 1 : -1)) : state.view.legal.includes(action) ? say.free : say.barred;
+    this.said.textContent = fill(say.cursor, known.game.names[action], what);
+  }
+
+  turn() {
+    const { known, state: { view } } = this.app;
+    return fill(say.move, view.moves + 1, known.side(view.toPlay));
   }
 
   words() {
@@ -63,18 +67,16 @@ export class StatusLine {
     const { game, thought } = known;
     if (this.loading) return this.loading;
     if (!state) return game ? say.setting : say.connecting;
-    if (state.result) return [say.ends(state.result.text), state.busy === "count" ? say.countingStones : ""].filter(Boolean).join(" ");
+    if (state.result) return [fill(say.ends, state.result.text), state.busy === "count" ? say.countingStones : ""].filter(Boolean).join(" ");
     const turn = state.players[state.view.toPlay > 0 ? 0 : 1] === "human" ? say.yours : say.engines;
-    const text = [`${say.move(state.view.moves + 1, known.side(state.view.toPlay))}, ${turn}`];
+    const text = [`${this.turn()}, ${turn}`];
     if (!state.busy) return text[0];
     if (!thought) return [...text, say.thinking].join(" · ");
     const { analysis, limit, purpose } = thought;
-    text.push(say.readoutsOf(analysis.visits > 1 ? thought.readouts : 0, purpose !== "analyse" && limit && limit < ENDLESS ? limit : null),
-      say.rate(thought.rate));
-    if (purpose === "review") text.push(say.left(thought.left));
-    else if (state.study) {
-      text.push(say.wins(known.side(1), analysis.win), (analysis.moves[0]?.line || []).slice(0, LINE).map((one) => game.names[one]).join(" "));
-    }
-    return text.filter(Boolean).join(" · ");
+    const done = short(analysis.visits > 1 ? thought.readouts : 0);
+    text.push(purpose !== "analyse" && limit && limit < ENDLESS ? fill(say.readoutsOf, done, short(limit)) : fill(say.readoutsSoFar, done),
+      fill(say.rate, short(thought.rate)));
+    if (purpose === "review") text.push(fill(say.left, thought.left));
+    return text.join(" · ");
   }
 }

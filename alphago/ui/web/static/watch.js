@@ -1,7 +1,7 @@
 // Runs that are training: how strong each is now and how far, the curves that matter, the latest games; all else folded.
 
 import { h, s } from "./elements.js";
-import { runs, say } from "./words.js";
+import { fill, runs, say } from "./words.js";
 
 /** @typedef {import("./wire.js").RunView} RunView */
 /** @typedef {(run: number, game: number) => void} Open opens a game of a run; for run -1 the board as it is */
@@ -90,7 +90,7 @@ class Watch {
     };
     return h("article", { class: "w-run" }, h("div", {}, h("h2", {}, swatch, run.name),
       run.error ? h("p", { class: "ag-notice" }, run.error) : [h("p", { class: "w-strength" }, strength || runs.untested),
-        h("progress", { max: 1, value: share, "aria-label": runs.done(share) }), h("p", { class: "ag-small" }, progress)],
+        h("progress", { max: 1, value: share, "aria-label": fill(runs.done, Math.round(100 * share)) }), h("p", { class: "ag-small" }, progress)],
       run.diagnosis.length ? h("ul", { class: "w-diagnosis" }, run.diagnosis.map((text) => h("li", {}, text)))
         : run.error ? null : h("p", { class: "ag-small" }, runs.fine),
       h("details", { open: this.unfolded.has(number), ontoggle: unfold }, h("summary", {}, runs.details),

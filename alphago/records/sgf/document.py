@@ -1,0 +1,138 @@
+"""`SgfDocument`: a game's nodes as they were read or made; what is not changed is written as it was read."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from alphago.env.game import PLAYER_NAMES
+from alphago.env.go import GoEnv
+from alphago.records.sgf.grammar import Node, escape_text, format_tree, plain_text
+from alphago.records.sgf.notes import GENERATED, note_properties, without_generated
+from alphago.records.sgf.sgf_game import SgfGame
+from alphago.records.sgf.writing import komi_text, point_text, stone_properties
+from alphago.system.files import user_path, write_atomic
+
+
+class SgfDocument:
+    """The nodes of a game with its variations, raw values by property; the root is node 0.
+
+    line: the numbers of the root and of the node of each move of a `SgfGame`.
+    """
+
+    def __init__(self, nodes: Sequence[Mapping[str, Sequence[str]]], parents: Sequence[int]) -> None:
+        """Copy nodes and parents, as in `SgfTree`."""
+        self.nodes: list[Node] = [{name: list(values) for name, values in node.items()} for node in nodes]
+        self.children: list[list[int]] = [[] for _ in nodes]
+        for number, parent in enumerate(parents):
+            if parent >= 0:
+                self.children[parent].append(number)
+        self.line = [0]
+
+    def add(self, parent: int, node: Node, *, first: bool = False) -> int:
+        """Add a node below another, as its last child or as its first, and return its number."""
+        number = len(self.nodes)
+        self.nodes.append(node)
+        self.children.append([])
+        self.children[parent].insert(0 if first else len(self.children[parent]), number)
+        return number
+
+    def set_text(self, number: int, name: str, text: str) -> None:
+        """Set a property of a node to a text; remove it if the text is empty."""
+        if text:
+            self.nodes[number][name] = [escape_text(text)]
+        else:
+            self.nodes[number].pop(name, None)
+
+    def text(self) -> bytes:
+        """Return the document as SGF text in UTF-8."""
+        self.nodes[0]["CA"] = ["UTF-8"]
+        order, parents, waiting = list[int](), list[int](), [(0, -1)]
+        while waiting:
+            number, parent = waiting.pop()
+            waiting += [(child, len(order)) for child in reversed(self.children[number])]
+            order.append(number)
+            parents.append(parent)
+        return format_tree([self.nodes[number] for number in order], parents)
+
+
+def write_sgf(path: str | Path, game: SgfGame) -> None:
+    """Write one game to a file, atomically."""
+    write_atomic(user_path(path), format_sgf(game))
+
+
+def format_sgf(game: SgfGame) -> bytes:
+    """Return the game as SGF text in UTF-8, see `document_of`; the same game gives the same bytes."""
+    return document_of(game).text()
+
+
+def document_of(game: SgfGame) -> SgfDocument:
+    """Return a game as a document.
+
+    Of a game that was read from a file, variations, unknown properties and all that was not changed are as in the file;
+    moves that are not in the file come before the file's.
+    """
+    origin = game.origin
+    before = SgfGame(game.board_size, ()) if origin is None else origin.game
+    if origin is None or before.setup != game.setup:
+        document, before = SgfDocument([set_up_node(game)], [-1]), SgfGame(game.board_size, ())
+    else:
+        document = SgfDocument(origin.tree.nodes, origin.tree.parents)
+        known = game.shared(before)
+        document.line += origin.line[:known]
+        if known == len(game.moves) < len(before.moves):  # moves were taken back
+            following = origin.line[known]
+            while origin.tree.parents[following] != document.line[-1]:
+                following = origin.tree.parents[following]
+            document.children[document.line[-1]].remove(following)
+    old = root_texts(before) if origin is not None else {}
+    for name, text in root_texts(game).items():
+        if text != old.get(name, ""):
+            document.set_text(0, name, text)
+    add_moves(document, game, before)
+    return document
+
+
+def add_moves(document: SgfDocument, game: SgfGame, before: SgfGame) -> None:
+    """Add the moves, comments and notes of `game` that `before`, the game of the document, does not have."""
+    env, known = GoEnv(game.board_size), len(document.line) - 1
+    for mover, action in zip(game.movers[known:], game.moves[known:], strict=True):
+        node = {PLAYER_NAMES[mover][0]: [point_text(env, action)]}
+        document.line.append(document.add(document.line[-1], node, first=True))
+    for ply in range(len(game.moves)):
+        comment = game.comments.get(ply, "")
+        if comment != (before.comments.get(ply, "") if ply < known else ""):
+            document.set_text(document.line[ply + 1], "C", comment)
+    for ply, note in sorted(game.notes.items()):
+        if ply > len(game.moves) or (ply <= known and before.notes.get(ply) == note):
+            continue
+        node = document.nodes[document.line[ply]]
+        node |= {name: [escape_text(text) for text in texts] for name, texts in note_properties(note).items()}
+        move = env.to_text(game.moves[ply]) if ply < len(game.moves) else "the next move"
+        if sentence := note.sentence(move):
+            own = without_generated(plain_text("".join(node.get("C", ())[:1])))
+            document.set_text(document.line[ply], "C", "\n".join(filter(None, [own, GENERATED + sentence])))
+
+
+def set_up_node(game: SgfGame) -> Node:
+    """Return the root of a new file: the board, and the stones that are set up."""
+    env = GoEnv(game.board_size)
+    node: Node = {"FF": ["4"], "GM": ["1"], "SZ": [str(game.board_size)]}
+    if game.setup:
+        node["PL"] = [PLAYER_NAMES[game.first][0]]
+    return node | stone_properties(env, env.place(game.setup.get("black", ()), game.setup.get("white", ())))
+
+
+def root_texts(game: SgfGame) -> dict[str, str]:
+    """Return the texts of the root's properties, "" for what is unknown."""
+    return {
+        "RU": game.rules,
+        "KM": "" if game.komi is None else komi_text(game.komi),
+        "HA": str(game.handicap or ""),
+        "RE": game.result,
+        "PB": game.players[0],
+        "PW": game.players[1],
+        "BR": game.ranks[0],
+        "WR": game.ranks[1],
+        "DT": game.date,
+        "EV": game.event,
+        "C": game.comment,
+    }

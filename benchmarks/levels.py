@@ -1,0 +1,220 @@
+"""Measures the levels of play, and writes what it finds into alphago/mcts/levels.json.
+
+    python benchmarks/levels.py exam                         # points lost a move, by the exams of 7x7, 9x9 and 13x13
+    python benchmarks/levels.py exam --file more.jsonl       # by another exam
+    python benchmarks/levels.py rates                        # win rate lost in other games, by a search of the network
+    python benchmarks/levels.py neighbours --games 200       # Elo of each level against the one before
+    python benchmarks/levels.py against gnugo:10 --games 100 # of each level
+    python benchmarks/levels.py nonsense runs/levels/*       # own eyes filled and early passes in the games of matches
+
+Matches are in runs/levels; the same command goes on after a stop.  TARGETS are chosen by hand, so that neighbours
+differ by 80 to 250 Elo.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from figures import stamp
+
+from alphago.arena.elo import elo_difference
+from alphago.arena.entrant import read_entrants
+from alphago.arena.standings import ProgressBar
+from alphago.arena.tournament import Tournament, TournamentSettings
+from alphago.env.games import make_game
+from alphago.exams.grades import grade_of
+from alphago.exams.grading import ExamPlayer, exam_game, mark
+from alphago.exams.positions import find_exam
+from alphago.exams.statistics import mean_of
+from alphago.mcts import levels
+from alphago.mcts.analysis import analyze
+from alphago.mcts.levels import LEVELS, describe_level
+from alphago.mcts.player import MCTSPlayer
+from alphago.nn.net import load_model
+
+FOLDER = Path("runs/levels")
+FULL = 200  # readouts of full strength
+READOUTS = (16, 16, 16, 16, 24, 32, 32, 48, 90, FULL)
+POINTS = {
+    "7": (6.0, 4.6, 3.2, 2.1, 1.25, 0.7, 0.3, 0.11, 0.03, 0.0),
+    "9": (7.0, 5.5, 3.8, 2.4, 1.4, 0.75, 0.32, 0.12, 0.03, 0.0),
+    "13": (4.6, 3.8, 2.9, 2.0, 1.3, 0.75, 0.32, 0.12, 0.03, 0.0),
+}
+RATES = (0.25, 0.2, 0.16, 0.125, 0.095, 0.07, 0.045, 0.025, 0.01, 0.0)
+OTHERS = {"connect-four": 7, "gomoku": 9, "oware": 6, "reversi": 8}
+OPENING, EVERY, GAMES, JUDGE = 4, 5, 16, 400  # of `rates`: plies, games and readouts
+
+
+def table() -> dict[str, Any]:
+    """Return the file's contents, with the present targets; a row whose target is another one is measured anew."""
+    old = json.loads(levels.FILE.read_text("utf-8")) if levels.FILE.exists() else {"games": {}}
+    wanted = {"go": {board: ("points", targets) for board, targets in POINTS.items()}}
+    wanted |= {name: {str(size): ("win rate", RATES)} for name, size in OTHERS.items()}
+    wanted["any"] = {"9": ("win rate", RATES)}
+    games: dict[str, Any] = {}
+    for game, boards in wanted.items():
+        games[game] = {}
+        for board, (unit, targets) in boards.items():
+            known = old["games"].get(game, {}).get(board, {}).get("levels", [{}] * LEVELS)
+            aims = [{"target": t, "readouts": r} for t, r in zip(targets, READOUTS, strict=True)]
+            rows = [row if aim.items() <= row.items() else aim for row, aim in zip(known, aims, strict=True)]
+            games[game][board] = {"unit": unit, "levels": rows}
+    return {"made": {"script": "benchmarks/levels.py", **stamp()}, "full": FULL, "games": games}
+
+
+def save(found: dict[str, Any]) -> None:
+    """Write the table, a line for each level."""
+    text = json.dumps(found, indent=1, ensure_ascii=False)
+    lines = text.split("\n")
+    out: list[str] = []
+    for line in lines:
+        depth = len(line) - len(line.lstrip())
+        if depth > 5 or (depth == 5 and line.strip().startswith("}")):
+            out[-1] += line.strip() if out[-1].endswith(("{", "[")) else " " + line.strip()
+        else:
+            out.append(line)
+    levels.FILE.write_text("\n".join(out) + "\n", "utf-8")
+    levels.all_tables.cache_clear()
+
+
+def measure_exam(options: argparse.Namespace, found: dict[str, Any]) -> None:
+    """Measure points lost a move by exams: for levels what to expect, for full strength the loss of its moves."""
+    save(found)
+    for board in POINTS if options.file is None else [str(options.board_size)]:
+        questions = find_exam(options.file, int(board))
+        net = load_model(f"{board}x{board}")
+        env = exam_game(net.env, questions.size)
+        evaluator = net.forecast_evaluator(dtype="float32")
+        players = [ExamPlayer(questions, env, evaluator, 0, None, level) for level in range(1, LEVELS)]
+        players.append(ExamPlayer(questions, env, evaluator, FULL))
+        grades = [grade_of(mark(questions, player.answer_all(1))) for player in players]
+        for row, grade in zip(found["games"]["go"][board]["levels"], grades, strict=True):
+            row |= dict(zip(("lost", "low", "high"), rounded(grade.points), strict=True))
+            row |= {"rate": round(grade.rate.value, 3), "positions": grade.positions}
+            print(board, row, flush=True)
+        save(found)
+
+
+def measure_rates(options: argparse.Namespace, found: dict[str, Any]) -> None:
+    """Measure the win rate lost in games of a level against itself, by a search of JUDGE readouts."""
+    save(found)
+    for name in OTHERS:
+        net = load_model(name)
+        for level in range(1, LEVELS + 1):
+            before, after = [], []
+            for number in range(GAMES):
+                player = MCTSPlayer(net.env, net, FULL, resign_threshold=-1, level=level, seed=number)
+                while not player.is_done():
+                    action = player.suggest_move()
+                    if len(player.position.moves) % EVERY == OPENING:
+                        before.append(player.position)
+                        after.append(player.position.play(action))
+                    player.play_move(action)
+            judged = [analyze(positions, net, JUDGE) for positions in (before, after)]
+            turns = judged[0].to_play * judged[1].to_play
+            lost = np.maximum(judged[0].value - turns * judged[1].value, 0) / 2
+            row = found["games"][name][str(OTHERS[name])]["levels"][level - 1]
+            row |= dict(zip(("lost", "low", "high"), rounded(mean_of(lost), 3), strict=True)) | {"positions": len(lost)}
+            print(name, level, row, flush=True)
+            save(found)
+
+
+def measure_matches(options: argparse.Namespace, found: dict[str, Any]) -> None:
+    """Play levels against their neighbours, or against another player."""
+    save(found)
+    size, settings = options.board_size, TournamentSettings(games=options.games)
+    names = [f"{size}x{size}@level={level}" for level in range(1, LEVELS)] + [f"{size}x{size}@{FULL}"]
+    rows = found["games"]["go"][str(size)]["levels"]
+    for level in range(LEVELS, 0, -1):
+        other = options.player or (names[level - 2] if level > 1 else None)
+        if other is None:
+            break
+        env, entrants = read_entrants([names[level - 1], other])
+        folder = FOLDER / f"{names[level - 1]}-{other}".replace(":", "")
+        match = Tournament(env, entrants, settings, folder)
+        with_bar = ProgressBar()
+        match.play(with_bar)
+        with_bar.close()
+        result = match.result((0, 1))
+        if options.player:
+            rows[level - 1] |= {"games": [result.wins, result.draws, result.losses], "opponent": other}
+        else:
+            elo = elo_difference(result.win_rate, len(result.games))
+            rows[level - 1] |= {"elo": [round(number) for number in elo[:3]], "played": len(result.games)}
+        print(folder, repr(result), flush=True)
+        save(found)
+
+
+def count_nonsense(options: argparse.Namespace, found: dict[str, Any]) -> None:
+    """Count, in the games of matches on one board, moves into own eyes, and passes while more than a point is at stake.
+
+    A pass is early if the side that passes, with a search of JUDGE readouts, loses more than one point by it, or if the
+    result on the board is not the one that the search expects.
+    """
+    from alphago.env.go_batch import GoBatch
+
+    for folder in options.folders:
+        identity = json.loads((folder / "evaluation.json").read_text("utf-8"))
+        env: Any = make_game("go", identity["board_size"]).match_variant()
+        moves = filled = early = 0
+        passes = []
+        lines = (folder / "games.jsonl").read_text("utf-8").splitlines()
+        for line in lines:
+            position = env.position(komi=identity["komi"])
+            for ply, word in enumerate(json.loads(line)["moves"].split()):
+                action = env.from_text(word)
+                moves += 1
+                batch: GoBatch = position.batch
+                sensible = batch.sensible_mask(np.zeros(1, np.int64), np.empty((1, env.action_space), np.bool_))[0]
+                filled += action != env.pass_action and ply >= 2 and not sensible[action] and is_eye(position, action)
+                if action == env.pass_action and position.moves[-1:] != (env.pass_action,):
+                    passes.append(position)
+                position = position.play(action)
+        for begin in range(0, len(passes), 200):
+            part = passes[begin : begin + 200]
+            judged = analyze(part, f"{env.N}x{env.N}", JUDGE)
+            for i, position in enumerate(part):
+                best = int(np.delete(judged.visits[i], env.pass_action).argmax())
+                won = position.to_play * position.outcome
+                gain = judged.score[i, best] - judged.root_score[i]
+                early += (won <= 0 and judged.value[i] > 0.5) or gain > 1
+        told = f"{len(lines)} games, {moves} moves, {filled} own eyes filled, {early} of {len(passes)} passes early"
+        print(f"{folder.name}: {told}", flush=True)
+
+
+def is_eye(position: Any, action: int) -> bool:
+    """Return whether a point is an own eye of the side to move: all its neighbours are its stones."""
+    size, board = position.env.N, position.board
+    row, column = divmod(action, size)
+    near = [(row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)]
+    return all(board[r, c] == position.to_play for r, c in near if 0 <= r < size and 0 <= c < size)
+
+
+def rounded(estimate: Any, digits: int = 2) -> list[float]:
+    return [round(float(number), digits) for number in estimate]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("targets", "exam", "rates", "neighbours", "against", "nonsense", "show"))
+    parser.add_argument("more", nargs="*", help="the player of `against`, the folders of `nonsense`")
+    parser.add_argument("--file", type=Path, help="an exam")
+    parser.add_argument("--board-size", type=int, default=9)
+    parser.add_argument("--games", type=int, default=200)
+    options = parser.parse_args()
+    options.player = options.more[0] if options.what == "against" else None
+    options.folders = [Path(word) for word in options.more]
+    found = table()
+    steps = {"exam": measure_exam, "rates": measure_rates, "neighbours": measure_matches, "against": measure_matches}
+    steps |= {"nonsense": count_nonsense, "targets": lambda options, found: save(found)}
+    if options.what in steps:
+        steps[options.what](options, found)
+    for level in range(1, LEVELS + 1) if options.what != "nonsense" else ():
+        print(describe_level(level, make_game("go", options.board_size)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

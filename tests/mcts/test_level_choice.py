@@ -1,0 +1,136 @@
+"""Moves that lose a given amount: probabilities, candidates, passes."""
+
+import numpy as np
+import pytest
+
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.game import GameEnv
+from alphago.env.go import GoEnv
+from alphago.env.position import Position
+from alphago.mcts.analysis import analyze
+from alphago.mcts.analysis_search import AnalysisSearch
+from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator
+from alphago.mcts.level_choice import (
+    WORTH,
+    LevelTerms,
+    MoveLosses,
+    level_shares,
+    move_losses,
+    played_losses,
+    weights,
+)
+from alphago.mcts.puct import Puct
+from alphago.nn.net import load_model
+
+GAMES = np.zeros(1, np.int64)
+
+
+def losses(*lost: float, passes: bool = False) -> MoveLosses:
+    """Losses of one position in points; NaN for what is no candidate; equal shares."""
+    row = np.array([lost], np.float32)
+    shares = np.where(np.isnan(row), 0, 1 / len(lost)).astype(np.float32)
+    return MoveLosses(row, shares, np.array([passes]), None)  # type: ignore[arg-type]
+
+
+def expected(found: MoveLosses, target: float, unit: str = "points") -> float:
+    return float((weights(found, LevelTerms(target, unit, 1)) * np.nan_to_num(found.lost)).sum())
+
+
+def searched(position: Position, evaluator: object, readouts: int = 24) -> AnalysisSearch:
+    search = AnalysisSearch(position.env, evaluator, 1, Puct())  # type: ignore[arg-type]
+    search.start(0, position)
+    search.run(np.array([readouts], np.int32))
+    return search
+
+
+class TestWeights:
+    @pytest.mark.parametrize(("target", "unit"), [(0.5, "points"), (3.0, "points"), (0.1, "win rate")])
+    def test_the_expected_loss_is_the_target(self, target: float, unit: str) -> None:
+        scale = WORTH[unit] / 4
+        found = losses(0, scale, np.nan, 5 * scale, 12 * scale)
+        assert expected(found, target, unit) == pytest.approx(target, rel=1e-3)
+
+    def test_full_strength_plays_the_best(self) -> None:
+        assert weights(losses(2, 0, 7), LevelTerms(0.0, "points", 1)).round(6).tolist() == [[0, 1, 0]]
+
+    def test_what_cannot_be_lost(self) -> None:
+        """The nearest: no candidate loses so much; the moves of equal shares stay nearly equal."""
+        found = weights(losses(0.1, 0.1, 0, np.nan), LevelTerms(6.0, "points", 1))
+        assert found[0, 3] == 0
+        assert found[0, :3] == pytest.approx(1 / 3, abs=0.01)
+
+    def test_a_done_board(self) -> None:
+        assert weights(losses(0, 3, np.nan, passes=True), LevelTerms(2.0, "points", 1)).tolist() == [[0, 0, 1]]
+
+
+class TestCandidates:
+    @pytest.mark.parametrize("env", [GoEnv(5), ConnectFourEnv()], ids=str)
+    def test_values_of_a_search_and_of_the_network(self, env: GameEnv) -> None:
+        """A move with visits has their mean; the network's value of the position after it stands for any other."""
+        start = env.position().play(3)
+        search = searched(start, HashEvaluator())
+        found = move_losses(search, GAMES, LevelTerms(1.0, "win rate", 24))
+        worth = np.where(found.analysis.visits[0] > 0, found.analysis.win_rate[0], np.nan)
+        for action in np.flatnonzero(start.legal_mask):
+            after = start.play(int(action))
+            if np.isnan(worth[action]):
+                values = np.empty(1, np.float32)
+                priors = np.empty((1, env.action_space), np.float32)
+                HashEvaluator().evaluate(after.batch, GAMES, priors, values)
+                worth[action] = (1 - values[0]) / 2
+        candidates = ~np.isnan(found.lost[0])
+        best = worth[found.shares[0].argmax()]
+        assert candidates.sum() > 4
+        assert found.lost[0, candidates] == pytest.approx(np.maximum(best - worth[candidates], 0), abs=1e-6)
+        action = int(np.flatnonzero(candidates)[-1])
+        played = played_losses(search, GAMES, np.array([action]), "win rate")
+        assert played[0] == pytest.approx(found.lost[0, action], abs=1e-6)
+
+    def test_points(self) -> None:
+        """With forecasts a loss is in points, as the network's scores of the positions after the moves."""
+        net = load_model("7x7")
+        start = net.env.position().play("D4")
+        found = move_losses(searched(start, net.forecast_evaluator(), 8), GAMES, LevelTerms(9.0, "points", 8))
+        unseen = np.flatnonzero((found.lost[0] > 0) & (found.analysis.visits[0] == 0))[:5]
+        after = analyze([start.play(int(action)) for action in unseen], net.forecast_evaluator(), 0)
+        best = found.analysis.score[0, found.shares[0].argmax()]
+        assert found.lost[0, unseen] == pytest.approx(best + after.root_score, abs=1e-3)
+
+    def test_more_for_a_player_who_loses_more(self) -> None:
+        search = searched(GoEnv(7).position(), HashEvaluator())
+        counts = [
+            int((~np.isnan(move_losses(search, GAMES, LevelTerms(t, "win rate", 24)).lost)).sum()) for t in (0, 0.1, 1)
+        ]
+        assert counts == sorted(counts)
+        assert counts[0] < counts[1] < counts[2] == 49
+
+    def test_no_own_eyes(self) -> None:
+        """What is left on a board of two eyes and one stone to take."""
+        rows = [". X . X .", "X X X X X", "X X X X X", "X X X X X", ". X O X O"]
+        board = np.array([[{"X": 1, "O": -1}.get(sign, 0) for sign in row.split()] for row in rows], np.int8)
+        position = GoEnv(5).position(board=np.where(board == -1, 0, board), to_play="black")
+        shares = level_shares(searched(position, HashEvaluator()), GAMES, LevelTerms(1.0, "win rate", 24))
+        assert shares[0].tolist() == [0.0] * 25 + [1.0]
+
+
+class TestPasses:
+    @staticmethod
+    def passes(position: Position, value: float, pass_share: float = 0.9) -> bool:
+        """Whether a player passes whose network gives Black this value and prefers a pass."""
+        policy = np.full(position.env.action_space, 1 - pass_share)
+        policy[-1] = pass_share * position.env.action_space
+        search = searched(position, FunctionEvaluator(lambda _: (policy, value)), 0)
+        search.expand_roots(GAMES)
+        return bool(move_losses(search, GAMES, LevelTerms(0.3, "win rate", 1)).passes[0])
+
+    def test_not_if_a_won_game_would_be_lost(self) -> None:
+        """White has nothing on the board of one black stone, and believes to win."""
+        position = GoEnv(5).position().play(12)
+        assert not self.passes(position, value=-0.9)
+        assert self.passes(position, value=0.9)
+
+    def test_a_pass_that_wins(self) -> None:
+        """The other side has passed, and the board is won as it stands."""
+        position = GoEnv(5).position().after([12, 25])
+        assert self.passes(position, value=0.9, pass_share=0.01)
+        assert not self.passes(position.play(3), value=0.9, pass_share=0.01)

@@ -1,0 +1,110 @@
+"""The table of levels, their names, and the level that follows an opponent."""
+
+import numpy as np
+import pytest
+
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.game import GameEnv
+from alphago.env.go import GoEnv
+from alphago.exams.taking import exam
+from alphago.mcts.evaluator import HashEvaluator
+from alphago.mcts.levels import (
+    LEVELS,
+    all_tables,
+    check_level,
+    describe_level,
+    level_table,
+    terms_of,
+)
+from alphago.mcts.opponent import USUAL, Opponent
+from alphago.mcts.player import MCTSPlayer
+
+TABLES = [(game, board) for game, boards in all_tables()["games"].items() for board in boards]
+
+
+@pytest.mark.parametrize(("game", "board"), TABLES)
+def test_the_table_falls(game: str, board: str) -> None:
+    """From level to level less is lost, at full strength nothing that the search knows of."""
+    rows = all_tables()["games"][game][board]["levels"]
+    targets = [row["target"] for row in rows]
+    assert (len(rows), targets[-1]) == (LEVELS, 0)
+    assert targets == sorted(targets, reverse=True)
+    lost = [row["lost"] for row in rows if "lost" in row]
+    assert lost == sorted(lost, reverse=True) or game != "go"
+    assert all(row["low"] <= row["lost"] <= row["high"] for row in rows if "lost" in row)
+
+
+@pytest.mark.parametrize(("size", "board"), [(5, 7), (7, 7), (8, 9), (13, 13), (19, 13)])
+def test_each_board_has_a_table(size: int, board: int) -> None:
+    assert level_table(GoEnv(size)).board == board
+    assert level_table(GoEnv(size)).unit == "points"
+    assert level_table(GoEnv(size), has_scores=False).unit == level_table(ConnectFourEnv()).unit == "win rate"
+
+
+def test_levels_between_two() -> None:
+    targets = [terms_of(level, GoEnv(9)).target for level in (3, 3.5, 4, 10)]
+    assert targets[1] == pytest.approx((targets[0] + targets[2]) / 2)
+    assert targets[3] == 0
+
+
+@pytest.mark.parametrize(("given", "level"), [("7", 7.0), (7, 7.0), ("2.5", 2.5), ("even", "even"), (10, 10.0)])
+def test_what_a_level_is(given: object, level: object) -> None:
+    assert check_level(given) == level
+
+
+@pytest.mark.parametrize("given", [0, 11, "x", "", None, float("nan"), True, [7]])
+def test_what_no_level_is(given: object) -> None:
+    with pytest.raises(ValueError, match=r"^level must be a number from 1 to 10, or 'even', got "):
+        check_level(given)
+
+
+def test_words() -> None:
+    text = describe_level(7, GoEnv(9))
+    row = level_table(GoEnv(9)).rows[6]
+    assert text.startswith(f"level 7: loses {row['lost']:.1f} ± ")
+    assert "points a move" in text
+    assert describe_level(10, GoEnv(9)).startswith("level 10: full strength")
+    assert describe_level(7, GoEnv(19)).endswith("measured on 13x13")
+    assert describe_level("even", GoEnv(9)) == "level even: follows your strength"
+
+
+@pytest.mark.parametrize("env", [GoEnv(5), ConnectFourEnv()], ids=str)
+def test_a_player_at_a_level(env: GameEnv) -> None:
+    """A whole game of two levels is legal, and one of level 10 is a search's."""
+    player = MCTSPlayer(env, HashEvaluator(), 8, level=3, seed=1)
+    while not player.is_done():
+        player.play_move(player.suggest_move())
+    full = [MCTSPlayer(env, HashEvaluator(), 8, seed=1, level=level).suggest_move() for level in (10, None)]
+    assert full[0] == full[1]
+    with pytest.raises(ValueError, match="forecasts must be True for a player with levels, got False"):
+        MCTSPlayer(env, HashEvaluator()).level_move(3)
+
+
+def test_an_opponent() -> None:
+    """Who plays the moves that the search likes best is taken for stronger than who plays those it likes least."""
+    env, found = GoEnv(5), {}
+    for sign in (1, -1):
+        opponent, position = Opponent(env, HashEvaluator()), env.position()
+        assert (opponent.estimate(position.play(25)).moves, opponent.estimate(position).level) == (1, USUAL)
+        for _ in range(6):
+            player = MCTSPlayer(env, HashEvaluator(), 32, forecasts=True)
+            player.initialize_game(position)
+            player.tree_search(32)
+            value = np.nan_to_num(player.analysis().q[0], nan=-sign)
+            position = position.play(int((sign * value - 9 * (player.visits() == 0)).argmax()))
+            position = position.play(int(np.flatnonzero(position.legal_mask)[0]))
+        found[sign] = opponent.estimate(position.play(int(np.flatnonzero(position.legal_mask)[0])))
+    assert found[1].level > USUAL > found[-1].level
+    assert str(found[1]).startswith("You lose about ")
+    assert found[1].moves == 7
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [7, 9])
+def test_a_level_loses_what_the_table_says(size: int) -> None:
+    levels = (1, 3, 5, 7, 9)
+    result = exam([f"{size}x{size}@level={level}" for level in levels], threads=1)
+    found = [grade.points.value for grade in result.grades]
+    assert found == sorted(found, reverse=True)
+    rows = level_table(GoEnv(size)).rows
+    assert found == pytest.approx([rows[level - 1]["lost"] for level in levels], rel=0.2)

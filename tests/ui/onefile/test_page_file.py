@@ -1,0 +1,156 @@
+"""The file of a network: its parts, its size, what it tells, and what it cannot carry."""
+
+import json
+import re
+import shutil
+import subprocess
+import zlib
+from base64 import b64decode
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from alphago import export_page
+from alphago.env.go import GoEnv
+from alphago.env.gomoku import GomokuEnv
+from alphago.env.oware import OwareEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
+from alphago.nn.export import network_graph
+from alphago.nn.graph import Step
+from alphago.nn.net import NeuralNet
+from alphago.ui.onefile.page import FOLDERS, OPERATIONS, OWN_STATIC, PARTS, check_step, facts, without_comments
+from alphago.ui.web.page_files import EXPORT, IMPORT, bundle, module_text
+from alphago.ui.web.views import game_view
+from tests.ui.clients.installed import client, node
+from tests.ui.onefile.scripts import ask, numbers
+from tests.ui.web.test_static import CHECKS
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, str, dict[str, bytes]]:
+    """The packaged network of 9x9 as a file: the answer, the text, and the parts."""
+    page = export_page("9x9", tmp_path_factory.mktemp("page") / "go.html")
+    text = page.path.read_text()
+    found = dict(re.findall(r'<script type="text/plain" id="(\w+)">([\w+/=]*)</script>', text))
+    return page, text, {name: zlib.decompress(b64decode(part)) for name, part in found.items()}
+
+
+def test_a_file_is_small_and_whole(written: Any) -> None:
+    page, text, parts = written
+    assert page.bytes == len(text.encode()) < 1_000_000
+    assert list(parts) == list(PARTS)
+    assert not re.search(r"https?://(?!www\.w3\.org/)", text)
+    assert not re.search(r"<(?:link|script|img)[^>]*(?:src|href)=(?!\"data:)", text)
+    assert "{{" not in text
+    assert "MIT License" in text
+
+
+def test_it_tells_where_the_network_comes_from(written: Any) -> None:
+    told = json.loads(written[2]["facts"])
+    about = told["about"]
+    assert (told["network"], told["game"], about["title"]) == ("9x9", "go", "9x9")
+    assert {"Network", "Games that trained it", "Strength", "Licence", "Made with"} <= about["facts"].keys()
+    assert "GNU Go" in about["facts"]["Strength"]
+
+
+def test_what_is_told_of_packaged_networks_was_measured() -> None:
+    rows = json.loads((ROOT / "docs" / "results" / "strength.json").read_text())
+    measured = {row["id"]: row for row in rows}
+    for name, text in json.loads((ROOT / "alphago" / "nets" / "measured.json").read_text()).items():
+        row = measured[f"{name}-packaged-64"]
+        numbers = [row["readouts"], row["wins"], row["draws"], row["losses"], row["games"]]
+        assert [int(number) for number in re.findall(r"\d+", text.partition(" against ")[0])] == numbers
+        assert text.endswith(row["opponent"])
+
+
+def test_a_size_free_network_has_every_board() -> None:
+    net = NeuralNet(GoEnv(5), tower_height=1, channels=8, size_free=True)
+    told = facts(net, network_graph(net), "mine")
+    boards = {board["options"]["board_size"]: board for board in told["boards"]}  # type: ignore[attr-defined]
+    assert next(iter(boards)) == 5
+    assert sorted(boards) == list(range(2, 26))
+    assert boards[9]["view"].items() >= game_view(GoEnv(9).match_variant()).items()
+    assert len(boards[19]["handicaps"]["9"]) == 9
+    assert boards[19]["options"]["max_moves"] == GoEnv(19).match_variant().max_moves
+
+
+@pytest.mark.parametrize("env", [OwareEnv(), GomokuEnv(7), GoEnv(5)], ids=lambda env: env.name)
+def test_other_networks(env: Any, tmp_path: Path) -> None:
+    net = NeuralNet(env, tower_height=1, channels=8, size_free=False)
+    page = export_page(net, tmp_path / "mine.html", strength="beats me", licence="CC0")
+    text = page.path.read_text()
+    told = json.loads(zlib.decompress(b64decode(re.findall(r'id="facts">([^<]*)<', text)[0])))
+    assert told["about"]["facts"].items() >= {"Strength": "beats me", "Licence": "CC0"}.items()
+    assert len(told["boards"]) == 1
+    assert "board_size" not in [option["name"] for option in told["boards"][0]["view"]["options"]]
+
+
+def test_what_it_cannot_carry_is_refused(tmp_path: Path) -> None:
+    net = NeuralNet(TicTacToeEnv(), tower_height=1, channels=4)
+    with pytest.raises(ValueError, match=r"a page can have the games go, .*oware, got TicTacToeEnv"):
+        export_page(net, tmp_path / "no.html")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("op", "attributes"),
+    [
+        ("Softmax", {}),
+        ("Conv", {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1], "dilations": [1, 1], "group": 2}),
+        ("Conv", {"kernel_shape": [3, 3], "pads": [0, 0, 0, 0], "dilations": [1, 1], "group": 1}),
+        ("Conv", {"kernel_shape": [1, 3], "pads": [0, 1, 0, 1], "dilations": [1, 1], "group": 1}),
+    ],
+)
+def test_layers_that_it_cannot_compute_are_refused(op: str, attributes: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=f"a page cannot compute the network's operation {op}"):
+        check_step(Step(op, ["x"], "y", attributes))
+
+
+def test_the_script_has_every_operation() -> None:
+    text = (OWN_STATIC / "network.js").read_text()
+    table = text[text.index("const OPERATIONS") :]
+    assert set(re.findall(r"^  (\w+):", table, re.MULTILINE)) == OPERATIONS
+
+
+def test_every_module_uses_what_it_imports() -> None:
+    for path in OWN_STATIC.glob("*.js"):
+        text = path.read_text()
+        rest = IMPORT.sub("", text)
+        for names, other in IMPORT.findall(text):
+            own = set(re.findall(r"\w+", names))
+            assert own <= set(EXPORT.findall(module_text(other, FOLDERS))), (path.name, other)
+            assert all(re.search(rf"\b{one}\b", rest) for one in own), (path.name, own)
+        assert len(re.findall(r"^import ", text, re.MULTILINE)) == len(IMPORT.findall(text)), path.name
+
+
+@pytest.mark.parametrize("name", ["file_page", "engine_worker"])
+def test_scripts_are_whole(name: str, tmp_path: Path) -> None:
+    script = tmp_path / "script.mjs"
+    script.write_text(without_comments(bundle(name, FOLDERS)))
+    assert not re.search(r"^\s*(?:import|export) ", script.read_text(), re.MULTILINE)
+    subprocess.run([node(), "--check", script], check=True)
+
+
+def test_the_types_of_the_scripts(tmp_path: Path) -> None:
+    """By TypeScript's checker, beside the modules of the page."""
+    node()
+    tsc = shutil.which("tsc") or client("TypeScript", "node_modules", ".bin", "tsc")
+    for path in [path for folder in FOLDERS for path in folder.glob("*.js")]:
+        shutil.copy(path, tmp_path)
+    told = subprocess.run([tsc, *CHECKS, *sorted(tmp_path.glob("*.js"))], capture_output=True, text=True, check=False)
+    assert (told.stdout, told.returncode) == ("", 0)
+
+
+def test_comments_go_and_strings_stay() -> None:
+    text = "/**\n * Words.\n */\nconst a = '// no comment'; // stays\n  // goes\n  f(`x`);\n * goes"
+    assert without_comments(text) == "const a = '// no comment'; // stays\nf(`x`);"
+
+
+def test_weights_are_unpacked_as_they_were() -> None:
+    values = np.array([0, 1, -1, 0.333, 6e-8, -65504, 1e-5, 2048.5], np.float16)
+    data = values.view(np.uint8).reshape(-1, 2).T.tobytes()
+    assert np.array_equal(numbers(ask("weights", bytes=list(data))), values.astype(np.float32))

@@ -1,0 +1,50 @@
+"""Lessons on bad moves, and the moves that turned a game."""
+
+import numpy as np
+import pytest
+
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.position import Position
+from alphago.mcts.evaluator import FunctionEvaluator
+from alphago.nn.net import NeuralNet, load_model
+from alphago.ui.teacher import Teacher
+
+
+@pytest.fixture(scope="module")
+def net() -> NeuralNet:
+    return load_model("7x7")
+
+
+def test_a_move_that_gives_a_group_away(net: NeuralNet) -> None:
+    position = net.env.position().after(
+        ["D4", "D3", "C3", "E4", "E3", "D5", "E5", "C4", "D2", "B4", "F4"]
+    )  # D3 is taken, E4 in atari
+    teacher = Teacher(net, 2, 32, device="cpu")
+    action = position.check_action("A7")
+    told = teacher.lesson(position, action)
+    assert told is not None
+    assert told.loss.points > 2
+    assert teacher.lesson(position, told.loss.best) is None
+    assert Teacher(net, 48, 32, device="cpu").lesson(position, action) is None
+    text = teacher.summary([*position.replay(), position.play(action)])
+    assert text.startswith("The moves that turned the game:\n")
+    assert 1 <= text.count("\n") <= 3
+    assert "lost" in text
+
+
+def test_games_without_points() -> None:
+    """A move that loses more than its limit of winning, as a network sees it that likes Black in the first column."""
+
+    def likes(position: Position) -> tuple[np.ndarray, float]:
+        stones = np.array(position.contents).reshape(6, 7)
+        return np.ones(7), 0.9 if (stones[:, 0] == 1).any() or not stones.any() else -0.9
+
+    start = ConnectFourEnv().position()
+    teacher = Teacher(FunctionEvaluator(likes), 2, 16)
+    assert teacher.lesson(start, 3) is not None
+    assert "of winning" in teacher.summary([start, start.play(3)])
+
+
+def test_a_limit_must_be_positive(net: NeuralNet) -> None:
+    with pytest.raises(ValueError, match="teach must be a number > 0, got 0"):
+        Teacher(net, 0)
