@@ -3,6 +3,7 @@
 import itertools
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -28,8 +29,10 @@ from alphago.training.workers.transport import Answer
 NEED = "workers on a cluster need Ray: pip install 'alphago[ray]' (or let them share a folder: folder:PATH)"
 # Before Ray starts: its workers would run at nice 15, and it would send statistics of use.
 RAY_SETTINGS = {"RAY_worker_niceness": "0", "RAY_USAGE_STATS_ENABLED": "0"}
+TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")  # environment variables
 LEAVING = "ALPHAGO_WORKER_LEAVES"  # environment variable: a file that exists once this node's worker has to leave
 RAY_COMMAND = "from ray.scripts.scripts import main; main()"  # as the command `ray`, of this Python
+PATIENCE = 5.0  # seconds for a cluster to answer
 LOOK = 1.0  # seconds between two looks for nodes
 POLL = 0.02  # seconds to wait for answers
 LAST_MOVE = 60.0  # seconds for the last moves of a worker that leaves
@@ -39,6 +42,8 @@ def import_ray() -> Any:
     """Import Ray with settings of ours; raise ImportError with the line that installs it."""
     for name, value in RAY_SETTINGS.items():
         os.environ.setdefault(name, value)
+    if any(name in os.environ for name in TOKENS) or Path("~/.ray/auth_token").expanduser().exists():
+        os.environ.setdefault("RAY_AUTH_MODE", "token")  # of itself, Ray shows it only to clusters of this machine
     return optional_import("ray", NEED)
 
 
@@ -119,6 +124,7 @@ class RayCluster:
 
     def __init__(self, address: str | None, count: int | None, env: GameEnv) -> None:
         self.ray, self.count, self.where = import_ray(), count, address or "this machine"
+        check_reachable(address)
         self.begun = not self.ray.is_initialized()
         if self.begun:
             options: dict[str, Any] = {"num_cpus": count} if address is None else {"address": address}
@@ -219,6 +225,17 @@ class RayCluster:
             self.ray.shutdown()
 
 
+def check_reachable(address: str | None) -> None:
+    """Raise ValueError if nothing answers at a cluster's address, for which Ray would wait long; None, auto: pass."""
+    if address is None or ":" not in address:
+        return
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), PATIENCE).close()
+    except (OSError, ValueError, OverflowError) as error:
+        raise ValueError(f"a Ray cluster must answer at {address}: {error}") from None
+
+
 @contextmanager
 def signals_kept() -> Iterator[None]:
     """Restore the handlers of signals after the `with` block: Ray's would end the run without saving it."""
@@ -235,6 +252,7 @@ def signals_kept() -> Iterator[None]:
 def ray_cores(address: str) -> int:
     """Return the number of cores of a cluster that runs; raise as RayCluster does."""
     ray = import_ray()
+    check_reachable(address)
     with signals_kept():
         ray.init(address=address, log_to_driver=False, logging_level="ERROR", ignore_reinit_error=True)
     return int(ray.cluster_resources().get("CPU", 1))
@@ -246,6 +264,7 @@ def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable
     Raises ValueError if the cluster does not take this machine.
     """
     import_ray()
+    check_reachable(address)
     with tempfile.TemporaryDirectory() as folder, open(Path(folder, "log"), "w+") as log:
         leaving = Path(folder, "leave")
         node = subprocess.Popen(

@@ -3,12 +3,14 @@
 import importlib.util
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ import pytest
 
 from alphago import GoEnv, NeuralNet
 from alphago.training.workers.crew import Crew
+from alphago.training.workers.ray_cluster import import_ray
 from tests.training.small_runs import EXACT, Listener, games_in, interrupt_at, run, same
 
 pytestmark = pytest.mark.cluster
@@ -119,6 +122,11 @@ class TestFolder:
         assert sorted(game.seed[1] for game in games_in(folder) if game.seed) == list(range(GAMES))
 
 
+def answers(port: int) -> bool:
+    with socket.socket() as one:
+        return one.connect_ex(("127.0.0.1", port)) == 0
+
+
 @contextmanager
 def head(cores: int) -> Iterator[str]:
     """A Ray cluster of one node; yields its address."""
@@ -126,8 +134,9 @@ def head(cores: int) -> Iterator[str]:
     command = [sys.executable, "-c", "from ray.scripts.scripts import main; main()", "start", "--head"]
     more = [f"--port={port}", f"--num-cpus={cores}", "--block", "--include-dashboard=false", "--disable-usage-stats"]
     made = subprocess.Popen([*command, *more], start_new_session=True, env={**os.environ, "RAY_worker_niceness": "0"})
-    time.sleep(15)
     try:
+        wait_until(partial(answers, port))
+        time.sleep(5)
         yield f"127.0.0.1:{port}"
     finally:
         made.terminate()
@@ -201,13 +210,12 @@ class TestRay:
 
     def test_a_cluster_without_a_free_core(self, tmp_path: Path) -> None:
         """The run says what it wants and what there is, within ten seconds."""
-        import ray
-
         with head(1) as address:
+            ray = import_ray()
             ray.init(address=address, log_to_driver=False, logging_level="ERROR")
-            taken = ray.remote(num_cpus=1)(time.sleep).remote(1000)
+            taken = ray.remote(num_cpus=1)(lambda: time.sleep(1000)).remote()
             listener = Listener()
             run(tmp_path, GAMES, FIVE, workers=address, report=listener, stop_after=0.5, **SETTINGS)
             ray.cancel(taken, force=True)
             ray.shutdown()
-        assert listener.noted("1 cores are wanted, and 0 are free of the 1 of the cluster")
+        assert "1 cores are wanted, and 0 are free of the 1 of the cluster" in " ".join(listener.notes)

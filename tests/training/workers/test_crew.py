@@ -50,6 +50,12 @@ class TestWithoutRay:
         assert crew_of("folder:x", 2) == Crew(folder=Path("x"), max_lag=2)
 
 
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "127.0.0.1:x", "127.0.0.1:70000"])
+def test_where_nothing_answers(address: str) -> None:
+    with pytest.raises(ValueError, match=f"a Ray cluster must answer at {address}: "):
+        ray_cluster.check_reachable(address)
+
+
 @pytest.mark.parametrize("words", [[], ["10.0.0.1:6379", "--folder", "x"]])
 def test_a_worker_needs_one_place(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["worker", *words]) == 2

@@ -4,7 +4,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -100,9 +100,13 @@ class TestSharedFolder:
 
         monkeypatch.setattr(shared_folder, "write_atomic", partial(counted, write))
         monkeypatch.setattr(shared_folder, "read_file", partial(counted, read))
-        worker = FolderWorker(tmp_path, 1, tell=str)
+
+        def work() -> None:
+            with suppress(SystemExit):
+                FolderWorker(tmp_path, 1, tell=str).work(threading.Event())
+
         with source(remote(tmp_path, dead=0.3)) as games:
-            victim = threading.Thread(target=worker.work, args=(threading.Event(),), name="victim")
+            victim = threading.Thread(target=work, name="victim")
             victim.start()
             games.begin(6, side_by_side=3)
             games.go_on(until=time.monotonic() + 2.0)
