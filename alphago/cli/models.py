@@ -39,12 +39,12 @@ def add_device(parser: argparse.ArgumentParser, default: str = "auto") -> None:
     )
 
 
-def add_level(parser: argparse.ArgumentParser) -> None:
+def add_level(parser: argparse.ArgumentParser, usual: str = "10") -> None:
     parser.add_argument(
         "--level",
         type=read_level,
         metavar="N",
-        help="strength, from 1 (a beginner) to 10; even: follows the opponent's (10)",
+        help=f"strength, from 1 (a beginner) to 10; even: follows the opponent's ({usual})",
     )
 
 

@@ -14,7 +14,7 @@ from alphago.ui.web.game_tree import MOST_NODES, GameTree
 from alphago.ui.web.limits import MOST_MESSAGE, most_readouts
 from alphago.ui.web.new_game import game_of, open_link, start_of
 from alphago.ui.web.saved import open_file, save_file
-from alphago.ui.web.wire import Message, NoticeMessage, why_message
+from alphago.ui.web.wire import Message, NoticeMessage, TurnsMessage, why_message
 from alphago.ui.why.explain import explain
 
 
@@ -205,7 +205,7 @@ def turns(desk: Desk, message: Message) -> None:
     positions = [position_in(engine.env, tree.position_at(number)) for number in tree.line()]
     with engine.turns:
         text = Teacher(engine.evaluator, desk.teach or 1, threads=1).summary(positions)
-    desk.send({"type": "turns", "text": text})
+    desk.send(TurnsMessage(type="turns", text=text))
 
 
 def move_now(desk: Desk, message: Message) -> None:

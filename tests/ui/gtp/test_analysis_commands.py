@@ -272,9 +272,9 @@ class TestParameters:
         assert ask(gtp, "kata-get-param level") == ["10"]
         for level in ("2.5", "even"):
             assert ask(gtp, f"kata-set-param level {level}", "kata-get-param level") == ["", level]
-            for colour in ("b", "w"):
-                gtp.game.env.from_text(ask(gtp, f"genmove {colour}")[0])
-        assert gtp.analyst.player.opponent.estimate(gtp.game.position).moves == 2
+        ask(gtp, "play b c3", "play w b2", "play b d2", "play w b4")
+        gtp.game.env.from_text(ask(gtp, "genmove b")[0])
+        assert gtp.analyst.player.opponent.estimate(gtp.game.position).moves == 3
         assert GoEngine(GoEnv(5), None, 8, level=3, device="cpu").parameters.level == 3
 
     @pytest.mark.parametrize(

@@ -1,9 +1,5 @@
 // A board to play and study on, with all that belongs to it. A page loads it, and so does a notebook's widget, with the
 // modules that it imports in one text (alphago/ui/web/page_files.py).
-//
-//   mount(element, connection, options)
-//
-// Returns { send, destroy }.
 
 import { Board } from "./board.js";
 import { Column } from "./column.js";
@@ -120,7 +116,7 @@ export class App {
     else if (message.type === "status") this.column.status.load(message.text);
     else if (!this.known.game) return; // a notebook's board may be shown while a game goes on: its own begins later
     else if (message.type === "state") this.setState(message);
-    else if (message.type === "why") this.column.study.tellWhy(message);
+    else if (message.type === "why") this.column.reasons.tell(message);
     else if (message.type === "thinking" && this.known.state) {
       this.known.setThought(message);
       this.drawSoon();

@@ -1,9 +1,4 @@
 // The board: it draws a position of any game, and says what was clicked. It knows no server and no rules.
-//
-//   const board = new Board({ play, hover });
-//   page.append(board.element);
-//   board.setGame(game);             // a GameView: alphago/env/board_view.py, as alphago/ui/web/views.py gives it
-//   board.show({ view, analysis });  // a Scene
 
 import { h, s } from "./elements.js";
 import { areasOf, landingOf, numbersOfMoves, rowsOf, UNIT } from "./geometry.js";

@@ -7,6 +7,7 @@ import { Menu } from "./menu.js";
 import { Notice } from "./notice.js";
 import { PlayPane } from "./play_pane.js";
 import { Players } from "./players.js";
+import { Reasons } from "./reasons.js";
 import { StatusLine } from "./status_line.js";
 import { Study } from "./study.js";
 import { say } from "./words.js";
@@ -29,6 +30,7 @@ export class Column {
     this.status = new StatusLine(app);
     this.notice = new Notice();
     this.comment = h("p", { class: "ag-comment", "data-name": "comment", hidden: true });
+    this.reasons = new Reasons(app);
     this.play = new PlayPane(app);
     this.study = new Study(app);
     this.menu = new Menu(app);
@@ -36,7 +38,7 @@ export class Column {
     this.element = h("div", { class: "ag-side" },
       h("div", { class: "ag-bar" }, h("div", { class: "ag-tabs", role: "group" }, Object.values(this.tabs), app.options.beside), this.menuButton),
       h("div", { class: "ag-title" }, this.title, this.about),
-      this.players.element, this.status.element, this.notice.element, this.comment,
+      this.players.element, this.status.element, this.notice.element, this.comment, this.reasons.element,
       h("div", { class: "ag-pane" }, this.play.element, this.study.element, this.menu.element), this.actions.element);
   }
 
@@ -86,6 +88,7 @@ export class Column {
       this.comment.hidden = !app.state.comment;
       this.about.textContent = aboutOf(app);
       this.players.draw();
+      this.reasons.draw();
       this.actions.draw();
       this.menu.draw();
       this.play.draw();

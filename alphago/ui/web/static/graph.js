@@ -11,9 +11,7 @@ const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [360, 96, 30, 30, 5, 13];
 const LEAST_LEAD = 5; // points, the least that the axis of leads reaches to
 const DOTTED = 60; // fewer positions than this have a dot each
 
-/**
- * @param {number} share
- */
+/** @param {number} share */
 const height = (share) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - share);
 
 /**

@@ -10,8 +10,7 @@ export const FAR = 4000; // plies, more than any game has
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /**
- * What each key does, letters in lower case. Keys may come faster than answers: what they ask for is counted from where
- * the board then is.
+ * What each key does, letters in lower case. Keys may come faster than answers, so steps are counted.
  * @type {Record<string, (app: App) => void>}
  */
 const KEYS = {

@@ -3,8 +3,8 @@
 /**
  * A move that was played, and what it gave away.
  * @typedef {object} Loss
- * @property {number} node the one that the move leads to
- * @property {number} number of the move, from 1
+ * @property {number} node
+ * @property {number} number
  * @property {number} mover
  * @property {number} move
  * @property {number} win chance to win that it lost, 0 .. 1

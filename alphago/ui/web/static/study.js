@@ -7,7 +7,7 @@ import { button } from "./icons.js";
 import { legendOf } from "./legend.js";
 import { MoveList } from "./move_list.js";
 import { Variations } from "./variations.js";
-import { fill, legend, say } from "./words.js";
+import { legend, say } from "./words.js";
 
 /** @typedef {import("./wire.js").MoveView} MoveView */
 
@@ -27,8 +27,6 @@ export class Study {
     this.ownership = this.box(say.ownership, say.ownershipTitle, "ownership");
     this.numbers = this.box(say.moveNumbers, say.moveNumbersTitle, "numbers");
     this.why = button("why", say.why, say.whyTitle, () => app.why());
-    this.reasons = h("div", { class: "ag-why", "data-name": "reasons", role: "status", hidden: true });
-    this.reasonsOf = -1; // the node to which the reasons belong
     this.moves = h("tbody", { class: "ag-moves", "data-name": "moves" });
     this.heads = Object.fromEntries(Object.entries(say.columns).map(([name, text]) => [name, h("th", { scope: "col" }, text)]));
     this.table = h("table", { class: "ag-table", "aria-label": say.candidates }, h("thead", {}, h("tr", {}, Object.values(this.heads))), this.moves);
@@ -36,7 +34,7 @@ export class Study {
     this.legend = h("details", { class: "ag-legend", "data-name": "legend" });
     this.element = h("section", { class: "ag-study", hidden: true, "aria-label": say.study },
       h("div", { class: "ag-row ag-tools" }, this.analyse, this.review, this.modes, this.ownership, this.numbers),
-      this.table, this.graph.element, h("div", { class: "ag-row ag-known" }, this.text, this.why), this.reasons, this.list.element, this.variations.element, this.legend);
+      this.table, this.graph.element, h("div", { class: "ag-row ag-known" }, this.text, this.why), this.list.element, this.variations.element, this.legend);
     this.listen();
   }
 
@@ -76,14 +74,6 @@ export class Study {
     this.app.setMode(all[(all.indexOf(this.app.look.mode) + 1) % all.length]);
   }
 
-  /** @param {import("./wire.js").WhyMessage} message */
-  tellWhy({ move, best, sentences }) {
-    const { game: { names } } = this.app.known;
-    this.reasonsOf = this.app.state.node;
-    this.reasons.hidden = false;
-    this.reasons.replaceChildren(h("b", {}, move === best ? names[move] : fill(say.better, names[move], names[best])), ...sentences.map((text) => h("p", {}, text)));
-  }
-
   /** @param {boolean} all whether to draw what does not change while the engine thinks, too */
   draw(all) {
     const { state, look } = this.app;
@@ -93,8 +83,7 @@ export class Study {
       this.modes.value = look.mode;
       this.ownership.querySelector("input").checked = look.ownership;
       this.numbers.querySelector("input").checked = look.numbers;
-      this.reasons.hidden = this.reasonsOf !== state.node;
-      this.why.hidden = state.node === 0;
+      this.why.hidden = state.node === 0 || !this.app.known.game.levels;
       this.variations.draw();
       this.list.draw();
     } else if (state.busy === "review") this.list.draw();

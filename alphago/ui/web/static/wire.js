@@ -3,58 +3,58 @@
 /**
  * A move of an analysis, from the mover's view; what is not known is null.
  * @typedef {object} MoveView
- * @property {number} move its action
- * @property {number} visits simulations through it
- * @property {number} prior what the network alone gives it, 0 .. 1
- * @property {number | null} win chance to win, 0 .. 1
- * @property {number | null} score margin in points
- * @property {number[]} line the actions that are expected, this one first
+ * @property {number} move
+ * @property {number} visits
+ * @property {number} prior
+ * @property {number | null} win
+ * @property {number | null} score
+ * @property {number[]} line
  */
 
 /**
  * What a search has found about a position; scores and ownership are null if the network does not forecast them.
  * @typedef {object} AnalysisView
- * @property {number} mover who is to play, 1 or -1
- * @property {number} visits simulations, the position's own evaluation included
- * @property {number} win Black's chance to win, 0 .. 1
- * @property {number | null} score Black's margin in points
- * @property {MoveView[]} moves the best first
- * @property {number[] | null} ownership for each point, 100 if it becomes Black's for sure, -100 for White's
+ * @property {number} mover
+ * @property {number} visits
+ * @property {number} win
+ * @property {number | null} score
+ * @property {MoveView[]} moves
+ * @property {number[] | null} ownership
  */
 
 /**
  * A node of the tree of variations.
  * @typedef {object} NodeView
- * @property {number} node its number
- * @property {number} parent its parent's number, -1 for the root
- * @property {number} move the action between them, -1 for the root
- * @property {number} mover who played it, 1 or -1; 0 for the root
+ * @property {number} node
+ * @property {number} parent
+ * @property {number} move
+ * @property {number} mover
  */
 
 /**
  * What is known of a node.
  * @typedef {object} EvaluationView
  * @property {number} node
- * @property {number | null} win Black's chance to win
- * @property {number | null} score Black's margin in points
+ * @property {number | null} win
+ * @property {number | null} score
  */
 
 /**
  * How a game ended.
  * @typedef {object} ResultView
- * @property {string} text a phrase
- * @property {number} winner 1, -1 or 0 for a draw
- * @property {string} short such as "B+R" or "draw"
+ * @property {string} text
+ * @property {number} winner
+ * @property {string} short
  */
 
 /**
  * The count of a game that ended by two passes.
  * @typedef {object} CountView
- * @property {string} text such as "B 41 + 0, W 33 + 7.5: B+0.5"
- * @property {[number, number]} points Black's and White's
- * @property {[number, number]} bonuses Black's and White's
- * @property {string} owners "X" for Black's points, "O" for White's, "." for neither's, by cell
- * @property {number[]} dead the cells of dead stones
+ * @property {string} text
+ * @property {[number, number]} points
+ * @property {[number, number]} bonuses
+ * @property {string} owners
+ * @property {number[]} dead
  */
 
 /**
@@ -89,11 +89,11 @@
  * @property {string} title
  * @property {[string, string]} sides
  * @property {OptionView[]} options
- * @property {string[]} names of the actions
+ * @property {string[]} names
  * @property {number | null} pass
- * @property {boolean} ownership whether its points may have owners
- * @property {string[]} levels what is known of each level of strength, from 1 to 10
- * @property {string[]} networks to choose from
+ * @property {boolean} ownership
+ * @property {string[]} [levels] what is known of each level of strength; left out where there are none, nor explanations
+ * @property {string[]} networks
  * @property {number} mostReadouts
  * @property {"lines" | "squares" | "holes" | "houses" | "text"} surface
  * @property {[number, number]} size
@@ -132,9 +132,9 @@
 /**
  * The first question about a run.
  * @typedef {object} HeadlineView
- * @property {string} strength the latest result against its hardest opponent; "" before any match
- * @property {string} progress how far it is
- * @property {number} share of its games or its time, 0 .. 1
+ * @property {string} strength
+ * @property {string} progress
+ * @property {number} share
  */
 
 /**
@@ -159,13 +159,13 @@
  */
 
 /**
- * How the engine chooses its moves.
+ * How the engine chooses its moves, see alphago/ui/web/limits.py.
  * @typedef {object} StrengthView
  * @property {string} network
  * @property {number | null} readouts
  * @property {number | null} seconds
- * @property {boolean} tree whether it searches
- * @property {number | "even" | null} level from 1 to 10, instead of the readouts; null for full strength
+ * @property {boolean} tree
+ * @property {number | "even" | null} level
  */
 
 /**
@@ -189,25 +189,25 @@
  * What may have changed.
  * @typedef {object} StateMessage
  * @property {"state"} type
- * @property {number} node the one on the board
- * @property {number[]} line the nodes of the current line
+ * @property {number} node
+ * @property {number[]} line
  * @property {PositionView} view
  * @property {boolean} over
  * @property {ResultView | null} result
- * @property {CountView | null} count null unless the stones are counted
- * @property {NodeView[]} added nodes that the page has not been told of
- * @property {EvaluationView[]} evaluations of these nodes
- * @property {string[]} players Black's, White's: "human" or "engine"
+ * @property {CountView | null} count
+ * @property {NodeView[]} added
+ * @property {EvaluationView[]} evaluations
+ * @property {string[]} players
  * @property {StrengthView} strength
- * @property {string} opponent what the level "even" takes the person to be; "" for nothing
- * @property {number | null} teach points from which on a person's bad move is explained; null for never
- * @property {boolean} lesson whether the engine waits after such a move, for "undo" or "move"
+ * @property {string} opponent
+ * @property {number | null} teach
+ * @property {boolean} lesson
  * @property {boolean} study
  * @property {boolean} analysing
  * @property {"move" | "analyse" | "review" | "count" | ""} busy
  * @property {AnalysisView | null} analysis
  * @property {string} comment
- * @property {string} link restores the position
+ * @property {string} link
  */
 
 /**
@@ -218,10 +218,17 @@
  * @property {"move" | "analyse" | "review" | "count"} purpose
  * @property {number} readouts
  * @property {number | null} limit
- * @property {number} rate readouts a second
+ * @property {number} rate
  * @property {AnalysisView} analysis
  * @property {EvaluationView} evaluation
- * @property {number} left positions that are to be searched after this one
+ * @property {number} left
+ */
+
+/**
+ * The moves of the current line that lost most.
+ * @typedef {object} TurnsMessage
+ * @property {"turns"} type
+ * @property {string} text sentences, one a line
  */
 
 /**
@@ -251,15 +258,15 @@
  * Why a move is good or bad, the answer to `{type: "why", move}`; without a move, of the one that led to the board.
  * @typedef {object} WhyMessage
  * @property {"why"} type
- * @property {number} node the position before the move
+ * @property {number} node
  * @property {number} move
- * @property {number} best the best move there
- * @property {number | null} points what the move loses against it, for its player
- * @property {number} rate the same in win rate, 0 .. 1
- * @property {string[]} sentences the facts, in order
+ * @property {number} best
+ * @property {number | null} points
+ * @property {number} rate
+ * @property {string[]} sentences
  */
 
-/** @typedef {WelcomeMessage | GameMessage | StateMessage | ThinkingMessage | NoticeMessage | StatusMessage | FileMessage | WhyMessage} Message */
+/** @typedef {WelcomeMessage | GameMessage | StateMessage | ThinkingMessage | NoticeMessage | StatusMessage | FileMessage | WhyMessage | TurnsMessage} Message */
 
 /**
  * Whatever carries the messages.

@@ -47,19 +47,20 @@ export const say = {
   // hints of the first games
   hints: [
     "Click or tap where you want to play; the engine answers.",
-    "Undo takes a move back. Study shows what the engine thinks of every move.",
+    "Undo takes a move back. Study shows what the engine thinks.",
     "Menu has other games, other boards, files, and all keys.",
   ],
   gotIt: "Got it",
 
   // the engine
   engineTitle: "Engine", opponent: "Opponent",
-  /** @type {Record<string, string>} */
-  rungs: { quick: "at a glance", light: "light", usual: "usual", strong: "strong", strongest: "strongest" },
+  strengths: ["Beginner", "Casual player", "Keen player", "Club player", "Strong", "Full strength"],
+  even: "as strong as I am", evenTitle: "the engine follows your strength during the game",
+  teach: "explain my mistakes", teachTitle: "a move that loses two points or more is explained, and may be taken back",
+  takeBack: "Take it back", goOn: "Go on",
  network: "Network", playouts: "random playouts",
   how: "Chooses by", tree: "network and tree", net: "network alone", by: "Limit of a move",
   readouts: "readouts", seconds: "seconds", readoutsTitle: "simulations for each move", secondsTitle: "seconds for each move",
-  own: "own settings",
 
   // the end of a game
   countingStones: "Looking for dead stones …", clickDead: "Click a group that is dead, or dead no more.",
@@ -92,8 +93,8 @@ export const say = {
   save: "Save", saveTitle: "save the game as a file, with variations and analysis (S)",
   link: "Copy link", linkTitle: "a link that restores this position (L)",
   game: "Game and files", settings: "Settings",
-  sound: "sound", soundTitle: "a sound at each move",
-  typed: "Type a move", typedTitle: "type a move, such as D4, and Enter (/)",
+  sound: "a sound at each move",
+  typed: "Type a move, such as D4",
   gameWord: "Game", youPlay: "You play", begin: "Begin", cancel: "Cancel", both: "both sides", neither: "neither: engine against engine",
   legend: "What the colours and numbers mean", keys: "Keys",
   /** @type {[string, string][]} */
@@ -111,15 +112,13 @@ export const legend = {
   more: "more than {0} {1}",
   points: "points",
   rates: "where no score is known, the chance to win, in steps of {0} %.",
-  numbers: "Numbers are in the view of the side to move: the difference from the best move in points (else in % of the chance to "
-    + "win) with the visits below it; visits, simulations through the move; prior, what the network alone gives it, in %; Q, the "
-    + "mean value of its simulations, −1 to 1.",
+  numbers: "Numbers, for the side to move: the difference from the best move in points (else in % of the chance to win) above the "
+    + "visits; visits; prior, what the network alone gives a move, in %; Q, the mean value, −1 to 1.",
   line: "Point at a move to see the line that is expected: with the mouse, a finger that stays on it, the cursor, or the keys 1 to 6.",
   becomes: "becomes {0}'s",
   surer: "a larger square is surer",
   last: "● on a stone: the last move",
-  graph: "Graph: the line is {0}'s chance to win, 100 % on top; the dashed line is {0}'s lead in points. Click it to go there. "
-    + "Chances and leads are always {0}'s, whoever is to move.",
+  graph: "Graph: the line is {0}'s chance to win, 100 % on top, the dashed line {0}'s lead in points. A click goes there.",
 };
 
 /** The page of runs. */

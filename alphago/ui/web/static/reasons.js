@@ -1,0 +1,32 @@
+// Why a move is good or bad, in sentences.
+
+import { h } from "./elements.js";
+import { fill, say } from "./words.js";
+
+export class Reasons {
+  /** @param {import("./app.js").App} app */
+  constructor(app) {
+    this.app = app;
+    this.of = -1; // the node before the move
+    this.text = h("div", {});
+    const choice = (/** @type {string} */ name, /** @type {string} */ text, kind = "") => h("button", { type: "button", class: kind,
+      "data-name": `lesson-${name}`, onclick: () => app.send(name) }, text);
+    this.choices = h("div", { class: "ag-row" }, choice("undo", say.takeBack, "ag-main"), choice("move", say.goOn));
+    this.element = h("div", { class: "ag-why", "data-name": "reasons", role: "status", hidden: true }, this.text, this.choices);
+  }
+
+  /** @param {import("./wire.js").WhyMessage} message */
+  tell({ node, move, best, sentences }) {
+    const { game: { names } } = this.app.known;
+    this.of = node;
+    this.text.replaceChildren(h("b", {}, move === best ? names[move] : fill(say.better, names[move], names[best])),
+      ...sentences.map((text) => h("p", {}, text)));
+    this.draw();
+  }
+
+  draw() {
+    const { known, state } = this.app;
+    this.element.hidden = ![state.node, known.knot(state.node).parent].includes(this.of);
+    this.choices.hidden = !state.lesson;
+  }
+}
