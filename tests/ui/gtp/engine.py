@@ -38,6 +38,8 @@ kata-get-rules
 time_settings
 time_left
 kgs-time_settings
+kata-time_settings
+kata-list_time_settings
 cputime
 final_score
 final_status_list

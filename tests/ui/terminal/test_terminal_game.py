@@ -530,7 +530,8 @@ class TestPlay:
         position = play(
             GoEnv(9), UniformEvaluator(), 2, handicap=4, read=self.lines("undo", "quit"), write=shown.append
         )
-        assert (position.setup, len(position.moves)) == ({"black": "C7 G7 C3 G3", "to_play": "white"}, 1)
+        expected = {"black": "C7 G7 C3 G3", "to_play": "white", "komi": 0.5}
+        assert (position.setup, len(position.moves)) == (expected, 1)
         assert "You have not moved yet" in "\n".join(shown)
 
     @pytest.mark.parametrize(
