@@ -46,6 +46,7 @@ POINTS = {
 RATES = (0.25, 0.2, 0.16, 0.125, 0.095, 0.07, 0.045, 0.025, 0.01, 0.0)
 OTHERS = {"connect-four": 7, "gomoku": 9, "oware": 6, "reversi": 8}
 OPENING, EVERY, GAMES, JUDGE = 4, 5, 16, 400  # of `rates`: plies, games and readouts
+SURE = 0.8  # value of a decided game
 
 
 def table() -> dict[str, Any]:
@@ -151,8 +152,8 @@ def measure_matches(options: argparse.Namespace, found: dict[str, Any]) -> None:
 def count_nonsense(options: argparse.Namespace, found: dict[str, Any]) -> None:
     """Count, in the games of matches on one board, moves into own eyes, and passes while more than a point is at stake.
 
-    A pass is early if the side that passes, with a search of JUDGE readouts, loses more than one point by it, or if the
-    result on the board is not the one that the search expects.
+    A pass is early if by a search of JUDGE readouts the side that passes would not lose for sure, but does on the board;
+    or if it loses more than one point by it in a game that is open.
     """
     from alphago.env.go_batch import GoBatch
 
@@ -180,7 +181,10 @@ def count_nonsense(options: argparse.Namespace, found: dict[str, Any]) -> None:
                 best = int(np.delete(judged.visits[i], env.pass_action).argmax())
                 won = position.to_play * position.outcome
                 gain = judged.score[i, best] - judged.root_score[i]
-                early += (won <= 0 and judged.value[i] > 0.5) or gain > 1
+                value = judged.value[i]
+                if (won <= 0 and value > -SURE) or (gain > 1 and abs(value) < SURE):
+                    early += 1
+                    print(f"early, a pass loses {gain:.1f} points, value {value:+.2f}:\n{position}")
         told = f"{len(lines)} games, {moves} moves, {filled} own eyes filled, {early} of {len(passes)} passes early"
         print(f"{folder.name}: {told}", flush=True)
 
