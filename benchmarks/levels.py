@@ -39,13 +39,14 @@ FOLDER = Path("runs/levels")
 FULL = 200  # readouts of full strength
 READOUTS = (16, 16, 16, 16, 24, 32, 32, 48, 90, FULL)
 POINTS = {
-    "7": (6.0, 4.6, 3.2, 2.1, 1.25, 0.7, 0.3, 0.11, 0.03, 0.0),
-    "9": (7.0, 5.5, 3.8, 2.4, 1.4, 0.75, 0.32, 0.12, 0.03, 0.0),
-    "13": (4.6, 3.8, 2.9, 2.0, 1.3, 0.75, 0.32, 0.12, 0.03, 0.0),
+    "7": (6.0, 4.6, 3.2, 2.1, 1.25, 0.7, 0.3, 0.16, 0.05, 0.0),
+    "9": (7.0, 5.5, 3.8, 2.4, 1.4, 0.75, 0.32, 0.12, 0.07, 0.0),
+    "13": (4.6, 3.8, 2.9, 2.0, 1.3, 0.75, 0.32, 0.12, 0.07, 0.0),
 }
 RATES = (0.25, 0.2, 0.16, 0.125, 0.095, 0.07, 0.045, 0.025, 0.01, 0.0)
 OTHERS = {"connect-four": 7, "gomoku": 9, "oware": 6, "reversi": 8}
 OPENING, EVERY, GAMES, JUDGE = 4, 5, 16, 400  # of `rates`: plies, games and readouts
+SURE = 0.8  # value of a decided game
 
 
 def table() -> dict[str, Any]:
@@ -90,8 +91,10 @@ def measure_exam(options: argparse.Namespace, found: dict[str, Any]) -> None:
         evaluator = net.forecast_evaluator(dtype="float32")
         players = [ExamPlayer(questions, env, evaluator, 0, None, level) for level in range(1, LEVELS)]
         players.append(ExamPlayer(questions, env, evaluator, FULL))
-        grades = [grade_of(mark(questions, player.answer_all(1))) for player in players]
-        for row, grade in zip(found["games"]["go"][board]["levels"], grades, strict=True):
+        for row, player in zip(found["games"]["go"][board]["levels"], players, strict=True):
+            if "lost" in row and options.file is None:
+                continue
+            grade = grade_of(mark(questions, player.answer_all(1)))
             row |= dict(zip(("lost", "low", "high"), rounded(grade.points), strict=True))
             row |= {"rate": round(grade.rate.value, 3), "positions": grade.positions}
             print(board, row, flush=True)
@@ -151,8 +154,8 @@ def measure_matches(options: argparse.Namespace, found: dict[str, Any]) -> None:
 def count_nonsense(options: argparse.Namespace, found: dict[str, Any]) -> None:
     """Count, in the games of matches on one board, moves into own eyes, and passes while more than a point is at stake.
 
-    A pass is early if the side that passes, with a search of JUDGE readouts, loses more than one point by it, or if the
-    result on the board is not the one that the search expects.
+    A pass is early if by a search of JUDGE readouts the side that passes would not lose for sure, but does on the board;
+    or if it loses more than one point by it in a game that is open.
     """
     from alphago.env.go_batch import GoBatch
 
@@ -180,7 +183,10 @@ def count_nonsense(options: argparse.Namespace, found: dict[str, Any]) -> None:
                 best = int(np.delete(judged.visits[i], env.pass_action).argmax())
                 won = position.to_play * position.outcome
                 gain = judged.score[i, best] - judged.root_score[i]
-                early += (won <= 0 and judged.value[i] > 0.5) or gain > 1
+                value = judged.value[i]
+                if (won <= 0 and value > -SURE) or (gain > 1 and abs(value) < SURE):
+                    early += 1
+                    print(f"early, a pass loses {gain:.1f} points, value {value:+.2f}:\n{position}")
         told = f"{len(lines)} games, {moves} moves, {filled} own eyes filled, {early} of {len(passes)} passes early"
         print(f"{folder.name}: {told}", flush=True)
 

@@ -22,6 +22,7 @@ from alphago.mcts.tree_reading import read_analysis
 
 WORTH = {"points": 4.0, "win rate": 0.2}  # a loss that makes a move e times less probable at temperature 1
 IDLE = {"points": 0.75, "win rate": 0.01}  # most that a pass may lose if the board is done
+NO_HOPE = -0.8  # value below which a lost board may be left as it is
 MOVING = 0.05  # share of the points that may still change hands if it is done
 PRIOR_VISITS = 8.0  # visits that the prior counts for in a move's share
 FEWEST = 4  # candidates
@@ -82,7 +83,9 @@ def move_losses(search: AnalysisSearch, games: np.ndarray, terms: LevelTerms) ->
         passes = done(search, games, analysis, worth, unit)
         wanted[:, env.pass_action] = False
     empty = ~wanted.any(axis=1)
-    wanted[empty] = ~np.isnan(worth[empty])  # a pass, or moves that no person plays if nothing else is legal
+    if env.pass_action is not None:
+        passes |= empty & (analysis.prior[:, env.pass_action] > 0)
+    wanted[empty] = ~np.isnan(worth[empty])  # moves that no person plays, if nothing else is legal
     shares = np.where(wanted, shares, 0).astype(np.float32)
     best = worth[np.arange(count), shares.argmax(axis=1)]
     return MoveLosses(np.where(wanted, np.maximum(best[:, None] - worth, 0), np.nan), shares, passes, analysis)
@@ -128,8 +131,9 @@ def least_shares(shares: np.ndarray, goal: float) -> np.ndarray:
 def done(search: AnalysisSearch, games: np.ndarray, analysis: Analysis, worth: np.ndarray, unit: str) -> np.ndarray:
     """Return for each game, bool [n], whether its mover passes, as it never does if that would lose a won game.
 
-    It passes if the pass ends the game and wins; or if nothing is left to gain, and each point of the board already
-    belongs to the side that the search expects.  Without forecasts it passes if that is the search's best move.
+    It passes if the pass ends the game and wins; or if nothing is left to gain, each point of the board already belongs
+    to the side that the search expects, and the mover has won on the board or has no hope.  Without forecasts it passes
+    if that is the search's best move.
 
     worth: float32 [n, A], of the moves, in `unit`.
     """
@@ -147,6 +151,7 @@ def done(search: AnalysisSearch, games: np.ndarray, analysis: Analysis, worth: n
     moving = np.abs(owners - analysis.ownership.reshape(owners.shape)).sum(axis=1) / 2
     gain = worth[rows, first] - worth[:, env.pass_action]
     settled = (moving <= MOVING * owners.shape[1]) & (gain <= IDLE[unit])
+    settled &= (outcomes > 0) | (analysis.value < NO_HOPE)
     return legal & (wins | (settled & (shares[:, env.pass_action] > 0)))
 
 
