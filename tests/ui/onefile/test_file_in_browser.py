@@ -68,9 +68,10 @@ def test_go_to_its_end(chromium: Any, tmp_path: Path) -> None:
         reader.press("pass")
         reader.press("pass")
         reader.says("wins by")
-        reader.press("network")
+        reader.press("about-network")
         reader.says("not measured")
         page.keyboard.press("Escape")
+        page.locator("dialog[open]").wait_for(state="detached")
         with page.expect_download() as download:
             page.keyboard.press("s")
         text = Path(download.value.path()).read_text()

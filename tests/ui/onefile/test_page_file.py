@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import zlib
 from base64 import b64decode
@@ -22,8 +23,9 @@ from alphago.nn.net import NeuralNet
 from alphago.ui.onefile.page import FOLDERS, OPERATIONS, OWN_STATIC, PARTS, check_step, facts, without_comments
 from alphago.ui.web.page_files import EXPORT, IMPORT, bundle, module_text
 from alphago.ui.web.views import game_view
-from tests.ui.clients.installed import node
+from tests.ui.clients.installed import client, node
 from tests.ui.onefile.scripts import ask, numbers
+from tests.ui.web.test_static import CHECKS
 
 ROOT = Path(__file__).parents[3]
 
@@ -131,6 +133,16 @@ def test_scripts_are_whole(name: str, tmp_path: Path) -> None:
     script.write_text(without_comments(bundle(name, FOLDERS)))
     assert not re.search(r"^\s*(?:import|export) ", script.read_text(), re.MULTILINE)
     subprocess.run([node(), "--check", script], check=True)
+
+
+def test_the_types_of_the_scripts(tmp_path: Path) -> None:
+    """By TypeScript's checker, beside the modules of the page."""
+    node()
+    tsc = shutil.which("tsc") or client("TypeScript", "node_modules", ".bin", "tsc")
+    for path in [path for folder in FOLDERS for path in folder.glob("*.js")]:
+        shutil.copy(path, tmp_path)
+    told = subprocess.run([tsc, *CHECKS, *sorted(tmp_path.glob("*.js"))], capture_output=True, text=True, check=False)
+    assert (told.stdout, told.returncode) == ("", 0)
 
 
 def test_comments_go_and_strings_stay() -> None:

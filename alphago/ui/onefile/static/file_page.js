@@ -18,9 +18,10 @@ const part = (name) => /** @type {HTMLElement} */ (document.getElementById(name)
  */
 function aboutButton({ title, facts }) {
   const rows = Object.entries(facts).flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]);
-  const dialog = h("dialog", { class: "ag-dialog", "aria-label": title }, h("h2", {}, title), h("dl", { class: "ag-keys" }, rows),
+  const dialog = h("dialog", { class: "ag-dialog file-about", "aria-label": title,
+    onkeydown: (/** @type {Event} */ event) => event.stopPropagation() }, h("h2", {}, title), h("dl", {}, rows),
     h("div", { class: "ag-row" }, h("button", { type: "button", class: "ag-main", onclick: () => dialog.close() }, "Close")));
-  return h("button", { type: "button", "data-name": "network", onclick: () => {
+  return h("button", { type: "button", "data-name": "about-network", onclick: () => {
     if (!dialog.isConnected) place.append(dialog);
     dialog.showModal();
   } }, "Network");
