@@ -37,13 +37,18 @@ def served(runs: list[str]) -> tuple[Any, int]:
 
 
 def study(page: Page) -> None:
-    """Analyse the position that the link gives."""
+    """Review the game that the link gives, and analyse its last position."""
+    stop = page.locator('[data-name="stop"]')
+    page.keyboard.press("Space")
+    page.locator('[data-name="review"]').click()
+    expect(stop).to_be_enabled(timeout=1000 * PATIENCE)
+    expect(stop).to_be_disabled(timeout=1000 * PATIENCE)
     page.keyboard.press("a")
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and visits(page) < VISITS:
         time.sleep(0.2)
     page.keyboard.press("Escape")
-    expect(page.locator('[data-name="stop"]')).to_be_disabled(timeout=1000 * PATIENCE)
+    expect(stop).to_be_disabled(timeout=1000 * PATIENCE)
 
 
 def visits(page: Page) -> float:

@@ -4,7 +4,8 @@ import { button } from "./icons.js";
 import { click } from "./effects.js";
 import { EngineSettings } from "./engine_settings.js";
 import { h } from "./elements.js";
-import { say } from "./words.js";
+import { legendOf } from "./legend.js";
+import { legend, say } from "./words.js";
 
 export class Menu {
   /** @param {import("./app.js").App} app */
@@ -19,6 +20,7 @@ export class Menu {
       onkeydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter") this.playTyped(); else if (event.key === "Escape") this.typed.blur(); } });
     const start = button("new", say.newGame, say.newTitle, () => app.dialog.open());
     start.classList.add("ag-main");
+    this.legend = h("details", { class: "ag-legend", "data-name": "legend" });
     this.element = h("section", { class: "ag-menu", hidden: true, "aria-label": say.menu },
       h("div", {}, h("h3", {}, say.game), h("div", { class: "ag-row" }, start,
         button("open", say.open, say.openTitle, () => this.file.click()),
@@ -27,7 +29,7 @@ export class Menu {
       this.engine.element,
       h("div", {}, h("h3", {}, say.settings), h("label", { class: "ag-check" }, sound, say.sound),
         h("label", { class: "ag-field" }, say.typed, this.typed)),
-      h("div", {}, h("h3", {}, say.keys), h("dl", { class: "ag-keys" }, say.keyList.map(([key, text]) => [h("dt", {}, key), h("dd", {}, text)]))));
+      h("div", {}, h("h3", {}, say.keys), h("dl", { class: "ag-keys" }, say.keyList.map(([key, text]) => [h("dt", {}, key), h("dd", {}, text)]))), this.legend);
   }
 
   // Type a move, wherever one is.
@@ -45,6 +47,7 @@ export class Menu {
   // A new game.
   clear() {
     this.engine.clear();
+    this.legend.replaceChildren(h("summary", {}, say.legend), legendOf(this.app.known.game, legend));
   }
 
   draw() {

@@ -4,10 +4,9 @@ import { LOSSES, lossOf } from "./candidates.js";
 import { h, percent, s, short } from "./elements.js";
 import { Graph } from "./graph.js";
 import { button } from "./icons.js";
-import { legendOf } from "./legend.js";
 import { MoveList } from "./move_list.js";
 import { Variations } from "./variations.js";
-import { legend, say } from "./words.js";
+import { say } from "./words.js";
 
 /** @typedef {import("./wire.js").MoveView} MoveView */
 
@@ -31,10 +30,9 @@ export class Study {
     this.heads = Object.fromEntries(Object.entries(say.columns).map(([name, text]) => [name, h("th", { scope: "col" }, text)]));
     this.table = h("table", { class: "ag-table", "aria-label": say.candidates }, h("thead", {}, h("tr", {}, Object.values(this.heads))), this.moves);
     this.text = h("p", { class: "ag-small", "data-name": "known" });
-    this.legend = h("details", { class: "ag-legend", "data-name": "legend" });
     this.element = h("section", { class: "ag-study", hidden: true, "aria-label": say.study },
       h("div", { class: "ag-row ag-tools" }, this.analyse, this.review, this.modes, this.ownership, this.numbers),
-      this.table, this.graph.element, h("div", { class: "ag-row ag-known" }, this.text, this.why), this.list.element, this.variations.element, this.legend);
+      this.table, this.graph.element, h("div", { class: "ag-row ag-known" }, this.text, this.why), this.list.element, this.variations.element);
     this.listen();
   }
 
@@ -64,9 +62,7 @@ export class Study {
 
   // A new game.
   clear() {
-    const { game } = this.app.known;
-    this.ownership.hidden = !game.ownership;
-    this.legend.replaceChildren(h("summary", {}, say.legend), legendOf(game, legend));
+    this.ownership.hidden = !this.app.known.game.ownership;
   }
 
   nextMode() {

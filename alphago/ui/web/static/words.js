@@ -65,7 +65,7 @@ export const say = {
   // the end of a game
   countingStones: "Looking for dead stones …", clickDead: "Click a group that is dead, or dead no more.",
   allAlive: "Count all stones as alive",
-  again: "Play again", exchanged: "Change colours", studyGame: "Study it",
+  again: "Play again", exchanged: "Change colours", studyGame: "Study this game",
   decided: "What decided it", counting: "Looking for the moves that decided it …",
   moment: "{0} {1} {2}  {3}",
 
@@ -85,7 +85,7 @@ export const say = {
   moves: "Moves", treeTitle: "tree of variations",
   start: "start",
   mistakes: "Mistakes", previousMistake: "previous mistake ([)", nextMistake: "next mistake (])",
-  per: "{0} {1} a move",
+  per: "{0} {1}",
 
   // menu
   newGame: "New game", newTitle: "another game, its options, your colour (N)",
