@@ -16,12 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from alphago.arena.match import wilson
+from alphago.mcts.levels import LEVELS
+from alphago.mcts.levels import all_tables as level_tables
 
 Row = dict[str, Any]
 ROOT = Path(__file__).parents[1]
 PAGES = (
     ROOT / "README.md",
-    *(ROOT / "docs" / f"{name}.md" for name in ("results", "web", "analysis", "datasets", "games/index")),
+    *(ROOT / "docs" / f"{name}.md" for name in ("results", "web", "analysis", "datasets", "levels", "games/index")),
 )
 STRENGTH, SPEED = (ROOT / "docs" / "results" / f"{name}.json" for name in ("strength", "speed"))
 TABLE = re.compile(r"(<!-- table: ([\w-]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
@@ -130,12 +132,33 @@ def verdict(row: Row) -> str:
     return "met" if low <= row["value"] <= high else "missed"
 
 
+def levels() -> str:
+    """The measured levels of Go's boards."""
+    boards = level_tables()["games"]["go"]
+    rows: list[tuple[str, ...]] = []
+    for number in range(LEVELS):
+        own = {board: one["levels"][number] for board, one in boards.items()}
+        lost = [
+            f"{row['lost']:.2f} ± {(row['high'] - row['low']) / 2:.2f}" if "lost" in row else "" for row in own.values()
+        ]
+        nine = own["9"]
+        elo = "{:+} ({:+} to {:+})".format(*nine["elo"]) if "elo" in nine else ""
+        gnugo = ""
+        if "games" in nine:
+            won, drawn, _ = nine["games"]
+            gnugo = f"{(won + drawn / 2) / sum(nine['games']):.0%} of {sum(nine['games'])}".replace("%", " %")
+        rows.append((f"{number + 1}", *lost, f"{nine['target']:g}", f"{nine['readouts']}", elo, gnugo))
+    heads = [f"{board}x{board} ({one['levels'][0].get('positions', 0)} positions)" for board, one in boards.items()]
+    return table(("level", *heads, "aim, 9x9", "readouts", "Elo, 9x9", "against GNU Go 10, 9x9"), rows)
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "readme": readme,
     "packaged": lambda: matches("packaged"),
     "recipe": lambda: matches("recipe", "cody2007", "sample"),
     "anchors": anchors,
     "speed": speed,
+    "levels": levels,
     **{f"speed-{page}": partial(speed_of, page) for page in ("web", "analysis", "datasets", "games")},
 }
 

@@ -66,7 +66,7 @@ def parsed(line: str) -> argparse.Namespace:
     verb, *words = shlex.split(line)
     if verb not in VERBS:
         raise SystemExit(f"no command {verb}")
-    return parser_of(verb).parse_args(words)
+    return parser_of(verb, words).parse_args(words)
 
 
 LINES = [(name_of(page), line) for page in PAGES for line in command_lines(page.read_text("utf-8"))]

@@ -2,6 +2,7 @@
 
 import json
 import runpy
+import shlex
 import sys
 from pathlib import Path
 
@@ -47,7 +48,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", [f"{name}.py", *RUNS[name].split()])
+    monkeypatch.setattr(sys, "argv", [f"{name}.py", *shlex.split(RUNS[name])])
     runpy.run_path(str(EXAMPLES[name]), run_name="__main__")
 
 

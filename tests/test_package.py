@@ -85,7 +85,7 @@ def test_the_versions_that_the_tests_ran_with_are_allowed() -> None:
         assert requirement.specifier.contains(pinned[requirement.name.partition("[")[0]]), text
     everything = {Requirement(text).name for text in (*project["dependencies"], *extras["dev"])}
     of_users = {Requirement(text).name for extra in extras.values() for text in extra}
-    assert of_users - everything == {"cupy-cuda12x", "cupy-cuda13x", "mcp"}  # which need a GPU, or bring a web server
+    assert of_users - everything == {"cupy-cuda12x", "cupy-cuda13x", "mcp", "ray"}  # for a GPU, or other programs
 
 
 def test_no_two_files_share_a_name() -> None:

@@ -113,6 +113,20 @@ def parse_entrant(text: str, readouts: int = 64, search: str = PLAYERS) -> Entra
     return EntrantText(base, model, int(match[1]) if match[1] else readouts, match[2] or search)
 
 
+def entrant_for(player: object, env: GameEnv, readouts: int, search: SearchForm = None, device: str = "cpu") -> Entrant:
+    """Return one side of a match, whose player is given as in `evaluate`.
+
+    readouts, search: used unless the player is a name with its own, such as "runs/a@8".
+    """
+    entry = parse_entrant(player, readouts) if isinstance(player, str) and "@" in player else None
+    if entry is None or entry.model is None:
+        return Entrant(resolve_player(player, env, device), readouts, search)
+    net = load_model(entry.model, saved_game(entry.model, env.N, env.config.get("komi")))
+    source: Any = resolve_player(net, env, device) if entry.level is None else as_forecast_evaluator(net, env, device)
+    own = entry.search if str(player).endswith(entry.search) else search
+    return Entrant(source, entry.readouts, own, entry.name, level=entry.level)
+
+
 def level_entrant(base: str, model: Path, readouts: int, search: str, text: str) -> EntrantText:
     """Return a network at the level that a text names; readouts, search: as in `parse_entrant`.
 

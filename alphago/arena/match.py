@@ -14,10 +14,10 @@ from alphago.arena.adjudicator import Adjudicator, find_adjudicator
 from alphago.arena.elo import Z
 from alphago.arena.engine import Engine
 from alphago.arena.engine_player import EnginePlayer
-from alphago.arena.entrant import Entrant
+from alphago.arena.entrant import Entrant, entrant_for
 from alphago.arena.match_games import MatchGame, MatchPlan, ParallelGames, distinct_games, play_games
 from alphago.arena.match_pictures import match_sheet
-from alphago.arena.players import Player, PlayerSource, make_player, resolve_player
+from alphago.arena.players import Player, PlayerSource, make_player
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.drawing.svg import Svg
 from alphago.env.game import GameEnv, check_env
@@ -167,6 +167,7 @@ def evaluate(
 
     black, white: the players; `black` has Black in every other game, beginning with the first.  A player is
         a NeuralNet, its name, file or run folder ("7x7", see `load_model`), an evaluator, or a function on positions;
+        "7x7@64", "runs/a@8,gumbel" or "9x9@level=5": a network with its own readouts, search or level;
         "random": a uniformly random legal action, the pass included;
         "uct:N", and in Go "rave:N": N random games a move (see `alphago.arena.playout_player`; in other games than Go
             a PUCT search with equal priors, whose values are a random game from each position);
@@ -202,7 +203,7 @@ def evaluate(
     both = [check_int("readouts", n, 0) for n in pair_of("readouts", readouts)]
     random_opening, seed = check_int("random_opening", random_opening, 0), check_int("seed", seed, 0)
     first, second = (
-        Entrant(resolve_player(player, env, device), n, own_search)
+        entrant_for(player, env, n, own_search, device)
         for player, n, own_search in zip((black, white), both, pair_of("search", search), strict=True)
     )
     engine = find_adjudicator(adjudicator)
@@ -211,7 +212,8 @@ def evaluate(
     if opening_plies is None:
         opening_plies = 0 if random_opening else temperature_plies(env)
     opening_plies = check_int("opening_plies", opening_plies, 0)
-    plan = MatchPlan(num_games, opening_plies, random_opening, seed, leaves_for(num_games // 2, max(both)))
+    leaves = leaves_for(num_games // 2, max(first.readouts, second.readouts))
+    plan = MatchPlan(num_games, opening_plies, random_opening, seed, leaves)
     games: list[MatchGame] = []
 
     def add(game: MatchGame) -> None:

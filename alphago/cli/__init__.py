@@ -12,10 +12,11 @@ from alphago.cli.errors import error_text
 from alphago.cli.options import Parser
 from alphago.system.files import user_path
 from alphago.system.interrupts import INTERRUPTED, ended_by_interrupt, ignore_interrupts
-from alphago.system.validation import near_misses, printable
+from alphago.system.validation import near_misses, printable, shortened
 
 HOME = re.compile(r"(?<=^)~(?=/|$)|(?<==)~(?=/|$)")
 USAGE_ERROR = 2  # exit code for errors that the user can correct: a missing file, a wrong model, a wrong option
+LONGEST_ERROR = 1000  # letters
 
 # For each verb, its module, which has `add_options(parser)` and `run(options)`, and a description.
 VERBS = {
@@ -80,7 +81,7 @@ def run(verb: str, parser: Parser, options: argparse.Namespace) -> int:
     except Exception as error:
         if (sentence := error_text(error, parser)) is None:
             raise
-        print(f"alphago {verb}: {printable(sentence)}", file=sys.stderr)
+        print(f"alphago {verb}: {printable(shortened(sentence, LONGEST_ERROR))}", file=sys.stderr)
         return USAGE_ERROR
 
 

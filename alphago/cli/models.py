@@ -8,7 +8,7 @@ from alphago.cli.options import Parser, Setting, add_setting, given_settings, in
 from alphago.cli.own_games import named_game
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, USUAL_GAME, game_reference, is_packaged, make_game
-from alphago.env.packaged import packaged_net
+from alphago.env.packaged import packaged_net, packaged_nets, usual_game
 from alphago.mcts.levels import Level, check_level
 
 GAME = "game:"  # prefix of the names of a game's keywords among the parsed options
@@ -39,12 +39,12 @@ def add_device(parser: argparse.ArgumentParser, default: str = "auto") -> None:
     )
 
 
-def add_level(parser: argparse.ArgumentParser) -> None:
+def add_level(parser: argparse.ArgumentParser, usual: str = "10") -> None:
     parser.add_argument(
         "--level",
         type=read_level,
         metavar="N",
-        help="strength, from 1 (a beginner) to 10; even: follows the opponent's (10)",
+        help=f"strength, from 1 (a beginner) to 10; even: follows the opponent's ({usual})",
     )
 
 
@@ -89,7 +89,7 @@ def load(model: str | None, board_size: int | None, komi: float | None, game: st
     """Load a network; return the game and the network.
 
     model: the network's name, file or run folder; None for the packaged one, see `packaged_net`.
-    board_size, komi: None for the network's.
+    board_size: None for the network's.  komi: None for the network's; of a packaged one, for the board's usual one.
     game: the name of the game; None for the network's.
     Raises ValueError if the network does not play this game or board.
     """
@@ -108,6 +108,8 @@ def load(model: str | None, board_size: int | None, komi: float | None, game: st
         board_size = env.N
     path = model_file(model)
     played = saved_game(path, board_size, komi)
+    if komi is None and model in packaged_nets():
+        played = usual_game(played)
     check_named(game, played, path)
     return played, load_model(path, played)
 

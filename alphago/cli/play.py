@@ -46,6 +46,7 @@ def run(options: argparse.Namespace) -> int:
         int(options.white),
         seconds=options.seconds,
         handicap=options.handicap,
+        komi=options.komi,
         level=options.level,
         teach=options.teach,
         device=options.device,

@@ -11,6 +11,7 @@ from alphago.env.game import GameEnv
 from alphago.env.games import USUAL_GAME
 
 PORT = 8270
+FIRST_LEVEL = 3  # of a page for which no network and no run was named
 LOADING_SECONDS = 20.0
 
 
@@ -39,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="address to listen on (127.0.0.1, this machine only); other addresses need --token",
     )
     parser.add_argument("--token", metavar="TEXT", help="a password for browsers on other machines (none)")
-    add_level(parser)
+    add_level(parser, f"{FIRST_LEVEL}; 10 if a network or a run is named")
     add_device(parser)
 
 
@@ -57,7 +58,8 @@ def run(options: argparse.Namespace) -> int:
     from alphago.ui.web.offer import offer_of
 
     offer = offer_of(options.what, options.game, options.board_size, options.komi)
-    engines = Engines(offer.choices, options.device, options.level)
+    level = options.level or (None if options.what else FIRST_LEVEL)
+    engines = Engines(offer.choices, options.device, level)
     runs: Any = None
     if offer.runs:
         from alphago.ui.web.runs import Runs  # imported late, since it loads torch

@@ -20,6 +20,7 @@ class Option:
     choices: the texts to choose from; () for a number or any text.
     least, most, step: the limits of a number; None for no limit.
     usual, follows: the usual value for each value of the option `follows`, if it depends on one.
+    also: values that other options take with it, unless they are chosen too, once it is neither 0 nor empty.
     at_start: whether it is a keyword of `GameEnv.position` instead of one of the game.
     """
 
@@ -32,6 +33,7 @@ class Option:
     step: float = 1
     usual: Mapping[int, float] = field(default_factory=dict)
     follows: str = ""
+    also: Mapping[str, float] = field(default_factory=dict)
     at_start: bool = False
 
     def read(self, given: Any) -> Any:

@@ -26,15 +26,16 @@ from alphago.env.go_rules import (
     KO_RULES,
     MAX_SIZE,
     MIN_SIZE,
-    NAMED,
     USUAL_SPREAD,
     Rules,
     Stones,
     check_komi,
     check_planes,
+    handicap_komi,
     handicap_points,
     list_points,
     named_rules,
+    played_rules,
     rules_name,
     star_points,
     usual_komi,
@@ -173,12 +174,19 @@ class GoEnv(StonesEnv):
         sizes = range(MIN_SIZE, MAX_SIZE + 1)
         usual = {size: usual_komi(size) for size in sizes}
         name = rules_name(self.rules)
-        names = tuple(dict.fromkeys([name, *NAMED]))
+        names = tuple(dict.fromkeys([name, *played_rules()]))
         return (
             option_of("board_size", self.N, least=MIN_SIZE, most=MAX_SIZE),
             Option("komi", "Komi", self.komi, least=-400, most=400, step=0.5, usual=usual, follows="board_size"),
             Option("rules", "Rules", name, choices=names),
-            Option("handicap", "Handicap", 0, most=9, at_start=True),
+            Option(
+                "handicap",
+                "Handicap",
+                0,
+                most=9,
+                also={"komi": handicap_komi(self.N, usual_komi(self.N))},
+                at_start=True,
+            ),
         )
 
     def choose(self, **chosen: object) -> Self:

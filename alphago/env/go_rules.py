@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from alphago.env.kernels import go_planes
 from alphago.env.kernels import go_row as layout
@@ -31,7 +31,7 @@ class Rules(NamedTuple):
     suicide: bool = False
 
 
-# Names as in SGF's RU and GTP's kgs-rules. Japanese and Korean set only ko and suicide: games are scored by area.
+# Names as in SGF's RU and GTP's kgs-rules. Of TERRITORY's only ko and suicide are played, see `why_other_score`.
 NAMED = {
     "Chinese": Rules("positional", False),
     "Tromp-Taylor": Rules("positional", True),
@@ -41,6 +41,7 @@ NAMED = {
     "Japanese": Rules("simple", False),
     "Korean": Rules("simple", False),
 }
+TERRITORY = ("Japanese", "Korean")
 ALIASES = {"newzealand": "nz", "ing": "goe", "tt": "tromptaylor"}
 LONG_NAME = re.compile(r"ko(SIMPLE|POSITIONAL|SITUATIONAL)scoreAREA(?:tax\w+?)?sui([01])\w*", re.IGNORECASE)
 
@@ -65,21 +66,53 @@ def rules_of_json(text: str) -> Rules | None:
 
     Only `ko` and `suicide` count; fields about the score, such as `scoring` and `tax`, are ignored.
     """
-    try:
-        fields = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    if not (fields := rules_fields(text)):
+        return Rules() if text.replace(" ", "") == "{}" else None
     ko, suicide = fields.get("ko", "POSITIONAL"), fields.get("suicide", False)
     known = isinstance(ko, str) and ko.lower() in KO_RULES and isinstance(suicide, bool)
     return Rules(ko.lower(), suicide) if known else None
 
 
+def rules_fields(text: str) -> dict[str, Any]:
+    """Return the fields of rules in KataGo's JSON form; {} for anything else."""
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return fields if isinstance(fields, dict) else {}
+
+
+def why_other_score(text: str) -> str:
+    """Return why games are not scored as the rules in a text say; "" if they are.
+
+    text: a name, KataGo's long name, or its JSON.
+    """
+    words = re.sub("[^a-z]", "", text.lower())
+    if any(name.lower() in words for name in TERRITORY) or "territory" in words:
+        return f"rules must score by area, as Chinese ones do, got those of {shown(text)}, which score by territory"
+    fields = rules_fields(text)
+    if "button" in words and fields.get("hasButton", True):
+        return f"rules must have no button, got {shown(text)}"
+    if str(fields.get("tax", "NONE")).upper() not in ("NONE", "SEKI"):
+        return f"rules must have no tax, got {shown(text)}"
+    if str(fields.get("whiteHandicapBonus", "0")) != "0":
+        return f"rules must give White no bonus for handicap stones, which komi can do, got {shown(text)}"
+    return ""
+
+
 def named_rules(text: str) -> Rules:
-    """Return the rules called `text`; for an unknown name raise ValueError, whose message lists all names."""
+    """Return the rules called `text`; raise ValueError if they are unknown, with the known ones, or not scored so."""
+    if why := why_other_score(text):
+        raise ValueError(why)
     rules = read_rules(text)
     if rules is None:
-        raise ValueError(f"rules must be one of {', '.join(NAMED)}, got {shown(text)}")
+        raise ValueError(f"rules must be one of {', '.join(played_rules())}, got {shown(text)}")
     return rules
+
+
+def played_rules() -> list[str]:
+    """Return the names of rules by which games are played and scored."""
+    return [name for name in NAMED if name not in TERRITORY]
 
 
 def rules_name(rules: Rules) -> str:
@@ -108,6 +141,11 @@ def check_komi(komi: float) -> float:
     if not (2 * value).is_integer():
         raise ValueError(f"komi must be a multiple of 0.5 from -1000 to 1000, got {shown(komi)}")
     return value
+
+
+def handicap_komi(size: int, komi: float) -> float:
+    """Return the komi of a game with handicap stones: 0.5, unless `komi` is not the usual one of the board."""
+    return 0.5 if komi == usual_komi(size) else komi
 
 
 def most_handicap(size: int) -> int:

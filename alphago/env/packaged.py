@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from alphago.env.game import GameEnv
 from alphago.env.games import USUAL_GAME
+from alphago.env.go_rules import usual_komi
 
 NETWORKS = Path(__file__).parents[1] / "nets"
 BOARD = re.compile(r"([0-9]+)x\1")  # the name of a network for Go
@@ -14,6 +16,11 @@ def packaged_nets() -> list[str]:
     """Return the names of the networks that come with the package: boards of Go, small ones first, then other games."""
     names = (path.stem for path in NETWORKS.glob("*.safetensors"))
     return sorted(names, key=lambda name: (board_of(name) or 99, name))
+
+
+def usual_game(env: GameEnv) -> GameEnv:
+    """Return a game of a packaged network as people play it: of Go, with the usual komi of its board."""
+    return env if env.name != USUAL_GAME else env.replace(komi=usual_komi(env.N))
 
 
 def board_of(name: str) -> int | None:

@@ -1,11 +1,8 @@
 """A position of Go whose points may be joined in any way; `go_variants` has the games."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from alphago.examples.go_variants import GraphGoEnv
 
 KEYS = [tuple(map(int, pair)) for pair in np.random.default_rng(0).integers(1, 2**62, (2000, 2))]  # Zobrist's
 
@@ -17,12 +14,27 @@ class GraphChain(NamedTuple):
     liberties: set[int]
 
 
+class GraphRules(Protocol):
+    """What a position must know of its game, see `GraphGoEnv`."""
+
+    komi: float
+    action_space: int
+    pass_action: int | None
+    plane_shape: tuple[int, int]
+    max_moves: int
+    captures_win: bool
+    stones_a_turn: int
+
+    @property
+    def neighbours(self) -> tuple[tuple[int, ...], ...]: ...
+
+
 class GraphGo:
     """A position; `play` changes it in place.  `env` has the rules and says which points are neighbours."""
 
     planes_made = 7
 
-    def __init__(self, env: "GraphGoEnv") -> None:
+    def __init__(self, env: GraphRules) -> None:
         self.env, self.to_play = env, 1
         self.board = [0] * len(env.neighbours)
         self.left = 1  # stones of this turn

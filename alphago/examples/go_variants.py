@@ -17,7 +17,8 @@ from alphago.system.validation import check_float, check_int
 class GraphGoEnv(StonesEnv):
     """Go on the points of a grid, of which some may be missing; area scoring, superko, no suicide.
 
-    board_size: the side of a square board.  komi: White's points before the game.
+    board_size: the side of a square board.
+    komi: White's points before the game.
     """
 
     surface = "lines"
@@ -117,7 +118,10 @@ class GraphGoPosition(StonesPosition):
 
 
 class TorusGoEnv(GraphGoEnv):
-    """Go without an edge: the left edge continues at the right one, the top at the bottom."""
+    """Go without an edge: the left edge continues at the right one, the top at the bottom.
+
+    komi: White's points before the game.
+    """
 
     name, title, torus = "torus-go", "Torus Go", True
 
@@ -136,7 +140,10 @@ class CaptureGoEnv(GraphGoEnv):
 
 
 class TwoStonesGoEnv(GraphGoEnv):
-    """Go with two stones a turn; Black's first turn has one."""
+    """Go with two stones a turn; Black's first turn has one.
+
+    komi: White's points before the game.
+    """
 
     name, title, stones_a_turn = "two-stones-go", "Go, two stones a turn", 2
 
@@ -144,7 +151,10 @@ class TwoStonesGoEnv(GraphGoEnv):
 class OutlineGoEnv(GraphGoEnv):
     """Go on a rectangle from which points may be missing.
 
-    height, width: rows and columns.  missing: points where nobody can play, such as "C3 D4".  komi: White's points.
+    height: rows.
+    width: columns.
+    missing: points where nobody can play, such as "C3 D4".
+    komi: White's points before the game.
     """
 
     name, title = "outline-go", "Go on a board of any outline"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -142,7 +143,7 @@ class Analysis:
             raise ValueError("positions must be known for a picture, as they are in what analyze() returns")
         view = 1 if self.views is None else int(self.views[i])
         black = view * int(self.to_play[i])
-        found = {"visits": self.visits[i], "q": view * self.q[i]} if self.visits[i].any() else {}
+        found = {"visits": self.visits[i], "q": view * self.readings[0][i]} if self.visits[i].any() else {}
         if ownership and self.ownership is not None:
             found["ownership"] = black * self.ownership[i]
         moves = self.move(i, self.best(i), 0).line if line else ()
@@ -161,6 +162,32 @@ class Analysis:
         known = self.visits[i] if self.visits[i].any() else self.prior[i]
         ranked = np.lexsort((-self.prior[i], -self.visits[i]))
         return ranked[known[ranked] > 0]
+
+    @cached_property
+    def leading(self) -> np.ndarray:
+        """The best action of each position, int64 [n], as `order` ranks them."""
+        most = self.visits == self.visits.max(axis=1, keepdims=True)
+        return np.asarray(np.where(most, self.prior, -1).argmax(axis=1))
+
+    def capped(self, values: np.ndarray) -> np.ndarray:
+        """Return values of the actions, [n, A], in which none is better for the mover than that of the best action.
+
+        The best action is the one that is played: a better value of another one comes from fewer visits, and is less
+        certain.
+        """
+        views = np.ones(len(self)) if self.views is None else self.views
+        sign = views[:, None].astype(values.dtype)
+        bound = np.take_along_axis(values, self.leading[:, None], axis=1)
+        worse = np.where(np.isnan(bound), values, sign * np.minimum(sign * values, sign * bound))
+        return np.asarray(worse, values.dtype)
+
+    @cached_property
+    def readings(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The values, scores and lower bounds of the actions as people read them, see `capped`."""
+        q, score = self.capped(self.q), self.capped(self.score)
+        views = np.ones(len(self)) if self.views is None else self.views
+        sign = views[:, None].astype(q.dtype)
+        return q, score, np.asarray(sign * np.minimum(sign * self.lower_bound, sign * (1 + q) / 2), q.dtype)
 
     def best(self, i: int = 0) -> int:
         """Return the best action of position i; raise ValueError if its game is over."""
@@ -183,13 +210,13 @@ class Analysis:
         return [self.move(i, int(action), order) for order, action in enumerate(searched)]
 
     def move(self, i: int, action: int, order: int) -> MoveAnalysis:
-        """Return the evaluation of one move of position i.
+        """Return the evaluation of one move of position i, with numbers not better than those of the best (`capped`).
 
         order: the rank of the move among the candidates, 0 for the best.
         """
         line = self.lines[i, action]
         plies = int((line >= 0).sum())
-        q = float(self.q[i, action])
+        q, score, bound = (float(values[i, action]) for values in self.readings)
         return MoveAnalysis(
             action,
             order,
@@ -197,8 +224,8 @@ class Analysis:
             prior=float(self.prior[i, action]),
             q=q,
             win_rate=(1 + q) / 2,
-            lower_bound=float(self.lower_bound[i, action]),
-            score=float(self.score[i, action]),
+            lower_bound=bound,
+            score=score,
             score_stdev=float(self.score_stdev[i, action]),
             line=tuple(line[:plies].tolist()) or (action,),
             line_visits=tuple(self.line_visits[i, action, :plies].tolist()) or (0,),

@@ -99,10 +99,13 @@ def describe_level(level: Level, env: GameEnv, has_scores: bool = True) -> str:
     parts, lost = [], table.interpolate(level, "lost")
     if level == LEVELS:
         parts.append("full strength")
+    scale, words = (1, "points") if table.unit == POINTS else (100, "% of the win rate")
     if not np.isnan(lost):
         error = (table.interpolate(level, "high") - table.interpolate(level, "low")) / 2
-        scale, words = (1, "points") if table.unit == POINTS else (100, "% of the win rate")
         parts.append(f"loses {scale * lost:.1f} ± {scale * error:.1f} {words} a move")
+    elif level < LEVELS:
+        aim = scale * table.interpolate(level, "target")
+        parts.append(f"aims to lose {aim:.1f} {words} a move, as its own search sees it")
     row = table.rows[int(level) - 1] if float(level).is_integer() else {}
     if "games" in row:
         won, drawn, games = row["games"][0], row["games"][1], sum(row["games"])

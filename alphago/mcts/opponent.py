@@ -26,8 +26,9 @@ UNFAIR = {POINTS: 0.5, "win rate": 0.02}
 class Estimate(NamedTuple):
     """What is known of an opponent.
 
-    level: the level that is as strong.  lost: what it loses a move, points or win rate (0 .. 1); NaN if the table does
-    not tell.  unit: of `lost`.  moves: the number of its moves on which this stands.
+    level: the level that is as strong.  lost: what it loses a move, points or win rate (0 .. 1), as that level was
+    measured to lose; what that level aims at if it was not measured.  unit: of `lost`.  moves: the number of its moves
+    on which this stands.
     """
 
     level: float
@@ -36,11 +37,11 @@ class Estimate(NamedTuple):
     moves: int
 
     def __str__(self) -> str:
-        """Return a sentence, such as "You lose about 2.3 points a move (12 moves): level 6.2"."""
+        """Return a sentence, such as "You lose about 2.3 points a move (in 12 so far): level 6.2"."""
         if not self.moves:
             return f"You have not moved yet: level {self.level:g}"
         told = f"about {self.lost:.1f} points" if self.unit == POINTS else f"about {self.lost:.0%} of the win rate"
-        return f"You lose {told} a move ({self.moves} moves): level {self.level:g}"
+        return f"You lose {told} a move (in {self.moves} so far): level {self.level:g}"
 
 
 class Opponent:
@@ -68,7 +69,8 @@ class Opponent:
         totals = np.vstack([self.usual, *known])
         level = self.level_of((USUAL_MOVES, *FADING**ages) @ totals)
         table = level_table(self.search.env, self.search.has_forecasts)
-        return Estimate(level, table.interpolate(level, "lost"), table.unit, len(known))
+        lost = table.interpolate(level, "lost")
+        return Estimate(level, table.interpolate(level, "target") if np.isnan(lost) else lost, table.unit, len(known))
 
     def level_of(self, totals: np.ndarray) -> float:
         """Return the level that loses as much, rounded to a tenth; totals: sums of what `look` returns."""

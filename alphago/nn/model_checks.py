@@ -10,7 +10,7 @@ from torch import nn
 from alphago.env.game import GameEnv
 from alphago.nn.model_files import ModelError
 from alphago.nn.parts import fits_game, game_structure
-from alphago.system.validation import shortened
+from alphago.system.validation import shortened, shown
 
 
 def check_game_fits(path: str | PathLike[str], description: Mapping[str, Any], env: GameEnv) -> None:
@@ -69,7 +69,8 @@ def check_tensors(
         if own is None:
             raise ModelError(f"{path} holds a weight {shortened(name)}, which the network does not have")
         if tensor.shape != own.shape:
-            raise ModelError(f"{path}: weight {name} must have shape {list(own.shape)}, got {list(tensor.shape)}")
+            got = shown(list(tensor.shape))
+            raise ModelError(f"{path}: weight {name} must have shape {list(own.shape)}, got {got}")
         if tensor.is_floating_point() != own.is_floating_point():
             raise ModelError(f"{path}: weight {name} must be {own.dtype}, got {tensor.dtype}")
         if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):

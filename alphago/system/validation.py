@@ -250,10 +250,10 @@ def printable(text: str) -> str:
     return CONTROLS.sub("\ufffd", text)
 
 
-def shortened(value: object) -> str:
-    """Return a value as text for a message, without its middle if it is long."""
+def shortened(value: object, most: int = 200) -> str:
+    """Return a value as text for a message, without its middle if it has more than `most` letters."""
     text = str(value)
-    return text if len(text) <= 200 else f"{text[:100]} … {text[-90:]}"
+    return text if len(text) <= most else f"{text[: most // 2]} … {text[10 - most // 2 :]}"
 
 
 def check_int(name: str, value: object, least: int, most: int | None = None) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 from alphago.env.board import check_player
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
-from alphago.env.go_rules import MAX_SIZE, MIN_SIZE, Rules, check_komi, read_rules
+from alphago.env.go_rules import MAX_SIZE, MIN_SIZE, Rules, check_komi, handicap_komi, read_rules
 from alphago.env.kernels import go_lines
 from alphago.env.position import IllegalMove
 from alphago.mcts.analysis_search import Forbidden
@@ -208,7 +208,8 @@ def turns_of(fields: Mapping[str, Any], env: GoEnv, bonus: str, most: int) -> li
     black, white = ([action for colour, action in stones if colour == side] for side in (1, -1))
     first = first_player(fields, moves)
     handicap = len(black) if not white and len(black) > 1 and first == -1 else 0
-    komi = komi_of(fields, env) + {"0": 0, "N": handicap, "N-1": max(0, handicap - 1)}[bonus]
+    usual = handicap_komi(env.N, env.komi) if handicap else env.komi
+    komi = komi_of(fields, usual) + {"0": 0, "N": handicap, "N-1": max(0, handicap - 1)}[bonus]
     try:
         game = GtpGame(env, komi, black, white, first)
     except ValueError as error:
@@ -266,10 +267,10 @@ def first_player(fields: Mapping[str, Any], moves: Sequence[tuple[int, int]]) ->
     return moves[0][0] if moves else 1
 
 
-def komi_of(fields: Mapping[str, Any], env: GoEnv) -> float:
-    """Return the query's komi, by default `env.komi`; raise QueryError for an invalid komi."""
+def komi_of(fields: Mapping[str, Any], usual: float) -> float:
+    """Return the query's komi, by default the usual one; raise QueryError for an invalid komi."""
     if "komi" not in fields:
-        return env.komi
+        return usual
     try:
         return check_komi(fields["komi"])
     except ValueError as error:

@@ -72,6 +72,7 @@ class Review:
         for move in worst[:5]:
             lines.append(f"  move {move.ply + 1}, {PLAYER_NAMES[move.colour]} {self.sentence(move, env)}")
         lines += [f"  in the file, {fault}" for fault in self.game.faults]
+        lines += [f"  {self.game.scoring}"] if self.game.scoring else []
         return "\n".join(lines)
 
     def sentence(self, move: MoveReview, env: Any) -> str:
@@ -164,6 +165,7 @@ def review_move(analysis: Analysis, ply: int, action: int) -> MoveReview:
     point_loss = float(score - turn * analysis.root_score[ply + 1])
     if action == best:
         rate_loss, point_loss = 0.0, 0.0 if np.isfinite(point_loss) else point_loss
+    rate_loss, point_loss = max(rate_loss, 0.0), float(np.maximum(point_loss, 0.0))  # no move is better than the best
     line = analysis.move(ply, best, 0).line
     return MoveReview(ply, colour, action, best, rate_loss, point_loss, line, grade_of(rate_loss, point_loss))
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from alphago.arena.engine import EngineError
+from alphago.arena.entrant import entrant_for
 from alphago.arena.match import MatchResult, MatchStopped, evaluate, wilson
 from alphago.arena.match_games import MatchGame
 from alphago.arena.players import PolicyPlayer, RandomPlayer, SearchPlayer, make_player
@@ -29,6 +30,20 @@ GO, TIC_TAC_TOE = GoEnv(3, komi=0.5), TicTacToeEnv()
 
 def result(*outcomes: float) -> MatchResult:
     return MatchResult(np.array(outcomes, np.float32), tuple((i,) for i in range(len(outcomes))))
+
+
+def test_a_name_may_have_its_own_readouts_and_search(tmp_path: Path) -> None:
+    """As on the command line, a run's folder or a file with @."""
+    env = GoEnv(3, komi=0.5)
+    NeuralNet(env, tower_height=0, channels=4).save(tmp_path / "net.safetensors")
+    path = f"{tmp_path}/net.safetensors"
+    one = entrant_for(f"{path}@8,gumbel", env, 2, "puct")
+    assert (one.readouts, one.search, one.level) == (8, "gumbel", None)
+    other = entrant_for(f"{path}@3", env, 2, Puct(c_puct=3.0))
+    assert (other.readouts, other.search) == (3, Puct(c_puct=3.0))
+    assert len(evaluate(env, f"{path}@2", path, 2, readouts=0).games) == 2
+    with pytest.raises(ValueError, match="after @ must come readouts"):
+        evaluate(env, f"{path}@many", "random", 2)
 
 
 class TestColours:

@@ -23,6 +23,22 @@ OPEN = GO5.position("C3 D3", "C4 D4 B2")
 NEAR_END = GO5.position("A2 B2 C2 D2 E2", "A4 B4 C4 D4 E4")
 
 
+@pytest.mark.parametrize("side", ["as_black", "as_white", ""])
+def test_no_move_reads_better_than_the_best(side: str) -> None:
+    """Which is the one that is played: the most visited one; a better value comes from fewer visits."""
+    found = analyze([OPEN, OPEN.play("A1")], HashForecaster(), 60, threads=1)
+    assert any((found.q[i] > found.q[i, found.best(i)]).any() for i in range(2))  # as the search has counted them
+    seen = getattr(found, side)() if side else found
+    for i in range(2):
+        best, *others = seen.moves(i)
+        assert best.action == seen.best(i) == seen.leading[i]
+        sign = 1 if seen.views is None else seen.views[i]
+        for move in others:
+            for name in ("q", "win_rate", "score", "lower_bound"):
+                limit = best.win_rate if name == "lower_bound" else getattr(best, name)
+                assert sign * getattr(move, name) <= sign * limit
+
+
 class HashForecaster(HashEvaluator):
     """An evaluator whose scores and ownership follow from the position's hash too; symmetries are counted."""
 

@@ -1,5 +1,7 @@
 """`MCTSPlayer`: AlphaGo.jl's verbs, records and rules."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.player import MCTSPlayer
 from alphago.mcts.puct import Puct
+from alphago.nn.net import NeuralNet
 from alphago.records.record import POLICY_SCALE
 from alphago.training.cgzero.cgzero_search import CGZeroPuct
 from tests import diagrams
@@ -19,6 +22,12 @@ from tests.mcts.games import DummyNet
 from tests.mcts.trees import improved
 
 GO9, GO5, TIC_TAC_TOE = GoEnv(9), GoEnv(5), TicTacToeEnv()
+
+
+def test_a_player_with_a_network_cannot_be_pickled() -> None:
+    env = GoEnv(3)
+    with pytest.raises(TypeError, match="cannot be pickled: pass the network itself, its name or its file"):
+        pickle.dumps(MCTSPlayer(env, NeuralNet(env, tower_height=0, channels=4), device="cpu"))
 
 
 class TestVerbs:

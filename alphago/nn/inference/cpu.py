@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -53,6 +54,12 @@ class NetEvaluator:
     device = "cpu"  # the device of the positions
 
     @own_settings()
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "a network that is ready to compute, as in a player, cannot be pickled: pass the network itself, its name "
+            "or its file to the other process, and make the player there"
+        )
+
     def __init__(
         self,
         env: GameEnv,

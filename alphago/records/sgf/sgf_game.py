@@ -11,7 +11,7 @@ from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
-from alphago.env.go_rules import Rules, read_rules, rules_name
+from alphago.env.go_rules import Rules, read_rules, rules_name, why_other_score
 from alphago.records.record import GameRecord, RecordBuilder, steps_of
 from alphago.records.sgf.faults import Fault
 from alphago.records.sgf.grammar import SgfTree
@@ -124,6 +124,12 @@ class SgfGame:
     def played_rules(self) -> Rules:
         """The rules of ko and suicide: the file's if it names known ones, else `assumed`, else `GoEnv`'s default."""
         return read_rules(self.rules) or self.assumed or Rules()
+
+    @property
+    def scoring(self) -> str:
+        """A sentence if the rules that the file names score otherwise than games are scored here, by area; else ""."""
+        why = why_other_score(self.rules)
+        return f"games are scored by area, and not as the file says: {why}" if why else ""
 
     def env(self, **options: object) -> GoEnv:
         """Return a GoEnv with the game's board, komi and rules, and a `max_moves` greater than the game's length.

@@ -140,6 +140,8 @@ def first_game(name: str, last: int | None) -> SgfGame:
         if fault.kind in (*FATAL, SET_UP) or not reached or (fault.kind == HANDICAP and needs_handicap(game)):
             raise ValueError(fault.of(name))
         print_message(fault.of(name))
+    if game.scoring:
+        print_message(f"{name}: {game.scoring}")
     if next(games, None) is not None:
         print_message(f"{name} holds several games; the first one is loaded")
     return game

@@ -11,10 +11,12 @@ from alphago.env.go_rules import (
     MAX_SIZE,
     MIN_SIZE,
     check_komi,
+    handicap_komi,
     handicap_points,
     most_handicap,
     read_rules,
     rules_json,
+    why_other_score,
 )
 from alphago.env.position import IllegalMove
 from alphago.mcts.levels import Level
@@ -37,6 +39,7 @@ from alphago.ui.gtp.protocol import (
 )
 
 NAME = "alphago"
+TIME_SYSTEMS = {"none": 0, "absolute": 1, "canadian": 3, "byoyomi": 3}  # and how many numbers each needs
 
 
 def serve(
@@ -126,6 +129,8 @@ class GoEngine(GtpEngine):
             "time_settings": self.time_settings,
             "time_left": self.time_left,
             "kgs-time_settings": self.kgs_time_settings,
+            "kata-time_settings": self.kgs_time_settings,  # these time systems have the same words
+            "kata-list_time_settings": lambda arguments: " ".join(TIME_SYSTEMS),
             "cputime": lambda arguments: f"{self.seconds:.6f}",
             **EndingCommands(self).commands,
             **FileCommands(self).commands,
@@ -145,6 +150,7 @@ class GoEngine(GtpEngine):
         return ""
 
     def clear_board(self, arguments: list[str]) -> str:
+        self.game.komi = self.game.env.komi if self.komi is None else self.komi
         self.game.clear()
         self.clock.reset()
         self.pondering = False
@@ -163,11 +169,14 @@ class GoEngine(GtpEngine):
     def set_rules(self, arguments: list[str]) -> str:
         """Set ko and suicide, for this game and later ones; the score is always the area.
 
-        Rules are given by a name of KGS or SGF, or in KataGo's long or JSON form. Fails if one of the game's moves is
-        illegal under them.
+        Rules are given by a name of KGS or SGF, or in KataGo's long or JSON form. Fails if games are not scored as they
+        say, or if one of the game's moves is illegal under them.
         """
         first = argument(arguments, 0)
-        rules = read_rules(" ".join(arguments) if first.startswith("{") else first)
+        text = " ".join(arguments) if first.startswith("{") else first
+        if why := why_other_score(text):
+            raise GtpFailure(why)
+        rules = read_rules(text)
         if rules is None:
             raise GtpFailure("unknown rules")
         if rules != self.game.env.rules:
@@ -184,7 +193,7 @@ class GoEngine(GtpEngine):
         self.expect_empty()
         with replying("invalid number of stones"):
             stones = handicap_points(size, count)
-        self.game.give_handicap(stones)
+        self.give_handicap(stones)
         return " ".join(map(self.game.env.to_text, stones))
 
     def place_free_handicap(self, arguments: list[str]) -> str:
@@ -200,8 +209,14 @@ class GoEngine(GtpEngine):
             stones = {self.game.env.from_text(word) for word in arguments}
         if not 2 <= len(stones) == len(arguments) < self.game.env.N**2 or self.game.env.pass_action in stones:
             raise GtpFailure("bad vertex list")
-        self.game.give_handicap(list(stones))
+        self.give_handicap(list(stones))
         return ""
+
+    def give_handicap(self, stones: list[int]) -> None:
+        """Place Black's handicap stones; the komi is then 0.5 unless the controller or the user has set one."""
+        if self.komi is None:
+            self.game.komi = handicap_komi(self.game.env.N, self.game.env.komi)
+        self.game.give_handicap(stones)
 
     def play(self, arguments: list[str]) -> str:
         colour = check_colour(argument(arguments, 0))
@@ -247,8 +262,7 @@ class GoEngine(GtpEngine):
     def kgs_time_settings(self, arguments: list[str]) -> str:
         """Set kgsGtp's time system: none, absolute, canadian, or byoyomi, where a period is for one move."""
         kind, numbers = argument(arguments, 0), [number(word) for word in arguments[1:]]
-        lengths = {"none": 0, "absolute": 1, "canadian": 3, "byoyomi": 3}
-        if len(numbers) < lengths.get(kind, 99) or min(numbers, default=0) < 0:
+        if len(numbers) < TIME_SYSTEMS.get(kind, 99) or min(numbers, default=0) < 0:
             raise GtpFailure("syntax error")
         main, period, stones = (*numbers, 0, 0, 0)[:3]
         stones = 1 if kind == "byoyomi" else int(stones)

@@ -15,9 +15,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TextIO
 
 from alphago.env.board import check_player
+from alphago.system.validation import shortened
 
 Command = Callable[[list[str]], "str | Stream"]  # arguments in, reply out; GtpFailure for a failure
 
+LONGEST_FAILURE = 400  # letters of a failure
 LINES_AHEAD = 1024  # lines read in advance
 JSON_HINT = "this is GTP, the Go Text Protocol; `alphago analysis` speaks JSON"
 LONGEST_LINE = 65_536  # characters: many times more than a request with every point of the largest board
@@ -148,7 +150,7 @@ def answer(commands: Mapping[str, Command], request: GtpRequest, output: TextIO,
     try:
         text = command(request.arguments)
     except GtpFailure as failure:
-        output.write(reply(request, str(failure), success=False))
+        output.write(reply(request, shortened(failure, LONGEST_FAILURE), success=False))
     except Exception as error:
         traceback.print_exc()
         output.write(reply(request, f"internal error: {type(error).__name__}: {error}", success=False))

@@ -61,6 +61,8 @@ class GameFiles:
             self.screen.say(f"{fault}.")
         self.own = set() if faults else {path.resolve()}
         self.loaded = game if isinstance(game, SgfGame) else None
+        if self.loaded is not None and self.loaded.scoring:
+            self.screen.say(f"{path}: {self.loaded.scoring}.")
         return positions
 
 

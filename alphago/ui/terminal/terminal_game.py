@@ -10,7 +10,9 @@ import numpy as np
 
 from alphago.env.board import result_text
 from alphago.env.game import GameEnv, check_env
+from alphago.env.games import require_go
 from alphago.env.go_count import GoCount
+from alphago.env.go_rules import handicap_komi
 from alphago.env.position import IllegalMove, Position
 from alphago.mcts.levels import LEVELS, Level, check_level, describe_level
 from alphago.mcts.player import MCTSPlayer
@@ -57,6 +59,7 @@ def play(
     *,
     seconds: float | None = None,
     handicap: int = 0,
+    komi: float | None = None,
     level: Level | None = None,
     teach: float | None = None,
     device: str = "auto",
@@ -78,6 +81,7 @@ def play(
     mode: 0, you are Black (the first player); 1, you are White.  As in AlphaGo.jl.
     seconds: time limit of every search; None for no limit.
     handicap: number of Black's handicap stones in Go, as in `GoEnv.position`; White then moves first.
+    komi: White's points in a game with handicap; None for 0.5, or for the game's if that is not the usual one.
     level: the engine's strength, from 1 (a beginner) to 10, or "even" to follow yours (see `alphago.mcts.levels`); None
         for full strength.  Hints are always of full strength.
     teach: a move of yours that loses more points may be taken back, and is explained (see `alphago.ui.teacher`); None
@@ -97,7 +101,7 @@ def play(
         own = f"left out or {height}, the given network's" if height is not None else "left out with a given network"
         raise ValueError(f"tower_height must be {own}, got {tower_height}")
     level = None if level is None else check_level(level)
-    start = _handicap_position(env, handicap) if handicap else env.position()
+    start = _handicap_position(env, handicap, komi) if handicap else env.position()
     limit, screen = MoveLimit(num_readouts, seconds), Screen(read, write)
     try:
         if nn is None:
@@ -123,10 +127,11 @@ def play(
         return game.run()
 
 
-def _handicap_position(env: GameEnv, handicap: int) -> Position:
+def _handicap_position(env: GameEnv, handicap: int, komi: float | None) -> Position:
     if "handicap" not in keywords_of(env.position):
         raise ValueError(f"handicap must be 0 in {env.title}, got {handicap!r}")
-    return env.position(handicap=handicap)
+    game = require_go(env, "handicap stones")
+    return env.position(handicap=handicap, komi=handicap_komi(env.N, game.komi) if komi is None else komi)
 
 
 def _untrained(env: GameEnv, tower_height: int | None) -> Any:

@@ -23,10 +23,11 @@ def usual_game(name: str, bases: Mapping[str, GameEnv]) -> GameEnv:
     return make_game(name).match_variant()
 
 
-def game_of(name: Any, options: Any, bases: Mapping[str, GameEnv]) -> GameEnv:
+def game_of(name: Any, options: Any, bases: Mapping[str, GameEnv], setup: Any = None) -> GameEnv:
     """Return a game by its name and options; the names of options are those of `GameEnv.options`.
 
     An option that is left out, None or "" has its usual value.
+    setup: as in `start_of`; its options may change the usual values of others (`Option.also`).
     bases: games by name; their options are the usual values, instead of the package's defaults.
     Raises ValueError for impossible options.
     """
@@ -34,7 +35,10 @@ def game_of(name: Any, options: Any, bases: Mapping[str, GameEnv]) -> GameEnv:
     if not isinstance(options, Mapping):
         raise ValueError(f"options must be an object, got {shown(options)}")
     known = {option.name: option for option in base.options if not option.at_start}
-    chosen = {}
+    chosen: dict[str, Any] = {}
+    for option in base.options if isinstance(setup, Mapping) else ():
+        if option.at_start and setup.get(option.name) and option.read(setup[option.name]):
+            chosen |= option.also
     for key, value in options.items():
         if value in (None, ""):
             continue

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, USUAL_GAME, make_game, with_settings
-from alphago.env.packaged import board_of, packaged_nets
+from alphago.env.packaged import board_of, packaged_nets, usual_game
 from alphago.training.runs.config import game_of, holds_run, read_config
 from alphago.ui.web.engines import PLAYOUTS, Choice
 
@@ -64,7 +64,7 @@ def add_word(offer: Offer, word: str, game: str | None) -> None:
     from alphago.nn.model_files import model_file, saved_game  # only now: it loads torch
 
     file = model_file(word)
-    env = saved_game(file)
+    env = usual_game(saved_game(file)) if word in packaged_nets() else saved_game(file)
     if game not in (None, env.name):
         raise ValueError(f"{file} must hold a network for {game}, got one for {env}")
     name = word if word in packaged_nets() else path.stem if path.suffix else path.name

@@ -14,7 +14,7 @@ from alphago.ui.web.game_tree import MOST_NODES, GameTree
 from alphago.ui.web.limits import MOST_MESSAGE, most_readouts
 from alphago.ui.web.new_game import game_of, open_link, start_of
 from alphago.ui.web.saved import open_file, save_file
-from alphago.ui.web.wire import Message, why_message
+from alphago.ui.web.wire import Message, NoticeMessage, TurnsMessage, why_message
 from alphago.ui.why.explain import explain
 
 
@@ -32,7 +32,7 @@ def hello(desk: Desk, message: Message) -> None:
 
 def new_game(desk: Desk, message: Message) -> None:
     """Begin a game; the message has its name, options and set-up (see `start_of`), and who plays Black and White."""
-    env = game_of(message.get("game", desk.tree.env.name), message.get("options", {}), desk.bases)
+    env = game_of(message.get("game", desk.tree.env.name), message.get("options", {}), desk.bases, message.get("setup"))
     start = start_of(env, message.get("setup", {}))
     players = read_players(message)
     desk.set_game(GameTree(env, start))
@@ -205,7 +205,7 @@ def turns(desk: Desk, message: Message) -> None:
     positions = [position_in(engine.env, tree.position_at(number)) for number in tree.line()]
     with engine.turns:
         text = Teacher(engine.evaluator, desk.teach or 1, threads=1).summary(positions)
-    desk.send({"type": "turns", "text": text})
+    desk.send(TurnsMessage(type="turns", text=text))
 
 
 def move_now(desk: Desk, message: Message) -> None:
@@ -314,6 +314,8 @@ def show(desk: Desk, tree: GameTree, names: Mapping[int, str]) -> None:
     desk.set_game(tree, names)
     desk.look()
     desk.tell_state()
+    if tree.scoring:
+        desk.send(NoticeMessage(type="notice", kind="hint", text=f"{tree.scoring[0].upper()}{tree.scoring[1:]}."))
 
 
 COMMANDS: dict[str, Callable[[Desk, Message], None]] = {

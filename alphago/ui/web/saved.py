@@ -212,7 +212,7 @@ def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[in
                 if tree.nodes[tree.current].in_file < 0:
                     tree.nodes[tree.current].in_file = number
     tree.go_to(0)
-    tree.stated = game.result
+    tree.stated, tree.scoring = game.result, game.scoring
     set_loser(tree, game)
     for node in tree.nodes:
         node.chosen = -1

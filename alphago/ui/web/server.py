@@ -31,6 +31,7 @@ try:
     from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
     from starlette.routing import BaseRoute, Route, WebSocketRoute
     from starlette.websockets import WebSocket, WebSocketDisconnect
+    from uvicorn.protocols.http.h11_impl import H11Protocol
 
     from alphago.ui.web.programs import Programs
 except Exception as error:  # a broken library may fail in any way
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from alphago.ui.web.runs import Runs
 
 WAIT = 0.01  # seconds
+HEADER_SECONDS = 20.0  # for a request to arrive
 PING_SECONDS = 120.0  # for a page's answer to a ping, which is not read while the page's commands wait for their turn
 TRY_AGAIN, REFUSED = 1013, 1008  # codes that close a WebSocket
 
@@ -89,7 +91,7 @@ def make_app(
             if runs is None:
                 raise ValueError("no run was given to this server")
             number = request.query_params.get("run", "")
-            listed = runs.games(int(number) if number.isdecimal() else -1)
+            listed = runs.games(int(number) if number.isdecimal() and len(number) < 10 else -1)
             return JSONResponse({"games": [game.title for game in listed]}, headers=HEADERS)
         except (ValueError, OSError) as error:
             return JSONResponse({"error": str(error)}, status_code=400, headers=HEADERS)
@@ -254,12 +256,34 @@ def serve(
         new_server(app).run(sockets=[listener])
 
 
+class TimedHttp(H11Protocol):
+    """HTTP that closes a connection on which no request is complete within HEADER_SECONDS."""
+
+    answered: object = None  # the request that was seen last
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.loop.call_later(HEADER_SECONDS, self.look)
+
+    def look(self) -> None:
+        """Close the connection if nothing happened since the last look, and it is no WebSocket."""
+        if self.transport.is_closing() or self.transport.get_protocol() is not self:
+            return
+        busy = self.cycle is not None and not self.cycle.response_complete
+        if self.cycle is self.answered and not busy:
+            self.transport.close()
+            return
+        self.answered = self.cycle
+        self.loop.call_later(HEADER_SECONDS, self.look)
+
+
 def new_server(app: Starlette) -> uvicorn.Server:
     """Return a server for the application, without a log; how the process logs stays as it is."""
     config = uvicorn.Config(
         app,
         log_config=None,
         log_level="error",
+        http=TimedHttp,
         ws="websockets-sansio",
         ws_max_size=MOST_MESSAGE + 1000,
         ws_per_message_deflate=False,

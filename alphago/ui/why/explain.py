@@ -136,7 +136,7 @@ def facts_of(tried: Tried[Position], seen: Searched) -> list[Fact]:
         facts += fates(tried, seen)
     answer = seen.after.line
     if answer:
-        facts.append(Reply(mover, action, answer, bad and loss.large))
+        facts.append(Reply(mover, action, answer, tried.after.to_play, bad and loss.large))
     if is_go(tried):
         facts += board_facts(tried, seen, answer if bad else ())
     if action != best and bad:

@@ -85,14 +85,18 @@ class Loss(Fact):
 
 @dataclass(frozen=True)
 class Reply(Fact):
-    """The line that answers a move, the other side's reply first; `refutes` if the move loses by it."""
+    """The line that follows a move; `refutes` if the move loses by it.
+
+    mover: who begins the line, in games in which a side moves several times perhaps the same side.
+    """
 
     line: tuple[int, ...]
+    mover: int
     refutes: bool
 
     def sentence(self, words: Words) -> str:
-        verb = "punishes it" if self.refutes else "answers"
-        return f"{words.side(-self.colour)} {verb} with {words.line(self.line)}."
+        verb = "goes on" if self.mover == self.colour else "punishes it" if self.refutes else "answers"
+        return f"{words.side(self.mover)} {verb} with {words.line(self.line)}."
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ def test_what_is_no_result(how: str, fault: str, tmp_path: Path) -> None:
 
 def small(folder: Path, **given: Any) -> SweepResult:
     call = partial(train, GO, 8, reports=[], source=RandomGames, **TINY)
-    return sweep(partial(call, **given), {"usual": {}, "wide": {"batch_size": 8}}, 2, folder=folder, processes=1)
+    return sweep(partial(call, **given), {"usual": {}, "wide": {"batch_size": 8}}, 1, folder=folder, processes=1)
 
 
 def test_runs_of_train(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_runs_of_train(tmp_path: Path) -> None:
     assert stopped.numbers == {"usual": {}, "wide": {}}
     whole = small(tmp_path)
     assert whole.measures == ["policy loss", "value loss"]
-    assert len(whole.numbers["wide"]) == 2
+    assert len(whole.numbers["wide"]) == 1
     picture = str(whole.plot(tmp_path / "curves.svg", "games"))
     assert "usual" in picture
     assert "Policy loss" in picture

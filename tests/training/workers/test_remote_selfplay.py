@@ -1,5 +1,6 @@
 """Games that workers play: those of one process, bit for bit, whatever the workers do."""
 
+import itertools
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -21,6 +22,7 @@ from alphago.training.workers import dispatcher
 from alphago.training.workers.group_player import GroupPlayer
 from alphago.training.workers.remote_selfplay import RemoteSelfPlay
 from alphago.training.workers.task import Played, Task, Version, WorkerRefused, build
+from alphago.training.workers.transport import Answer
 from tests.training.small_runs import GO, net_of
 from tests.training.test_group import assert_same_games
 from tests.training.workers.crews import (
@@ -107,6 +109,23 @@ class TestSynchronous:
         assert (metrics["tasks_audited"] > 0) == (audits > 0)
         assert metrics["tasks_left_out"] == len(transport.told)
         assert transport.closed == 1
+
+    def test_of_every_two_tasks_one_kills_its_worker(self, wanted: list[GameRecord]) -> None:
+        """A new one comes for each; no task is counted twice, none is lost."""
+        transport, deaths = Local(w0=honest), itertools.count(1)
+
+        def every_other(answer: Answer) -> Answer | None:
+            if len(transport.done) % 2:
+                return answer
+            transport.behaviours[f"w{next(deaths)}"] = every_other
+            return None
+
+        transport.behaviours["w0"] = every_other
+        with source(source_of(transport)) as games:
+            assert_same_games(all_games(games), wanted)
+            metrics = games.metrics()
+        assert metrics["tasks_repeated"] == next(deaths) - 1 > 3
+        assert metrics["tasks_done"] == len({key for _, key in transport.done})
 
     @pytest.mark.parametrize("search", [Puct(), Gumbel()], ids=str)
     def test_a_run_changes_between_threads_and_workers(self, search: SearchSettings) -> None:

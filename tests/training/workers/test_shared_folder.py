@@ -1,11 +1,13 @@
 """Workers that share a folder with the run; here they are threads of this process."""
 
+import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,6 +82,39 @@ class TestSharedFolder:
             assert_same_games(first + rest, wanted)
             while list(tmp_path.glob("workers/*")):
                 time.sleep(0.01)
+
+    @pytest.mark.cluster
+    @pytest.mark.parametrize("operations", range(2, 40, 2))
+    def test_a_worker_killed_at_each_file_operation(
+        self, operations: int, wanted: list[GameRecord], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Its thread ends there, with nothing put in order; then another worker comes."""
+        left, write, read = [operations], shared_folder.write_atomic, shared_folder.read_file
+
+        def counted(operation: Callable[..., Any], *arguments: Any) -> Any:
+            if threading.current_thread().name.startswith(("victim", "ThreadPool")):
+                left[0] -= 1
+                if left[0] <= 0:
+                    raise SystemExit
+            return operation(*arguments)
+
+        monkeypatch.setattr(shared_folder, "write_atomic", partial(counted, write))
+        monkeypatch.setattr(shared_folder, "read_file", partial(counted, read))
+        worker = FolderWorker(tmp_path, 1, tell=str)
+        with source(remote(tmp_path, dead=0.3)) as games:
+            victim = threading.Thread(target=worker.work, args=(threading.Event(),), name="victim")
+            victim.start()
+            games.begin(6, side_by_side=3)
+            games.go_on(until=time.monotonic() + 2.0)
+            games.news()
+            victim.join()
+            left[0] = sys.maxsize
+            with working(tmp_path):
+                while not games.go_on():
+                    games.news()
+                first = games.take()
+                rest = all_games_after(games, len(first))
+            assert_same_games(first + rest, wanted)
 
     def test_what_an_earlier_run_left_is_removed(self, wanted: list[GameRecord], tmp_path: Path) -> None:
         for name in ("workers/old/tasks/k v", "workers/old/answers/k played", "versions/v"):

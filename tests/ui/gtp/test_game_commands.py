@@ -134,6 +134,9 @@ class TestPlay:
         assert ask(gtp, "final_score") == [score]
 
 
+SIMPLE = "koSIMPLEscoreAREAtaxNONEsui0"
+
+
 class TestRules:
     def test_they_are_told(self) -> None:
         rules = {"hasButton": False, "ko": "POSITIONAL", "scoring": "AREA", "suicide": False, "tax": "NONE"}
@@ -147,9 +150,20 @@ class TestRules:
         """Sending two and returning one is legal under simple and situational ko."""
         gtp = engine()
         moves = [f"play {move}" for move in SEND_TWO.split(", ")]
-        for rules, last in (("aga", ""), ("chinese", "? illegal move"), ("japanese", ""), ("new_zealand", "")):
+        for rules, last in (("aga", ""), ("chinese", "? illegal move"), (SIMPLE, ""), ("new_zealand", "")):
             assert ask(gtp, "clear_board", f"kgs-rules {rules}", *moves)[-1] == last
         assert ask(gtp, "clear_board", *moves)[-1] == ""
+
+    @pytest.mark.parametrize(
+        "rules",
+        ["japanese", "Korean", "koSIMPLEscoreTERRITORYtaxSEKIsui0", '{"scoring": "TERRITORY"}', '{"hasButton": true}'],
+    )
+    def test_a_score_that_is_not_counted_is_refused(self, rules: str) -> None:
+        gtp = engine()
+        before = ask(gtp, "kata-get-rules")
+        (told,) = ask(gtp, f"kata-set-rules {rules}")
+        assert told.startswith("? rules must ")
+        assert ask(gtp, "kata-get-rules") == before
 
     @pytest.mark.parametrize(
         ("line", "failure"),
@@ -161,7 +175,7 @@ class TestRules:
     def test_during_a_game(self) -> None:
         """The game goes on, unless it would have been illegal; then nothing changes."""
         gtp = engine()
-        assert ask(gtp, "kgs-rules japanese", *[f"play {move}" for move in SEND_TWO.split(", ")])[-1] == ""
+        assert ask(gtp, f"kata-set-rules {SIMPLE}", *[f"play {move}" for move in SEND_TWO.split(", ")])[-1] == ""
         before = draw(gtp.game.position)
         assert ask(gtp, "kata-set-rules chinese") == ["? the game is illegal under these rules"]
         assert ask(gtp, "kata-set-rules aga") == [""]
@@ -170,7 +184,7 @@ class TestRules:
 
     def test_as_json(self) -> None:
         gtp = engine()
-        given = '{"hasButton":false,"ko":"SIMPLE", "scoring":"TERRITORY","suicide":true,"tax":"SEKI"}'
+        given = '{"hasButton":false,"ko":"SIMPLE", "scoring":"AREA","suicide":true,"tax":"SEKI"}'
         assert ask(gtp, f"kata-set-rules {given}") == [""]
         told = json.loads(ask(gtp, "kata-get-rules")[0])
         assert (told["ko"], told["suicide"], told["scoring"]) == ("SIMPLE", True, "AREA")
@@ -204,9 +218,11 @@ class TestHandicap:
         gtp = engine(9)
         assert ask(gtp, "place_free_handicap 12") == ["C3 G7 C7 G3 C5 G5 E7 E3 E5"]
         assert ask(gtp, "clear_board", "set_free_handicap A1 b2 J9") == ["", ""]
-        assert gtp.game.position.setup == {"black": "J9 B2 A1", "to_play": "white"}
-        assert ask(gtp, "play b C3", "play w D4", "komi 0.5") == ["", "", ""]  # Black out of turn
+        assert gtp.game.position.setup == {"black": "J9 B2 A1", "to_play": "white", "komi": 0.5}
+        assert ask(gtp, "play b C3", "play w D4") == ["", ""]  # Black out of turn
         assert draw(gtp.game.position).count("X") == 4
+        assert ask(gtp, "clear_board", "final_score", "komi 7.5") == ["", "W+7.5", ""]
+        assert ask(gtp, "fixed_handicap 2", "play w E5", "final_score")[2] == "W+6.5"  # as the controller says
 
     @pytest.mark.parametrize("readouts", [0, 8])
     def test_nobody_resigns_for_it(self, readouts: int) -> None:

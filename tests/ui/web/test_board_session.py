@@ -119,6 +119,26 @@ def test_what_was_not_touched_is_saved_as_it_was_opened() -> None:
         assert saved() == FILED.replace("(;B[]", "(;B[]", 1).replace(";W[bb](", "(;W[bb](")[:-1] + ")(;W[db]))"
 
 
+def test_a_file_that_is_scored_by_territory_is_told() -> None:
+    with Guest() as guest:
+        guest.post("open", text="(;SZ[5]RU[Japanese];B[aa])")
+        assert guest.until("notice")["text"].startswith(
+            "Games are scored by area, and not as the file says: rules must"
+        )
+        assert "Japanese" not in str(GO5.options)
+        told = guest.refused("new", options={"rules": "Japanese"})
+        assert told.startswith("Rules must score by area, as Chinese ones do, got those of 'Japanese'")
+
+
+def test_handicap_has_a_komi_of_its_own_unless_one_is_told() -> None:
+    with Guest(GoEnv(9).match_variant()) as guest:
+        for options, komi in (({}, 0.5), ({"komi": None}, 0.5), ({"komi": 7.5}, 7.5), ({"komi": "7.5"}, 7.5)):
+            options = {**options, "board_size": 7}
+            state = guest.ask("new", options=options, setup={"handicap": 2}, black="human", white="human")
+            assert f"komi={komi}" in state["link"]
+        assert "komi=9.0" in guest.ask("new", options={"board_size": 7}, setup={"handicap": 0})["link"]
+
+
 def test_turns_that_are_skipped_are_in_files_and_links() -> None:
     with Guest() as guest:
         guest.ask("open", text="(;SZ[5]KM[0.5];B[aa];B[ee];W[cc];W[bb])")

@@ -392,14 +392,37 @@ def test_a_run_is_watched_and_its_games_replayed(chromium: Any, tmp_path: Path) 
             visitor.expect(visitor.page.locator(".ag-comment")).to_contain_text("self-play")
 
 
-@pytest.mark.parametrize("width", [360, 1280])
-def test_nothing_is_wider_than_the_screen(chromium: Any, width: int) -> None:
-    with serving() as served, Visitor(chromium, served.address, width, 740) as visitor:
+def test_the_end_of_a_game_is_counted_and_another_begins(chromium: Any) -> None:
+    with serving() as served, Visitor(chromium, served.address) as visitor:
+        visitor.part("white").select_option("human")
+        visitor.click("C3")
+        visitor.says("Move 2")
+        visitor.press("p")
+        visitor.says("Move 3")
+        visitor.press("p")
+        visitor.says("wins")
+        visitor.part("stop").wait_for(state="hidden")
+        if visitor.page.locator(".ag-dead").count():  # what the network holds dead is as it is
+            visitor.part("all-alive").click()
+        visitor.expect(visitor.page.locator(".ag-owner-black")).to_have_count(24)
+        visitor.expect(visitor.part("count")).to_contain_text("B 25 + 0")
+        visitor.click("C3")
+        visitor.expect(visitor.page.locator(".ag-dead")).to_have_count(1)
+        visitor.expect(visitor.part("count")).to_contain_text("B 0 + 0")
+        visitor.part("exchanged").click()
+        visitor.says("Move 1")
+        assert visitor.stones() == (0, 0)
+
+
+@pytest.mark.parametrize(("width", "height"), [(360, 740), (1280, 740), (844, 390)])
+def test_all_fits_on_the_screen(chromium: Any, width: int, height: int) -> None:
+    with serving() as served, Visitor(chromium, served.address, width, height) as visitor:
         visitor.press("a")
         visitor.expect(visitor.page.locator(".ag-best")).to_have_count(1)
         visitor.press("Escape")
-        wide, high = visitor.page.evaluate("[document.documentElement.scrollWidth, innerHeight]")
-        assert wide <= width
+        room = "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
+        assert visitor.page.evaluate(room) == [width, height]
         box = visitor.page.locator(".ag-svg").bounding_box()
-        assert box["width"] <= width
-        assert box["height"] <= high
+        assert box["width"] >= min(width, height) * 0.5
+        assert box["x"] + box["width"] <= width
+        assert box["y"] + box["height"] <= height

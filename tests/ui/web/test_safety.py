@@ -5,6 +5,7 @@ import gc
 import json
 import os
 import random
+import socket
 import sys
 import threading
 import time
@@ -15,6 +16,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from alphago.cli import main
+from alphago.ui.web import server as server_module
 from alphago.ui.web.guard import Guard
 from alphago.ui.web.limits import MOST_CONNECTIONS, MOST_MESSAGE, MOST_SESSIONS
 from alphago.ui.web.page_commands import COMMANDS
@@ -23,6 +25,19 @@ from tests.ui.web.served import PATIENCE, Served, say, serving, told
 
 TOKEN = "a long secret"
 FLAT = 60.0  # megabytes by which memory may grow: thousands of messages that each left a trace would take more
+
+
+def test_a_connection_without_a_request_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Silent or in the middle of its headers; a page that is connected stays."""
+    monkeypatch.setattr(server_module, "HEADER_SECONDS", 0.2)
+    with serving() as served, served.page() as page:
+        for begin in (b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"):
+            with socket.create_connection(("127.0.0.1", served.port), timeout=60) as connection:
+                connection.sendall(begin)
+                assert connection.recv(10) == b""
+        assert served.get()[0] == 200
+        page.send('{"type": "hello"}')
+        assert page.recv()
 
 
 def test_the_page_and_its_headers() -> None:

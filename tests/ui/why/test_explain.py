@@ -11,6 +11,7 @@ from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.position import IllegalMove, Position
+from alphago.examples.go_variants import TwoStonesGoEnv
 from alphago.exams.positions import find_exam
 from alphago.mcts.analysis import analyze
 from alphago.nn.net import load_model
@@ -90,6 +91,11 @@ def test_every_game_has_values_and_lines(env: GameEnv) -> None:
         if isinstance(fact, Better | Reply):
             start = position if isinstance(fact, Better) else position.play(worst)
             start.after(fact.line)
+
+
+def test_a_side_that_moves_twice_goes_on() -> None:
+    position = TwoStonesGoEnv(4).position().play("B2")
+    assert explain(position, "C3", likes_the_top, 20, threads=1).sentences[1].startswith("White goes on with ")
 
 
 def test_the_best_move_and_a_pass() -> None:

@@ -32,6 +32,9 @@ export class GameDialog {
       for (const { option, input } of options) {
         const other = options.find((each) => each.option.name === option.follows)?.input;
         other?.addEventListener("change", () => { input.value = option.usual[other.value] ?? input.value; });
+        input.addEventListener("change", () => {
+          for (const each of options) if (Number(input.value)) each.input.value = option.also[each.option.name] ?? each.input.value;
+        });
       }
       fields.replaceChildren(...options.map(({ option, input }) => h("label", {}, option.title, input)));
       const sides = { black: one.sides[0], white: one.sides[1], both: say.both, neither: say.neither };

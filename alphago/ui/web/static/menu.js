@@ -15,7 +15,7 @@ export class Menu {
       onchange: () => { app.read(this.file.files[0]); this.file.value = ""; } });
     const sound = h("input", { type: "checkbox", "data-name": "sound",
       onchange: () => { app.look.sound = sound.checked; if (sound.checked) click(); } });
-    this.typed = h("input", { type: "text", size: 5, "aria-label": say.typed, title: say.typedTitle, "data-name": "typed", autocomplete: "off",
+    this.typed = h("input", { type: "text", size: 5, "data-name": "typed", autocomplete: "off",
       onkeydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter") this.playTyped(); else if (event.key === "Escape") this.typed.blur(); } });
     const start = button("new", say.newGame, say.newTitle, () => app.dialog.open());
     start.classList.add("ag-main");
@@ -25,7 +25,7 @@ export class Menu {
         button("save", say.save, say.saveTitle, () => app.send("save")),
         button("link", say.link, say.linkTitle, () => app.copyLink()), this.file)),
       this.engine.element,
-      h("div", {}, h("h3", {}, say.settings), h("label", { class: "ag-check", title: say.soundTitle }, sound, say.sound),
+      h("div", {}, h("h3", {}, say.settings), h("label", { class: "ag-check" }, sound, say.sound),
         h("label", { class: "ag-field" }, say.typed, this.typed)),
       h("div", {}, h("h3", {}, say.keys), h("dl", { class: "ag-keys" }, say.keyList.map(([key, text]) => [h("dt", {}, key), h("dd", {}, text)]))));
   }

@@ -69,6 +69,7 @@
  * @property {number} step
  * @property {Record<string, number>} usual
  * @property {string} follows
+ * @property {Record<string, number>} also
  * @property {boolean} at_start
  */
 
@@ -224,6 +225,13 @@
  */
 
 /**
+ * The moves of the current line that lost most.
+ * @typedef {object} TurnsMessage
+ * @property {"turns"} type
+ * @property {string} text sentences, one a line
+ */
+
+/**
  * A sentence to show.
  * @typedef {object} NoticeMessage
  * @property {"notice"} type
@@ -258,7 +266,7 @@
  * @property {string[]} sentences
  */
 
-/** @typedef {WelcomeMessage | GameMessage | StateMessage | ThinkingMessage | NoticeMessage | StatusMessage | FileMessage | WhyMessage} Message */
+/** @typedef {WelcomeMessage | GameMessage | StateMessage | ThinkingMessage | NoticeMessage | StatusMessage | FileMessage | WhyMessage | TurnsMessage} Message */
 
 /**
  * Whatever carries the messages.

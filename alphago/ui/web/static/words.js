@@ -93,8 +93,8 @@ export const say = {
   save: "Save", saveTitle: "save the game as a file, with variations and analysis (S)",
   link: "Copy link", linkTitle: "a link that restores this position (L)",
   game: "Game and files", settings: "Settings",
-  sound: "sound", soundTitle: "a sound at each move",
-  typed: "Type a move", typedTitle: "type a move, such as D4, and Enter (/)",
+  sound: "a sound at each move",
+  typed: "Type a move, such as D4",
   gameWord: "Game", youPlay: "You play", begin: "Begin", cancel: "Cancel", both: "both sides", neither: "neither: engine against engine",
   legend: "What the colours and numbers mean", keys: "Keys",
   /** @type {[string, string][]} */
