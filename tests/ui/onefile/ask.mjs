@@ -58,6 +58,20 @@ const ANSWERS = {
     }
     return told;
   },
+  async desk({ facts, messages }) {
+    const { FileDesk } = await load("file_desk");
+    const desk = new FileDesk(facts, () => ({ search() {}, stop() {} }));
+    let told = [];
+    desk.listen((message) => told.push(message));
+    const answers = [];
+    for (const message of messages) {
+      told = [];
+      desk.send(message);
+      await new Promise((resolve) => setTimeout(resolve));
+      answers.push(told);
+    }
+    return answers;
+  },
   async weights({ bytes }) {
     return packed((await load("unpacking")).weightsOf(Uint8Array.from(bytes)));
   },

@@ -35,7 +35,7 @@ export class FileDesk {
     this.listeners = [];
     this.game = beginGame(facts, {});
     this.players = [HUMAN, ENGINE];
-    this.strength = { network: facts.network, readouts: 200, seconds: null, tree: true };
+    this.strength = { network: facts.network, readouts: 200, seconds: null, tree: true, level: null };
     this.study = this.analysing = false;
     /** @type {Job | null} */
     this.job = null;
@@ -96,7 +96,8 @@ export class FileDesk {
       type: "state", node: tree.current, line: tree.line(), view: this.positionView(), over: tree.over,
       result: tree.over ? this.result() : null, count: node.loser ? null : node.count?.view() ?? null, added,
       evaluations: added.map((one) => this.evaluation(one.node)).filter(({ win }) => win !== null),
-      players: [...this.players], strength: { ...this.strength }, study: this.study, analysing: this.analysing,
+      players: [...this.players], strength: { ...this.strength }, opponent: "", teach: null,
+      lesson: false, study: this.study, analysing: this.analysing,
       busy: this.job ? this.job.purpose : "", analysis: node.analysis, comment: "", link: linkOf(this.game),
     });
     this.known = tree.nodes.length;

@@ -79,14 +79,21 @@ export function beginGame(facts, wishes) {
 }
 
 /**
+ * The names of points, row by row.
+ * @param {GameView} view
+ * @param {number[]} points
+ */
+const stonesOf = (view, points) => [...points].sort((one, other) => one - other).map((point) => view.names[point]).join(" ");
+
+/**
  * The position on the board as a text for a link.
  * @param {BegunGame} game
  */
-export function linkOf({ view, handicap, tree }) {
+export function linkOf({ view, options, handicap, tree }) {
   /** @type {Record<string, any>} */
   const fields = { game: view.name };
   for (const { name, value, at_start: atStart } of view.options) if (!atStart) fields[name] = value;
-  if (handicap) fields.handicap = handicap;
+  if (handicap) Object.assign(fields, { black: stonesOf(view, options.handicap), to_play: "white" });
   const moves = tree.moves().map((move) => view.names[move]).join(".");
   return String(new URLSearchParams(moves ? { ...fields, moves } : fields));
 }
@@ -97,9 +104,12 @@ export function linkOf({ view, handicap, tree }) {
  * @param {string} link
  */
 export function openLink(facts, link) {
-  const { game, moves = "", ...wishes } = Object.fromEntries(new URLSearchParams(link.replace(/^#/, "")));
+  const { game, moves = "", black = "", white = "", to_play: mover, ...wishes } = Object.fromEntries(new URLSearchParams(link.replace(/^#/, "")));
   if (game !== facts.game) throw new Error(`a link must be of ${facts.game}, the game of this file, got ${game}`);
-  const begun = beginGame(facts, wishes);
+  const begun = beginGame(facts, black ? { ...wishes, handicap: black.split(" ").length } : wishes);
+  if (white || (black && black !== stonesOf(begun.view, begun.options.handicap)) || Boolean(black) !== (mover === "white")) {
+    throw new Error("stones before the game must be those of a handicap");
+  }
   for (const word of moves ? moves.split(".") : []) begun.tree.play(checkedMove(begun, word));
   return begun;
 }
