@@ -24,6 +24,7 @@ class GraphRules(Protocol):
     max_moves: int
     captures_win: bool
     stones_a_turn: int
+    first_pass: int
 
     @property
     def neighbours(self) -> tuple[tuple[int, ...], ...]: ...
