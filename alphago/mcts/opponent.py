@@ -60,9 +60,9 @@ class Opponent:
     def estimate(self, position: Position) -> Estimate:
         """Return the strength of the player who is not to move in a position, from its moves in this game."""
         found = [
-            (before, action)
-            for before, action in zip(position.replay(), position.moves, strict=False)
-            if before.to_play != position.to_play
+            (before.give_turn(mover), action)
+            for before, mover, action in zip(position.replay(), position.movers, position.moves, strict=False)
+            if mover != position.to_play
         ]
         known = [self.look(before, action) for before, action in found[-LATEST:]]
         ages = np.arange(len(known))[::-1]
