@@ -11,7 +11,7 @@ from alphago.env.go import GoEnv
 from alphago.records.dataset import GAME, RESULT, rules_code
 from alphago.records.dataset_writer import DatasetWriter, game_hash
 
-PER_PART = 2000  # labels that are written together
+PER_PART = 1000  # labels that are written together
 
 
 class LabelWriter(DatasetWriter):
