@@ -25,7 +25,6 @@ class GraphRules(Protocol):
     first_pass: int  # the first ply at which passing is allowed
     captures_win: bool
     stones_a_turn: int
-    first_pass: int
 
     @property
     def neighbours(self) -> tuple[tuple[int, ...], ...]: ...
