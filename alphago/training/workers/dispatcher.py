@@ -11,7 +11,7 @@ from statistics import median
 from typing import Any
 
 from alphago.training.workers.task import Played, Task
-from alphago.training.workers.transport import Answer, Transport
+from alphago.training.workers.transport import TaskAnswer, Transport
 
 MOST_FAILURES = 3  # of a task, on two workers if there are two
 MOST_DEATHS = 6  # workers that a task may take with it
@@ -20,7 +20,7 @@ DAWDLING = 2.0  # a task that takes so many times the usual seconds, and one mor
 
 
 @dataclass
-class Job:
+class OpenTask:
     """A task until its answer is handed back.
 
     given: the workers that have it, and since when.  answers: by worker.  failures: worker and traceback of each.
@@ -47,7 +47,7 @@ class Dispatcher:
     def __init__(self, transport: Transport, *, audits: float, referee: Callable[[Task], Played]) -> None:
         self.transport, self.audits, self.referee = transport, audits, referee
         self.lock = threading.RLock()
-        self.jobs: dict[str, Job] = {}
+        self.jobs: dict[str, OpenTask] = {}
         self.versions: dict[str, bytes] = {}  # still to be published
         self.live: dict[str, int] = {}
         self.out: set[str] = set()  # workers that are left out
@@ -73,7 +73,7 @@ class Dispatcher:
         """Have a task done; `hand_back` is called once with its answer, from the dispatcher's thread."""
         drawn = int.from_bytes(hashlib.blake2b(key.encode(), digest_size=4).digest()) / 2**32
         with self.lock:
-            self.jobs[key] = Job(key, task, hand_back, 2 if drawn < self.audits else 1)
+            self.jobs[key] = OpenTask(key, task, hand_back, 2 if drawn < self.audits else 1)
 
     def check(self) -> None:
         """Raise the error that has ended the dispatcher's thread, if there is one."""
@@ -156,7 +156,7 @@ class Dispatcher:
                 waiting = f"the run waits for a worker, there is none since {now - self.empty_since:.0f} s"
                 self.sentences.append(f"{waiting}: {self.transport.how_to_join()}")
 
-    def _take(self, answer: Answer) -> None:
+    def _take(self, answer: TaskAnswer) -> None:
         job = self.jobs.get(answer.key)
         since = job.given.pop(answer.worker, None) if job is not None else None
         if answer.refused:
@@ -180,7 +180,7 @@ class Dispatcher:
             job.answers[answer.worker] = played
             self._finish(job)
 
-    def _fail(self, job: Job, worker: str, error: str) -> None:
+    def _fail(self, job: OpenTask, worker: str, error: str) -> None:
         job.failures.append((worker, error))
         self.counts["repeated"] += 1
         self.sentences.append(f"a task failed on worker {worker}: {error.strip().splitlines()[-1]}")
@@ -188,7 +188,7 @@ class Dispatcher:
         if len(job.failures) >= MOST_FAILURES and len(names) >= min(2, len(self.live)):
             raise RuntimeError(f"a task failed {len(job.failures)} times, on {' and '.join(names)}:\n{error}")
 
-    def _finish(self, job: Job) -> None:
+    def _finish(self, job: OpenTask) -> None:
         """Hand back a task's answer, if there are as many as must agree, or no other worker is there to be asked."""
         others = self.live.keys() - job.answers.keys()
         if len(job.answers) < job.copies and others:
@@ -222,7 +222,7 @@ class Dispatcher:
             if len(job.given) == 1 and time.monotonic() - min(job.given.values()) > usual:
                 self._give_one(job, free)
 
-    def _give_one(self, job: Job, free: "Counter[str]") -> None:
+    def _give_one(self, job: OpenTask, free: "Counter[str]") -> None:
         """Give a task to the worker with the most free cores that has not had it, or rather not failed at it."""
         failed = {name for name, _ in job.failures}
         able = [name for name, cores in free.items() if cores > 0 and name not in {*job.given, *job.answers}]
@@ -238,5 +238,5 @@ class Dispatcher:
 
 
 def traceback_of(error: BaseException) -> str:
-    """Return an exception's traceback as text, for an Answer."""
+    """Return an exception's traceback as text, for an TaskAnswer."""
     return "".join(traceback.format_exception(error))

@@ -24,7 +24,7 @@ from alphago.system.optional import optional_import
 from alphago.training.workers.dispatcher import traceback_of
 from alphago.training.workers.group_player import GroupPlayer
 from alphago.training.workers.task import Task, WorkerRefused
-from alphago.training.workers.transport import Answer
+from alphago.training.workers.transport import TaskAnswer
 
 NEED = "workers on a cluster need Ray: pip install 'alphago[ray]' (or let them share a folder: folder:PATH)"
 # Before Ray starts: its workers would run at nice 15, and it would send statistics of use.
@@ -48,7 +48,7 @@ def import_ray() -> Any:
     return optional_import("ray", NEED)
 
 
-class Player:
+class NodePlayer:
     """What runs on a node: an actor, whose methods several threads call.
 
     games: classes of games that do not come with the package, by name.
@@ -73,7 +73,7 @@ class Player:
         return self.stop.wait()
 
     def play(self, version: str, data: bytes, task: bytes) -> dict[str, Any]:
-        """Return fields of an Answer."""
+        """Return fields of an TaskAnswer."""
         self.playing += 1
         torch.set_num_threads(1)
         try:
@@ -135,7 +135,7 @@ class RayCluster:
                 except Exception as error:  # of many classes, by what is wrong
                     raise ValueError(f"workers must name a Ray cluster that runs, got {address}: {error}") from error
         self.head, self.misses = self.ray.get_runtime_context().gcs_address, 0
-        self.actor = self.ray.remote(Player)
+        self.actor = self.ray.remote(NodePlayer)
         self.games = {} if is_packaged(type(env)) else {env.name: type(env)}
         self.members: dict[str, Member] = {}
         self.out: set[str] = set()  # nodes
@@ -209,7 +209,7 @@ class RayCluster:
             asked = self.members[worker].actor.play.remote(version, self.references[version], task)
             self.asked[asked] = worker, key
 
-    def answers(self) -> list[Answer]:
+    def answers(self) -> list[TaskAnswer]:
         if not self.asked:
             time.sleep(POLL)
             return []
@@ -219,7 +219,7 @@ class RayCluster:
         for reference in there:
             worker, key = self.asked.pop(reference)
             with suppress(self.ray.exceptions.RayError):  # the worker has died, which `workers` tells
-                found.append(Answer(worker, key, **self.ray.get(reference)))
+                found.append(TaskAnswer(worker, key, **self.ray.get(reference)))
         return found
 
     def leave_out(self, worker: str, why: str) -> None:

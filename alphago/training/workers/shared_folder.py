@@ -28,7 +28,7 @@ from alphago.system.files import lock, parse_json, read_file, user_path, write_a
 from alphago.training.workers.dispatcher import traceback_of
 from alphago.training.workers.group_player import GroupPlayer
 from alphago.training.workers.task import Task, WorkerRefused
-from alphago.training.workers.transport import Answer
+from alphago.training.workers.transport import TaskAnswer
 
 BEAT = 0.5  # seconds between two beats
 DEAD = 15.0  # seconds without a beat after which a worker counts as gone
@@ -97,14 +97,14 @@ class SharedFolder:
         with suppress(FileNotFoundError):
             write_atomic(self.path / WORKERS / worker / TASKS / f"{key} {version}", task)
 
-    def answers(self) -> list[Answer]:
+    def answers(self) -> list[TaskAnswer]:
         found = []
         for path in self.path.glob(f"{WORKERS}/*/{ANSWERS}/[!.]*"):
             with suppress(FileNotFoundError):
                 worker, (key, _, kind) = path.parent.parent.name, path.name.partition(" ")
                 data = read_file(path)
                 text = {} if kind in ("played", "gone") else {kind: data.decode(errors="replace")}
-                found.append(Answer(worker, key, data if kind == "played" else None, **text))
+                found.append(TaskAnswer(worker, key, data if kind == "played" else None, **text))
                 path.unlink()
         if not found:
             time.sleep(POLL)

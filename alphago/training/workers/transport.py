@@ -3,7 +3,7 @@
 from typing import NamedTuple, Protocol
 
 
-class Answer(NamedTuple):
+class TaskAnswer(NamedTuple):
     """What a worker says of the task `key`; nothing but the names if it has left before the task was done.
 
     played: the bytes of a Played.  error: the traceback of an exception.
@@ -29,7 +29,7 @@ class Transport(Protocol):
     def give(self, worker: str, key: str, version: str, task: bytes) -> None:
         """Give a task to a worker; nothing happens if the worker has just gone."""
 
-    def answers(self) -> list[Answer]:
+    def answers(self) -> list[TaskAnswer]:
         """Return the answers that have arrived; may wait for a short time."""
 
     def leave_out(self, worker: str, why: str) -> None:

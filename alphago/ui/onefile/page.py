@@ -9,6 +9,7 @@ import html
 import json
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
@@ -19,8 +20,6 @@ import numpy as np
 import alphago
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES
-from alphago.env.go import GoEnv
-from alphago.env.go_rules import NAMED, handicap_points, most_handicap
 from alphago.env.packaged import NETWORKS, packaged_nets
 from alphago.mcts.player import USUAL_LEAVES
 from alphago.mcts.puct import Puct
@@ -184,9 +183,27 @@ def facts(net: NeuralNet, graph: NetworkGraph, name: str) -> dict[str, object]:
         "pass": env.pass_action,
         "resign": net.resign_threshold,
     }
-    rules = {word: rules._asdict() for word, rules in NAMED.items()} if isinstance(env, GoEnv) else {}
     boards = [board_facts(board, net.size_free) for board in boards_of(net, env)]
-    return {"network": name, "game": env.name, "boards": boards, "rules": rules, "model": model}
+    return {"network": name, "game": env.name, "boards": boards, "rules": rules_of(env), "model": model}
+
+
+def rules_of(env: GameEnv) -> dict[str, dict[str, Any]]:
+    """Return the options of the game's constructor that each of its named rules sets; none if it has no named rules."""
+    words = next((option.choices for option in env.options if option.name == "rules"), ())
+    configs = {word: env.choose(rules=word).config for word in words}
+    names = {name for config in configs.values() for name, value in config.items() if value != env.config[name]}
+    return {word: {name: config[name] for name in sorted(names)} for word, config in configs.items()}
+
+
+def handicaps_of(env: GameEnv) -> dict[str, list[int]]:
+    """Return the points of Black's handicap stones by their number, for each number that the board has."""
+    handicaps, most = {}, next((int(option.most or 0) for option in env.options if option.name == "handicap"), 0)
+    for count in range(2, most + 1):
+        with suppress(ValueError):  # fewer fit the board
+            handicaps[str(count)] = [
+                env.from_text(point) for point in env.position(handicap=count).setup["black"].split()
+            ]
+    return handicaps
 
 
 def boards_of(net: NeuralNet, env: GameEnv) -> list[GameEnv]:
@@ -210,10 +227,8 @@ def board_facts(env: GameEnv, size_free: bool) -> dict[str, Any]:
     view = game_view(env)
     if not size_free:
         view["options"] = [option for option in view["options"] if option["name"] != "board_size"]
-    counts = range(2, most_handicap(env.N) + 1) if isinstance(env, GoEnv) else ()
-    handicaps = {str(count): handicap_points(env.N, count) for count in counts}
     options = {**env.config, "max_moves": env.max_moves}
-    return {"view": {**view, "shape": env.plane_shape}, "options": options, "handicaps": handicaps}
+    return {"view": {**view, "shape": env.plane_shape}, "options": options, "handicaps": handicaps_of(env)}
 
 
 def about(net: NeuralNet, name: str, packaged: bool, strength: str | None, licence: str | None) -> dict[str, object]:

@@ -5,7 +5,7 @@ from typing import Generic, TypeGuard, TypeVar
 
 import numpy as np
 
-from alphago.env.go_position import GoPosition
+from alphago.env.go_position import GoPosition, is_go_position
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import Analysis
 
@@ -25,7 +25,7 @@ class Tried(Generic[P]):
         self.after, self.after_best = position.play(action), position.play(best)
         passing = position.env.pass_action
         starts = [position, self.after, self.after_best]
-        can = isinstance(position, GoPosition) and passing not in (action, best)
+        can = is_go_position(position) and passing not in (action, best)
         ready = [start.play(passing) for start in starts if can and passing is not None and start.legal_mask[passing]]
         self.passed = ready if len(ready) == 3 and not any(p.is_over for p in ready) else []
 
@@ -73,4 +73,4 @@ class Searched:
 
 def is_go(tried: Tried[Position]) -> TypeGuard[Tried[GoPosition]]:
     """Return whether a move is one of Go."""
-    return isinstance(tried.position, GoPosition)
+    return is_go_position(tried.position)

@@ -9,35 +9,35 @@ from typing import Any
 from alphago.training.workers.group_player import GroupPlayer
 from alphago.training.workers.remote_selfplay import RemoteSelfPlay
 from alphago.training.workers.task import Played, Task
-from alphago.training.workers.transport import Answer
+from alphago.training.workers.transport import TaskAnswer
 
 NEVER = threading.Event()
-Behaviour = Callable[[Answer], Answer | None]  # what a worker makes of the right answer; None: it dies instead
+Behaviour = Callable[[TaskAnswer], TaskAnswer | None]  # what a worker makes of the right answer; None: it dies instead
 
 
-def honest(answer: Answer) -> Answer:
+def honest(answer: TaskAnswer) -> TaskAnswer:
     return answer
 
 
-def lying(answer: Answer) -> Answer:
+def lying(answer: TaskAnswer) -> TaskAnswer:
     assert answer.played is not None
     played = Played.from_bytes(answer.played)
     return answer._replace(played=played._replace(state={**played.state, "readouts": 99}).to_bytes())
 
 
-def failing(answer: Answer) -> Answer:
-    return Answer(answer.worker, answer.key, error="Traceback\nArithmeticError: one too many")
+def failing(answer: TaskAnswer) -> TaskAnswer:
+    return TaskAnswer(answer.worker, answer.key, error="Traceback\nArithmeticError: one too many")
 
 
-def damaging(answer: Answer) -> Answer:
+def damaging(answer: TaskAnswer) -> TaskAnswer:
     return answer._replace(played=(answer.played or b"")[:-1])
 
 
-def refusing(answer: Answer) -> Answer:
-    return Answer(answer.worker, answer.key, refused="this worker must be another one")
+def refusing(answer: TaskAnswer) -> TaskAnswer:
+    return TaskAnswer(answer.worker, answer.key, refused="this worker must be another one")
 
 
-def dying(_: Answer) -> None:
+def dying(_: TaskAnswer) -> None:
     return None
 
 
@@ -63,7 +63,7 @@ class Local:
         assert version in self.versions
         self.given.append((worker, key, task))
 
-    def answers(self) -> list[Answer]:
+    def answers(self) -> list[TaskAnswer]:
         if not self.given:
             NEVER.wait(0.001)
             return []
@@ -73,7 +73,7 @@ class Local:
         played = self.player.play(Task.from_bytes(task), NEVER)
         assert played is not None
         self.done.append((worker, key))
-        answer = self.behaviours[worker](Answer(worker, key, played.to_bytes()))
+        answer = self.behaviours[worker](TaskAnswer(worker, key, played.to_bytes()))
         if answer is None:
             del self.behaviours[worker]
         return [] if answer is None else [answer]

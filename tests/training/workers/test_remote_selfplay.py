@@ -22,7 +22,7 @@ from alphago.training.workers import dispatcher
 from alphago.training.workers.group_player import GroupPlayer
 from alphago.training.workers.remote_selfplay import RemoteSelfPlay
 from alphago.training.workers.task import Played, Task, Version, WorkerRefused, build
-from alphago.training.workers.transport import Answer
+from alphago.training.workers.transport import TaskAnswer
 from tests.training.small_runs import GO, net_of
 from tests.training.test_group import assert_same_games
 from tests.training.workers.crews import (
@@ -114,7 +114,7 @@ class TestSynchronous:
         """A new one comes for each; no task is counted twice, none is lost."""
         transport, deaths = Local(w0=honest), itertools.count(1)
 
-        def every_other(answer: Answer) -> Answer | None:
+        def every_other(answer: TaskAnswer) -> TaskAnswer | None:
             if len(transport.done) % 2:
                 return answer
             transport.behaviours[f"w{next(deaths)}"] = every_other
