@@ -25,7 +25,7 @@ export class Ending {
     this.alive = h("button", { type: "button", "data-name": "all-alive", onclick: () => app.send("all-alive") }, say.allAlive);
     this.counted = h("div", {}, this.count, h("p", { class: "ag-small" }, say.clickDead), this.alive);
     this.moments = h("ol", { class: "ag-moments", "data-name": "moments" });
-    this.decided = h("div", {}, h("h3", {}, say.decided), this.moments);
+    this.decided = h("div", {}, h("h2", {}, say.decided), this.moments);
     const next = (/** @type {string} */ name, /** @type {string} */ text, /** @type {() => void} */ action, kind = "") => h("button",
       { type: "button", class: kind, "data-name": name, onclick: action }, text);
     this.element = h("div", { class: "ag-ending", hidden: true, "data-name": "ending" }, h("p", { class: "ag-result" }, this.result), this.counted,

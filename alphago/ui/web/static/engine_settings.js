@@ -22,7 +22,7 @@ export class EngineSettings {
     this.seconds = number("seconds", say.secondsTitle, 0.1);
     this.chooses = h("label", { class: "ag-field" }, say.how, this.how);
     this.limit = h("div", { class: "ag-field" }, say.by, h("span", {}, this.readouts, this.seconds, this.by));
-    this.element = h("div", { class: "ag-engine" }, h("h3", {}, say.engineTitle), h("label", { class: "ag-field" }, say.network, this.network),
+    this.element = h("div", { class: "ag-engine" }, h("h2", {}, say.engineTitle), h("label", { class: "ag-field" }, say.network, this.network),
       this.chooses, this.limit);
   }
 

@@ -22,14 +22,14 @@ export class Menu {
     start.classList.add("ag-main");
     this.legend = h("details", { class: "ag-legend", "data-name": "legend" });
     this.element = h("section", { class: "ag-menu", hidden: true, "aria-label": say.menu },
-      h("div", {}, h("h3", {}, say.game), h("div", { class: "ag-row" }, start,
+      h("div", {}, h("h2", {}, say.game), h("div", { class: "ag-row" }, start,
         button("open", say.open, say.openTitle, () => this.file.click()),
         button("save", say.save, say.saveTitle, () => app.send("save")),
         button("link", say.link, say.linkTitle, () => app.copyLink()), this.file)),
       this.engine.element,
-      h("div", {}, h("h3", {}, say.settings), h("label", { class: "ag-check" }, sound, say.sound),
+      h("div", {}, h("h2", {}, say.settings), h("label", { class: "ag-check" }, sound, say.sound),
         h("label", { class: "ag-field" }, say.typed, this.typed)),
-      h("div", {}, h("h3", {}, say.keys), h("dl", { class: "ag-keys" }, say.keyList.map(([key, text]) => [h("dt", {}, key), h("dd", {}, text)]))), this.legend);
+      h("div", {}, h("h2", {}, say.keys), h("dl", { class: "ag-keys" }, say.keyList.map(([key, text]) => [h("dt", {}, key), h("dd", {}, text)]))), this.legend);
   }
 
   // Type a move, wherever one is.

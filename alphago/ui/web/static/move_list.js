@@ -13,7 +13,7 @@ export class MoveList {
     this.means = h("span", { class: "ag-small" });
     const step = (/** @type {string} */ text, /** @type {string} */ title, /** @type {number} */ direction) => h("button",
       { type: "button", title, "aria-label": title, onclick: () => app.mistake(direction) }, text);
-    this.element = h("div", { class: "ag-list" }, h("div", { class: "ag-row" }, h("h3", {}, say.moves), this.means,
+    this.element = h("div", { class: "ag-list" }, h("div", { class: "ag-row" }, h("h2", {}, say.moves), this.means,
       step("‹", say.previousMistake, -1), h("span", { class: "ag-small" }, say.mistakes), step("›", say.nextMistake, 1)), this.rows);
   }
 
