@@ -154,7 +154,7 @@ def measure_matches(options: argparse.Namespace, found: dict[str, Any]) -> None:
 def count_nonsense(options: argparse.Namespace, found: dict[str, Any]) -> None:
     """Count, in the games of matches on one board, moves into own eyes, and passes while more than a point is at stake.
 
-    A pass is early if by a search of JUDGE readouts the side that passes would not lose for sure, but does on the board;
+    A pass is early if, by a search of JUDGE readouts, the side that passes is not lost for sure but loses on the board;
     or if it loses more than one point by it in a game that is open.
     """
     from alphago.env.go_batch import GoBatch

@@ -148,8 +148,10 @@ def levels() -> str:
             won, drawn, _ = nine["games"]
             gnugo = f"{(won + drawn / 2) / sum(nine['games']):.0%} of {sum(nine['games'])}".replace("%", " %")
         rows.append((f"{number + 1}", *lost, f"{nine['target']:g}", f"{nine['readouts']}", elo, gnugo))
-    heads = [f"{board}x{board} ({one['levels'][0].get('positions', 0)} positions)" for board, one in boards.items()]
-    return table(("level", *heads, "aim, 9x9", "readouts", "Elo, 9x9", "against GNU Go 10, 9x9"), rows)
+    counts = [f"{board}x{board} ({one['levels'][0].get('positions', 0)} positions)" for board, one in boards.items()]
+    heads = ["level", *counts, "aim, 9x9", "readouts", "Elo to the level before, 9x9", "against GNU Go 10, 9x9"]
+    full = [column for column in range(len(heads)) if any(row[column] for row in rows)]
+    return table(tuple(heads[at] for at in full), [tuple(row[at] for at in full) for row in rows])
 
 
 TABLES: dict[str, Callable[[], str]] = {

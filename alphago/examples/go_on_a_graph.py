@@ -22,6 +22,7 @@ class GraphRules(Protocol):
     pass_action: int | None
     plane_shape: tuple[int, int]
     max_moves: int
+    first_pass: int  # the first ply at which passing is allowed
     captures_win: bool
     stones_a_turn: int
 

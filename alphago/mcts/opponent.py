@@ -1,4 +1,4 @@
-"""`Opponent`: how much the other side of a game loses a move, for a level that follows its strength."""
+"""`StrengthEstimator`: how much the other side of a game loses a move, for a level that follows its strength."""
 
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ MOST = {POINTS: 20.0, "win rate": 1.0}  # loss of a move: a lost game is lost
 UNFAIR = {POINTS: 0.5, "win rate": 0.02}
 
 
-class Estimate(NamedTuple):
+class OpponentStrength(NamedTuple):
     """What is known of an opponent.
 
     level: the level that is as strong.  lost: what it loses a move, points or win rate (0 .. 1), as that level was
@@ -44,7 +44,7 @@ class Estimate(NamedTuple):
         return f"You lose {told} a move (in {self.moves} so far): level {self.level:g}"
 
 
-class Opponent:
+class StrengthEstimator:
     """Estimates the strength of one side of games from its moves, by a network's search of the positions before them.
 
     env, evaluator: of the network.
@@ -57,12 +57,12 @@ class Opponent:
         self.usual = np.array([targets[USUAL - 1], *targets])
         self.seen: dict[tuple[str, tuple[int, ...]], np.ndarray] = {}  # by a game's set-up and moves
 
-    def estimate(self, position: Position) -> Estimate:
+    def estimate(self, position: Position) -> OpponentStrength:
         """Return the strength of the player who is not to move in a position, from its moves in this game."""
         found = [
-            (before, action)
-            for before, action in zip(position.replay(), position.moves, strict=False)
-            if before.to_play != position.to_play
+            (before.give_turn(mover), action)
+            for before, mover, action in zip(position.replay(), position.movers, position.moves, strict=False)
+            if mover != position.to_play
         ]
         known = [self.look(before, action) for before, action in found[-LATEST:]]
         ages = np.arange(len(known))[::-1]
@@ -70,7 +70,9 @@ class Opponent:
         level = self.level_of((USUAL_MOVES, *FADING**ages) @ totals)
         table = level_table(self.search.env, self.search.has_forecasts)
         lost = table.interpolate(level, "lost")
-        return Estimate(level, table.interpolate(level, "target") if np.isnan(lost) else lost, table.unit, len(known))
+        return OpponentStrength(
+            level, table.interpolate(level, "target") if np.isnan(lost) else lost, table.unit, len(known)
+        )
 
     def level_of(self, totals: np.ndarray) -> float:
         """Return the level that loses as much, rounded to a tenth; totals: sums of what `look` returns."""

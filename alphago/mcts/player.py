@@ -14,7 +14,7 @@ from alphago.mcts.evaluator import as_evaluator, as_forecast_evaluator, as_netwo
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.level_choice import move_losses, weights
 from alphago.mcts.levels import LEVELS, POINTS, Level, check_level, terms_of
-from alphago.mcts.opponent import Opponent
+from alphago.mcts.opponent import StrengthEstimator
 from alphago.mcts.rule import choose_actions, measured_threshold, resigns, temperature_plies, without_rash_passes
 from alphago.mcts.search import Search
 from alphago.mcts.search_forms import SearchForm, make_search
@@ -218,9 +218,9 @@ class MCTSPlayer:
         return isinstance(self.search, AnalysisSearch) and self.search.has_forecasts
 
     @cached_property
-    def opponent(self) -> Opponent:
+    def opponent(self) -> StrengthEstimator:
         """The estimate of the other side's strength, for the level "even"."""
-        return Opponent(self.env, self.search.evaluator)
+        return StrengthEstimator(self.env, self.search.evaluator)
 
     def policy_move(self) -> int:
         """Return the action with the greatest prior, but no forbidden one, and no pass that would lose a won game.

@@ -18,7 +18,7 @@ from alphago.mcts.levels import (
     level_table,
     terms_of,
 )
-from alphago.mcts.opponent import USUAL, Opponent
+from alphago.mcts.opponent import USUAL, StrengthEstimator
 from alphago.mcts.player import MCTSPlayer
 
 TABLES = [(game, board) for game, boards in all_tables()["games"].items() for board in boards]
@@ -86,7 +86,7 @@ def test_an_opponent() -> None:
     """Who plays the moves that the search likes best is taken for stronger than who plays those it likes least."""
     env, found = GoEnv(5), {}
     for sign in (1, -1):
-        opponent, position = Opponent(env, HashEvaluator()), env.position()
+        opponent, position = StrengthEstimator(env, HashEvaluator()), env.position()
         assert (opponent.estimate(position.play(25)).moves, opponent.estimate(position).level) == (1, USUAL)
         for _ in range(6):
             player = MCTSPlayer(env, HashEvaluator(), 32, forecasts=True)

@@ -34,6 +34,7 @@ LEAVING = "ALPHAGO_WORKER_LEAVES"  # environment variable: a file that exists on
 RAY_COMMAND = "from ray.scripts.scripts import main; main()"  # as the command `ray`, of this Python
 PATIENCE = 5.0  # seconds for a cluster to answer
 LOOK = 1.0  # seconds between two looks for nodes
+MOST_MISSES = 5  # looks in a row at which the head of the cluster did not answer
 POLL = 0.02  # seconds to wait for answers
 LAST_MOVE = 60.0  # seconds for the last moves of a worker that leaves
 
@@ -133,6 +134,7 @@ class RayCluster:
                     self.ray.init(**options, log_to_driver=False, logging_level="ERROR")
                 except Exception as error:  # of many classes, by what is wrong
                     raise ValueError(f"workers must name a Ray cluster that runs, got {address}: {error}") from error
+        self.head, self.misses = self.ray.get_runtime_context().gcs_address, 0
         self.actor = self.ray.remote(Player)
         self.games = {} if is_packaged(type(env)) else {env.name: type(env)}
         self.members: dict[str, Member] = {}
@@ -149,11 +151,26 @@ class RayCluster:
     def workers(self) -> dict[str, int]:
         if time.monotonic() - self.looked_at >= LOOK:
             self.looked_at = time.monotonic()
-            self._add_members()
+            if self._head_answers():
+                self._add_members()
         for name in self._done({name: member.end for name, member in self.members.items()}):
             self._see_end(name)
         ready = self._done({name: member.ready for name, member in self.members.items()})
         return {name: 0 if self.members[name].leaves else self.members[name].cores for name in ready}
+
+    def _head_answers(self) -> bool:
+        """Return whether the cluster's head can be reached; raise ConnectionError if that has failed several times.
+
+        After a minute without it, Ray would end this process at once.
+        """
+        try:
+            check_reachable(self.head)
+            self.misses = 0
+        except ValueError as error:
+            self.misses += 1
+            if self.misses == MOST_MISSES:
+                raise ConnectionError(f"the Ray cluster has ended; the run can go on with another: {error}") from None
+        return not self.misses
 
     def _done(self, references: dict[str, Any]) -> list[str]:
         """Return the names whose references are there, or have failed."""
@@ -219,6 +236,8 @@ class RayCluster:
         )
 
     def close(self) -> None:
+        if self.misses:  # without a head, Ray would wait for it
+            return
         for member in self.members.values():
             self.ray.kill(member.actor)
         if self.begun:

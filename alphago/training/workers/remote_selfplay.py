@@ -118,19 +118,19 @@ class RemoteSelfPlay(SelfPlay):
         super().__init__(env, settings, numbers, workers, seed=seed, device=device)
         self.max_lag = max_lag
         self.session = secrets.token_hex(4)
-        self.version: Version | None = None
+        self.version = b""  # the newest one
         self.published = self.submitted = 0  # versions and tasks so far
         self.plies = 0  # of an iteration; 0 after `restore` until the next one begins
         self.in_flight: set[int] = set()  # groups with a task that is not done
         self.ahead: dict[int, RemoteGroup] = {}  # asynchronous: the groups as the dispatcher's thread knows them
-        self.arrived: SimpleQueue[tuple[int, Played, bool]] = (
-            SimpleQueue()
-        )  # answers, and whether the group is in flight again
+        # Answers by group, and whether the group is in flight again.
+        self.arrived: SimpleQueue[tuple[int, Played, bool]] = SimpleQueue()
         self.done = 0  # tasks whose answers were taken in since `take`
         self.spent: Counter[str] = Counter()
         self.lags: list[int] = []
         self.dropped = 0  # answers that were too old
-        self.dispatcher = Dispatcher(connect(), audits=audits if max_lag is None else 0.0, referee=self._referee)
+        self.exact = max_lag is None and device == "cpu"
+        self.dispatcher = Dispatcher(connect(), audits=audits if self.exact else 0.0, referee=self._referee)
 
     def _new_group(self, evaluator: Evaluator, width: int, numbers: range, groups: int) -> GroupPlan:
         return RemoteGroup(self.env, self.settings, width, seed=self.seed, numbers=numbers)
@@ -139,10 +139,9 @@ class RemoteSelfPlay(SelfPlay):
         super().publish(net, dtype, company=company)
         assert self.evaluator is not None
         nets = (net, *(() if company is None else company.nets))
-        exact = self.max_lag is None and self.device == "cpu"
-        check = network_digest(self.env, self.evaluator) if exact else None
-        self.version = Version(self.env, self.settings, nets, self.shares, dtype, self.seed, check)
-        self.dispatcher.publish(f"{self.session}-{self.published + 1}", self.version.to_bytes())
+        check = network_digest(self.env, self.evaluator) if self.exact else None
+        self.version = Version(self.env, self.settings, nets, self.shares, dtype, self.seed, check).to_bytes()
+        self.dispatcher.publish(f"{self.session}-{self.published + 1}", self.version)
         self.published += 1  # only now may tasks name it
 
     def begin(
@@ -220,9 +219,7 @@ class RemoteSelfPlay(SelfPlay):
 
     def _referee(self, task: Task) -> Played:
         """Do a task in this process, whose answer counts where those of two workers differ."""
-        version = self.version
-        assert version is not None
-        played = GroupPlayer(lambda _: version.to_bytes()).play(task, threading.Event())
+        played = GroupPlayer(lambda _: self.version).play(task, threading.Event())
         assert played is not None
         return played
 

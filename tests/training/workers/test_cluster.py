@@ -18,7 +18,7 @@ import pytest
 
 from alphago import GoEnv, NeuralNet
 from alphago.training.workers.crew import Crew
-from alphago.training.workers.ray_cluster import import_ray
+from alphago.training.workers.ray_cluster import RAY_SETTINGS, import_ray
 from tests.training.small_runs import EXACT, Listener, games_in, interrupt_at, run, same
 
 pytestmark = pytest.mark.cluster
@@ -128,19 +128,20 @@ def answers(port: int) -> bool:
 
 
 @contextmanager
-def head(cores: int) -> Iterator[str]:
-    """A Ray cluster of one node; yields its address."""
+def head(cores: int, made: "list[subprocess.Popen[bytes]] | None" = None) -> Iterator[str]:
+    """A Ray cluster of one node; yields its address, and puts its process into `made`."""
     port = 20000 + os.getpid() % 20000
     command = [sys.executable, "-c", "from ray.scripts.scripts import main; main()", "start", "--head"]
     more = [f"--port={port}", f"--num-cpus={cores}", "--block", "--include-dashboard=false", "--disable-usage-stats"]
-    made = subprocess.Popen([*command, *more], start_new_session=True, env={**os.environ, "RAY_worker_niceness": "0"})
+    made = [] if made is None else made
+    made.append(subprocess.Popen([*command, *more], start_new_session=True, env={**os.environ, **RAY_SETTINGS}))
     try:
         wait_until(partial(answers, port))
         time.sleep(5)
         yield f"127.0.0.1:{port}"
     finally:
-        made.terminate()
-        made.wait(60)
+        made[-1].terminate()
+        made[-1].wait(60)
 
 
 class Watched:
@@ -219,3 +220,20 @@ class TestRay:
             ray.cancel(taken, force=True)
             ray.shutdown()
         assert "1 cores are wanted, and 0 are free of the 1 of the cluster" in " ".join(listener.notes)
+
+    def test_the_head_dies(self, tmp_path: Path, alone: NeuralNet) -> None:
+        """The run ends with a sentence, and goes on without the cluster."""
+        made: list[subprocess.Popen[bytes]] = []
+        run(tmp_path, GAMES, FIVE, report=interrupt_at(1), **SETTINGS)
+        with head(2, made) as address:
+            import_ray()
+            words = ["train", "--board-size", "5", "--komi", "0.5", "--folder", str(tmp_path), "--workers", address]
+            train = subprocess.Popen([*ALPHAGO, *words], stderr=subprocess.PIPE, text=True)
+            assert train.stderr is not None
+            while "has come" not in train.stderr.readline():
+                assert train.poll() is None
+            os.killpg(made[0].pid, signal.SIGKILL)  # the head and all that it has started
+            told = train.communicate(timeout=90)[1]
+        assert "the Ray cluster has ended; the run can go on with another" in told
+        assert train.returncode == 2
+        assert same(run(tmp_path, GAMES, FIVE, **SETTINGS)[0], alone)

@@ -47,6 +47,17 @@ function read({ name, value, choices, least, most, step }, given) {
 }
 
 /**
+ * What an option brings with it on the board that is chosen.
+ * @param {GameFacts} facts
+ * @param {Record<string, any>} given
+ * @param {string} name
+ */
+function alsoOf(facts, given, name) {
+  const board = facts.boards.find(({ options }) => options.board_size === Number(given.board_size)) || facts.boards[0];
+  return board.view.options.find((option) => option.name === name)?.also || {};
+}
+
+/**
  * Begin a game; what is left out, null or "" is usual.
  * @param {GameFacts} facts
  * @param {Record<string, any>} wishes by the options' names
@@ -55,6 +66,9 @@ function read({ name, value, choices, least, most, step }, given) {
 export function beginGame(facts, wishes) {
   const given = Object.fromEntries(Object.entries(wishes).filter(([, value]) => value !== null && value !== undefined && value !== ""));
   const usual = facts.boards[0];
+  for (const { name, also = {} } of facts.boards[0].view.options) {
+    if (Number(given[name]) && Object.keys(also).length) Object.assign(given, { ...alsoOf(facts, given, name), ...given });
+  }
   const size = given.board_size === undefined ? undefined : Number(given.board_size);
   const board = size === undefined ? usual : facts.boards.find(({ options }) => options.board_size === size);
   if (!board) throw new Error(`this network plays on no board of size ${size}`);

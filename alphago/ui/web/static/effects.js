@@ -3,7 +3,6 @@
 import { h } from "./elements.js";
 
 /**
- * Save a text as a file.
  * @param {string} name
  * @param {string} text
  */

@@ -61,7 +61,6 @@ export class GameDialog {
 }
 
 /**
- * The input of an option.
  * @param {OptionView} option
  */
 function inputOf({ name, value, choices, least, most, step }) {
@@ -75,7 +74,6 @@ function inputOf({ name, value, choices, least, most, step }) {
 }
 
 /**
- * What the inputs say, as the fields of a message.
  * @param {{option: OptionView, input: any}[]} options
  */
 function wishesOf(options) {

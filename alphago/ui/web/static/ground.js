@@ -4,6 +4,7 @@ import { middleOf, UNIT } from "./geometry.js";
 import { s } from "./elements.js";
 
 /** @typedef {import("./wire.js").GameView} GameView */
+/** @typedef {[number, string, number]} Stop offset, colour, opacity */
 
 /**
  * The box of the drawing: left, top, width, height.
@@ -18,11 +19,11 @@ export const boxOf = ({ size, margin }) => [-margin, -margin, size[0] + 2 * marg
  * @param {string} id
  */
 export function paints(id) {
-  const stop = (/** @type {[number, string, number]} */ [offset, colour, opacity]) => s("stop", { offset,
+  const stop = (/** @type {Stop} */ [offset, colour, opacity]) => s("stop", { offset,
     "stop-color": colour, "stop-opacity": opacity });
-  const radial = (/** @type {string} */ name, /** @type {number[]} */ [cx, cy, r], /** @type {[number, string, number][]} */ ...stops) => s(
+  const radial = (/** @type {string} */ name, /** @type {number[]} */ [cx, cy, r], /** @type {Stop[]} */ ...stops) => s(
     "radialGradient", { id: `${id}-${name}`, cx, cy, r }, stops.map(stop));
-  const linear = (/** @type {string} */ name, /** @type {[number, string, number][]} */ ...stops) => s(
+  const linear = (/** @type {string} */ name, /** @type {Stop[]} */ ...stops) => s(
     "linearGradient", { id: `${id}-${name}`, x1: 0, y1: 0, x2: 1, y2: 1 }, stops.map(stop));
   return s("defs", {},
     radial("black", [0.36, 0.3, 0.75], [0, "#fff", 0.34], [0.25, "#fff", 0.12], [0.6, "#fff", 0], [1, "#000", 0.35]),

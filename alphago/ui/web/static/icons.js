@@ -13,14 +13,13 @@ const PATHS = {
   on: "M8 5l9 7-9 7z",
   last: "M6 6l7 6-7 6zM17 6v12",
   menu: "M4 7h16M4 12h16M4 17h16",
-  now: "M13 3L5 14h6l-1 7 8-11h-6z",
+  move: "M13 3L5 14h6l-1 7 8-11h-6z",
   stop: "M7 7h10v10H7z",
-  close: "M6 6l12 12M18 6L6 18",
   new: "M12 5v14M5 12h14",
   open: "M3 18V6h6l2 3h10v9z",
   save: "M12 4v11M7 11l5 5 5-5M4 20h16",
   link: "M10 14a4 4 0 0 0 6 0l3-3a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-3 3a4 4 0 0 0 6 6l1-1",
-  study: "M4 19l5-7 4 4 7-10",
+  analyse: "M4 19l5-7 4 4 7-10",
   review: "M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM16 16l5 5",
 };
 

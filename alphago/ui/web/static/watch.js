@@ -10,7 +10,6 @@ const EVERY = 4000; // milliseconds
 const MAIN = 4; // curves that are not folded
 
 /**
- * Show the runs in an element, and keep it up to date.
  * @param {HTMLElement} element
  * @param {Open} open
  */
@@ -114,10 +113,7 @@ class Watch {
   }
 }
 
-/**
- * A picture of the server: its texts are escaped there, and scripts in it would not run.
- * @param {string} svg
- */
+/** @param {string} svg of the server: its texts are escaped there, and scripts in it would not run */
 function figureOf(svg) {
   const element = h("figure", {});
   element.innerHTML = svg;

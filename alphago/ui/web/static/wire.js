@@ -142,10 +142,10 @@
  * @typedef {object} RunView
  * @property {string} name
  * @property {HeadlineView} [headline]
- * @property {string} colour of its curves
+ * @property {string} colour
  * @property {Record<string, string>} facts
  * @property {string[]} diagnosis
- * @property {string} [error] why it cannot be read
+ * @property {string} [error]
  * @property {boolean} [over]
  */
 
@@ -153,9 +153,9 @@
  * What is watched of the runs.
  * @typedef {object} OverviewView
  * @property {RunView[]} runs
- * @property {string} x the x axis
- * @property {string[]} axes to choose from
- * @property {string[]} panels their curves, as SVG, those that matter most first
+ * @property {string} x
+ * @property {string[]} axes
+ * @property {string[]} panels
  */
 
 /**
@@ -228,7 +228,7 @@
  * The moves of the current line that lost most.
  * @typedef {object} TurnsMessage
  * @property {"turns"} type
- * @property {string} text sentences, one a line
+ * @property {string} text
  */
 
 /**

@@ -107,16 +107,14 @@ export const say = {
 /** What the colours, numbers and marks mean; {first} and {second} stand for the sides. */
 export const legend = {
   discs: "A coloured disc is a move that the engine has tried; the ring is around the best one. A faint disc has few visits. Its "
-    + "colour is what the move gives away against the best:",
+    + "colour is what the move gives away against the best, in points:",
   upTo: "up to {0} {1}",
   more: "more than {0} {1}",
   points: "points",
-  rates: "where no score is known, the chance to win, in steps of {0} %.",
   numbers: "Numbers, for the side to move: the difference from the best move in points (else in % of the chance to win) above the "
     + "visits; visits; prior, what the network alone gives a move, in %; Q, the mean value, −1 to 1.",
   line: "Point at a move to see the line that is expected: with the mouse, a finger that stays on it, the cursor, or the keys 1 to 6.",
   becomes: "becomes {0}'s",
-  surer: "a larger square is surer",
   last: "● on a stone: the last move",
   graph: "Graph: the line is {0}'s chance to win, 100 % on top, the dashed line {0}'s lead in points. A click goes there.",
 };
