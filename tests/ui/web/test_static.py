@@ -43,7 +43,7 @@ def test_the_colours_of_moves_stay_apart_for_the_colour_blind(blindness: str | N
 
 def test_the_files_of_the_page_are_small_and_load_nothing_from_elsewhere() -> None:
     files = {path.name: path.read_text() for path in STATIC.iterdir()}
-    assert sum(len(text.encode()) for text in files.values()) < 155_000
+    assert sum(len(text.encode()) for text in files.values()) < 150_000
     for name, text in files.items():
         assert not re.search(r"https?://(?!www\.w3\.org/)", text), name
 

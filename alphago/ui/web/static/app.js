@@ -18,6 +18,7 @@ import { say } from "./words.js";
  * @property {() => boolean} [isShown] whether keys are meant for the board
  * @property {(link: string) => void} [onLink] called with the link of the position on the board
  * @property {boolean} [widget] whether it is a part of another page
+ * @property {(network: string, link: string) => void} [take] called to take a network along as a file
  * @property {HTMLElement} [beside] what the page has beside the names of the column's states
  */
 

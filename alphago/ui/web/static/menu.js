@@ -20,12 +20,14 @@ export class Menu {
       onkeydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter") this.playTyped(); else if (event.key === "Escape") this.typed.blur(); } });
     const start = button("new", say.newGame, say.newTitle, () => app.dialog.open());
     start.classList.add("ag-main");
+    const { take } = app.options;
+    this.take = take && button("save", say.take, say.takeTitle, () => take(app.state.strength.network, app.state.link));
     this.legend = h("details", { class: "ag-legend", "data-name": "legend" });
     this.element = h("section", { class: "ag-menu", hidden: true, "aria-label": say.menu },
       h("div", {}, h("h2", {}, say.game), h("div", { class: "ag-row" }, start,
         button("open", say.open, say.openTitle, () => this.file.click()),
         button("save", say.save, say.saveTitle, () => app.send("save")),
-        button("link", say.link, say.linkTitle, () => app.copyLink()), this.file)),
+        button("link", say.link, say.linkTitle, () => app.copyLink()), this.take, this.file)),
       this.engine.element,
       h("div", {}, h("h2", {}, say.settings), h("label", { class: "ag-check" }, sound, say.sound),
         h("label", { class: "ag-field" }, say.typed, this.typed)),
@@ -52,5 +54,6 @@ export class Menu {
 
   draw() {
     this.engine.draw();
+    if (this.take) this.take.hidden = this.app.state.strength.network === "playouts";
   }
 }

@@ -26,6 +26,7 @@ mount(places.play, connection, {
   isShown: () => !places.play.hidden,
   onLink: (link) => connection.remember(link),
   beside: toWatch,
+  take: (network, link) => location.assign(`/file?${new URLSearchParams({ network, link })}`),
 });
 window.addEventListener("hashchange", () => {
   const link = location.hash.slice(1);

@@ -92,6 +92,7 @@ export const say = {
   open: "Open", openTitle: "open an SGF file, or drop one on the board",
   save: "Save", saveTitle: "save the game as a file, with variations and analysis (S)",
   link: "Copy link", linkTitle: "a link that restores this position (L)",
+  take: "Play anywhere", takeTitle: "this network in a file that needs no server",
   game: "Game and files", settings: "Settings",
   sound: "a sound at each move",
   typed: "Type a move, such as D4",
@@ -106,17 +107,17 @@ export const say = {
 
 /** What the colours, numbers and marks mean; {first} and {second} stand for the sides. */
 export const legend = {
-  discs: "A coloured disc is a move that the engine has tried; the ring is around the best one. A faint disc has few visits. Its "
-    + "colour is what the move gives away against the best, in points:",
+  discs: "A coloured disc is a move that was tried, a faint one with few visits; the ring marks the best. Colours tell what "
+    + "a move loses against it, in points:",
   upTo: "up to {0} {1}",
   more: "more than {0} {1}",
   points: "points",
-  numbers: "Numbers, for the side to move: the difference from the best move in points (else in % of the chance to win) above the "
-    + "visits; visits; prior, what the network alone gives a move, in %; Q, the mean value, −1 to 1.",
-  line: "Point at a move to see the line that is expected: with the mouse, a finger that stays on it, the cursor, or the keys 1 to 6.",
+  numbers: "Numbers, for the side to move: points lost against the best move (else % of the chance to win) above visits; prior, "
+    + "what the network alone gives a move, in %; Q, the mean value, −1 to 1.",
+  line: "Point at a move, by mouse, a long touch, the cursor or the keys 1 to 6, to see the expected line.",
   becomes: "becomes {0}'s",
   last: "● on a stone: the last move",
-  graph: "Graph: the line is {0}'s chance to win, 100 % on top, the dashed line {0}'s lead in points. A click goes there.",
+  graph: "Graph: {0}'s chance to win, 100 % on top; dashed: {0}'s lead in points. A click goes there.",
 };
 
 /** The page of runs. */
