@@ -78,6 +78,9 @@ def prefers(*moves: str, value: float = 0.0) -> Any:
     return network
 
 
+REFUSED = 'print(json.dumps({"error": "no more"}), flush=True)'  # instead of an answer
+
+
 def engine(folder: Path, *arguments: object) -> str:
     """The command of the engine that knows nothing."""
     path = folder / "oracle.py"

@@ -22,10 +22,9 @@ from alphago.training.call.summary import network_facts
 from alphago.training.selfplay import selfplay
 from alphago.training.supervised.call import train_supervised
 from alphago.training.supervised.dataset_games import LabelledGames
-from tests.exams.small_exams import ENV, engine
+from tests.exams.small_exams import ENV, REFUSED, engine
 
 ALL = LabelSettings(positions=60, per_game=3, komi=0.5)
-REFUSED = 'print(json.dumps({"error": "no more"}), flush=True)'
 TEACHER = "oracle.py 0.7 with oracle.bin.gz, 1 readout"
 
 

@@ -22,7 +22,7 @@ from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.records.record import save_records
 from alphago.training.selfplay import selfplay
-from tests.exams.small_exams import ENV, engine
+from tests.exams.small_exams import ENV, REFUSED, engine
 
 ROOT = Path(__file__).parents[2]
 TEN = MakeSettings(positions=10, first_ply=1, per_game=3, komi=0.5)
@@ -169,8 +169,8 @@ class TestResuming:
         assert (tmp_path / "exam").read_bytes() == (tmp_path / "whole").read_bytes()
 
     def test_after_the_engine_failed(self, games: Path, tmp_path: Path) -> None:
-        with pytest.raises(EngineError, match="the process has ended"):
-            make(tmp_path / "exam", engine(tmp_path, 60, "sys.exit(1)"), games)
+        with pytest.raises(EngineError, match="no more"):
+            make(tmp_path / "exam", engine(tmp_path, 60, REFUSED), games)
         before = rows_of(tmp_path / "exam")
         assert 0 < len(before) < 10
         assert make(tmp_path / "exam", engine(tmp_path), games) == 10
