@@ -15,6 +15,11 @@ from tests.ui.clients.installed import client, node
 
 # By script: what makes it small, and patterns that its output has to match, in this order.
 SMALL = {
+    "step_dtypes.py": ("--steps 1 --sizes 1x4:3:8", [r"1x4:3:8 .* float32 +\d+\.\d  bfloat16 +\d+\.\d  \d+\.\d\dx\n"]),
+    "scale_simulation.py": (
+        "--workers 1,2 --lag 4 --deaths 2",
+        [r"workers   games/s   playing  learning      MB/s   too old\n", r"      1 +\d", r"      2 +\d"],
+    ),
     "analysis.py": (
         "--net 7x7 --positions 8 --queries 4 --visits 3 --commands 2 --turns 1",
         [
@@ -104,7 +109,7 @@ SMALL = {
             r"wild: 7 files, 7 games, 81 moves; 7 games without a fault\n0 crashes, 0 hangs; the slowest file took ",
             r"with accidents: 5 files, ",
             r"0 crashes, 0 hangs; ",
-            r"slow: 10 files, 10 games, 4\d\d moves; ",
+            r"slow: 10 files, 10 games, 14\d\d moves; ",
             r"0 crashes, 0 hangs; ",
         ],
     ),
@@ -168,6 +173,7 @@ PEERS = {
     "pgx_selfplay.py": "jax",
 }
 ELSEWHERE = {
+    "levels.py",
     "bot_match.py",
     "gpu.py",
     "gpu_equal.py",
@@ -191,7 +197,13 @@ def test_no_script_is_forgotten() -> None:
     assert {path.name for path in BENCHMARKS.glob("*.py")} == {*SMALL, *TRAINING, *PEERS, *ELSEWHERE}
 
 
-@pytest.mark.parametrize("script", [*SMALL, *(pytest.param(script, marks=pytest.mark.slow) for script in TRAINING)])
+SLOW = {*TRAINING, "analysis.py", "games_side_by_side.py", "kept_evaluations.py", "ten_lines.py", "web.py"}
+
+
+@pytest.mark.parametrize(
+    "script",
+    [pytest.param(script, marks=pytest.mark.slow) if script in SLOW else script for script in (*SMALL, *TRAINING)],
+)
 def test_at_the_smallest_scale(bench: Bench, tmp_path: Path, script: str) -> None:
     arguments, patterns = {**SMALL, **TRAINING}[script]
     chosen = arguments.split()

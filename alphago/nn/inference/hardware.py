@@ -83,15 +83,16 @@ def has_native_bfloat16(device: torch.device | None = None) -> bool:
 def trains_in_bfloat16(weights: int, device: torch.device | None = None) -> bool:
     """Return whether gradient steps are faster in bfloat16 than in float32, by a rule and not by a clock.
 
-    So the same call computes the same on a machine each time.  On a CPU that is so with AMX, except for small networks,
-    whose steps are mostly passes over memory; without AMX, the bfloat16 instructions of AVX-512 lose more in
-    conversions than they gain (measured: docs/design/networks.md).
+    So the same call computes the same on a machine each time.  On a CPU that is so with AMX, and with AVX-512's
+    bfloat16 instructions on AMD's processors, except for small networks, whose steps are mostly passes over memory;
+    Intel's lose more in conversions than they gain without AMX (measured: docs/design/networks.md).
 
     weights: the network's number of weights.  device: None for this CPU.
     """
     if device is not None and device.type == "cuda":
         return has_native_bfloat16(device)
-    return cpu_has("amx_tile") and weights >= LEAST_FOR_BFLOAT16
+    fast = cpu_has("amx_tile") or (cpu_has("avx512_bf16") and processor().startswith("AMD"))
+    return fast and weights >= LEAST_FOR_BFLOAT16
 
 
 def has_int8_products() -> bool:
