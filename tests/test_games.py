@@ -91,7 +91,8 @@ def test_at_the_terminal(env: GameEnv) -> None:
     typed = chain(["help", "hint", "score", texts[0], "undo"], texts * env.max_moves, repeat("quit"))
     position = play(env, UniformEvaluator(), 2, read=lambda prompt: next(typed), write=shown.append)
     assert position.is_over
-    winner = {1: "Black wins.", -1: "White wins.", 0: "nobody wins."}[int(position.result)]
+    first, second = env.board_view.sides
+    winner = {1: f"{first} wins.", -1: f"{second} wins.", 0: "nobody wins."}[int(position.result)]
     assert any(text.endswith(winner) for text in shown)
     assert shown[1] == str(env.position())
     assert "\n" in shown[1]
@@ -121,7 +122,7 @@ class TestCommandLineErrors:
             ("play 7x7 --game gomoku", "{packaged} must hold a network for gomoku, got one for GoEnv(7"),
             ("evaluate 7x7@0 random --game gomoku", "every network must be for gomoku, got 7x7 for go"),
             ("evaluate random gnugo --game gomoku --games 2", "env must be Go for gnugo:10, got GomokuEnv("),
-            ("evaluate uct:10 random --game gomoku", "env must be Go for uct:10, got GomokuEnv("),
+            ("evaluate rave:10 random --game gomoku", "env must be Go for rave:10, got GomokuEnv("),
             ("evaluate random uct:1 --game oware --turns 9", "oware has no turns, got 9"),
             ("evaluate random uct:1 --game oware --rules nz", "oware has no ko, got 'situational'"),
         ],

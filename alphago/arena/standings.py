@@ -137,8 +137,8 @@ def notes(tournament: Tournament, played: dict[Match, MatchResult]) -> Iterable[
             )
         if result.distinct < len(result.games):
             yield (
-                f"{title}: {result.distinct} of {len(result.games)} games are distinct; the interval takes all for "
-                "games of their own, and is too narrow"
+                f"{title}: {result.distinct} of {len(result.games)} games are distinct; the interval counts "
+                "these, ratings count all"
             )
         if result.forfeits:
             yield f"{title}: games lost by an engine's fault: {len(result.forfeits)}"

@@ -11,7 +11,7 @@ from alphago.system.validation import check_int
 
 def add_options(parser: Parser) -> None:
     parser.description = (
-        "Plays games for a run of `alphago train --workers …`. A worker may join at any time; on Ctrl-C and SIGTERM it "
+        "Plays games for a run of alphago train --workers. A worker may join at any time; on Ctrl-C and SIGTERM it "
         "leaves after at most one move, and nothing is lost."
     )
     parser.usage = f"{parser.prog} [ADDRESS] [OPTIONS]"

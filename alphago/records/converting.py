@@ -48,7 +48,7 @@ class GameFilter:
         most=9999,
     )
     max_rank: int | None = setting(
-        "only games between players of at most this rank, both known, as in `min_rank`",
+        "only games between players of at most this rank, both known",
         default=None,
         least=-30,
         most=9999,

@@ -148,9 +148,8 @@ def test_indices_stay_inside_and_numbers_do_not_overflow(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("architecture", "game"),
     [
-        ("sm_75", "go"),
         *(("sm_90", game) for game in PROGRAMS),
-        *(pytest.param("sm_75", game, marks=pytest.mark.slow) for game in PROGRAMS if game != "go"),
+        *(pytest.param("sm_75", game, marks=pytest.mark.slow) for game in PROGRAMS),
         *(pytest.param("sm_80", game, marks=pytest.mark.slow) for game in PROGRAMS),
     ],
 )

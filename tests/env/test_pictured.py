@@ -48,9 +48,11 @@ def played(env: GameEnv, moves: int, seed: int = 1) -> Any:
     return now
 
 
-def stones(svg: str) -> dict[str, int]:
-    """How many stones of each colour a picture has."""
+def stones(svg: str, own: tuple[str, str] | None = None) -> dict[str, int]:
+    """How many stones of each colour a picture has; own: the game's colours."""
     colours = {"black": (BLACK, BLACK), "white": (WHITE, EDGE)}
+    if own is not None:
+        return {name: len(shapes(svg, "circle", fill=fill)) for name, fill in zip(colours, own, strict=True)}
     return {name: len(shapes(svg, "circle", fill=fill, stroke=edge)) for name, (fill, edge) in colours.items()}
 
 
@@ -73,7 +75,7 @@ def test_every_game_can_be_drawn(env: GameEnv, moves: int) -> None:
 def test_stones_are_those_of_the_board(env: GameEnv) -> None:
     now = played(env, 30)
     expected = {"black": int((now.board == 1).sum()), "white": int((now.board == -1).sum())}
-    assert stones(now.svg()) == expected
+    assert stones(now.svg(), env.board_view.colours) == expected
 
 
 def test_boards_of_games_of_ones_own() -> None:

@@ -7,14 +7,13 @@ from alphago.env.game import PLAYER_NAMES
 from alphago.env.go_count import GoCount
 from alphago.env.position import IllegalMove
 from alphago.system.validation import check_int, check_positive, shown
-from alphago.ui.teacher import Teacher
 from alphago.ui.thinker import MoveLimit, position_in
 from alphago.ui.web.desk import ENGINE, HUMAN, PLAYERS, Desk, DeskJob
 from alphago.ui.web.game_tree import MOST_NODES, GameTree
 from alphago.ui.web.limits import MOST_MESSAGE, most_readouts
 from alphago.ui.web.new_game import game_of, open_link, start_of
 from alphago.ui.web.saved import open_file, save_file
-from alphago.ui.web.wire import Message, NoticeMessage, TurnsMessage, why_message
+from alphago.ui.web.wire import Message, NoticeMessage, why_message
 from alphago.ui.why.explain import explain
 
 
@@ -199,15 +198,6 @@ def teach(desk: Desk, message: Message) -> None:
     desk.tell_state()
 
 
-def turns(desk: Desk, message: Message) -> None:
-    """Send the moves of the current line that lost most, as a text."""
-    engine, tree = desk.engine(), desk.tree
-    positions = [position_in(engine.env, tree.position_at(number)) for number in tree.line()]
-    with engine.turns:
-        text = Teacher(engine.evaluator, desk.teach or 1, threads=1).summary(positions)
-    desk.send(TurnsMessage(type="turns", text=text))
-
-
 def move_now(desk: Desk, message: Message) -> None:
     """Let the engine move: at once if it is thinking about a move, else after a search, even in a person's turn."""
     if desk.tree.is_over():
@@ -334,7 +324,6 @@ COMMANDS: dict[str, Callable[[Desk, Message], None]] = {
     "strength": set_strength,
     "move": move_now,
     "teach": teach,
-    "turns": turns,
     "study": study,
     "toggle": toggle,
     "why": why,

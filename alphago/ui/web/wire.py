@@ -141,13 +141,6 @@ class ThinkingMessage(TypedDict):
     left: int
 
 
-class TurnsMessage(TypedDict):
-    """The moves of the current line that lost most, as a text of sentences, one a line."""
-
-    type: Literal["turns"]
-    text: str
-
-
 class NoticeMessage(TypedDict):
     """A sentence to show: a "hint", an "error", or "refused" before the server closes the connection."""
 

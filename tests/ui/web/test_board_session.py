@@ -366,8 +366,6 @@ def test_a_bad_move_is_explained_before_the_engine_answers() -> None:
         assert guest.until("why")["sentences"]
         guest.post("move")
         guest.until("state", lambda state: state["view"]["moves"] == 2 and not state["lesson"])
-        guest.post("turns")
-        assert guest.until("turns")["text"]
         assert guest.ask("teach", points=None)["teach"] is None
 
 

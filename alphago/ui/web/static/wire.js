@@ -225,13 +225,6 @@
  */
 
 /**
- * The moves of the current line that lost most.
- * @typedef {object} TurnsMessage
- * @property {"turns"} type
- * @property {string} text
- */
-
-/**
  * A sentence to show.
  * @typedef {object} NoticeMessage
  * @property {"notice"} type
@@ -266,7 +259,7 @@
  * @property {string[]} sentences
  */
 
-/** @typedef {WelcomeMessage | GameMessage | StateMessage | ThinkingMessage | NoticeMessage | StatusMessage | FileMessage | WhyMessage | TurnsMessage} Message */
+/** @typedef {WelcomeMessage | GameMessage | StateMessage | ThinkingMessage | NoticeMessage | StatusMessage | FileMessage | WhyMessage} Message */
 
 /**
  * Whatever carries the messages.
