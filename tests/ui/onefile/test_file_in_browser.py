@@ -10,10 +10,9 @@ from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
 from alphago.nn.net import NeuralNet
-from tests.ui.web.browser import PATIENCE, chromium
+from tests.ui.web.browser import PATIENCE
 
 pytestmark = pytest.mark.browser
-__all__ = ["chromium"]
 
 
 class Reader:
