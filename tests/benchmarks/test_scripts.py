@@ -197,7 +197,10 @@ def test_no_script_is_forgotten() -> None:
     assert {path.name for path in BENCHMARKS.glob("*.py")} == {*SMALL, *TRAINING, *PEERS, *ELSEWHERE}
 
 
-SLOW = {*TRAINING, "analysis.py", "games_side_by_side.py", "kept_evaluations.py", "ten_lines.py", "web.py"}
+SLOW = {
+    *TRAINING,
+    *("analysis.py", "games_side_by_side.py", "kept_evaluations.py", "policy_targets.py", "ten_lines.py", "web.py"),
+}
 
 
 @pytest.mark.parametrize(

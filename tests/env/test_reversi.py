@@ -28,7 +28,9 @@ def play(moves: str, size: int = 8):
     return ReversiEnv(size).position().after(moves.split())
 
 
-@pytest.mark.parametrize(("size", "games"), [(4, 12), (6, 3), (8, 1), (10, 1), (12, 1)])
+@pytest.mark.parametrize(
+    ("size", "games"), [(4, 12), (6, 3), (8, 1), *(pytest.param(size, 1, marks=pytest.mark.slow) for size in (10, 12))]
+)
 def test_agrees_with_its_twin(size: int, games: int) -> None:
     check_game(ReversiEnv(size), NaiveReversiEnv(size), games=games)
 

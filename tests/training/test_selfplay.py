@@ -58,7 +58,7 @@ class TestSource:
         go_on(tmp_path / "cut", source=again)
         assert [[source.closed for source in sources.made] for sources in (whole, cut, again)] == [[1, 1], [1], [1]]
 
-    @pytest.mark.parametrize("saves", [5, 30])
+    @pytest.mark.parametrize("saves", [5, pytest.param(30, marks=pytest.mark.slow)])
     def test_it_goes_on_to_the_bit(self, tmp_path: Path, saves: int) -> None:
         """From its state, within an iteration too."""
         net, _ = run(tmp_path / "whole", 16, source=RandomGames)

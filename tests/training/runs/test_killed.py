@@ -75,6 +75,7 @@ def newest(path: Path) -> int:
     return max((int(file.stem) for file in (path / "state").glob("*.safetensors")), default=0)
 
 
+@pytest.mark.slow
 def test_a_few_times(tmp_path: Path) -> None:
     """How far a run comes before each kill differs from machine to machine; what becomes of it does not."""
     kill_often(tmp_path, 4, 1)

@@ -21,6 +21,7 @@ from tests.training.sweeps.calls import fail, score, untouched
 TWO = {"usual": {}, "more": {"gain": 3.0}}
 
 
+@pytest.mark.slow
 def test_in_processes_of_their_own(tmp_path: Path) -> None:
     told: list[int] = []
     settings = {"usual": {}, "killed": {"how": "killed"}}
