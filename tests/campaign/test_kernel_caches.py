@@ -1,4 +1,4 @@
-"""The cache of compiled kernels: eight processes at once, a full disk, a folder that nobody may write, damage."""
+"""The cache of compiled kernels: eight processes at once, a full disk, a read-only folder, damage."""
 
 import os
 import random

@@ -86,7 +86,7 @@ def work(call: Callable[..., Any], run: SweepRun, core: int | None, tells: Conne
 
 
 def stop_with_parent() -> None:
-    """Send SIGTERM to this process when the parent process ends: a sweep that was killed leaves nobody behind."""
+    """Send SIGTERM to this process when the parent process ends: a sweep that was killed leaves no process behind."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     wait([parent.sentinel])

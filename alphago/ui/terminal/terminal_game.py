@@ -155,7 +155,7 @@ class TerminalGame:
     human: +1 if the person is Black (the first player), -1 if White.
     limit: the limit of each search.
     level: the engine's strength; None for full strength.
-    teacher: looks over the person's moves; None for nobody.
+    teacher: looks over the person's moves; None for none.
     now: returns the time in seconds.
     """
 

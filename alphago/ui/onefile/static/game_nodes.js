@@ -12,7 +12,7 @@
  * @property {number} chosen the child that was looked at last, -1 for none
  * @property {any} analysis the one with the most visits
  * @property {import("./go_count.js").GoCount | null} count
- * @property {number} loser who gave up here; 0 for nobody
+ * @property {number} loser who gave up here; 0 for neither
  */
 
 export const MOST_NODES = 4000;
