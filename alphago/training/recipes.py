@@ -133,6 +133,23 @@ RECIPES: dict[str, Recipe] = {
         {**FAST, "max_minutes": 10.0, "losses": "cody2007", "weight_decay": 0.0},
         gpu=ON_GPU,
     ),
+    # The same game with cody2007's own network, search and learning: c_puct 1, no noise, every move drawn by visits, a
+    # sample of every second position of the latest 128 games.  Three things differ: a simulation evaluates one
+    # position, not all of a line to the game's end; the planes hold the stones of each side apart, and the side to
+    # move; and the learning rate, which cody2007 lowered by hand from 0.2 to 0.01, stays.
+    "cody2007-own": Recipe(
+        {"board_size": 7, "komi": 0, "turns": 20, "first_pass": 40, "planes": 7},
+        {"preset": "cody2007"},
+        {
+            "num_games": 128_000, "readouts": 1000, "games_in_flight": 128, "plies_per_iteration": 40, "ckp_freq": 1280,
+            "search": Puct(c_puct=1.0, parent_value_weight=0.0, first_play_reduction=0.0, dirichlet_weight=0.0),
+            "temperature_plies": 40, "opening_plies": 0.0, "exact_rules": True, "search_share": 0.0,
+            "surprise_share": 0.0, "memory_size": 128 * 40, "start_training_after": 128 * 40,
+            "samples_per_position": 0.5, "batch_size": 128, "learning_rate": 0.2, "optimizer": "sgd",
+            "schedule": "constant", "losses": "cody2007",
+            "weight_decay": 0.0, "gradient_norm": None,
+        },
+    ),
     # The defaults of AlphaGo.jl's `train` and `MCTSPlayer` (tejank10/AlphaGo.jl, 2018), with its waves of 8 readouts.
     # Four things differ: AlphaGo.jl regularises all parameters by the loss, and takes one gradient step per game (here
     # 32 positions of each game); it draws early moves by visits to the power 0.98, and never draws a pass.
