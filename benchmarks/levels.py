@@ -1,7 +1,7 @@
 """Measures the levels of play, and writes what it finds into alphago/mcts/levels.json.
 
     python benchmarks/levels.py exam                         # points lost a move, by the exams of 7x7, 9x9 and 13x13
-    python benchmarks/levels.py exam --file more.jsonl       # by another exam
+    python benchmarks/levels.py exam --file more.jsonl       # the same on positions that were not used before
     python benchmarks/levels.py rates                        # win rate lost in other games, by a search of the network
     python benchmarks/levels.py neighbours --games 200       # Elo of each level against the one before
     python benchmarks/levels.py against gnugo:10 --games 100 # of each level
@@ -82,7 +82,10 @@ def save(found: dict[str, Any]) -> None:
 
 
 def measure_exam(options: argparse.Namespace, found: dict[str, Any]) -> None:
-    """Measure points lost a move by exams: for levels what to expect, for full strength the loss of its moves."""
+    """Measure points lost a move by exams: for levels what to expect, for full strength the loss of its moves.
+
+    By another exam than the packaged one, it is `again` [lost, low, high, positions]; it must have other positions.
+    """
     save(found)
     for board in POINTS if options.file is None else [str(options.board_size)]:
         questions = find_exam(options.file, int(board))
@@ -92,9 +95,13 @@ def measure_exam(options: argparse.Namespace, found: dict[str, Any]) -> None:
         players = [ExamPlayer(questions, env, evaluator, 0, None, level) for level in range(1, LEVELS)]
         players.append(ExamPlayer(questions, env, evaluator, FULL))
         for row, player in zip(found["games"]["go"][board]["levels"], players, strict=True):
-            if "lost" in row and options.file is None:
+            if ("lost" if options.file is None else "again") in row:
                 continue
             grade = grade_of(mark(questions, player.answer_all(1)))
+            if options.file is not None:
+                row["again"] = [*rounded(grade.points), grade.positions]
+                print(board, row, flush=True)
+                continue
             row |= dict(zip(("lost", "low", "high"), rounded(grade.points), strict=True))
             row |= {"rate": round(grade.rate.value, 3), "positions": grade.positions}
             print(board, row, flush=True)
