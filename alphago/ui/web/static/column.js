@@ -60,6 +60,7 @@ export class Column {
     this.menu.clear();
     this.actions.clear();
     this.play.clear();
+    this.reasons.clear();
     this.status.draw();
   }
 
