@@ -49,11 +49,11 @@ class Area:
             self.lose(what)
 
     @contextlib.contextmanager
-    def attempt(self, what: str, *expected: type[BaseException]) -> Iterator[None]:
+    def attempt(self, what: str, *expected: type[BaseException], seconds: int = HANG) -> Iterator[None]:
         """Count what is done within the block: it is lost if it hangs, or raises anything but what is expected."""
         self.counts[0] += 1
         try:
-            with hang_guard():
+            with hang_guard(seconds):
                 yield
         except expected:
             pass

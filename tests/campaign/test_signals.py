@@ -57,6 +57,7 @@ def struck(words: list[str], number: signal.Signals, after: float) -> str:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job ignores it
     )
     try:
         time.sleep(after)
@@ -73,7 +74,7 @@ def struck(words: list[str], number: signal.Signals, after: float) -> str:
         left = members(process.pid) if process.poll() is not None else []
         if process.poll() is None or left:
             os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            process.communicate()
     if "Traceback" in text and number != signal.SIGKILL:
         return text[-600:]
     if left:
@@ -108,5 +109,5 @@ KILLED = {
 def test_kills_are_bit_equal(kind: str, tmp_path: Path) -> None:
     with Area("kills of a run, bit-equal") as area:
         for seed in range(times(5)):
-            with area.attempt(f"{kind}, seed {seed}"):
+            with area.attempt(f"{kind}, seed {seed}", seconds=3600):  # a dozen runs
                 area.counts[0] += kill_often(tmp_path / str(seed), 8, seed, KILLED[kind]) - 1
