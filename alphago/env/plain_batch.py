@@ -65,7 +65,7 @@ class PlainBatch(GameBatch):
 
     def _number(self, method: str, answer: Any, most: float) -> float:
         """Return a state's answer if it is a number from -most to most."""
-        if not (isinstance(answer, (Real, np.number)) and -most <= answer <= most):
+        if not (isinstance(answer, Real) and -most <= float(answer) <= most):
             self._break(method, f"be a number from {-most:g} to {most:g}", answer)
         return float(answer)
 

@@ -165,7 +165,7 @@ def dict_key(self: TicTacToe, action: int) -> None:
         ),
         ({"outcome": lambda self: 3.0}, r"outcome: expected to be a number from -1 to 1, got 3.0"),
         ({"outcome": lambda self: float("nan")}, r"outcome: expected"),
-        ({"to_play": property(lambda self: 2, lambda *_: None)}, "to_play: expected to be a number from -1 to 1, got 2"),
+        ({"to_play": property(lambda self: 2, lambda *_: None)}, "to_play: expected to be a number .*, got 2"),
         ({"play": dict_key}, r"play\([A-C][1-3]\): expected no error, got KeyError: 'corner'"),
         (
             {"planes": lambda self: np.stack([self.board.reshape(3, 3), np.eye(3)]).astype(np.float32)},
@@ -473,7 +473,7 @@ def test_a_config_may_be_an_attribute_of_the_object() -> None:
 def test_whatever_plays_a_broken_game_names_it(changes: dict[str, object], sentence: str) -> None:
     env = broken(**changes)
     with pytest.raises(ValueError, match=sentence):
-        evaluate(env, "uct:2", "random", 2, opening_plies=0, adjudicator=str(env.position().score()))
+        env.position().score() if "score" in changes else evaluate(env, "uct:2", "random", 2, opening_plies=0)
 
 
 @pytest.mark.parametrize(("answer", "text"), [(True, "is_over: expected False at the start"), ("no", "True or False")])
