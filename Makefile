@@ -1,5 +1,6 @@
 # make demo       train a small net, see it win, learn how to play it
 # make test       the whole gate: style, types, import contracts, tests, README
+# make style      style, types and import contracts alone; make page: the tests of the page alone
 # make matrix     the tests in every surrounding: other processors, Pythons, users (tests/matrix.py)
 # make campaign   an hour of damaged files, full disks, kills, lies and junk, as an ordinary user; SCALE=0.1 a tenth of it
 # make cluster    install Ray, and run the tests that kill workers and drivers: at most ten minutes

@@ -1,13 +1,15 @@
-"""The page while the engine thinks on 19x19: frames a second, and the main thread's work for each report of the search.
+"""The page while it draws what a search on 19x19 reports: frames a second, and the main thread's work for a report.
 
     python benchmarks/frames.py [--seconds 8]
 
-A frame of a screen with 60 a second has 16.7 ms; a machine that is busy shows fewer frames, while the work for a report
-is counted in processor time.  Needs Chromium and playwright.
+The engine thinks, and what it has reported is then sent again ten times a second.  A frame of a screen with 60 a second
+has 16.7 ms.  Needs Chromium and playwright.
 """
 
 import argparse
+import re
 import shutil
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,8 @@ from alphago.ui.web.engines import Choice, Engines
 from alphago.ui.web.game_tree import GameTree
 from alphago.ui.web.new_game import link_of
 
-PLIES = 120
+A_SECOND = 10  # reports, as many as the server sends
+REPORTS = 3  # that are waited for
 PATIENCE = 300_000  # milliseconds
 FRAMES = """seconds => new Promise(done => {
     const begun = performance.now();
@@ -41,55 +44,81 @@ PARTS = {
 }
 
 
-def full_board(env: GoEnv) -> str:
+def full_board(env: GoEnv, plies: int) -> str:
     """Return the link of a game of random moves."""
     tree, generator = GameTree(env, env.position()), np.random.default_rng(1)
-    for _ in range(PLIES):
+    for _ in range(plies):
         tree.play(int(generator.choice(np.flatnonzero(tree.position.legal_mask[:-1]))))
     return link_of(tree)
 
 
-def measure(page: Any, seconds: float) -> None:
-    """Print what a page that analyses does in so many seconds."""
+class Line:
+    """The page's connection to its server; what the search reports is kept, to be sent again at an even pace."""
+
+    def __init__(self, page: Any) -> None:
+        self.page, self.kept = page, list[str]()
+        page.route_web_socket(re.compile("/board"), self.connect)
+
+    def connect(self, line: Any) -> None:
+        self.to_page = line
+        line.connect_to_server().on_message(self.pass_on)
+
+    def pass_on(self, text: str) -> None:
+        if '"thinking"' in text[:200]:
+            self.kept.append(text)
+        self.to_page.send(text)
+
+    def send(self, reports: int) -> None:
+        for number in range(reports):
+            self.to_page.send(self.kept[number % len(self.kept)])
+            self.page.wait_for_timeout(1000 / A_SECOND)
+
+
+def measure(page: Any, line: Line, seconds: float) -> None:
+    """Print what the page does with so many seconds of reports, beyond what it does without."""
     wire = page.context.new_cdp_session(page)
     wire.send("Performance.enable")
-    wire.send("Network.enable")
-    reports: list[str] = []
-    wire.on("Network.webSocketFrameReceived", lambda event: reports.append(event["response"]["payloadData"]))
+    reports = int(A_SECOND * seconds) + 1
 
-    def spent() -> dict[str, float]:
-        found = wire.send("Performance.getMetrics")["metrics"]
-        return {one["name"]: one["value"] for one in found}
+    def spent(work: Callable[[], object]) -> dict[str, float]:
+        before = wire.send("Performance.getMetrics")["metrics"]
+        work()
+        after = {one["name"]: one["value"] for one in wire.send("Performance.getMetrics")["metrics"]}
+        return {PARTS[one["name"]]: after[one["name"]] - one["value"] for one in before if one["name"] in PARTS}
 
-    before = spent()
-    frames, longest = page.evaluate(FRAMES, seconds)
-    after = spent()
-    print(f"{frames:.1f} frames a second, the longest {longest:.0f} ms; {len(reports)} reports, for each:", end=" ")
-    print(
-        ", ".join(
-            f"{word} {1000 * (after[name] - before[name]) / max(len(reports), 1):.1f} ms"
-            for name, word in PARTS.items()
-        )
-    )
+    idle = spent(lambda: page.wait_for_timeout(1000 * reports / A_SECOND))
+    busy = spent(lambda: line.send(reports))
+    page.evaluate(f"window.frames = ({FRAMES})({seconds})")
+    line.send(reports)
+    frames, longest = page.evaluate("window.frames")
+    print(f"{frames:.1f} frames a second, the longest {longest:.0f} ms; for each report:", end=" ")
+    print(", ".join(f"{word} {1000 * (busy[word] - idle[word]) / reports:.1f} ms" for word in PARTS.values()))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=8.0, metavar="S", help="of the measurement (8)")
     parser.add_argument("--net", default="13x13", metavar="MODEL", help="the network that thinks (13x13)")
+    parser.add_argument("--size", type=int, default=19, metavar="N", help="points along a side (19)")
+    parser.add_argument("--plies", type=int, default=120, metavar="N", help="moves on the board (120)")
     options = parser.parse_args()
-    env = GoEnv(19).match_variant()
+    env = GoEnv(options.size).match_variant()
     engines = Engines([Choice("net", options.net, "go")], "cpu")
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     with serving(engines, env) as port, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.set_default_timeout(PATIENCE)
-        page.goto(f"http://127.0.0.1:{port}/#{full_board(env)}")
+        line = Line(page)
+        page.goto(f"http://127.0.0.1:{port}/#{full_board(env, options.plies)}")
         expect(page.locator(".ag-status")).to_contain_text("to play", timeout=PATIENCE)
         page.keyboard.press("a")
         expect(page.locator(".ag-best")).to_have_count(1, timeout=PATIENCE)
-        measure(page, options.seconds)
+        while len(line.kept) < REPORTS:
+            page.wait_for_timeout(50)
+        page.keyboard.press("Escape")
+        expect(page.locator("[data-name=stop]")).to_be_hidden(timeout=PATIENCE)
+        measure(page, line, options.seconds)
         browser.close()
 
 

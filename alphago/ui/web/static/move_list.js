@@ -24,6 +24,7 @@ export class MoveList {
   draw() {
     const { known, state } = this.app;
     const line = known.line();
+    this.element.hidden = !this.judged && line.length < 2;
     const losses = new Map((this.judged ? lossesOf(line) : []).map((loss) => [loss.node, loss]));
     this.rows.replaceChildren(...line.slice(1).map(({ node, mover, move }, i) => {
       const loss = losses.get(node);
