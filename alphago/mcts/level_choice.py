@@ -22,7 +22,8 @@ from alphago.mcts.tree_reading import read_analysis
 
 WORTH = {"points": 4.0, "win rate": 0.2}  # a loss that makes a move e times less probable at temperature 1
 IDLE = {"points": 0.75, "win rate": 0.01}  # most that a pass may lose if the board is done
-NO_HOPE = -0.8  # value below which a lost board may be left as it is
+OPEN = 1 / 3  # share of it while the search is not sure who wins
+NO_HOPE = -0.8  # value below which a lost board may be left as it is; above 0.8 the search is sure to win
 MOVING = 0.05  # share of the points that may still change hands if it is done
 PRIOR_VISITS = 8.0  # visits that the prior counts for in a move's share
 FEWEST = 4  # candidates
@@ -150,7 +151,8 @@ def done(search: AnalysisSearch, games: np.ndarray, analysis: Analysis, worth: n
     owners = search.batch.ownership(games, np.empty((len(games), search.owners.shape[2]), np.int8))
     moving = np.abs(owners - analysis.ownership.reshape(owners.shape)).sum(axis=1) / 2
     gain = worth[rows, first] - worth[:, env.pass_action]
-    settled = (moving <= MOVING * owners.shape[1]) & (gain <= IDLE[unit])
+    idle = IDLE[unit] * np.where(np.abs(analysis.value) < -NO_HOPE, OPEN, 1)
+    settled = (moving <= MOVING * owners.shape[1]) & (gain <= idle)
     settled &= (outcomes > 0) | (analysis.value < NO_HOPE)
     return legal & (wins | (settled & (shares[:, env.pass_action] > 0)))
 
