@@ -17,7 +17,7 @@ from alphago.system.live_bar import LiveBar
 from alphago.workers.crew import crew_of
 from alphago.workers.dispatcher import Dispatcher
 from alphago.workers.transport import Transport
-from alphago.workers.work import Work, to_publish, work_of
+from alphago.workers.work import RemoteWork, to_publish, work_of
 
 AUDITS = 0.01  # share of the jobs that are done twice and compared
 AHEAD = 2  # jobs under way for each core: enough to keep it busy, few enough to keep memory flat
@@ -26,7 +26,7 @@ WAIT = 0.1  # seconds between two looks at what there is to tell
 SEAL = 16  # bytes
 
 
-class SealedWork(Work):
+class SealedWork(RemoteWork):
     """A work whose answers carry a digest, by which damage is found."""
 
     def do(self, job: bytes, stop: threading.Event) -> bytes | None:
@@ -117,7 +117,7 @@ class JobPool:
                 yield early.pop(due)
                 due += 1
 
-    def _publish(self, kind: type[Work], data: bytes) -> str:
+    def _publish(self, kind: type[RemoteWork], data: bytes) -> str:
         name = f"{self.session}-w{next(self.numbers)}"
         self.published = {name: to_publish(kind, data)}
         self.dispatcher.publish(name, self.published[name])

@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 class JobAnswer(NamedTuple):
     """What a worker says of the job `key`; nothing but the names if it has left before the job was done.
 
-    done: the answer, as Work.do returns it.  error: the traceback of an exception.
+    done: the answer, as RemoteWork.do returns it.  error: the traceback of an exception.
     refused: why the worker cannot do the run's work.
     """
 

@@ -1,4 +1,4 @@
-"""Work: what workers do; it travels as the name of a class of this package and bytes without code."""
+"""RemoteWork: what workers do; it travels as the name of a class of this package and bytes without code."""
 
 import hashlib
 import json
@@ -23,7 +23,7 @@ class WorkerRefused(ValueError):
     """The error raised on a worker that cannot do a work's jobs as the run would; the message says why."""
 
 
-class Work(ABC):
+class RemoteWork(ABC):
     """Does jobs that have something in common, such as a network; several threads may call `do` at the same time.
 
     A job is bytes, and so is its answer, which depends on the job and the work only.
@@ -47,11 +47,11 @@ class WorkBench:
 
     def __init__(self, fetch: Callable[[str], bytes]) -> None:
         self.fetch = fetch
-        self.works: dict[str, Work] = {}  # the latest used last
+        self.works: dict[str, RemoteWork] = {}  # the latest used last
         self.lock = threading.Lock()
 
     def do(self, name: str, job: bytes, stop: threading.Event) -> bytes | None:
-        """Return the answer to a job of the work with a name, or None, as Work.do does.
+        """Return the answer to a job of the work with a name, or None, as RemoteWork.do does.
 
         Raises WorkerRefused if this machine cannot do the work as the run would.
         """
@@ -63,7 +63,7 @@ class WorkBench:
         return work.do(job, stop)
 
 
-def to_publish(kind: type[Work], data: bytes, *, exact: bool = True) -> bytes:
+def to_publish(kind: type[RemoteWork], data: bytes, *, exact: bool = True) -> bytes:
     """Return the bytes from which a worker makes the work.
 
     data: for `kind.from_bytes`.  exact: whether answers must be equal to the bit, so that libraries' versions count.
@@ -72,14 +72,14 @@ def to_publish(kind: type[Work], data: bytes, *, exact: bool = True) -> bytes:
     return json.dumps(head).encode() + b"\n" + data
 
 
-def work_of(data: bytes) -> Work:
+def work_of(data: bytes) -> RemoteWork:
     """Return the work of `to_publish`; raise WorkerRefused where this program is another one than the run's."""
     line, _, rest = data.partition(b"\n")
     head = parse_json(line)
     check_build(head["build"], exact=head["exact"])
     module, name = head["work"]
     kind = getattr(import_module(module), name) if module.startswith("alphago.") else None
-    if not (isinstance(kind, type) and issubclass(kind, Work)):
+    if not (isinstance(kind, type) and issubclass(kind, RemoteWork)):
         raise WorkerRefused(f"the work must be a class of this package, got {module}.{name}")
     return kind.from_bytes(rest)
 

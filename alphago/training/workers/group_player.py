@@ -10,10 +10,10 @@ from alphago.training.group import Group
 from alphago.training.runs.state import unpack_arrays
 from alphago.training.workers.task import Played, Task, Version
 from alphago.workers.jobs import SealedWork
-from alphago.workers.work import Work
+from alphago.workers.work import RemoteWork
 
 
-class GroupPlayer(Work):
+class GroupPlayer(RemoteWork):
     """Plays tasks with the networks of a version; raises WorkerRefused if they compute otherwise than the run's."""
 
     def __init__(self, version: Version) -> None:
