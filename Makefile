@@ -1,5 +1,6 @@
 # make demo       train a small net, see it win, learn how to play it
 # make test       the whole gate: style, types, import contracts, tests, README
+# make style      style, types and import contracts alone; make page: the tests of the page alone
 # make matrix     the tests in every surrounding: other processors, Pythons, users (tests/matrix.py)
 # make campaign   an hour of damaged files, full disks, kills, lies and junk, as an ordinary user; SCALE=0.1 a tenth of it
 # make cluster    install Ray, and run the tests that kill workers and drivers: at most ten minutes
@@ -20,20 +21,26 @@ INSTALLED = $(VENV)/installed
 # Two tests at a time, those of a file one after the other.
 PYTEST_ARGUMENTS = -n 2 --dist loadfile --durations=15
 
-.PHONY: demo test matrix campaign cluster format docs benchmark gpu strength clean
+.PHONY: demo test style page matrix campaign cluster format docs benchmark gpu strength clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
 
+# Style and types take one core, the page and Chromium the other.
 test: $(INSTALLED)
+	@$(MAKE) --no-print-directory -j 2 style page
+	$(BIN)/python -m pytest $(PYTEST_ARGUMENTS)
+
+style: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+page: $(INSTALLED)
 	@if command -v chromium || command -v chromium-browser || command -v google-chrome; then \
 	    $(BIN)/python -m pytest -q -m "browser and not slow" -n 0 tests/ui; \
 	else echo "No Chromium here: the tests of the page are left out."; fi
-	$(BIN)/python -m pytest $(PYTEST_ARGUMENTS)
 
 matrix: $(INSTALLED)
 	$(BIN)/python tests/matrix.py $(if $(ROWS),--only $(ROWS))
@@ -65,10 +72,10 @@ gpu:
 strength: $(INSTALLED)
 	$(BIN)/python benchmarks/strength.py
 
-# Installs again only when what is to be installed has changed.
+# Installs again only when what is to be installed has changed.  Python compiles what is imported, a fifth of it all.
 $(INSTALLED): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --prefer-binary -c constraints.txt -e ".[dev]"
+	$(BIN)/python -m pip install --prefer-binary --no-compile -c constraints.txt -e ".[dev]"
 	@touch $@
 
 clean:

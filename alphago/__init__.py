@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from alphago.training.watch.plots import plot
     from alphago.training.watch.report import Report
     from alphago.ui.onefile.page import export_page
-    from alphago.ui.terminal.terminal_game import play
+    from alphago.ui.terminal.play_call import play
     from alphago.ui.why.explain import Explanation, explain
 
 __version__ = "0.1.0"
@@ -92,7 +92,7 @@ _HOMES = {
     "Report": "alphago.training.watch.report",
     "plot": "alphago.training.watch.plots",
     "export_page": "alphago.ui.onefile.page",
-    "play": "alphago.ui.terminal.terminal_game",
+    "play": "alphago.ui.terminal.play_call",
     "Explanation": "alphago.ui.why.explain",
     "explain": "alphago.ui.why.explain",
 }

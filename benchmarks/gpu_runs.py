@@ -18,7 +18,7 @@ from alphago.mcts.player import MCTSPlayer
 from alphago.nn.inference.hardware import find_device
 from alphago.training.recipes import RECIPES
 from alphago.training.watch.report import Report
-from alphago.ui.terminal.terminal_game import play
+from alphago.ui.terminal.play_call import play
 
 ROOT = Path(__file__).resolve().parents[1]
 LEFT_FREE = 400 * 2**20  # bytes of the GPU that a process gets while another has the rest: a context and little more

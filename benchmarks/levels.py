@@ -1,7 +1,7 @@
 """Measures the levels of play, and writes what it finds into alphago/mcts/levels.json.
 
     python benchmarks/levels.py exam                         # points lost a move, by the exams of 7x7, 9x9 and 13x13
-    python benchmarks/levels.py exam --file more.jsonl       # by another exam
+    python benchmarks/levels.py exam --file more.jsonl       # the same on positions that were not used before
     python benchmarks/levels.py rates                        # win rate lost in other games, by a search of the network
     python benchmarks/levels.py neighbours --games 200       # Elo of each level against the one before
     python benchmarks/levels.py against gnugo:10 --games 100 # of each level
@@ -37,15 +37,18 @@ from alphago.nn.net import load_model
 
 FOLDER = Path("runs/levels")
 FULL = 200  # readouts of full strength
-READOUTS = (16, 16, 16, 16, 24, 32, 32, 48, 90, FULL)
+READOUTS = {
+    "points": (16, 16, 16, 16, 24, 32, 32, 64, 130, FULL),
+    "win rate": (16, 16, 16, 16, 24, 32, 32, 48, 90, FULL),
+}
 POINTS = {
     "7": (6.0, 4.6, 3.2, 2.1, 1.25, 0.7, 0.3, 0.16, 0.05, 0.0),
-    "9": (7.0, 5.5, 3.8, 2.4, 1.4, 0.75, 0.32, 0.12, 0.07, 0.0),
+    "9": (7.0, 5.3, 3.75, 2.9, 1.9, 1.05, 0.32, 0.12, 0.07, 0.0),
     "13": (4.6, 3.8, 2.9, 2.0, 1.3, 0.75, 0.32, 0.12, 0.07, 0.0),
 }
 RATES = (0.25, 0.2, 0.16, 0.125, 0.095, 0.07, 0.045, 0.025, 0.01, 0.0)
 OTHERS = {"connect-four": 7, "gomoku": 9, "oware": 6, "reversi": 8}
-OPENING, EVERY, GAMES, JUDGE = 4, 5, 16, 400  # of `rates`: plies, games and readouts
+OPENING, EVERY, GAMES, JUDGE = 4, 5, 10, 400  # of `rates`: plies, games and readouts
 SURE = 0.8  # value of a decided game
 
 
@@ -60,7 +63,7 @@ def table() -> dict[str, Any]:
         games[game] = {}
         for board, (unit, targets) in boards.items():
             known = old["games"].get(game, {}).get(board, {}).get("levels", [{}] * LEVELS)
-            aims = [{"target": t, "readouts": r} for t, r in zip(targets, READOUTS, strict=True)]
+            aims = [{"target": t, "readouts": r} for t, r in zip(targets, READOUTS[unit], strict=True)]
             rows = [row if aim.items() <= row.items() else aim for row, aim in zip(known, aims, strict=True)]
             games[game][board] = {"unit": unit, "levels": rows}
     return {"made": {"script": "benchmarks/levels.py", **stamp()}, "full": FULL, "games": games}
@@ -82,7 +85,10 @@ def save(found: dict[str, Any]) -> None:
 
 
 def measure_exam(options: argparse.Namespace, found: dict[str, Any]) -> None:
-    """Measure points lost a move by exams: for levels what to expect, for full strength the loss of its moves."""
+    """Measure points lost a move by exams: for levels what to expect, for full strength the loss of its moves.
+
+    By another exam than the packaged one, it is `again` [lost, low, high, positions]; it must have other positions.
+    """
     save(found)
     for board in POINTS if options.file is None else [str(options.board_size)]:
         questions = find_exam(options.file, int(board))
@@ -92,9 +98,13 @@ def measure_exam(options: argparse.Namespace, found: dict[str, Any]) -> None:
         players = [ExamPlayer(questions, env, evaluator, 0, None, level) for level in range(1, LEVELS)]
         players.append(ExamPlayer(questions, env, evaluator, FULL))
         for row, player in zip(found["games"]["go"][board]["levels"], players, strict=True):
-            if "lost" in row and options.file is None:
+            if ("lost" if options.file is None else "again") in row:
                 continue
             grade = grade_of(mark(questions, player.answer_all(1)))
+            if options.file is not None:
+                row["again"] = [*rounded(grade.points), grade.positions]
+                print(board, row, flush=True)
+                continue
             row |= dict(zip(("lost", "low", "high"), rounded(grade.points), strict=True))
             row |= {"rate": round(grade.rate.value, 3), "positions": grade.positions}
             print(board, row, flush=True)
@@ -131,10 +141,10 @@ def measure_matches(options: argparse.Namespace, found: dict[str, Any]) -> None:
     size, settings = options.board_size, TournamentSettings(games=options.games)
     names = [f"{size}x{size}@level={level}" for level in range(1, LEVELS)] + [f"{size}x{size}@{FULL}"]
     rows = found["games"]["go"][str(size)]["levels"]
-    for level in range(LEVELS, 0, -1):
+    for level in range(1, LEVELS + 1):
         other = options.player or (names[level - 2] if level > 1 else None)
         if other is None:
-            break
+            continue
         env, entrants = read_entrants([names[level - 1], other])
         folder = FOLDER / f"{names[level - 1]}-{other}".replace(":", "")
         match = Tournament(env, entrants, settings, folder)
@@ -154,8 +164,8 @@ def measure_matches(options: argparse.Namespace, found: dict[str, Any]) -> None:
 def count_nonsense(options: argparse.Namespace, found: dict[str, Any]) -> None:
     """Count, in the games of matches on one board, moves into own eyes, and passes while more than a point is at stake.
 
-    A pass is early if, by a search of JUDGE readouts, the side that passes is not lost for sure but loses on the board;
-    or if it loses more than one point by it in a game that is open.
+    A pass is early if, by a search of JUDGE readouts, it loses more than half a point in a game that is open; or if the
+    side that passes loses on the board where the search sees it ahead.
     """
     from alphago.env.go_batch import GoBatch
 
@@ -184,7 +194,7 @@ def count_nonsense(options: argparse.Namespace, found: dict[str, Any]) -> None:
                 won = position.to_play * position.outcome
                 gain = judged.score[i, best] - judged.root_score[i]
                 value = judged.value[i]
-                if (won <= 0 and value > -SURE) or (gain > 1 and abs(value) < SURE):
+                if (gain > 0.5 and abs(value) < SURE) or won < 0 < value:
                     early += 1
                     print(f"early, a pass loses {gain:.1f} points, value {value:+.2f}:\n{position}")
         told = f"{len(lines)} games, {moves} moves, {filled} own eyes filled, {early} of {len(passes)} passes early"

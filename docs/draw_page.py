@@ -8,14 +8,17 @@ import shutil
 import sys
 import threading
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from alphago.env.go import GoEnv
-from alphago.ui.web.engines import Choice, Engines
+from alphago.cli.web import page_of
+from alphago.ui.web.engines import Engines
 from alphago.ui.web.guard import Guard
+from alphago.ui.web.offer import offer_of
 from alphago.ui.web.runs import Runs
 from alphago.ui.web.server import listen, make_app, new_server
 
@@ -25,15 +28,25 @@ VISITS = 1500  # of the analysis that is shown
 PATIENCE = 600  # seconds
 
 
-def served(runs: list[str]) -> tuple[Any, int]:
-    """A server in a thread, and its port."""
-    engines = Engines([Choice("9x9", "9x9", "go")])
-    app = make_app(engines, {"go": GoEnv(9).match_variant()}, Guard("127.0.0.1"), Runs(runs) if runs else None)
+def served(words: Sequence[str], level: int | None = None) -> tuple[Any, int]:
+    """A server in a thread that offers what `alphago web` with these words does, and its port."""
+    offer = offer_of(words, None, None, None)
+    runs = Runs(offer.runs) if offer.runs else None
+    app = make_app(Engines(offer.choices, level=level), offer.bases, Guard("127.0.0.1"), runs, page_of)
     listener, server = listen("127.0.0.1", 0), new_server(app)
     threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True).start()
     while not server.started:
         time.sleep(0.05)
     return server, listener.getsockname()[1]
+
+
+@contextmanager
+def launched() -> Iterator[Browser]:
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
 
 
 def study(page: Page) -> None:
@@ -59,10 +72,8 @@ def visits(page: Page) -> float:
 
 def main() -> None:
     runs = sys.argv[1:2]
-    server, port = served(runs)
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+    server, port = served(["9x9", *runs])
+    with launched() as browser:
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.set_default_timeout(1000 * PATIENCE)
         page.goto(f"http://127.0.0.1:{port}/#{LINK}")
@@ -76,7 +87,6 @@ def main() -> None:
             page.locator('[data-name="watch"]').click()
             page.locator("figure").first.wait_for()
             page.screenshot(path=DOCS / "web_watch.png")
-        browser.close()
     server.should_exit = True
 
 

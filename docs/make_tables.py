@@ -154,6 +154,21 @@ def levels() -> str:
     return table(tuple(heads[at] for at in full), [tuple(row[at] for at in full) for row in rows])
 
 
+def other_levels() -> str:
+    """The win rate that levels of other games lose, in percent."""
+    games = {name: boards for name, boards in level_tables()["games"].items() if name not in ("go", "any")}
+    tables = [one["levels"] for boards in games.values() for one in boards.values()]
+    rows = [
+        (f"{number + 1}", *(rate_lost(levels[number]) for levels in tables), f"{100 * tables[0][number]['target']:g} %")
+        for number in range(LEVELS)
+    ]
+    return table(("level", *(name.replace("-", " ").title() for name in games), "aim"), rows)
+
+
+def rate_lost(row: Row) -> str:
+    return f"{100 * row['lost']:.1f} ± {50 * (row['high'] - row['low']):.1f} %" if "lost" in row else ""
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "readme": readme,
     "packaged": lambda: matches("packaged"),
@@ -161,6 +176,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "anchors": anchors,
     "speed": speed,
     "levels": levels,
+    "other-levels": other_levels,
     **{f"speed-{page}": partial(speed_of, page) for page in ("web", "analysis", "datasets", "games")},
 }
 

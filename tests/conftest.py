@@ -1,7 +1,12 @@
 """What no verdict may depend on: a machine's GPU, its processor's kinds of numbers, and chance."""
 
+import os
 import sys
 from collections.abc import Iterator
+
+# torch's threads sleep while they wait for each other: spinning takes fifteen times the processor in a small gradient
+# step, while tests beside this one need the core.  It is read when torch is imported, here and in programs of tests.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import hypothesis
 import pytest

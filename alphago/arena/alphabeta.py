@@ -182,9 +182,14 @@ def alphabeta_settings(name: str) -> AlphaBetaSettings | None:
     return AlphaBetaSettings(check_int("alphabeta's depth", depth, 1, MOST_DEPTH))
 
 
+def has_evaluation(env: GameEnv) -> bool:
+    """Return whether alpha-beta search has an evaluation for the game."""
+    return env.name in SEARCHES and is_packaged(type(env))
+
+
 def check_game_has_evaluation(env: GameEnv) -> None:
     """Raise ValueError unless alpha-beta search has an evaluation for the game."""
-    if env.name not in SEARCHES or not is_packaged(type(env)):
+    if not has_evaluation(env):
         raise ValueError(f"env must be {', '.join(SEARCHES)} for alpha-beta search, got {env}: uct:N plays any game")
 
 

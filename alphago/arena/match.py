@@ -172,7 +172,8 @@ def evaluate(
         "random": a uniformly random legal action, the pass included;
         "uct:N", and in Go "rave:N": N random games a move (see `alphago.arena.playout_player`; in other games than Go
             a PUCT search with equal priors, whose values are a random game from each position);
-        "alphabeta:N": N plies ahead in Oware, Reversi, Gomoku and Connect Four (see `alphago.arena.alphabeta`);
+        "alphabeta:N": N plies ahead, in other games than Go (see `alphago.arena.alphabeta`; in games that do not come
+            with the package it sees wins and losses alone);
         "gnugo" (level 10) or "gnugo:LEVEL": GNU Go, if installed;
         "gtp:./engine --argument" or an `Engine`: any GTP engine.
     readouts: simulations per move, one number for both players or (black's, white's); 0 plays the network's most

@@ -13,10 +13,12 @@ from alphago.arena.alphabeta import (
     AlphaBetaSettings,
     alphabeta_settings,
     check_game_has_evaluation,
+    has_evaluation,
 )
 from alphago.arena.engine import COMMAND, Engine, find_engine
 from alphago.arena.engine_player import EnginePlayer, check_engine
 from alphago.arena.level_player import LevelPlayer
+from alphago.arena.plain_alphabeta import PlainAlphaBetaPlayer
 from alphago.arena.playout_player import PlayoutPlayer, PlayoutSettings, playout_settings
 from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
@@ -132,7 +134,7 @@ def resolve_player(player: object, env: GameEnv | None = None, device: str = "cp
                 check_engine(go, player)
         return player
     if isinstance(player, AlphaBetaSettings):
-        if env is not None:
+        if env is not None and is_go(env):  # undecided to its end: see PlainAlphaBetaPlayer
             check_game_has_evaluation(env)
         return player
     return as_evaluator(player, env, device)
@@ -155,7 +157,7 @@ def find_player(name: str) -> PlayoutSettings | AlphaBetaSettings | Engine | Pat
     meant = f"did you mean {near[0]}? " if near else ""
     raise ValueError(
         f"no player is called {name!r}: {meant}players are 'random', a network's file, run folder or packaged name, "
-        "'uct:PLAYOUTS', 'rave:PLAYOUTS' in Go, 'alphabeta:DEPTH' in the package's other games, 'gnugo:LEVEL', and any "
+        "'uct:PLAYOUTS', 'rave:PLAYOUTS' in Go, 'alphabeta:DEPTH' in other games, 'gnugo:LEVEL', and any "
         "engine by its command, as 'gtp:./engine --argument'"
     )
 
@@ -186,7 +188,8 @@ def make_player(
             return PlayoutPlayer(require_go(env, source.name), source, games)
         return SearchPlayer(env, PlayoutEvaluator(env, seed=0), games, source.playouts, UCT)
     if isinstance(source, AlphaBetaSettings):
-        return AlphaBetaPlayer(env, source, games)
+        player = AlphaBetaPlayer if has_evaluation(env) else PlainAlphaBetaPlayer
+        return player(env, source, games)
     if isinstance(source, Engine):
         return EnginePlayer(require_go(env, source.name), source, seeds or range(1, games + 1))
     evaluator = as_evaluator(source)

@@ -79,6 +79,7 @@ class Parser(argparse.ArgumentParser):
         return action
 
     def parse_args(self, arguments: Sequence[str] | None = None, namespace: Any = None) -> argparse.Namespace:  # type: ignore[override]
+        """Parse a command line; exit with near misses for an unknown flag, or with all it may be for a short one."""
         words = list(sys.argv[1:] if arguments is None else arguments)
         flags = [flag for flag in self._option_string_actions if flag.startswith("--")]
         for word in words[: words.index("--") if "--" in words else None]:

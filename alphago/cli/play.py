@@ -35,7 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from alphago.ui.terminal.terminal_game import play
+    from alphago.ui.terminal.play_call import play
 
     env, network = load(options.model, options.board_size, options.komi, options.game)
     readouts = 200 if options.num_readouts is None and options.seconds is None else options.num_readouts

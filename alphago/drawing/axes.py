@@ -15,7 +15,7 @@ def ends_of(values: Sequence[float], low: float | None = None, high: float | Non
     if last - first > 1e-9 * abs(first):
         return first, last
     room = 0.05 * abs(first) or 0.5
-    return first - room * (low is None), first + room
+    return (first - room if low is None else first), first + room
 
 
 def ticks(low: float, high: float, steps: int) -> list[float]:

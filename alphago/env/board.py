@@ -156,13 +156,13 @@ class StonesEnv(GameEnv):
 
     def from_text(self, text: str) -> int:
         """Return the action that a text names, such as 'D4', 'd4' or 'pass'; raise ValueError for any other text."""
-        if (action := self.named_actions.get(text)) is not None:
-            return action
-        names, word = self.action_names, re.sub(r"(?<=[A-Z])0(?=[1-9]$)", "", text.strip().upper())  # D04 is D4
-        if word in self.named_actions:
-            return self.named_actions[word]
-        if (action := self.named_actions.get(word.lower())) is not None:  # pass, and further actions
-            return action
+        if text in self.named_actions:
+            return self.named_actions[text]
+        word = re.sub(r"(?<=[A-Z])0(?=[1-9]$)", "", text.strip().upper())  # D04 is D4
+        for name in (word, word.lower()):  # in lower case: pass, and further actions
+            if name in self.named_actions:
+                return self.named_actions[name]
+        names = self.action_names
         if names[0].isdecimal():
             return super().from_text(text)
         if len(names[0]) == 1:

@@ -9,7 +9,7 @@ import numpy as np
 from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
 from alphago.env.leaves import Leaves, Reached
-from alphago.env.plain_batch import PlainBatch
+from alphago.env.plain_batch import BrokenGame, PlainBatch
 from alphago.env.position import IllegalMove, Position
 from alphago.system.validation import checks_keywords
 
@@ -104,6 +104,8 @@ class _Game:
     def run(self, verb: str, function: Callable[..., Answer], *arguments: object, **keywords: object) -> Answer:
         try:
             return function(*arguments, **keywords)
+        except BrokenGame as error:
+            self.fail(verb, f"to {error.expected}", error.got, error)
         except Exception as error:
             self.fail(verb, "no error", f"{type(error).__name__}: {error}", error)
 

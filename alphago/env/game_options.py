@@ -6,7 +6,7 @@ from typing import Any
 
 from alphago.system.validation import check_int
 
-HIDDEN = ("planes", "max_moves")  # of a game's config: nothing that a person chooses
+HIDDEN = ("planes", "max_moves", "first_pass")  # of a game's config: nothing that a person chooses
 TITLES = {"board_size": "Size"}  # of options that several games have
 MOST = 4000  # of a whole number without a limit of its own
 YES, NO = "yes", "no"

@@ -1,6 +1,7 @@
 """`PlainBatch`, a batch of plain Python states."""
 
 import hashlib
+from numbers import Real
 from typing import Any, NoReturn
 
 import numpy as np
@@ -8,11 +9,21 @@ import numpy as np
 from alphago.env.batch import GameBatch
 from alphago.system.validation import shown
 
+FLOAT_MAX = float(np.finfo(np.float32).max)
+
+
+class BrokenGame(ValueError):
+    """A state has broken the contract of a game: what its method must do, and what came."""
+
+    def __init__(self, env: object, method: str, expected: str, got: object) -> None:
+        super().__init__(f"{method} of {env} must {expected}, got {shown(got)}; check_game says more")
+        self.expected, self.got = expected, shown(got)
+
 
 class PlainBatch(GameBatch):
     """A batch of plain Python states (`GameEnv.new`), for any game; slow.
 
-    Raises ValueError, which names the game and the method, where a state breaks the contract so that whatever plays the
+    Raises BrokenGame, which names the game and the method, where a state breaks the contract so that whatever plays the
     game would hang or fail elsewhere.
     """
 
@@ -52,8 +63,14 @@ class PlainBatch(GameBatch):
                 self._break("legal_mask", "have a legal action in a game that is not over", mask)
         return out
 
+    def _number(self, method: str, answer: Any, most: float) -> float:
+        """Return a state's answer if it is a number from -most to most."""
+        if not (isinstance(answer, Real) and -most <= float(answer) <= most):
+            self._break(method, f"be a number from {-most:g} to {most:g}", answer)
+        return float(answer)
+
     def _break(self, method: str, expected: str, got: object) -> NoReturn:
-        raise ValueError(f"{method} of {self.env} must {expected}, got {shown(got)}; check_game says more")
+        raise BrokenGame(self.env, method, expected, got)
 
     def decisive_moves(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         for i, slot in enumerate(slots):
@@ -73,6 +90,8 @@ class PlainBatch(GameBatch):
             if np.shape(planes) != out[i].shape:
                 self._break("planes", f"return an array {list(out[i].shape)}", planes)
             out[i] = planes
+            if not np.isfinite(out[i]).all():
+                self._break("planes", "be finite", planes)
         return out
 
     def is_over(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -82,7 +101,9 @@ class PlainBatch(GameBatch):
 
     def to_play(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         for i, slot in enumerate(slots):
-            out[i] = self.states[slot].to_play
+            out[i] = self._number("to_play", self.states[slot].to_play, 1)
+            if not out[i]:
+                self._break("to_play", "be 1 or -1", 0)
         return out
 
     def hash(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -96,13 +117,13 @@ class PlainBatch(GameBatch):
 
     def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         for i, slot in enumerate(slots):
-            out[i] = self.states[slot].outcome()
+            out[i] = self._number("outcome", self.states[slot].outcome(), 1)
         return out
 
     def score(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         for i, slot in enumerate(slots):
             state = self.states[slot]
-            out[i] = state.score() if hasattr(state, "score") else state.outcome()
+            out[i] = self._number("score", state.score(), FLOAT_MAX) if hasattr(state, "score") else state.outcome()
         return out
 
     def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from alphago.env.board import StonesEnv, StonesPosition
+from alphago.env.board import StonesEnv, StonesPosition, check_player
 from alphago.env.board_view import BoardView
 from alphago.env.check import check_game
 from alphago.env.symmetry import Symmetries
@@ -24,6 +24,7 @@ class GraphGoEnv(StonesEnv):
     """
 
     surface = "lines"
+    setup_words = ("black", "white", "to_play")
     actions_are_points = has_ownership = cuts_games = True
     planes = GraphGo.planes_made
     torus = False  # whether the board's edges are joined
@@ -94,8 +95,19 @@ class GraphGoEnv(StonesEnv):
                     lines.append((x, y, x + step * float(np.sign(right)), y + step * float(np.sign(down))))
         return replace(view, lines=tuple(lines))
 
-    def new(self) -> GraphGo:
-        return GraphGo(self)
+    def new(self, black: str = "", white: str = "", to_play: int | str = "black") -> GraphGo:
+        """Return a start position; black, white: stones that are set up, such as "D4 E5"."""
+        state = GraphGo(self)
+        for colour, points in ((1, black), (-1, white)):
+            for point in map(self.from_text, points.split()):
+                if state.board[point] or not self.neighbours[point]:
+                    raise ValueError(f"stones must be on empty points, got {self.to_text(point)}")
+                state.put(point, colour)
+        dead = [point for point, chain in enumerate(state.chains()) if chain is not None and not chain.liberties]
+        if dead:
+            raise ValueError(f"the chain at {self.to_text(dead[0])} has no liberty")
+        state.seen, state.known, state.to_play = {state.key}, {}, check_player(to_play)
+        return state
 
     def make_position(self, batch: object, setup: object) -> "GraphGoPosition":
         return GraphGoPosition(self, batch, setup)  # type: ignore[arg-type]
@@ -160,17 +172,22 @@ class OutlineGoEnv(GraphGoEnv):
     width: columns.
     missing: points where nobody can play, such as "C3 D4".
     komi: White's points before the game.
+    first_pass: the ply from which passing is allowed; None for half of the points.
     """
 
     name, title = "outline-go", "Go on a board of any outline"
 
-    def __init__(self, height: int = 5, width: int = 9, missing: str = "", komi: float = 6.5) -> None:
+    def __init__(
+        self, height: int = 5, width: int = 9, missing: str = "", komi: float = 6.5, first_pass: int | None = None
+    ) -> None:
         self.komi = check_float("komi", komi)
         self.lay_out(check_int("height", height, 2, 25), check_int("width", width, 2, 25))
         points = frozenset(map(self.from_text, missing.replace(",", " ").split()))
         self.config = {"height": height, "width": width, "missing": " ".join(map(self.to_text, sorted(points)))}
-        self.config["komi"] = self.komi
+        self.config |= {"komi": self.komi, "first_pass": first_pass}
         self.lay_out(height, width, points)
+        if first_pass is not None:
+            self.first_pass = check_int("first_pass", first_pass, 0)
 
     @property
     def title_and_size(self) -> str:

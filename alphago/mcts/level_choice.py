@@ -191,15 +191,15 @@ def _worth_after(search: AnalysisSearch, games: np.ndarray, actions: np.ndarray,
 def weights(losses: MoveLosses, terms: LevelTerms) -> np.ndarray:
     """Return the probability of each move, float64 [n, A], with which the expected loss is the target.
 
-    If there is none, it is the nearest one.  The greatest temperature grows with the target, so that a player that
-    loses little does not play any move where none loses anything.
+    If there is none, it is the nearest one.  The greatest temperature grows with the target, from 0 on: where a search
+    that hardly looked at most moves believes that none loses, a player that loses little still plays the likely ones.
     """
     lost = np.nan_to_num(losses.lost.astype(np.float64) / WORTH[terms.unit])
     logits = np.log(np.maximum(losses.shares, LEAST_SHARE, dtype=np.float64)) - lost
     logits[losses.shares <= 0] = -np.inf
     logits -= logits.max(axis=1, keepdims=True)
     goal = terms.target / WORTH[terms.unit]
-    low, high = np.full(len(lost), COLDEST), np.full(len(lost), 2 + 8 * goal)
+    low, high = np.full(len(lost), COLDEST), np.full(len(lost), max(COLDEST, min(2 + 8 * goal, 20 * goal)))
     for _ in range(HALVINGS):
         middle = np.sqrt(low * high)
         hot = (softmax(logits, middle) * lost).sum(axis=1) > goal

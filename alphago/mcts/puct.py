@@ -26,7 +26,7 @@ class PuctParameters(NamedTuple):
 class Puct(SearchSettings):
     """Settings of PUCT search; defaults are AlphaGo.jl's except `first_play_reduction`."""
 
-    noise_settings: ClassVar[tuple[str, ...]] = ("dirichlet_weight", "dirichlet_alpha")
+    noise_settings: ClassVar[tuple[str, ...]] = ("dirichlet_weight", "dirichlet_alpha", "squash")
 
     c_puct: float = setting("weight of prior against value", default=0.96, least=0)
     parent_value_weight: float = setting(
@@ -54,6 +54,13 @@ class Puct(SearchSettings):
         "for 19x19",
         default=None,
         positive=True,
+    )
+    squash: float = setting(
+        "power of the visits from which self-play draws its first moves (`temperature_plies`), and which are the "
+        "targets there; below 1 they are more equal (AlphaGo.jl: 0.98)",
+        default=1.0,
+        positive=True,
+        most=1,
     )
 
     def new_rule(self, games: int, actions: int) -> "PuctRule":
@@ -121,7 +128,10 @@ class PuctRule(SearchRule):
         self, tree: Tree, games: np.ndarray, early: np.ndarray, generators: Sequence[np.random.Generator]
     ) -> tuple[np.ndarray, np.ndarray]:
         chance = np.array([generator.random() for generator in generators])
-        return self.policies(tree, games), self.choose(tree, games, early, chance)
+        if self.settings.squash == 1:
+            return self.policies(tree, games), self.choose(tree, games, early, chance)
+        visits = root_visits(tree, games) ** np.where(early, self.settings.squash, 1)[:, None]
+        return visits / visits.sum(axis=1, keepdims=True), choose_actions(visits, early, chance)
 
 
 def only_legal(tree: Tree) -> np.ndarray:

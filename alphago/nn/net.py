@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from math import prod
 from os import PathLike
 from typing import Any, overload
 
@@ -31,10 +32,6 @@ TAUGHT_BY = "taught_by"  # the note in a network's file
 # (tower_height, channels, size_free).  "default" learns small boards on one machine in minutes; "paper" is the smaller
 # of the two networks of Silver et al. 2017.
 PRESETS = {"default": (5, 64, True), "paper": (19, 256, False)}
-# Dense networks: (sizes of the base's layers, size of each head's hidden layer).  "cgzero" has the layers of
-# marchete/CGZero's network for Oware: one in the base and one in each head.  CGZero's published code leaves the sizes
-# open.  These sizes give 19 831 weights on `OwareEnv(planes="one-hot")`, within CGZero's limit of 80 KB.
-DENSE_PRESETS = {"cgzero": ((48,), 32)}
 
 
 @checks_keywords()
@@ -54,9 +51,9 @@ class NeuralNet(nn.Module):
         None: size-free if the preset is size-free, the game's actions are its points, and features have the board's
         size.
     preset: the sizes of the default parts: "default", 5 size-free blocks of 64 channels; "paper", 19 blocks of 256
-        channels with dense heads (Silver et al. 2017); or "cgzero", dense layers without convolutions.  None for
-        "default".  `tower_height`, `channels` and `size_free` replace the preset's values, except with "cgzero", where
-        they must be None.
+        channels with dense heads (Silver et al. 2017); or all layers of another program's network, "cgzero" or
+        "cody2007".  None for "default".  `tower_height`, `channels` and `size_free` replace the preset's values, but
+        must be None with another program's network.
 
     Raises ValueError if a part's output has a wrong shape or range, TypeError if a part is not a module or its output
     not a tensor; the message names the part.
@@ -82,15 +79,15 @@ class NeuralNet(nn.Module):
             if module is not None and not isinstance(module, nn.Module):
                 raise TypeError(f"{slot} must be a torch.nn.Module, got {module!r}")
         if preset is not None:
-            check_choice("preset", preset, (*PRESETS, *DENSE_PRESETS))
+            check_choice("preset", preset, (*PRESETS, *OWN_PARTS))
         if base_net is not None and not tower_height is channels is preset is None:
             raise ValueError("tower_height, channels and preset must be left out with a base_net: they size the tower")
         if size_free and not env.actions_are_points:
             raise ValueError(f"size_free needs a game whose actions are its points, got {env}")
-        if preset is not None and preset in DENSE_PRESETS:
+        if preset is not None and preset in OWN_PARTS:
             if not tower_height is channels is None or size_free:
                 raise ValueError(f"tower_height, channels and size_free must be left out with preset={preset!r}")
-            slots = {**dense_parts(env, preset), **{slot: part for slot, part in slots.items() if part is not None}}
+            slots = {**OWN_PARTS[preset](env), **{slot: part for slot, part in slots.items() if part is not None}}
             base_net, value, policy = (slots[slot] for slot in parts.SLOTS)
         height, width, free = PRESETS.get(preset or "default", (0, 0, False))
         self.size_free = (free if size_free is None else bool(size_free)) and env.actions_are_points
@@ -280,14 +277,31 @@ class NeuralNet(nn.Module):
         model_files.write_network(path, self.state_dict(), self.env, self.config, {**(extra or {}), **taught})
 
 
-def dense_parts(env: GameEnv, preset: str) -> dict[str, nn.Module]:
-    """Return new parts, by slot, of the dense network that DENSE_PRESETS calls `preset`."""
-    layers, hidden = DENSE_PRESETS[preset]
-    return {
-        "base_net": DenseBase(env.planes, env.plane_shape, layers),
-        "value": FlatValue(layers[-1], hidden),
-        "policy": FlatPolicy(layers[-1], env.action_space, hidden),
-    }
+def cgzero_parts(env: GameEnv) -> dict[str, nn.Module]:
+    """Return new parts with the layers of marchete/CGZero's network: dense, one in the base and one in each head.
+
+    CGZero's published code leaves the sizes open.  These give 19 831 weights on `OwareEnv(planes="one-hot")`, within
+    CGZero's limit of 80 KB.
+    """
+    return {"base_net": DenseBase(env.planes, env.plane_shape, (48,)), **flat_heads(env, 48, 32)}
+
+
+def cody2007_parts(env: GameEnv) -> dict[str, nn.Module]:
+    """Return new parts with the layers of cody2007/alpha_go_zero_implementation (2018).
+
+    Five 3x3 convolutions of 128 channels, of which the third and the fifth add the input of the one before, then two
+    dense layers for each head.  Without two of its quirks: a relu of the logits, and no relu in the value head.
+    """
+    tower = ResidualTower(env.planes, 128, 2)
+    return {"base_net": tower, **flat_heads(env, 128 * prod(env.plane_shape), 128)}
+
+
+def flat_heads(env: GameEnv, features: int, hidden: int) -> dict[str, nn.Module]:
+    """Return new heads that read all features at once, each with a hidden layer."""
+    return {"value": FlatValue(features, hidden), "policy": FlatPolicy(features, env.action_space, hidden)}
+
+
+OWN_PARTS = {"cgzero": cgzero_parts, "cody2007": cody2007_parts}  # presets whose parts are not the default ones
 
 
 def build_net(config: Mapping[str, Any], env: GameEnv, **modules: nn.Module | None) -> NeuralNet:
@@ -306,7 +320,7 @@ def build_net(config: Mapping[str, Any], env: GameEnv, **modules: nn.Module | No
     if "policy" not in slots and isinstance(net.policy, FlatPolicy):
         net.policy = FlatPolicy(net.channels, env.action_space)
         del net.parts["policy"]
-    net.preset = config["preset"] if config["preset"] in (*PRESETS, *DENSE_PRESETS) else None
+    net.preset = config["preset"] if config["preset"] in (*PRESETS, *OWN_PARTS) else None
     return net
 
 

@@ -75,7 +75,7 @@ class FlatPolicy(nn.Module):
     """A policy head for features without a board: [B, features] -> logits [B, action_space].
 
     Layers: dense to `hidden`, relu, dense to `action_space`; with `hidden` 0 a single dense layer.  The last layer is
-    initialised near 0, so that an untrained policy is nearly uniform.
+    initialised near 0, so that an untrained policy is nearly uniform.  Features of a board are read as flat ones.
     """
 
     def __init__(self, features: int, action_space: int, hidden: int = 0) -> None:
@@ -88,6 +88,7 @@ class FlatPolicy(nn.Module):
             start_small(self.last)
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
+        features = features.flatten(1)
         return self.last(features if self.hidden is None else torch.relu(self.hidden(features)))
 
 

@@ -99,7 +99,7 @@ class FlatValue(nn.Module):
     """A value head for features without a board: [B, features] -> [B, 1] in -1 .. 1.
 
     The value is in the view of the player about to move.  Layers: dense to `hidden`, relu, dense to 1, tanh.  The last
-    dense layer is initialised near 0, so that an untrained value is near 0.
+    dense layer is initialised near 0, so that an untrained value is near 0.  Features of a board are read as flat ones.
     """
 
     def __init__(self, features: int, hidden: int = 64) -> None:
@@ -107,7 +107,7 @@ class FlatValue(nn.Module):
         self.hidden, self.last = two_layers(features, hidden)
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
-        return torch.tanh(self.last(torch.relu(self.hidden(features))))
+        return torch.tanh(self.last(torch.relu(self.hidden(features.flatten(1)))))
 
 
 @register_part

@@ -307,11 +307,12 @@ def actions_of(colours: np.ndarray, columns: np.ndarray, rows: np.ndarray) -> tu
 
     colours: the letters B or W.  columns, rows: the letters of the points; all three ASCII codes, uint8 [n].
     """
-    column, row = columns.astype(np.int32) - 97, rows.astype(np.int32) - 97
-    is_pass = (column == 19) & (row == 19)
+    column, row = columns.astype(np.int32) - ord("a"), rows.astype(np.int32) - ord("a")
+    is_pass = (column == 19) & (row == 19)  # SGF's tt
     if not (is_pass | ((column >= 0) & (column < 19) & (row >= 0) & (row < 19))).all():
         return None
-    return np.where(colours == 66, 1, -1).astype(np.int32), np.where(is_pass, 361, row * 19 + column).astype(np.int32)
+    actions = np.where(is_pass, 361, row * 19 + column)
+    return np.where(colours == ord("B"), 1, -1).astype(np.int32), actions.astype(np.int32)
 
 
 def follow_plays(colours: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, int, Rules, int]:

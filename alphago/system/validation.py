@@ -320,12 +320,6 @@ def qualified_name(named: Any) -> str:
     return f"{named.__module__}:{named.__qualname__}"
 
 
-def as_plain_numbers(settings: object) -> None:
-    """Replace NumPy's numbers in a settings dataclass by Python's, in place, so that they can be saved as JSON."""
-    for name, value in vars(settings).items():
-        object.__setattr__(settings, name, plain_number(value))
-
-
 def plain_number(value: Any) -> object:
     """Convert a NumPy number to a Python number; return any other value unchanged."""
     return value.item() if getattr(value, "ndim", None) == 0 else value

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from os import PathLike
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -10,6 +11,7 @@ import torch
 
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
+from alphago.mcts.evaluator import as_network
 from alphago.nn.net import NeuralNet
 from alphago.nn.reading import stack
 from alphago.nn.threads import Workers, one_torch_thread
@@ -29,8 +31,17 @@ Kept = tuple[LearningSettings, torch.optim.Optimizer, int]
 _KEPT: "WeakKeyDictionary[NeuralNet, Kept]" = WeakKeyDictionary()
 
 
+class StepMetrics(dict[str, float]):
+    """The mean metrics of gradient steps, by name.
+
+    net: the network that the steps have trained.
+    """
+
+    net: NeuralNet
+
+
 def train_on(
-    net: NeuralNet,
+    net: NeuralNet | str | PathLike[str],
     positions: Sequence[Position],
     policies: Any,
     outcomes: Any,
@@ -39,7 +50,7 @@ def train_on(
     seed: int = 0,
     groups: int | None = None,
     **settings: Any,
-) -> dict[str, float]:
+) -> StepMetrics:
     """Train a network on positions, policies and outcomes, and return the mean metrics of the gradient steps.
 
     The function corresponds to AlphaGo.jl's `train!(nn, (positions, pi, z); epochs)`.  The network is trained in place,
@@ -47,7 +58,7 @@ def train_on(
     optimizer's first 200 steps the learning rate rises from 0.
 
     Args:
-        net: the network.
+        net: the network, or its name, file or run folder, which stay as they are: the result's `net` is trained.
         positions: n positions of the network's game.
         policies: [n, action_space], the policy's target for each position: probabilities with sum 1.
         outcomes: [n], -1 .. 1, the result of each position's game: 1 if Black won, -1 if White won (as
@@ -59,28 +70,30 @@ def train_on(
 
     Returns:
         The means over all gradient steps of "policy_loss", "value_loss" and the other metrics in a run's metrics.jsonl
-        that these samples determine, and "steps", the number of gradient steps.
+        that these samples determine, and "steps", the number of gradient steps; its attribute `net` is the network.
 
     Raises:
         ValueError: if a shape or number is wrong, if there are no positions, or if no gradient step had finite losses
             and gradients.
-        TypeError: if `net` is not a NeuralNet, or a keyword is unknown.
+        TypeError: if `net` is no network, or a keyword is unknown.
     """
     check_keywords("train_on", settings, ["epochs", "seed", "groups", *KEYWORDS])
-    if not isinstance(net, NeuralNet):
-        raise TypeError(f"net must be a NeuralNet, which is trained in place, such as load_model('7x7'), got {net!r}")
+    positions = list(positions)
+    network = as_network(net, getattr(positions[0], "env", None) if positions else None)
+    if not isinstance(network, NeuralNet):
+        raise TypeError(f"net must be a NeuralNet, or a name or path as load_model takes it, got {net!r}")
     chosen = LEARNING.make(settings)
-    sample = sample_of(net.env, positions, policies, outcomes, masked=chosen.weights.masked)
+    sample = sample_of(network.env, positions, policies, outcomes, masked=chosen.weights.masked)
     epochs = check_int("epochs", epochs, 1)
     with (
         one_torch_thread(),
         Workers(available_cores() if groups is None else check_int("groups", groups, 1)) as workers,
     ):
-        learner = learner_for(net, chosen, workers)
+        learner = learner_for(network, chosen, workers)
         generator = np.random.default_rng(check_int("seed", seed, 0))
         rows = [learner.step(batch) for _ in range(epochs) for batch in batches(sample, chosen.batch_size, generator)]
-    _KEPT[net] = chosen, learner.optimizer, learner.steps
-    net.eval()
+    _KEPT[network] = chosen, learner.optimizer, learner.steps
+    network.eval()
     steps = [row for row in rows if row is not None]
     if not steps:
         raise ValueError(
@@ -88,7 +101,9 @@ def train_on(
             f"than {chosen.learning_rate:g}, and look for nan in the game's planes"
         )
     names = [name for name in steps[0] if name not in ("ownership_loss", "score_loss")]  # these have no targets here
-    return {**{name: float(np.mean([row[name] for row in steps])) for name in names}, "steps": len(steps)}
+    means = StepMetrics({name: float(np.mean([row[name] for row in steps])) for name in names}, steps=len(steps))
+    means.net = network
+    return means
 
 
 def sample_of(
@@ -99,7 +114,6 @@ def sample_of(
     positions, policies, outcomes: as in `train_on`; `outcomes` are in Black's view.
     masked: whether to set illegal actions to ILLEGAL in the policies, for losses that leave them out.
     """
-    positions = list(positions)
     count, shape = len(positions), (len(positions), env.action_space)
     if not count or not all(isinstance(one, Position) for one in positions):
         raise ValueError(f"positions must be a list of at least one position of {env}, got {positions[:1] or 'none'}")

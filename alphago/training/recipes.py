@@ -133,18 +133,35 @@ RECIPES: dict[str, Recipe] = {
         {**FAST, "max_minutes": 10.0, "losses": "cody2007", "weight_decay": 0.0},
         gpu=ON_GPU,
     ),
-    # The defaults of AlphaGo.jl's `train` and `MCTSPlayer` (tejank10/AlphaGo.jl, 2018), with its waves of 8 readouts.
-    # Four things differ: AlphaGo.jl regularises all parameters by the loss, and takes one gradient step per game (here
-    # 32 positions of each game); it draws early moves by visits to the power 0.98, and never draws a pass.
+    # The same game with cody2007's own network, search and learning: c_puct 1, no noise, every move drawn by visits, a
+    # sample of every second position of the latest 128 games.  Three things differ: a simulation evaluates one
+    # position, not all of a line to the game's end; the planes hold the stones of each side apart, and the side to
+    # move; and the learning rate, which cody2007 lowered by hand from 0.2 to 0.01, stays.
+    "cody2007-own": Recipe(
+        {"board_size": 7, "komi": 0, "turns": 20, "first_pass": 40, "planes": 7},
+        {"preset": "cody2007"},
+        {
+            "num_games": 128_000, "readouts": 1000, "games_in_flight": 128, "plies_per_iteration": 40, "ckp_freq": 1280,
+            "search": Puct(c_puct=1.0, parent_value_weight=0.0, first_play_reduction=0.0, dirichlet_weight=0.0),
+            "temperature_plies": 40, "opening_plies": 0.0, "exact_rules": True, "search_share": 0.0,
+            "surprise_share": 0.0, "memory_size": 128 * 40, "start_training_after": 128 * 40,
+            "samples_per_position": 0.5, "batch_size": 128, "learning_rate": 0.2, "optimizer": "sgd",
+            "schedule": "constant", "losses": "cody2007",
+            "weight_decay": 0.0, "gradient_norm": None,
+        },
+    ),
+    # The defaults of AlphaGo.jl's `train` and `MCTSPlayer` (tejank10/AlphaGo.jl, 2018), with its waves of 8 readouts
+    # and its early moves, drawn by visits to the power 0.98 and never a pass; here no pass is searched there either.
+    # AlphaGo.jl takes one gradient step per game: here 32 positions of each game, on average.
     "alphago.jl": Recipe(
-        {"board_size": 19, "komi": 7.5, "planes": 17},
+        {"board_size": 19, "komi": 7.5, "planes": 17, "first_pass": 30},
         {"tower_height": 19, "channels": 256},
         {
             "num_games": 25_000, "memory_size": 500_000, "batch_size": 32, "epochs": 1, "ckp_freq": 1000,
             "readouts": 800, "start_training_after": 50_000, "samples_per_position": 0.15,
             "resign_threshold": -0.9, "no_resign_share": 0.05, "search_share": 0.0, "surprise_share": 0.0,
             "exact_rules": True, "opening_plies": 0.0,
-            "search": Puct(first_play_reduction=0.0, leaves=8),
+            "search": Puct(first_play_reduction=0.0, leaves=8, squash=0.98),
             "learning_rate": 0.02, "optimizer": "sgd", "schedule": "constant", "losses": "alphago.jl",
             "weight_decay": 0.0, "gradient_norm": None,
         },

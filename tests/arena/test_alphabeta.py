@@ -181,7 +181,7 @@ class TestNames:
     @pytest.mark.parametrize("name", ["alphabeta:", "alphabeta:x", "alphabeta:1.5", "ALPHABETA"])
     def test_unknown_names(self, name: str) -> None:
         assert alphabeta_settings(name) is None
-        with pytest.raises(ValueError, match=f"no player is called '{name}'.*'alphabeta:DEPTH' in the package's"):
+        with pytest.raises(ValueError, match=f"no player is called '{name}'.*'alphabeta:DEPTH' in other games"):
             resolve_player(name)
 
     @pytest.mark.parametrize("depth", [0, 201])
@@ -193,9 +193,10 @@ class TestNames:
     def test_games_without_an_evaluation(self, env: GameEnv) -> None:
         sentence = "env must be connect-four, gomoku, oware, reversi for alpha-beta search, got"
         with pytest.raises(ValueError, match=sentence):
-            resolve_player("alphabeta:4", env)
-        with pytest.raises(ValueError, match=sentence):
             best_move(env.position())
+        if isinstance(env, GoEnv):  # no line of it ends within reach
+            with pytest.raises(ValueError, match=sentence):
+                resolve_player("alphabeta:4", env)
 
     def test_a_game_that_is_over(self) -> None:
         with pytest.raises(ValueError, match="position must not be over, got"):

@@ -131,6 +131,10 @@ SMALL = {
         "--repeats 1 --warm-only",
         [r"warm, median of 1: ", r"within the program: \d+\.\d\d s \(at most 0\.5 s are wanted: (met|missed)\)\n"],
     ),
+    "frames.py": (
+        "--net 7x7 --size 7 --plies 6 --seconds 0.3",
+        [r"[\d.]+ frames a second, the longest \d+ ms; for each report: script -?[\d.]+ ms, .*, all -?[\d.]+ ms\n"],
+    ),
     "web.py": (
         "--net 7x7 --size 5 --readouts 2 --clicks 1 --boards 2 --seconds 0.05 --turns 1 --no-start",
         [
@@ -200,6 +204,7 @@ def test_no_script_is_forgotten() -> None:
 SLOW = {
     *TRAINING,
     *("analysis.py", "games_side_by_side.py", "kept_evaluations.py", "policy_targets.py", "ten_lines.py", "web.py"),
+    "frames.py",
 }
 
 
@@ -210,6 +215,8 @@ SLOW = {
 def test_at_the_smallest_scale(bench: Bench, tmp_path: Path, script: str) -> None:
     arguments, patterns = {**SMALL, **TRAINING}[script]
     chosen = arguments.split()
+    if script == "frames.py":
+        pytest.importorskip("playwright")
     if script == "evaluator.py":  # which would take the packaged network
         NeuralNet(GoEnv(5), tower_height=1, channels=8).save(tmp_path / "net.safetensors")
         chosen += ["--weights", str(tmp_path / "net.safetensors")]

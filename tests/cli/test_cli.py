@@ -110,7 +110,7 @@ def test_errors_as_sentences(
 def test_a_full_disk_behind_the_output() -> None:
     """One sentence, and no line that Python adds at its end."""
     with open("/dev/full", "wb") as full:
-        command = [sys.executable, "-m", "alphago", "info"]
+        command = [sys.executable, "-m", "alphago", "info", "--seconds", "0"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, cwd=ROOT, timeout=600)
     assert done.returncode == 2
     assert done.stderr.decode() == "alphago info: its output cannot be written: No space left on device\n"

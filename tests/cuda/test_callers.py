@@ -10,7 +10,7 @@ from alphago.mcts.player import MCTSPlayer
 from alphago.nn.net import NeuralNet
 from alphago.training.call.selfplay_call import selfplay
 from alphago.ui.gtp.game_commands import GoEngine
-from alphago.ui.terminal.terminal_game import play
+from alphago.ui.terminal.play_call import play
 
 GO = GoEnv(3, komi=0.5)
 

@@ -14,7 +14,7 @@ def play(moves: str):
 
 
 def test_agrees_with_the_plain_game() -> None:
-    check_game(ConnectFourEnv(), PlainConnectFourEnv(), games=20)
+    check_game(ConnectFourEnv(), PlainConnectFourEnv(), games=8)
 
 
 def test_numbers_of_games() -> None:

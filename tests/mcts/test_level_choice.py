@@ -59,6 +59,11 @@ class TestWeights:
         assert found[0, 3] == 0
         assert found[0, :3] == pytest.approx(1 / 3, abs=0.01)
 
+    def test_a_strong_player_plays_the_likely_move_where_none_loses(self) -> None:
+        found = losses(0, 0)._replace(shares=np.array([[0.8, 0.2]], np.float32))
+        likely = [weights(found, LevelTerms(target, "points", 1))[0, 0] for target in (0.05, 0.3, 7.0)]
+        assert likely[0] > 0.99 > likely[1] > 0.6 > likely[2]
+
     def test_a_done_board(self) -> None:
         assert weights(losses(0, 3, np.nan, passes=True), LevelTerms(2.0, "points", 1)).tolist() == [[0, 0, 1]]
 

@@ -132,3 +132,15 @@ def test_an_untried_action_is_worth_less_the_more_is_tried() -> None:
         widths.append(int((run(search, 26)[0] > 0).sum()))
     assert widths[0] == 26
     assert widths[0] > widths[1] > widths[2] > 0
+
+
+def test_squashed_visits() -> None:
+    """In the first moves of self-play alone, for the targets and for what is drawn."""
+    env, games = GoEnv(3), np.arange(2)
+    search = search_from([env.position()] * 2, HashEvaluator(), Puct(squash=0.5))
+    visits = run(search, 60).astype(float)
+    early, generators = np.array([True, False]), [np.random.default_rng(1) for _ in games]
+    policies, actions = search.rule.selfplay_moves(search.tree, games, early, generators)
+    expected = visits ** np.array([[0.5], [1.0]])
+    assert policies == pytest.approx(expected / expected.sum(axis=1, keepdims=True))
+    assert actions[1] == visits[1].argmax()

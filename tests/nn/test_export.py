@@ -37,6 +37,7 @@ def nets() -> dict[str, NeuralNet]:
         "dense": NeuralNet(OwareEnv(), DenseBase(16, (2, 6), [24, 12])),
         "one-hot": NeuralNet(OwareEnv(planes="one-hot"), DenseBase(342, (1, 1), [12], "elu")),
         "cgzero": NeuralNet(OwareEnv(rules="cgzero", planes="one-hot"), preset="cgzero"),
+        "cody2007": NeuralNet(GoEnv(3, planes=7), preset="cody2007"),
         "no square": NeuralNet(ConnectFourEnv(), **SMALL),
         "passes": NeuralNet(ReversiEnv(6), **SMALL),
         "preactivation": NeuralNet(ReversiEnv(4), ResidualTower(4, 8, 2, block="preactivation", activation="elu")),

@@ -201,7 +201,7 @@ def test_sizes_and_presets():
         ({"tower_height": 2.5}, "tower_height must be an integer >= 0, got 2.5"),
         ({"channels": 0}, "channels must be an integer >= 1, got 0"),
         ({"channels": True}, "channels must be an integer >= 1, got True"),
-        ({"preset": "huge"}, "preset must be one of 'default', 'paper', 'cgzero', got 'huge'"),
+        ({"preset": "huge"}, "preset must be one of 'default', 'paper', 'cgzero', 'cody2007', got 'huge'"),
         ({"base_net": nn.Identity(), "channels": 3}, "must be left out with a base_net"),
         ({"base_net": nn.Flatten(), "size_free": True}, r"size_free needs features for each point, got \[2, 400\]"),
         ({"base_net": nn.Identity(), "preset": "paper"}, "must be left out with a base_net"),
@@ -235,6 +235,20 @@ def test_a_dense_preset(tmp_path):
     assert mixed(ENV.position())[0].sum() == pytest.approx(1)
     with pytest.raises(ValueError, match="its heads fit one board size"):
         mixed.resized(GoEnv(7))
+
+
+def test_the_layers_of_cody2007(tmp_path):
+    """Five convolutions of 128 channels, then two dense layers for each head, on all points at once."""
+    env = GoEnv(7, planes=7)
+    net = NeuralNet(env, preset="cody2007")
+    towers = 7 * 128 * 9 + 4 * 128 * 128 * 9 + 5 * 2 * 128
+    heads = 2 * (49 * 128 + 1) * 128 + (128 + 1) * (50 + 1)
+    assert net.num_parameters == towers + heads
+    net.save(tmp_path / "net")
+    again, position = load_model(tmp_path / "net"), env.position()
+    assert again.config == net.config
+    assert again(position)[1] == net(position)[1]
+    assert (net.preset, net.size_free) == ("cody2007", False)
 
 
 def test_own_modules_in_each_slot():

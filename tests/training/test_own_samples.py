@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,21 @@ def test_a_further_call_goes_on() -> None:
     del once, net
     gc.collect()
     assert gone() is None
+
+
+def test_a_file_is_a_network_that_stays_as_it_is(tmp_path: Path) -> None:
+    """On the board and komi of the positions; what was trained is in the result."""
+    file = tmp_path / "net.safetensors"
+    network().save(file)
+    before = file.read_bytes()
+    for one in (file, str(file)):
+        env = GoEnv(4, komi=2)
+        net = train_on(one, [env.position()], [[1] + [0] * 16], [1], **EXACT).net
+        assert (net.env, net.training) == (env, False)
+        assert not same(net, network())
+    assert file.read_bytes() == before
+    net = network()
+    assert train_on(net, POSITIONS, POLICIES, [1, 1, -1], **EXACT).net is net
 
 
 def test_illegal_actions_may_be_left_out() -> None:

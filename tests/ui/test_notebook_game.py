@@ -17,7 +17,7 @@ from alphago.env.go import GoEnv
 from alphago.env.position import Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.ui.notebook_game import NotebookGame, play_in_notebook
-from alphago.ui.terminal.terminal_game import play
+from alphago.ui.terminal.play_call import play
 from alphago.ui.web.page_files import STATIC, bundle
 
 GO = GoEnv(5, komi=0.5)

@@ -60,7 +60,7 @@ def test_the_sgf() -> None:
     assert [again.notes[ply].visits for ply in range(6)] == [41] * 6
     assert again.notes[3].value == pytest.approx(float(review.analysis.as_black().value[3]), abs=1e-3)
     assert again.comments[2].startswith("Black A1: mistake")
-    assert "\nWhite punishes it with " in again.comments[2]
+    assert "\nWhite takes the point of the better move: B5 C5." in again.comments[2]
     tree = sgf.Sgf_game.from_bytes(text)
     node, positions = tree.get_root(), ENV.position()
     for ply, action in enumerate(GAME.moves):

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from alphago.env.board import StonesEnv
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import ENDLESS, Rules
 from alphago.records.sgf.grammar import Node
@@ -35,16 +36,16 @@ class Stretch:
     begins: int = 0
 
 
-def stones_of(env: GoEnv, node: Node) -> np.ndarray | None:
-    """Return the stones that a node sets up, int8 [N * N]: 1 Black, -1 White, 0 removed, KEPT at all other points.
+def stones_of(env: StonesEnv, node: Node) -> np.ndarray | None:
+    """Return the stones that a node sets up, int8 [height * width]; None if it sets up nothing.
 
-    None if it sets up nothing.  Raises ValueError for a point off the board.
+    1 Black, -1 White, 0 removed, KEPT at all other points.  Raises ValueError for a point off the board.
     """
     stones: np.ndarray | None = None
     for name, sign in STONES.items():
         for value in dict.fromkeys(node.get(name, ())):  # each once, however often the file repeats it
             if value:
-                stones = np.full((env.N, env.N), KEPT, np.int8) if stones is None else stones
+                stones = np.full(env.plane_shape, KEPT, np.int8) if stones is None else stones
                 stones[read_rectangle(env, value)] = sign
     return None if stones is None else stones.ravel()
 

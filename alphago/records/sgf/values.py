@@ -3,7 +3,7 @@
 import contextlib
 import re
 
-from alphago.env.go import GoEnv
+from alphago.env.board import StonesEnv
 from alphago.env.go_rules import MAX_SIZE, MIN_SIZE, check_komi
 from alphago.system.validation import shown
 
@@ -25,12 +25,21 @@ TITLE_RANKS = {"meijin": 9, "honinbo": 9, "kisei": 9, "名人": 9, "本因坊": 
 FIRST_PRO, FIRST_ELO = 100, 1000  # see `read_rank`
 
 
-def read_size(text: str) -> int:
-    """Return the board size in the text of SZ, 19 for an empty text; raise ValueError for unsupported boards."""
+def read_sides(text: str) -> tuple[int, int]:
+    """Return columns and rows in the text of SZ, 19 for an empty text; raise ValueError for unsupported boards."""
     match = SIZE.fullmatch(text.strip() or "19")
-    if not match or int(match[2] or match[1]) != int(match[1]) or not MIN_SIZE <= int(match[1]) <= MAX_SIZE:
-        raise ValueError(f"the board must be a square one from {MIN_SIZE} to {MAX_SIZE}, got {shown(text)}")
-    return int(match[1])
+    sides = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+    if not all(MIN_SIZE <= side <= MAX_SIZE for side in sides):
+        raise ValueError(f"the board must be one from {MIN_SIZE} to {MAX_SIZE}, got {shown(text)}")
+    return sides
+
+
+def read_size(text: str) -> int:
+    """Return the size of a square board in the text of SZ; raise ValueError for other boards."""
+    columns, rows = read_sides(text)
+    if columns != rows:
+        raise ValueError(f"the board must be a square one, got {shown(text)}: `alphago web` opens rectangular ones")
+    return columns
 
 
 def read_handicap(text: str) -> int:
@@ -83,7 +92,7 @@ def komi_number(text: str) -> float:
     return float(numbers[0]) + half
 
 
-def read_point(env: GoEnv, text: str, kind: str = "move") -> int:
+def read_point(env: StonesEnv, text: str, kind: str = "move") -> int:
     """Return the action in a property value; raise ValueError for a point off the board.
 
     Some programs write D4 and pass as people do, for dp and an empty value.
@@ -91,21 +100,23 @@ def read_point(env: GoEnv, text: str, kind: str = "move") -> int:
     """
     if len(text) != 2 or not POINT.fullmatch(text):
         text = "".join(text.split()) if len(text) < 40 else text.strip()  # some programs break lines anywhere
+    height, width = env.plane_shape
     if kind == "move" and (text == "" or (text == "tt" and env.N <= 19)):  # on larger boards tt is a point
-        return env.pass_action
+        return height * width
     if len(text) == 2 and POINT.fullmatch(text):
         column, row = ord(text[0]) - 97, ord(text[1]) - 97
-        if column < env.N and row < env.N:
-            return row * env.N + column
+        if column < width and row < height:
+            return row * width + column
     if WRITTEN.fullmatch(text) and (kind == "move" or text.lower() != "pass"):
         with contextlib.suppress(ValueError):
             return env.from_text(text)
-    raise ValueError(f"a {kind} must be on a point of a board of {env.N} x {env.N}, got {shown(text)}")
+    raise ValueError(f"a {kind} must be on a point of a board of {width} x {height}, got {shown(text)}")
 
 
-def read_rectangle(env: GoEnv, text: str) -> tuple[slice, slice]:
+def read_rectangle(env: StonesEnv, text: str) -> tuple[slice, slice]:
     """Return the rows and columns in the text of a point, or of a rectangle such as ab:cd (two opposite corners)."""
-    corners = [divmod(read_point(env, part, "stone"), env.N) for part in text.split(":", 2)[:2]]
+    width = env.plane_shape[1]
+    corners = [divmod(read_point(env, part, "stone"), width) for part in text.split(":", 2)[:2]]
     (top, left), (bottom, right) = corners[0], corners[-1]
     rows, columns = sorted((top, bottom)), sorted((left, right))
     return slice(rows[0], rows[1] + 1), slice(columns[0], columns[1] + 1)

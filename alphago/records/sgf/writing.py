@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from alphago.env.go import GoEnv
+from alphago.env.board import StonesEnv
 from alphago.records.sgf.grammar import Node
 from alphago.records.sgf.values import LARGEST_KOMI
 
 
-def stone_properties(env: GoEnv, stones: np.ndarray) -> Node:
-    """Return the properties that place stones, int8 [N, N]: 1 black, -1 white."""
+def stone_properties(env: StonesEnv, stones: np.ndarray) -> Node:
+    """Return the properties that place stones, int8 [height, width]: 1 black, -1 white."""
     return point_properties(env, {name: np.flatnonzero(stones == sign) for name, sign in (("AB", 1), ("AW", -1))})
 
 
-def point_properties(env: GoEnv, points: Mapping[str, Sequence[int] | np.ndarray]) -> Node:
+def point_properties(env: StonesEnv, points: Mapping[str, Sequence[int] | np.ndarray]) -> Node:
     """Return properties whose values are points, given as actions by property; those without points are left out."""
     return {name: [point_text(env, int(point)) for point in found] for name, found in points.items() if len(found)}
 
@@ -27,9 +27,9 @@ def komi_text(komi: float) -> str:
     return f"{komi:g}" if abs(komi) <= LARGEST_KOMI else f"{komi:.1f}"
 
 
-def point_text(env: GoEnv, action: int) -> str:
+def point_text(env: StonesEnv, action: int) -> str:
     """Return an action in SGF notation: letters for column and row, from the top left; empty for a pass."""
     if action == env.pass_action:
         return ""
-    row, column = divmod(action, env.N)
+    row, column = divmod(action, env.plane_shape[1])
     return chr(ord("a") + column) + chr(ord("a") + row)

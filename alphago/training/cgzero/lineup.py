@@ -115,8 +115,11 @@ def draw_roles(shares: Sequence[float], generator: np.random.Generator) -> tuple
 
     shares: see Shares.  generator: the game's random generator.
     """
-    kind, champion, colour = generator.random(3)
+    kind, which, colour = generator.random(3)
     if kind < shares[0]:
         return BEST, BEST
-    one, other = (BEST, SECOND) if kind < shares[0] + shares[1] else (BEST if champion < 0.5 else SECOND, RECENT)
+    if kind < shares[0] + shares[1]:
+        one, other = BEST, SECOND
+    else:
+        one, other = (BEST if which < 0.5 else SECOND), RECENT
     return (one, other) if colour < 0.5 else (other, one)

@@ -21,6 +21,7 @@ import alphago
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES
 from alphago.env.packaged import NETWORKS, packaged_nets
+from alphago.mcts.levels import LEVELS, describe_level, terms_of
 from alphago.mcts.player import USUAL_LEAVES
 from alphago.mcts.puct import Puct
 from alphago.nn.export import layer_weights, manifest, network_graph, raw_files
@@ -183,7 +184,7 @@ def facts(net: NeuralNet, graph: NetworkGraph, name: str) -> dict[str, object]:
         "pass": env.pass_action,
         "resign": net.resign_threshold,
     }
-    boards = [board_facts(board, net.size_free) for board in boards_of(net, env)]
+    boards = [board_facts(board, net.size_free, "score" in graph.outputs) for board in boards_of(net, env)]
     return {"network": name, "game": env.name, "boards": boards, "rules": rules_of(env), "model": model}
 
 
@@ -219,16 +220,22 @@ def boards_of(net: NeuralNet, env: GameEnv) -> list[GameEnv]:
     return boards
 
 
-def board_facts(env: GameEnv, size_free: bool) -> dict[str, Any]:
+def board_facts(env: GameEnv, size_free: bool, has_scores: bool) -> dict[str, Any]:
     """Return what the page has to know of a game on one board.
 
-    size_free: whether the size can be chosen.
+    size_free: whether the size can be chosen.  has_scores: whether the network forecasts scores.
     """
-    view = game_view(env)
+    told = [describe_level(level, env, has_scores) for level in range(1, LEVELS + 1)]
+    view = {**game_view(env), "levels": told}
     if not size_free:
         view["options"] = [option for option in view["options"] if option["name"] != "board_size"]
     options = {**env.config, "max_moves": env.max_moves}
-    return {"view": {**view, "shape": env.plane_shape}, "options": options, "handicaps": handicaps_of(env)}
+    return {
+        "view": {**view, "shape": env.plane_shape},
+        "options": options,
+        "handicaps": handicaps_of(env),
+        "levels": [terms_of(level, env, has_scores)._asdict() for level in range(1, LEVELS)],
+    }
 
 
 def about(net: NeuralNet, name: str, packaged: bool, strength: str | None, licence: str | None) -> dict[str, object]:

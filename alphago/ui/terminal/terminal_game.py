@@ -2,32 +2,23 @@
 
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from alphago.env.board import result_text
-from alphago.env.game import GameEnv, check_env
-from alphago.env.games import require_go
 from alphago.env.go_count import GoCount
-from alphago.env.go_rules import handicap_komi
 from alphago.env.position import IllegalMove, Position
-from alphago.mcts.levels import LEVELS, Level, check_level, describe_level
+from alphago.mcts.levels import LEVELS, Level, describe_level
 from alphago.mcts.player import MCTSPlayer
-from alphago.system.notebook import notebook_shell
-from alphago.system.validation import checks_keywords, keywords_of, near_names
+from alphago.system.validation import near_names
 from alphago.ui.teacher import Teacher
 from alphago.ui.terminal.estimate import draw_count, estimate, propose_count
-from alphago.ui.terminal.line_editing import line_editing
 from alphago.ui.terminal.saved_games import GameFiles, GameToSave
-from alphago.ui.terminal.screen import Read, Screen, Write
+from alphago.ui.terminal.screen import Screen
 from alphago.ui.thinker import MoveLimit, Thinker
 from alphago.ui.why.explain import explain
-
-if TYPE_CHECKING:
-    from alphago.ui.notebook_game import NotebookGame
 
 HELP = """\
   {move:11} a move, written like this one{passes}
@@ -48,96 +39,6 @@ ARGUMENTS = (*WITH_FILE, "why")  # commands that take an argument
 COUNTED = "X and O are alive; x and o are dead; b and w are further points of Black and White."
 COUNT_PROMPT = "A point turns its group dead or alive, `alive` counts all stones as alive, Enter agrees: "
 SHOWN_PLIES = 6  # plies of the expected line of play that are shown
-
-
-@checks_keywords()
-def play(
-    env: GameEnv,
-    nn: Any = None,
-    num_readouts: int | None = 800,
-    mode: int = 0,
-    *,
-    seconds: float | None = None,
-    handicap: int = 0,
-    komi: float | None = None,
-    level: Level | None = None,
-    teach: float | None = None,
-    device: str = "auto",
-    tower_height: int | None = None,
-    read: Read | None = None,
-    write: Write | None = None,
-) -> "Position | NotebookGame":
-    """Play one game against `nn` at the terminal and return its last position.
-
-    In a notebook with anywidget a board appears below the cell, and the call returns at once: a
-    `alphago.ui.notebook_game.NotebookGame`, whose `position` is always the current one.
-
-    nn: as in `MCTSPlayer`.  A network resigns below the value that its run has measured
-        (`NeuralNet.resign_threshold`), in games such as it was measured in; other engines never resign.
-        None for an untrained network of `tower_height` blocks, which plays badly.
-    tower_height: blocks of the untrained network; if a network is given, None or that network's number of blocks.
-    num_readouts: simulations for every move of the engine and every hint; 0 plays the network's most probable
-        move without search, None searches for `seconds`.
-    mode: 0, you are Black (the first player); 1, you are White.  As in AlphaGo.jl.
-    seconds: time limit of every search; None for no limit.
-    handicap: number of Black's handicap stones in Go, as in `GoEnv.position`; White then moves first.
-    komi: White's points in a game with handicap; None for 0.5, or for the game's if that is not the usual one.
-    level: the engine's strength, from 1 (a beginner) to 10, or "even" to follow yours (see `alphago.mcts.levels`); None
-        for full strength.  Hints are always of full strength.
-    teach: a move of yours that loses more points may be taken back, and is explained (see `alphago.ui.teacher`); None
-        for no move.
-    device: for the network and the boards of its searches, as in `MCTSPlayer`.
-    read, write: used instead of `input` and `print`.
-
-    End of input and Ctrl-C leave the game, also while the engine thinks.  A resignation is announced
-    but is not part of the position: its `is_over` stays False.  Raises ValueError for an invalid mode, limit or
-    handicap, and for a `tower_height` other than the network's.
-    """
-    check_env(env)
-    if mode not in (0, 1):
-        raise ValueError(f"mode must be 0 (you are Black) or 1 (you are White), got {mode!r}")
-    height = getattr(nn, "tower_height", None)
-    if nn is not None and tower_height not in (None, height):
-        own = f"left out or {height}, the given network's" if height is not None else "left out with a given network"
-        raise ValueError(f"tower_height must be {own}, got {tower_height}")
-    level = None if level is None else check_level(level)
-    start = _handicap_position(env, handicap, komi) if handicap else env.position()
-    limit, screen = MoveLimit(num_readouts, seconds), Screen(read, write)
-    try:
-        if nn is None:
-            nn = _untrained(env, tower_height)
-            screen.say("No network was given: your opponent is untrained.  train(env) makes a better one.")
-        if read is None and write is None and notebook_shell() is not None:
-            from alphago.ui.notebook_game import play_in_notebook  # only now: it loads what the page needs
-
-            try:
-                return play_in_notebook(
-                    env, nn, mode, num_readouts, seconds=seconds, handicap=handicap, level=level, device=device
-                )
-            except ImportError as missing:
-                screen.say(f"Here the game is played in text: {missing}.")
-        teacher = None if teach is None else Teacher(nn, teach, device=device)
-        leveled = level is not None
-        player = MCTSPlayer(env, nn, two_player_mode=True, resign_threshold=None, device=device, forecasts=leveled)
-        game = TerminalGame(player, 1 if mode == 0 else -1, screen, limit, start=start, level=level, teacher=teacher)
-    except KeyboardInterrupt:
-        screen.say("")
-        return start
-    with line_editing(game.words, WITH_FILE) if screen.interactive else nullcontext():
-        return game.run()
-
-
-def _handicap_position(env: GameEnv, handicap: int, komi: float | None) -> Position:
-    if "handicap" not in keywords_of(env.position):
-        raise ValueError(f"handicap must be 0 in {env.title}, got {handicap!r}")
-    game = require_go(env, "handicap stones")
-    return env.position(handicap=handicap, komi=handicap_komi(env.N, game.komi) if komi is None else komi)
-
-
-def _untrained(env: GameEnv, tower_height: int | None) -> Any:
-    from alphago.nn.net import NeuralNet  # only now: playing a given network need not load torch
-
-    return NeuralNet(env) if tower_height is None else NeuralNet(env, tower_height=tower_height)
 
 
 class Thought(NamedTuple):

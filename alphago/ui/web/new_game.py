@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, urlencode
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, make_game
 from alphago.env.position import Position
+from alphago.examples.go_variants import OutlineGoEnv
 from alphago.system.validation import near_misses, shown
 from alphago.ui.web.game_tree import GameTree
 
@@ -18,6 +19,8 @@ def usual_game(name: str, bases: Mapping[str, GameEnv]) -> GameEnv:
     """Return the game `name` with its usual options, from `bases` if it is there; raise ValueError if it is unknown."""
     if name in bases:
         return bases[name]
+    if name == OutlineGoEnv.name:  # of files with rectangular boards, which page and files name again
+        return OutlineGoEnv(first_pass=0)
     if name not in GAMES:
         raise ValueError(f"there is no game {shown(name)}: {near_misses(str(name), list(GAMES))}")
     return make_game(name).match_variant()

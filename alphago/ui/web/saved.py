@@ -6,18 +6,19 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from alphago.env.board import result_text
+from alphago.env.board import StonesEnv, result_text
 from alphago.env.game import PLAYER_NAMES, GameEnv
 from alphago.env.games import require_go
-from alphago.env.go import GoEnv
 from alphago.env.go_rules import rules_name
-from alphago.env.position import IllegalMove
+from alphago.env.position import IllegalMove, Position
+from alphago.examples.go_variants import OutlineGoEnv
 from alphago.records.sgf import SgfGame, parse_sgf
 from alphago.records.sgf.document import SgfDocument
-from alphago.records.sgf.game_line import SIGNS
+from alphago.records.sgf.game_line import SIGNS, LineReader
 from alphago.records.sgf.grammar import Node as Properties
-from alphago.records.sgf.grammar import escape_text, plain_text, trees
-from alphago.records.sgf.values import read_point
+from alphago.records.sgf.grammar import SgfTree, escape_text, plain_text, trees
+from alphago.records.sgf.stretches import stones_of
+from alphago.records.sgf.values import read_point, read_sides
 from alphago.records.sgf.writing import komi_text, point_properties, point_text, stone_properties
 from alphago.system.validation import shown
 from alphago.ui.web.game_tree import GameTree, Node
@@ -36,7 +37,7 @@ SHOWN = 5  # moves of an analysis in a comment
 
 def save_file(tree: GameTree, players: Mapping[int, str]) -> tuple[str, str]:
     """Return the name and the contents of the game's file. players: the players' names by side."""
-    if tree.env.has_sgf:
+    if tree.env.has_sgf or tree.document is not None:
         return "game.sgf", sgf_text(tree, players)
     text = json.dumps({"format": FORMAT, "link": link_of(tree)}, indent=2)
     return f"{tree.env.name}.json", text + "\n"
@@ -105,7 +106,7 @@ def result_of(tree: GameTree) -> str | None:
 
 def found_properties(tree: GameTree, number: int) -> Properties:
     """Return what was found at a node since the game began or was opened: an analysis, and the territory of a count."""
-    node, env = tree.nodes[number], require_go(tree.env, "SGF files")
+    node, env = tree.nodes[number], stones_env(tree)
     territory = tree.counts[number].territory() if number in tree.counts else {}
     analysis = {} if node.in_file >= 0 and node.analysis is None else analysis_properties(tree, node)
     return analysis | point_properties(env, territory)
@@ -113,8 +114,14 @@ def found_properties(tree: GameTree, number: int) -> Properties:
 
 def node_properties(tree: GameTree, number: int) -> Properties:
     """Return the SGF properties of a new node: its move, and what was found there."""
-    node, env = tree.nodes[number], require_go(tree.env, "SGF files")
+    node, env = tree.nodes[number], stones_env(tree)
     return {PLAYER_NAMES[node.mover][0]: [point_text(env, node.action)]} | found_properties(tree, number)
+
+
+def stones_env(tree: GameTree) -> StonesEnv:
+    """Return the game of a tree that is saved as SGF."""
+    assert isinstance(tree.env, StonesEnv)
+    return tree.env
 
 
 def analysis_properties(tree: GameTree, node: Node) -> Properties:
@@ -189,12 +196,16 @@ def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[in
 
     A variation with an illegal move ends before that move. bases: see `open_file`.
     """
-    game = parse_sgf(text, "the SGF file")  # which checks the main line
-    usual = usual_game("go", bases)
-    own = game.env()
-    env = own.replace(planes=usual.config["planes"]).match_variant()
-    tree = GameTree(env, game.position(env, 0))
-    file = next(trees(text))
+    file = next(trees(text), None)
+    start: Position
+    if file is None or (found := rectangular(file)) is None:
+        game = parse_sgf(text, "the SGF file")  # which checks the main line
+        own = game.env().replace(planes=usual_game("go", bases).config["planes"]).match_variant()
+        file, start = next(trees(text)), game.position(own, 0)
+    else:
+        start, game = found
+    env = start.env
+    tree = GameTree(env, start)
     branching = min((parent for parent, count in Counter(file.parents).items() if count > 1), default=len(file.nodes))
     read_analysis(tree.nodes[0], file.nodes[0])
     tree.document, tree.nodes[0].in_file = SgfDocument(file.nodes, file.parents), 0
@@ -203,7 +214,7 @@ def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[in
         if parent in reached:
             tree.current = reached[parent]
             try:
-                follow(tree, env, properties)
+                follow(tree, properties)
             except IllegalMove:
                 if number <= branching:
                     raise
@@ -219,11 +230,34 @@ def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[in
     return tree, {1: game.players[0], -1: game.players[1]}
 
 
-def follow(tree: GameTree, env: GoEnv, properties: Properties) -> None:
+def rectangular(file: SgfTree) -> tuple[Position, SgfGame] | None:
+    """Return the first position of a file whose board is not square, and what else its first node says; else None.
+
+    Such games are played by the rules of OutlineGoEnv.  Raises ValueError for stones that cannot be set up.
+    """
+    reader = LineReader(file.nodes[:1], None, None, "", [])
+    try:
+        columns, rows = read_sides(reader.text("SZ"))
+    except ValueError:
+        return None
+    if columns == rows or reader.text("GM") not in ("", "1"):
+        return None
+    komi = reader.komi()
+    env = OutlineGoEnv(rows, columns, komi=6.5 if komi is None else komi, first_pass=0)
+    stones = stones_of(env, file.nodes[0])
+    sides = {} if stones is None else {"black": stones == 1, "white": stones == -1}
+    setup = {side: " ".join(map(env.to_text, points.nonzero()[0].tolist())) for side, points in sides.items()}
+    first = next((sign for node in file.nodes for name, sign in SIGNS.items() if node.get(name)), 1)
+    head = SgfGame(columns, (), result=reader.text("RE"), players=(reader.text("PB"), reader.text("PW")))
+    return env.position(**setup, **({"to_play": "white"} if first < 0 else {})), head
+
+
+def follow(tree: GameTree, properties: Properties) -> None:
     """Play the move of a file's node on the board of the tree, and read the node's analysis.
 
     If the other colour is to move, its turn is skipped. Raises IllegalMove for an illegal move.
     """
+    env = stones_env(tree)
     for letter, colour in SIGNS.items():
         if not properties.get(letter):
             continue

@@ -8,7 +8,7 @@ import socket
 import threading
 import webbrowser
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, require_go
@@ -49,65 +49,29 @@ PING_SECONDS = 120.0  # for a page's answer to a ping, which is not read while t
 TRY_AGAIN, REFUSED = 1013, 1008  # codes that close a WebSocket
 
 
+PageOf = Callable[[Any, GameEnv], str]  # a network and a game as the text of a file, see `alphago.ui.onefile.page`
+
+
 def make_app(
     engines: Engines,
     bases: Mapping[str, GameEnv],
     guard: Guard,
     runs: "Runs | None" = None,
-    page_of: Callable[[Any, GameEnv], str] | None = None,
+    page_of: PageOf | None = None,
 ) -> Starlette:
     """Return the web application.
 
     engines: the networks on offer.
     bases: games by name, offered first, with the options that new games have unless others are chosen.
     guard: decides which requests are answered. runs: the runs to watch; None for none.
-    page_of: returns a network and a game as the text of a file that plays alone, see `alphago.ui.onefile.page`.
+    page_of: makes files that play alone; None for none.
     """
     boards = OpenBoards(engines, bases, runs)
     programs = Programs(engines, require_go(usual_game(GoEnv.name, bases), "the analysis protocol"))
+    watched, files = RunRequests(runs), FileRequests(engines, bases, page_of)
 
     async def static(request: Request) -> Response:
-        path = STATIC / FILES[request.url.path]
-        if request.query_params.get("token") and guard.token is not None:
-            answer: Response = RedirectResponse("/", status_code=303, headers=HEADERS)
-            answer.set_cookie(COOKIE, guard.token, httponly=True, samesite="strict")
-            return answer
-        # In one text the page's first script is there after one request instead of thirty.
-        content = bundle("page").encode() if path.name == "page.js" else path.read_bytes()
-        return Response(content, media_type=KINDS[path.suffix], headers=HEADERS)
-
-    def watch(request: Request) -> Response:
-        if runs is None:
-            return JSONResponse({"runs": []}, headers=HEADERS)
-        axis = request.query_params.get("x", "minutes")
-        tag = f'"{axis}-{runs.stamp()}"'
-        if request.headers.get("if-none-match") == tag:
-            return Response(status_code=304, headers={**HEADERS, "ETag": tag})
-        try:
-            return JSONResponse(runs.overview(axis), headers={**HEADERS, "ETag": tag})
-        except (ValueError, OSError) as error:
-            return JSONResponse({"error": str(error)}, status_code=400, headers=HEADERS)
-
-    def games(request: Request) -> Response:
-        try:
-            if runs is None:
-                raise ValueError("no run was given to this server")
-            number = request.query_params.get("run", "")
-            listed = runs.games(int(number) if number.isdecimal() and len(number) < 10 else -1)
-            return JSONResponse({"games": [game.title for game in listed]}, headers=HEADERS)
-        except (ValueError, OSError) as error:
-            return JSONResponse({"error": str(error)}, status_code=400, headers=HEADERS)
-
-    def file(request: Request) -> Response:
-        try:
-            name, env = request.query_params.get("network", ""), open_link(request.query_params.get("link"), bases).env
-            if page_of is None or engines.choices[engines.check(name, env)].source == PLAYOUTS:
-                raise ValueError("a file needs a network, which plays without this server")
-            text = page_of(engines.choices[name].source, engines.engine(name, env).env)
-        except (ValueError, OSError) as error:
-            return PlainTextResponse(error_sentence(error), status_code=400, headers=HEADERS)
-        disposition = f'attachment; filename="{re.sub("[^A-Za-z0-9._-]+", "-", name)}.html"'
-        return Response(text, media_type="text/html", headers={**HEADERS, "Content-Disposition": disposition})
+        return static_file(request, guard.token)
 
     async def board(socket: WebSocket) -> None:
         await socket.accept()
@@ -126,12 +90,73 @@ def make_app(
         boards.close()
 
     routes: list[BaseRoute] = [Route(path, static) for path in FILES]
-    routes += [Route("/watch", watch), Route("/watch/games", games), Route("/file", file)]
+    routes += [Route("/watch", watched.overview), Route("/watch/games", watched.games), Route("/file", files.file)]
     routes += [WebSocketRoute("/board", board), WebSocketRoute("/analysis", programs.serve)]
     app = Starlette(routes=routes, lifespan=lifespan)
     app.add_middleware(Guarded, guard=guard)
     app.state.boards, app.state.programs = boards, programs
     return app
+
+
+def static_file(request: Request, token: str | None) -> Response:
+    """Return one of the page's files, or, if the link has the token, a redirection that sets it as a cookie."""
+    path = STATIC / FILES[request.url.path]
+    if request.query_params.get("token") and token is not None:
+        answer: Response = RedirectResponse("/", status_code=303, headers=HEADERS)
+        answer.set_cookie(COOKIE, token, httponly=True, samesite="strict")
+        return answer
+    # In one text the page's first script is there after one request instead of thirty.
+    content = bundle("page").encode() if path.name == "page.js" else path.read_bytes()
+    return Response(content, media_type=KINDS[path.suffix], headers=HEADERS)
+
+
+class RunRequests(NamedTuple):
+    """Requests about the runs that are watched; None for none."""
+
+    runs: "Runs | None"
+
+    def overview(self, request: Request) -> Response:
+        if self.runs is None:
+            return JSONResponse({"runs": []}, headers=HEADERS)
+        axis = request.query_params.get("x", "minutes")
+        tag = f'"{axis}-{self.runs.stamp()}"'
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers={**HEADERS, "ETag": tag})
+        try:
+            return JSONResponse(self.runs.overview(axis), headers={**HEADERS, "ETag": tag})
+        except (ValueError, OSError) as error:
+            return JSONResponse({"error": str(error)}, status_code=400, headers=HEADERS)
+
+    def games(self, request: Request) -> Response:
+        try:
+            if self.runs is None:
+                raise ValueError("no run was given to this server")
+            number = request.query_params.get("run", "")
+            listed = self.runs.games(int(number) if number.isdecimal() and len(number) < 10 else -1)
+            return JSONResponse({"games": [game.title for game in listed]}, headers=HEADERS)
+        except (ValueError, OSError) as error:
+            return JSONResponse({"error": str(error)}, status_code=400, headers=HEADERS)
+
+
+class FileRequests(NamedTuple):
+    """Requests for a network and a game as a file that plays alone; the fields are arguments of `make_app`."""
+
+    engines: Engines
+    bases: Mapping[str, GameEnv]
+    page_of: PageOf | None
+
+    def file(self, request: Request) -> Response:
+        engines = self.engines
+        try:
+            name = request.query_params.get("network", "")
+            env = open_link(request.query_params.get("link"), self.bases).env
+            if self.page_of is None or engines.choices[engines.check(name, env)].source == PLAYOUTS:
+                raise ValueError("a file needs a network, which plays without this server")
+            text = self.page_of(engines.choices[name].source, engines.engine(name, env).env)
+        except (ValueError, OSError) as error:
+            return PlainTextResponse(error_sentence(error), status_code=400, headers=HEADERS)
+        disposition = f'attachment; filename="{re.sub("[^A-Za-z0-9._-]+", "-", name)}.html"'
+        return Response(text, media_type="text/html", headers={**HEADERS, "Content-Disposition": disposition})
 
 
 class Guarded:

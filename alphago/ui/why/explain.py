@@ -136,7 +136,9 @@ def facts_of(tried: Tried[Position], seen: Searched) -> list[Fact]:
         facts += fates(tried, seen)
     answer = seen.after.line
     if answer:
-        facts.append(Reply(mover, action, answer, tried.after.to_play, bad and loss.large))
+        punishes = bad and loss.large and (not is_go(tried) or tried.is_near(action, answer[0]))
+        how = Reply.TAKES if bad and answer[0] == best else Reply.PUNISHES if punishes else Reply.ANSWERS
+        facts.append(Reply(mover, action, answer, tried.after.to_play, how))
     if is_go(tried):
         facts += board_facts(tried, seen, answer if bad else ())
     if action != best and bad:

@@ -7,7 +7,8 @@ from typing import NamedTuple
 from alphago.env.game import GameEnv
 
 LADDER = 5  # plies of a ladder; a shorter one is a plain capture
-SHOWN_PLIES = 6  # plies of a line that a sentence names
+SHOWN_PLIES = 6  # plies of a ladder that a sentence names
+FORESEEN = 4  # plies of a search's line that it names: what comes later was hardly searched
 
 
 class NamedChain(NamedTuple):
@@ -36,9 +37,9 @@ class Words:
         *others, last = map(self.group, groups)
         return f"{', '.join(others)} and {last}" if others else last
 
-    def line(self, line: Sequence[int]) -> str:
+    def line(self, line: Sequence[int], plies: int = FORESEEN) -> str:
         """Return the first moves of a line as text."""
-        return " ".join(map(self.move, line[:SHOWN_PLIES]))
+        return " ".join(map(self.move, line[:plies]))
 
 
 @dataclass(frozen=True)
@@ -85,18 +86,21 @@ class Loss(Fact):
 
 @dataclass(frozen=True)
 class Reply(Fact):
-    """The line that follows a move; `refutes` if the move loses by it.
+    """The line that follows a move.
 
     mover: who begins the line, in games in which a side moves several times perhaps the same side.
+    how: PUNISHES if it begins beside a move that loses much, TAKES if the other side begins with the best move's point.
     """
+
+    PUNISHES, TAKES, ANSWERS = "punishes it with", "takes the point of the better move:", "answers with"
 
     line: tuple[int, ...]
     mover: int
-    refutes: bool
+    how: str
 
     def sentence(self, words: Words) -> str:
-        verb = "goes on" if self.mover == self.colour else "punishes it" if self.refutes else "answers"
-        return f"{words.side(self.mover)} {verb} with {words.line(self.line)}."
+        verb = "goes on with" if self.mover == self.colour else self.how
+        return f"{words.side(self.mover)} {verb} {words.line(self.line)}."
 
 
 @dataclass(frozen=True)
@@ -187,7 +191,7 @@ class Capturable(Fact):
             return f"{when} can capture {group} at {words.move(self.line[0])}."
         line = self.line[:-2] if self.line[-2] == words.passing else self.line
         how = " in a ladder" if len(set(self.line)) == len(self.line) >= LADDER else ""
-        return f"{when} can catch {group}{how} with {words.line(line)}."
+        return f"{when} can catch {group}{how} with {words.line(line, SHOWN_PLIES)}."
 
 
 @dataclass(frozen=True)
@@ -226,7 +230,7 @@ class LosesEye(Fact):
 
 @dataclass(frozen=True)
 class Sente(Fact):
-    """The move threatens more than any other move is worth.
+    """The move makes a threat nearby that is worth much more than any other move.
 
     threat: its side's move if the other side plays elsewhere.  points: what that gains against an answer.
     elsewhere: what having the move was worth before, both in points.
@@ -238,7 +242,4 @@ class Sente(Fact):
 
     def sentence(self, words: Words) -> str:
         move, threat, other = words.move(self.action), words.move(self.threat), words.side(-self.colour)
-        return (
-            f"{move} is sente: if {other} passes, {threat} gains "
-            f"{self.points:.1f} points, and a pass before it would have cost only {self.elsewhere:.1f}."
-        )
+        return f"{move} is sente: it threatens {threat}, which gains {self.points:.1f} points unless {other} answers."

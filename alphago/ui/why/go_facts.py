@@ -7,7 +7,8 @@ from alphago.ui.why.deeds import deeds, group_of, in_danger, share_of, stones_of
 from alphago.ui.why.facts import Capturable, ChangesOwner, Fact, Lost, NamedChain, Sente
 from alphago.ui.why.tried import Searched, Tried
 
-THREAT = 4.0  # least points by which a threat exceeds the worth of any other move
+THREAT, TIMES = 4.0, 1.5  # a threat is worth at least so many points more than this multiple of any other move
+GOOD = 2.0  # points within which a move is about as good as the best one, and so no threat that another one makes
 SURE = 0.35  # a chain is expected to die below this share, and to live above 1 - SURE
 DEAD = 0.25  # the stone that was played is expected to be lost below this share
 MOST_CHAINS = 3  # of each kind of fact
@@ -55,15 +56,18 @@ def dangers(tried: Tried[GoPosition], told: Sequence[int]) -> list[Fact]:
 
 
 def sente(tried: Tried[GoPosition], seen: Searched, action: int, which: int) -> list[Fact]:
-    """Return whether a move threatens more than a move elsewhere is worth; needs scores.
+    """Return whether a move makes a threat nearby that is worth more than a move elsewhere; needs scores.
 
     which: the index of the move's position in `Tried.passed`.
     """
-    if not seen.passed:
+    if not seen.passed or not (line := seen.passed[which].line):
+        return []
+    scores = seen.before.analysis.score[seen.before.i]
+    if not tried.is_near(action, line[0]) or line[0] == tried.best or scores[tried.best] - scores[line[0]] < GOOD:
         return []
     reached = seen.after if which == 1 else seen.best
     elsewhere = tried.mover * (seen.best.score - seen.passed[0].score)
     gain = tried.mover * (seen.passed[which].score - reached.score)
-    if not gain >= max(elsewhere, 0) + THREAT:
+    if not gain >= TIMES * max(elsewhere, 0) + THREAT:
         return []
-    return [Sente(tried.mover, action, seen.passed[which].line[0], gain, max(elsewhere, 0.0))]
+    return [Sente(tried.mover, action, line[0], gain, max(elsewhere, 0.0))]

@@ -10,6 +10,7 @@ from alphago.env.position import Position
 from alphago.mcts.analysis_result import Analysis
 
 P = TypeVar("P", bound=Position)
+NEAR = 2  # lines within which a move concerns another one
 
 
 class Tried(Generic[P]):
@@ -28,6 +29,12 @@ class Tried(Generic[P]):
         can = is_go_position(position) and passing not in (action, best)
         ready = [start.play(passing) for start in starts if can and passing is not None and start.legal_mask[passing]]
         self.passed = ready if len(ready) == 3 and not any(p.is_over for p in ready) else []
+
+    def is_near(self, one: int, other: int) -> bool:
+        """Return whether two points of a board of Go are at most NEAR lines apart; a pass is near to nothing."""
+        points = self.position.env.plane_shape[0] * self.position.env.plane_shape[1]
+        (r, c), (row, column) = (divmod(point, self.position.env.plane_shape[1]) for point in (one, other))
+        return max(one, other) < points and max(abs(r - row), abs(c - column)) <= NEAR
 
 
 @dataclass(frozen=True)

@@ -230,7 +230,7 @@ ACTING: dict[str, dict[str, Any]] = {
     "puct": {"c_puct": 5.0, "parent_value_weight": 0.0, "first_play_reduction": 1.0, "virtual_loss": 9},
     "gumbel": {"considered": 2, "c_visit": 1000.0, "c_scale": 40.0},
 }
-ACTING["puct"] |= {"dirichlet_weight": 1.0, "dirichlet_alpha": 0.01}
+ACTING["puct"] |= {"dirichlet_weight": 1.0, "dirichlet_alpha": 0.01, "squash": 0.01}
 
 
 class TestEverySettingActs:
@@ -243,10 +243,10 @@ class TestEverySettingActs:
     @pytest.mark.parametrize("rule", ACTING)
     def test_of_the_chosen_rule(self, tmp_path: Path, rule: str) -> None:
         assert set(ACTING[rule]) == {one.name for one in fields(SEARCHES[rule])} - set(SHARED)
-        usual = {"kind": rule, "leaves": 4}
-        played = self.moves(tmp_path / "usual", search=usual)
+        usual, others = {"kind": rule, "leaves": 4}, {"temperature_plies": 4} if rule == "puct" else {}
+        played = self.moves(tmp_path / "usual", search=usual, **others)
         for name, value in ACTING[rule].items():
-            assert self.moves(tmp_path / name, search={**usual, name: value}) != played, name
+            assert self.moves(tmp_path / name, search={**usual, name: value}, **others) != played, name
 
     def test_temperature(self, tmp_path: Path) -> None:
         few, many = (self.moves(tmp_path / str(n), search="puct", temperature_plies=n) for n in (0, 30))

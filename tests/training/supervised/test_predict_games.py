@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from alphago import GoEnv, load_model, predict_games, train_on
+from alphago import load_model, predict_games
 from alphago.nn.export import export_model
 
 
@@ -17,5 +17,3 @@ def test_a_name_is_a_network(tmp_path: Path) -> None:
         export_model("7x7", tmp_path / "a.npz", positions=2).files
         == export_model(net, tmp_path / "a.npz", positions=2).files
     )
-    with pytest.raises(TypeError, match=r"^net must be a NeuralNet, which is trained in place, such as load_model"):
-        train_on("7x7", [GoEnv(7).position()], [[1]], [1])  # type: ignore[arg-type]

@@ -21,7 +21,8 @@ function standIn(position, length, inputs) {
   position.planes(planes);
   const hash = planes.subarray(0, inputs).reduce((sum, value, i) => sum + value * ((i % 89) + 1), 0);
   return { priors: Float32Array.from(position.legal(), (legal, action) => (legal ? (((hash * (action + 3)) % 61) + 1) / 64 : 0)),
-    value: ((hash % 33) - 16) / 32, score: null, ownership: null };
+    value: ((hash % 33) - 16) / 32, score: (hash % 41) - 20,
+    ownership: Array.from({ length: position.board?.length || 0 }, (_, point) => ((hash * (point + 5)) % 3) - 1) };
 }
 
 const ANSWERS = {
@@ -75,11 +76,12 @@ const ANSWERS = {
   async weights({ bytes }) {
     return packed((await load("unpacking")).weightsOf(Uint8Array.from(bytes)));
   },
-  async search({ game, options, games, planes, inputs, shape, settings, readouts, ...model }) {
+  async search({ game, options, games, planes, inputs, shape, settings, readouts, level, pass, ...model }) {
     const { startOf } = await load("rules");
     const { TreeSearch } = await load("tree_search");
     const { evaluationOf, inputOf } = await load("evaluator");
     const { analysisOf } = await load("analysis_views");
+    const { levelChances } = await load("level_choice");
     const [network] = model.manifest ? await networkOf(model) : [];
     const evaluate = async (positions) => positions.map((position) => (network
       ? evaluationOf(network.run(inputOf(position, planes), ...shape), position.legal()) : standIn(position, planes, inputs)));
@@ -91,7 +93,7 @@ const ANSWERS = {
         if (readouts) for (let left = readouts; left > 0;) left -= await search.wave(left);
         else await search.expandRoot();
         told.push({ best: search.best(), analysis: analysisOf(search, true), value: search.value,
-          priors: [...search.root.waiting], visits: search.root.children.map((child) => [child.action, child.visits]) });
+          level: level && await levelChances(search, level, pass), priors: [...search.root.waiting], visits: search.root.children.map((child) => [child.action, child.visits]) });
         if (action !== null) search.advance(action);
       }
       found.push(told);

@@ -12,7 +12,9 @@ from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.reversi import ReversiEnv
-from alphago.mcts.player import MCTSPlayer
+from alphago.mcts.analysis_search import AnalysisSearch
+from alphago.mcts.level_choice import LevelTerms, move_losses, weights
+from alphago.mcts.player import CHANCES, MCTSPlayer
 from alphago.mcts.puct import Puct
 from alphago.nn.net import load_model
 from alphago.ui.web.wire import analysis_view
@@ -27,16 +29,28 @@ class StandIn:
 
     device = "cpu"
 
+    makes_forecasts = True
+
     def __init__(self, env: GameEnv, planes: int) -> None:
         self.env, self.inputs = env, planes * env.plane_shape[0] * env.plane_shape[1]
 
-    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+    def sums(self, batch: GameBatch, slots: np.ndarray) -> np.ndarray:
         planes = batch.planes(slots, np.empty((len(slots), self.env.planes, *self.env.plane_shape), np.float32))
-        legal = batch.legal_mask(slots, np.empty(priors.shape, np.bool_))
-        seen = planes.reshape(len(slots), -1)[:, : self.inputs]
-        sums = (seen * (np.arange(self.inputs) % 89 + 1)).sum(axis=1).astype(np.int64)
+        seen = planes.reshape(len(slots), planes[0].size if len(slots) else self.inputs)[:, : self.inputs]
+        return (seen * (np.arange(self.inputs) % 89 + 1)).sum(axis=1).astype(np.int64)
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        legal, sums = batch.legal_mask(slots, np.empty(priors.shape, np.bool_)), self.sums(batch, slots)
         priors[:] = np.where(legal, (np.outer(sums, np.arange(priors.shape[1]) + 3) % 61 + 1) / 64, 0)
         values[:] = (sums % 33 - 16) / 32
+
+    def evaluate_forecasts(
+        self, batch: Any, slots: Any, priors: Any, values: Any, forecasts: Any, symmetries: Any = (0,)
+    ) -> None:
+        self.evaluate(batch, slots, priors, values)
+        sums = self.sums(batch, slots)
+        forecasts[0][:] = sums % 41 - 20
+        forecasts[1][:] = np.outer(sums, np.arange(forecasts[1].shape[1]) + 5) % 3 - 1
 
 
 @pytest.mark.parametrize(
@@ -67,6 +81,36 @@ def test_every_visit_is_the_same(env: GameEnv, planes: int, leaves: int) -> None
                 visits[action] = count
             assert visits.tolist() == player.visits().tolist()
             assert answer["value"] == pytest.approx(player.root_value, abs=1e-6)
+            if move is not None:
+                player.play_move(move)
+
+
+@pytest.mark.parametrize(
+    ("env", "planes", "terms"),
+    [
+        (GoEnv(5).match_variant(), 11, LevelTerms(2.4, "points", 16)),
+        (GoEnv(4).match_variant(), 11, LevelTerms(0.3, "points", 24)),
+        (ReversiEnv(4), 4, LevelTerms(0.1, "win rate", 16)),
+        (ConnectFourEnv(), 2, LevelTerms(0.2, "win rate", 16)),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_levels_choose_alike(env: GameEnv, planes: int, terms: LevelTerms) -> None:
+    """In games to their end, where passes count."""
+    evaluator, settings = StandIn(env, planes), Puct(leaves=8, decisive_moves=env.has_decisive_moves)
+    games = [actions_of(random_game(env, seed)[-2]) for seed in range(3)]
+    question = {"game": env.name, "options": options_of(env), "games": games, "planes": inputs(env)}
+    question |= {"inputs": evaluator.inputs, "settings": asdict(settings), "readouts": terms.readouts}
+    told = ask("search", **question, level=terms._asdict(), **{"pass": env.pass_action})
+    for moves, answers in zip(games, told, strict=True):
+        player = MCTSPlayer(env, evaluator, settings=settings, forecasts=True)
+        for move, answer in zip([*moves, None], answers, strict=True):
+            player.tree_search(terms.readouts)
+            assert isinstance(player.search, AnalysisSearch)
+            losses = move_losses(player.search, np.zeros(1, np.int64), terms)
+            assert answer["level"]["chances"] == pytest.approx(weights(losses, terms)[0].tolist(), abs=1e-4)
+            behind = -float(losses.analysis.root_score[0])
+            assert answer["level"]["hopeless"] == (terms.unit != "points" or behind >= CHANCES * terms.target)
             if move is not None:
                 player.play_move(move)
 

@@ -9,7 +9,7 @@ from alphago.mcts.evaluator import UniformEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.nn.reading import PositionForecast
 from alphago.ui.terminal.estimate import estimate
-from alphago.ui.terminal.terminal_game import play
+from alphago.ui.terminal.play_call import play
 
 
 class Oracle:

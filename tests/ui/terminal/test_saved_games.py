@@ -14,9 +14,9 @@ from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.player import MCTSPlayer
 from alphago.records.record import RecordBuilder, save_records
 from alphago.records.sgf import read_sgf
+from alphago.ui.terminal.play_call import play
 from alphago.ui.terminal.saved_games import GameFiles, GameToSave, load_game, save_game
 from alphago.ui.terminal.screen import Screen
-from alphago.ui.terminal.terminal_game import play
 
 
 def talk(env: GameEnv, *typed: str, mode: int = 0, readouts: int = 4, network=None) -> tuple[Position, str]:

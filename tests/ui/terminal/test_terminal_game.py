@@ -15,8 +15,9 @@ from alphago.env.position import Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.ui.teacher import Teacher
+from alphago.ui.terminal.play_call import play
 from alphago.ui.terminal.screen import Screen
-from alphago.ui.terminal.terminal_game import TerminalGame, play
+from alphago.ui.terminal.terminal_game import TerminalGame
 from alphago.ui.thinker import MoveLimit
 from tests.ui.own_games import LeaningEnv, RingEnv
 

@@ -45,13 +45,13 @@ class Visitor:
         *,
         lines: bool = False,
         touch: bool = False,
+        offline: bool = False,
     ) -> None:
         """lines: whether the page's connection goes through here, so that it can be cut. touch: fingers, no mouse."""
         from playwright.sync_api import expect
 
-        self.context = browser.new_context(
-            viewport={"width": width, "height": height}, accept_downloads=True, has_touch=touch, is_mobile=touch
-        )
+        size, fingers = {"width": width, "height": height}, {"has_touch": touch, "is_mobile": touch}
+        self.context = browser.new_context(viewport=size, accept_downloads=True, offline=offline, **fingers)
         self.context.set_default_timeout(PATIENCE)
         expect.set_options(timeout=PATIENCE)
         self.expect = expect

@@ -407,10 +407,10 @@ def test_the_end_of_a_game_is_counted_and_another_begins(chromium: Any) -> None:
         if visitor.page.locator(".ag-dead").count():  # what the network holds dead is as it is
             visitor.part("all-alive").click()
         visitor.expect(visitor.page.locator(".ag-owner-black")).to_have_count(24)
-        visitor.expect(visitor.part("count")).to_contain_text("B 25 + 0")
+        visitor.expect(visitor.part("count")).to_contain_text("Black 25")
         visitor.click("C3")
         visitor.expect(visitor.page.locator(".ag-dead")).to_have_count(1)
-        visitor.expect(visitor.part("count")).to_contain_text("B 0 + 0")
+        visitor.expect(visitor.part("count")).to_contain_text("Black 0")
         visitor.part("exchanged").click()
         visitor.says("Move 1")
         assert visitor.stones() == (0, 0)

@@ -66,6 +66,22 @@ def test_other_programs_files() -> None:
     assert "HA[2]" in save_file(handicap, NAMES)[1]
 
 
+def test_a_rectangular_board_there_and_back() -> None:
+    """SZ[5:3] has five columns; stones are set up and taken; file and link keep what was played since."""
+    text = "(;GM[1]SZ[5:3]KM[2.5]AB[ea][db]AW[ec]PB[Ada]PW[b]RE[W+R];W[eb];B[aa](;W[bb])(;W[])(;W[dc]))"
+    tree, names = open_file(text, {"go": GO})
+    assert [names[1], tree.env.plane_shape, tree.env.config["komi"]] == ["Ada", (3, 5), 2.5]
+    assert moves(tree) == ["E2 A3 B2", "E2 A3 pass", "E2 A3 D1"]
+    assert tree.position_at(1).board.tolist() == [[0, 0, 0, 0, 1], [0, 0, 0, 1, -1], [0, 0, 0, 0, -1]]
+    assert tree.resigned == {3: 1}
+    tree.go_to(5)
+    tree.play("D3")
+    name, saved = save_file(tree, names)
+    assert name == "game.sgf"
+    assert moves(open_file(saved, {})[0])[-1] == "E2 A3 D1 D3"
+    assert open_link(link_of(tree), {}).position.board.tolist() == tree.position.board.tolist()
+
+
 def test_a_link_restores_the_position() -> None:
     tree = sample()
     link = link_of(tree)
@@ -96,7 +112,10 @@ def test_other_games_are_json() -> None:
         ('{"format": "alphago-game", "link": "a=b"}', "a link must name a game"),
         ('{"format": "alphago-game", "link": "game=go&moves=D4.D4"}', "illegal move D4"),
         ("(;SZ[9];B[zz])", "the SGF file: a move must be on a point"),
-        ("(;SZ[99];B[aa])", "the SGF file: the board must be a square one"),
+        ("(;SZ[99];B[aa])", "the SGF file: the board must be one from 2 to 25"),
+        ("(;SZ[5:3];B[ea];B[eb])", "it must be the turn of Black, got that of White"),
+        ("(;SZ[5:3];B[ed])", "a move must be on a point of a board of 5 x 3"),
+        ("(;SZ[3:2]AB[aa]AW[ab][ba];B[ca])", "the chain at A2 has no liberty"),
         ("(;SZ[9];B[aa];W[aa])", "the SGF file: move 2, White A9, is illegal"),
         ("(;SZ[9]", "the SGF file: "),
         ("(" * 100_000, "the SGF file: "),

@@ -95,9 +95,9 @@ def typedefs() -> dict[str, tuple[set[str], set[str]]]:
     """The properties of each object in wire.js: all, and those that may be missing."""
     found = {}
     for block in re.findall(r"/\*\*.*?\*/", module_text("wire"), re.DOTALL):
-        if name := re.search(r"@typedef \{object\} (\w+)", block):
-            properties = re.findall(r"@property \{.*?\} (\[?)(\w+)", block)
-            found[name[1]] = {one for _, one in properties}, {one for bracket, one in properties if bracket}
+        if told := re.search(r"@typedef \{\{(.*)\}\} (\w+)", block, re.DOTALL):
+            properties = re.findall(r"(\w+)(\??):\s", told[1])
+            found[told[2]] = {one for one, _ in properties}, {one for one, optional in properties if optional}
     return found
 
 

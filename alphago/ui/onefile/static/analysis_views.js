@@ -36,6 +36,25 @@ function sums(top, mover, points) {
 }
 
 /**
+ * The mean score over all simulations below a node, for the player to move at the root; null if none is known.
+ * @param {TreeNode} node
+ * @param {number} mover
+ */
+export function scoreBelow(node, mover) {
+  const found = sums(node, mover, 0);
+  return found.weight ? found.score / found.weight : null;
+}
+
+/**
+ * The mean owners over all simulations, for the player to move; null if none are known.
+ * @param {TreeSearch} search
+ */
+export function ownersOf({ root }) {
+  const found = sums(root, root.mover, root.ownership?.length || 0);
+  return found.weight && root.ownership ? found.ownership.map((sum) => sum / found.weight) : null;
+}
+
+/**
  * The most visited line of play that begins with a node.
  * @param {TreeNode} node
  */
@@ -61,10 +80,10 @@ export function analysisOf(search, forecasts) {
   const points = forecasts && root.ownership ? root.ownership.length : 0;
   const ranked = search.ranked();
   const moves = ranked.slice(0, MOST_MOVES).map((node) => {
-    const below = forecasts ? sums(node, mover, 0) : null;
+    const score = forecasts ? scoreBelow(node, mover) : null;
     return { move: node.action, visits: node.visits, prior: rounded(node.prior, 4),
       win: rounded((1 + node.sum / node.visits) / 2, 4),
-      score: below?.weight ? rounded(below.score / below.weight, 1) : null, line: lineFrom(node) };
+      score: score === null ? null : rounded(score, 1), line: lineFrom(node) };
   });
   const unseen = Array.from(root.waiting || [], (prior, action) => ({ prior, action }))
     .filter(({ prior }) => prior >= SMALL_PRIOR).sort((one, other) => other.prior - one.prior)

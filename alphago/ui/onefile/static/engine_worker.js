@@ -3,6 +3,7 @@
 import { analysisOf } from "./analysis_views.js";
 import { evaluationOf, inputOf } from "./evaluator.js";
 import { loadKernels } from "./kernels.js";
+import { drawn, levelChances } from "./level_choice.js";
 import { Network } from "./network.js";
 import { startOf } from "./rules.js";
 import { outcome } from "./stones.js";
@@ -30,6 +31,7 @@ import { TreeSearch } from "./tree_search.js";
  * @property {number} readouts further ones; 0 for the network alone
  * @property {number | null} seconds
  * @property {number} most simulations of the tree
+ * @property {import("./level_choice.js").Level | null} level at which the move is chosen, whatever the other limits
  */
 
 /**
@@ -141,13 +143,15 @@ class Searcher {
   /** @param {Request} request */
   async work(request) {
     const search = this.follow(request);
+    const { level } = request;
+    const readouts = level ? Math.max(0, level.readouts - search.visits) : request.readouts;
     const begun = performance.now();
     const seconds = () => (performance.now() - begun) / 1000;
     await search.expandRoot();
     let [done, looked, told, reading] = [0, begun, begun, 0];
-    while (this.request === request && done < request.readouts && search.visits < request.most
+    while (this.request === request && done < readouts && search.visits < request.most
       && (request.seconds === null || seconds() < request.seconds)) {
-      done += await search.wave(Math.min(request.readouts - done, this.model.settings.leaves));
+      done += await search.wave(Math.min(readouts - done, this.model.settings.leaves));
       const now = performance.now();
       if (now - looked > SLICE) {
         await this.pause();
@@ -159,7 +163,8 @@ class Searcher {
         reading = told - now;
       }
     }
-    if (this.request === request) this.tell(request, done, seconds(), true);
+    const choice = level && this.request === request ? await levelChances(search, level, this.model.pass) : null;
+    if (this.request === request) this.tell(request, done, seconds(), true, choice);
   }
 
   /**
@@ -208,16 +213,18 @@ class Searcher {
    * @param {number} done
    * @param {number} seconds
    * @param {boolean} over
+   * @param {{chances: number[], hopeless: boolean} | null} [choice] at a level
    */
-  tell(request, done, seconds, over) {
+  tell(request, done, seconds, over, choice = null) {
     const search = /** @type {TreeSearch} */ (this.search);
     const { position, root } = search;
     const forecasts = "ownership" in this.model.manifest.outputs;
     const empty = !request.options.handicap;
     /** @type {Found} */
     const found = { number: request.number, analysis: analysisOf(search, forecasts), done,
-      rate: Math.round(done / Math.max(seconds, 1e-3)), over, best: search.visits > 1 ? search.best() : this.policyMove(),
-      resigns: empty && search.value < this.model.resign,
+      rate: Math.round(done / Math.max(seconds, 1e-3)), over,
+      best: choice ? drawn(choice.chances, Math.random()) : search.visits > 1 ? search.best() : this.policyMove(),
+      resigns: empty && search.value < this.model.resign && (!choice || choice.hopeless),
       ownership: forecasts && root.ownership ? Array.from(root.ownership, (owner) => owner * position.toPlay) : null };
     worker.postMessage(found);
   }

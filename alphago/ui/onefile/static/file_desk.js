@@ -16,10 +16,12 @@ import { outcome } from "./stones.js";
  * @property {number[]} nodes that are to be searched, the first one now
  * @property {number} readouts
  * @property {number | null} seconds
+ * @property {import("./level_choice.js").Level | null} level
  * @property {Found | null} found so far
  */
 
 const [HUMAN, ENGINE] = ["human", "engine"];
+const FIRST_LEVEL = 3; // of a page that is opened
 const MOST_READOUTS = 100000;
 const TREE_BYTES = 128 * 1024 * 1024; // of the priors and owners in one tree
 
@@ -35,7 +37,8 @@ export class FileDesk {
     this.listeners = [];
     this.game = beginGame(facts, {});
     this.players = [HUMAN, ENGINE];
-    this.strength = { network: facts.network, readouts: 200, seconds: null, tree: true, level: null };
+    /** @type {import("./wire.js").StrengthView & {level: number | null}} */
+    this.strength = { network: facts.network, readouts: 200, seconds: null, tree: true, level: FIRST_LEVEL };
     this.study = this.analysing = false;
     /** @type {Job | null} */
     this.job = null;
@@ -144,7 +147,8 @@ export class FileDesk {
    * @param {number | null} [seconds]
    */
   start(purpose, nodes, readouts, seconds = null) {
-    this.job = { purpose, nodes, readouts, seconds, found: null };
+    const level = purpose === "move" && this.strength.tree ? this.game.levels[(this.strength.level || Infinity) - 1] || null : null;
+    this.job = { purpose, nodes, readouts: level ? level.readouts : readouts, seconds, level, found: null };
     this.searchNext();
   }
 
@@ -159,7 +163,7 @@ export class FileDesk {
     const moves = this.tree.moves(number);
     const { shape } = /** @type {any} */ (this.game.view);
     this.engine.search({ options: this.game.options, moves: job.purpose === "count" ? moves.slice(0, -2) : moves, shape,
-      readouts: job.readouts, seconds: job.seconds, most: this.most + (job.purpose === "move" ? job.readouts : 0) });
+      readouts: job.readouts, seconds: job.seconds, level: job.level, most: this.most + (job.purpose === "move" ? job.readouts : 0) });
   }
 
   /** @param {Found & {fault?: string}} found */
@@ -355,12 +359,15 @@ const COMMANDS = {
     const other = siblings[siblings.indexOf(tree.current) + direction];
     if (other !== undefined) desk.moveTo(other);
   },
-  strength(desk, { readouts = desk.strength.readouts, seconds = desk.strength.seconds, tree = desk.strength.tree }) {
+  strength(desk, { readouts = desk.strength.readouts, seconds = desk.strength.seconds, tree = desk.strength.tree, level = desk.strength.level }) {
     if (readouts !== null && !(readouts >= 1 && readouts <= desk.most)) {
       throw new Error(`readouts must be 1 to ${desk.most}, got ${readouts}`);
     }
     if (seconds !== null && !(seconds > 0)) throw new Error(`seconds must be more than 0, got ${seconds}`);
-    desk.strength = { ...desk.strength, readouts, seconds, tree };
+    if (level !== null && !(level >= 1 && level <= desk.game.levels.length + 1)) {
+      throw new Error(`level must be 1 to ${desk.game.levels.length + 1}, got ${level}`);
+    }
+    desk.strength = { ...desk.strength, readouts, seconds, tree, level };
     if (desk.job?.purpose === "move") desk.wake();
     else desk.tellState();
   },

@@ -12,6 +12,7 @@ import { GameNodes } from "./game_nodes.js";
  * @property {GameView} view
  * @property {Record<string, any>} options of the rules
  * @property {Record<string, number[]>} handicaps the points of Black's stones, by their number
+ * @property {import("./level_choice.js").Level[]} levels below full strength, from the weakest on
  */
 
 /**
@@ -27,6 +28,7 @@ import { GameNodes } from "./game_nodes.js";
  * @property {GameView} view
  * @property {Record<string, any>} options of its rules, and the points of a handicap
  * @property {number} handicap
+ * @property {import("./level_choice.js").Level[]} levels
  * @property {GameNodes} tree
  */
 
@@ -89,7 +91,7 @@ export function beginGame(facts, wishes) {
   if (handicap && !options.handicap) {
     throw new Error(`a handicap must be one of 0, ${Object.keys(board.handicaps).join(", ")} on this board, got ${handicap}`);
   }
-  return { view: { ...board.view, options: shown }, options, handicap, tree: new GameNodes(startOf(facts.game, options)) };
+  return { view: { ...board.view, options: shown }, options, handicap, levels: board.levels, tree: new GameNodes(startOf(facts.game, options)) };
 }
 
 /**

@@ -1,5 +1,6 @@
 // Go: play, ko, suicide, area score (alphago/env/go_rules.py has the options); what a network sees is in go_planes.js.
 
+import { sensibleMoves } from "./go_alive.js";
 import { goPlanes } from "./go_planes.js";
 import { Stones } from "./stones.js";
 
@@ -239,6 +240,10 @@ export class Go extends Stones {
     for (let point = 0; point < points; point += 1) legal[point] = !this.board[point] && this.allowed(point) ? 1 : 0;
     legal[points] = 1;
     return legal;
+  }
+
+  sensible() {
+    return sensibleMoves(this);
   }
 
   /** The empty points where the mover may not play. */

@@ -26,6 +26,35 @@ export function passAlive(go, colour) {
 }
 
 /**
+ * The legal moves without own eyes and without points that are pass-alive already; in an own area with stones of the other
+ * side, which count until they are captured, points stay in (`GoBatch.sensible_mask`).
+ * @param {Go} go
+ */
+export function sensibleMoves(go) {
+  const sensible = go.legal();
+  const [own, others] = [passAlive(go, go.toPlay), passAlive(go, -go.toPlay)];
+  const owners = go.owners();
+  const clean = !own.some((alive, point) => alive && owners[point] < 0);
+  for (let point = 0; point < own.length; point += 1) {
+    if ((clean && own[point]) || others[point] || isOwnEye(go, point)) sensible[point] = 0;
+  }
+  return sensible;
+}
+
+/**
+ * Whether an empty point is an eye of the mover that one move cannot make false.
+ * @param {Go} go
+ * @param {number} point
+ */
+function isOwnEye({ board, near, toPlay, width }, point) {
+  if (near[point].some((other) => board[other] !== toPlay)) return false;
+  const [row, column] = [Math.floor(point / width), point % width];
+  const corners = [[-1, -1], [-1, 1], [1, -1], [1, 1]].map(([down, right]) => [row + down, column + right])
+    .filter(([y, x]) => Math.min(x, y) >= 0 && Math.max(x, y) < width);
+  return corners.filter(([y, x]) => board[y * width + x] === -toPlay).length + Number(corners.length < 4) < 2;
+}
+
+/**
  * The connected sets of points without stones of a colour.
  * @param {Go} go
  * @param {number} colour

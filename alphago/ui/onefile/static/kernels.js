@@ -15,6 +15,9 @@ const PAGE = 65536; // bytes of a page of WebAssembly's memory
  * @property {(x: number, padded: number, weights: number, bias: number, out: number, height: number, width: number,
  *   inputs: number, outputs: number, side: number) => void} convolve with an odd `side`; padded: scratch memory of zeros,
  *   [height + side - 1, width + side - 1, inputs], whose inner points are overwritten
+ * @property {(x: number, scratch: number, weights: number, bias: number, out: number, height: number, width: number,
+ *   inputs: number, outputs: number) => void} [winograd] convolve with a side of 3, fewer products and the kernels of
+ *   `winogradKernel`, where `inputs` can be divided by 4 and `outputs` by 16; scratch: memory of zeros, see `scratchOf`
  * @property {(x: number, y: number, out: number, count: number) => void} add
  * @property {(x: number, out: number, count: number) => void} rectify
  * @property {(x: number, y: number, out: number, points: number, channels: number) => void} shift by a number for each
@@ -22,6 +25,30 @@ const PAGE = 65536; // bytes of a page of WebAssembly's memory
  * @property {(x: number, out: number, points: number, channels: number) => void} mean over the points
  * @property {(x: number, out: number, points: number, channels: number) => void} maximum
  */
+
+// The matrix G of kernels.c's `winograd`.
+const G = [[1 / 2, 0, 0], [-1 / 2, -1 / 2, -1 / 2], [-1 / 6, 1 / 6, -1 / 6], [1 / 6, 1 / 3, 2 / 3], [0, 0, 1]];
+
+/**
+ * The 25 numbers by which `winograd` multiplies, for a kernel of side 3.
+ * @param {Float32Array} kernel
+ */
+export function winogradKernel(kernel) {
+  const rows = G.map(([a, b, c]) => [0, 1, 2].map((i) => a * kernel[i] + b * kernel[3 + i] + c * kernel[6 + i]));
+  return rows.flatMap((row) => G.map(([a, b, c]) => a * row[0] + b * row[1] + c * row[2]));
+}
+
+/**
+ * How many numbers the scratch memory of `winograd` has.
+ * @param {number} height
+ * @param {number} width
+ * @param {number} inputs
+ * @param {number} outputs
+ */
+export function scratchOf(height, width, inputs, outputs) {
+  const [down, right] = [Math.ceil(height / 3), Math.ceil(width / 3)];
+  return outputs + (3 * down + 2) * (3 * right + 2) * inputs + 25 * down * right * (inputs + outputs);
+}
 
 /**
  * @param {BufferSource | null} code of kernels.wasm; null for plain JavaScript

@@ -2,7 +2,7 @@
 //
 // Shapes are ONNX's, but numbers of a board [1, C, H, W] lie as [H, W, C], see kernels.js.
 
-import { TILE } from "./kernels.js";
+import { scratchOf, TILE, winogradKernel } from "./kernels.js";
 
 /** @typedef {import("./kernels.js").Kernels} Kernels */
 
@@ -59,13 +59,35 @@ export class Network {
   }
 
   /**
-   * The place of a kernel or a bias as `convolve` reads it.
+   * Whether a layer is computed by `winograd`.
+   * @param {string} name
+   */
+  isFast(name) {
+    const { shape: [outputs, inputs, side] } = /** @type {any} */ (this.layers.get(name));
+    return Boolean(this.kernels.winograd) && side === 3 && inputs % 4 === 0 && outputs % TILE === 0;
+  }
+
+  /**
+   * The place of a kernel or a bias as `convolve` or `winograd` reads it.
    * @param {string} name
    */
   layOut(name) {
     let at = this.laid.get(name);
     if (at !== undefined) return at;
     const { shape: [outputs, inputs = 1, side = 1], numbers } = /** @type {any} */ (this.layers.get(name));
+    if (this.isFast(name)) {
+      at = this.kernels.take(25 * outputs * inputs);
+      const memory = this.kernels.numbers().subarray(at / 4);
+      for (let o = 0; o < outputs; o += 1) {
+        for (let i = 0; i < inputs; i += 1) {
+          const place = (o - (o % TILE)) * inputs + i * TILE + (o % TILE);
+          const begin = 9 * (o * inputs + i);
+          winogradKernel(numbers.subarray(begin, begin + 9)).forEach((number, k) => { memory[k * inputs * outputs + place] = number; });
+        }
+      }
+      this.laid.set(name, at);
+      return at;
+    }
     const taps = side * side;
     at = this.kernels.take(Math.ceil(outputs / TILE) * TILE * inputs * taps);
     const memory = this.kernels.numbers().subarray(at / 4);
@@ -95,6 +117,8 @@ class Plan {
     this.program = [];
     /** @type {Map<string, Tensor>} */
     this.tensors = new Map();
+    /** @type {Map<string, number>} */
+    this.scratches = new Map();
     this.planes = this.tensor(shape);
     this.tensors.set("planes", this.planes);
     for (const [op, names, output, attributes] of network.manifest.steps) {
@@ -107,6 +131,17 @@ class Plan {
       else this.program.push(compute);
       this.tensors.set(output, out);
     }
+  }
+
+  /**
+   * Memory for `winograd`, one for all layers of a size.
+   * @param {number[]} sizes height, width, inputs, outputs
+   */
+  scratch(...sizes) {
+    const [height, width, inputs, outputs] = sizes;
+    const known = this.scratches.get(String(sizes)) ?? this.kernels.take(scratchOf(height, width, inputs, outputs));
+    this.scratches.set(String(sizes), known);
+    return known;
   }
 
   /** @param {Float32Array} planes */
@@ -222,8 +257,12 @@ function convolve(plan, [x, , bias], { kernel_shape: kernel = [1] }, [, weight, 
   const [height, width] = x.shape.length === 4 ? x.shape.slice(2) : [1, 1];
   const side = kernel[0];
   const out = plan.tensor(x.shape.length === 4 ? [1, outputs, height, width] : [1, outputs]);
-  const padded = side > 1 ? kernels.take((height + side - 1) * (width + side - 1) * inputs) : 0;
   const begin = biasName ? bias.at : kernels.take(Math.ceil(outputs / TILE) * TILE);
+  if (network.isFast(weight)) {
+    const scratch = plan.scratch(height, width, inputs, outputs);
+    return [out, () => kernels.winograd?.(x.at, scratch, network.layOut(weight), begin, out.at, height, width, inputs, outputs)];
+  }
+  const padded = side > 1 ? kernels.take((height + side - 1) * (width + side - 1) * inputs) : 0;
   return [out, () => kernels.convolve(x.at, padded, network.layOut(weight), begin, out.at, height, width, inputs, outputs, side)];
 }
 

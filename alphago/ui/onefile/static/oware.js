@@ -61,6 +61,10 @@ export class Oware {
     });
   }
 
+  sensible() {
+    return this.legal();
+  }
+
   /** @param {number} action */
   play(action) {
     const mover = this.toPlay;

@@ -9,6 +9,7 @@
  * @property {number} margin Black's, in points or as 1, 0 and -1, if the game ended here
  * @property {number | null} lastCell where the last move's piece is
  * @property {() => Uint8Array} legal which actions are legal; none once the game is over
+ * @property {() => Uint8Array} sensible the legal actions that a weak player may choose, perhaps none
  * @property {(action: number) => void} play a legal action
  * @property {() => Position} copy
  * @property {(out: Float32Array) => void} planes what the network reads, [planes, height, width]
@@ -57,6 +58,16 @@ export class Stones {
     const other = Object.assign(Object.create(Object.getPrototypeOf(this)), this);
     other.board = this.board.slice();
     return other;
+  }
+
+  /** @returns {Uint8Array} */
+  sensible() {
+    return this.legal();
+  }
+
+  /** @returns {Uint8Array} */
+  legal() {
+    throw new Error("a game must say which moves are legal");
   }
 
   endTurn() {

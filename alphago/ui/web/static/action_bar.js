@@ -19,7 +19,6 @@ export class ActionBar {
       h("div", { class: "ag-verbs" }, this.pass, this.undo, this.redo, this.resign));
   }
 
-  // A new game.
   clear() {
     this.pass.hidden = this.app.known.game.pass === null;
   }

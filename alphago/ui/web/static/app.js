@@ -13,13 +13,11 @@ import { say } from "./words.js";
 /** @typedef {import("./wire.js").StateMessage} StateMessage */
 
 /**
- * @typedef {object} Options
- * @property {EventTarget} [keys] where keys are listened for, `document` on a page of its own (the element itself)
- * @property {() => boolean} [isShown] whether keys are meant for the board
- * @property {(link: string) => void} [onLink] called with the link of the position on the board
- * @property {boolean} [widget] whether it is a part of another page
- * @property {(network: string, link: string) => void} [take] called to take a network along as a file
- * @property {HTMLElement} [beside] what the page has beside the names of the column's states
+ * `keys`: where keys are listened for, `document` on a page of its own; `isShown`: whether they are meant for the board; `onLink`
+ * is told the link of the position; `widget`: whether it is a part of another page; `take` takes a network along as a file;
+ * `beside`: what stands beside the names of the column's states.
+ * @typedef {{keys?: EventTarget, isShown?: () => boolean, onLink?: (link: string) => void, widget?: boolean,
+ *   take?: (network: string, link: string) => void, beside?: HTMLElement}} Options
  */
 
 const LARGEST_FILE = 900000; // bytes
@@ -78,6 +76,7 @@ export class App {
     this.keys = (/** @type {any} */ event) => obeyKey(this, event);
     this.keyTarget = options.keys || element;
     this.keyTarget.addEventListener("keydown", this.keys);
+    this.clock = setInterval(() => this.column.players.tick(), 1000);
     this.unlisten = connection.listen((message) => this.receive(message));
   }
 
@@ -94,6 +93,7 @@ export class App {
 
   destroy() {
     this.keyTarget.removeEventListener("keydown", this.keys);
+    clearInterval(this.clock);
     if (typeof this.unlisten === "function") this.unlisten();
     this.root.replaceChildren();
   }
@@ -105,8 +105,6 @@ export class App {
   send(type, fields = {}) {
     this.connection.send({ type, ...fields });
   }
-
-  // --- messages ---
 
   /** @param {import("./wire.js").Message} message */
   receive(message) {
@@ -150,8 +148,6 @@ export class App {
     const near = Boolean(before) && other && Math.abs(message.view.moves - before.view.moves) < 3;
     this.draw(near);
   }
-
-  // --- actions ---
 
   get state() {
     return this.known.state;
@@ -241,8 +237,6 @@ export class App {
     this.look.mode = mode;
     this.draw();
   }
-
-  // --- drawing ---
 
   /** @param {boolean} [moves] whether what changes on the board moves */
   draw(moves = false) {

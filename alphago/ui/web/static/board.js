@@ -1,6 +1,6 @@
 // The board: it draws a position of any game, and says what was clicked. It knows no server and no rules.
 
-import { h, s } from "./elements.js";
+import { h, renew, s } from "./elements.js";
 import { areasOf, landingOf, numbersOfMoves, rowsOf, UNIT } from "./geometry.js";
 import { boxOf, frameOf, groundOf, paints } from "./ground.js";
 import { marksOf, overlays } from "./overlays.js";
@@ -10,23 +10,16 @@ import { say } from "./words.js";
 /** @typedef {import("./wire.js").GameView} GameView */
 
 /**
- * What the board shows.
- * @typedef {object} Scene
- * @property {import("./wire.js").PositionView} view the position
- * @property {boolean} [open] whether a click may play; true without it
- * @property {import("./wire.js").AnalysisView | null} [analysis] drawn over the pieces
- * @property {{move: number, mover: number}[]} [path] the moves that led to the position, to number the stones
- * @property {string} [mode] which numbers the discs have, a key of `say.modes`
- * @property {boolean} [ownership] whether the analysis' owners are drawn
- * @property {import("./wire.js").CountView | null} [count] of a finished game; a click then tells `toggle` of a stone
+ * What the board shows: a position; `open`: whether a click may play, true without it; an analysis, drawn over the pieces; `path`: the
+ * moves that led to the position, to number the stones; `mode`: which numbers the discs have, a key of `say.modes`; `ownership`:
+ * whether owners are drawn; the count of a finished game, with which a click tells `toggle` of a stone.
+ * @typedef {{view: import("./wire.js").PositionView, open?: boolean, analysis?: import("./wire.js").AnalysisView | null,
+ *   path?: {move: number, mover: number}[], mode?: string, ownership?: boolean, count?: import("./wire.js").CountView | null}} Scene
  */
 
 /**
- * What the board tells.
- * @typedef {object} Listener
- * @property {(action: number) => void} play an action was clicked
- * @property {(action: number | null) => void} [hover] the pointer or the cursor is on another action
- * @property {(cell: number) => void} [toggle] a point was clicked while stones are counted
+ * What the board tells: an action was clicked; the pointer or the cursor is on another one; a cell was clicked while stones are counted.
+ * @typedef {{play: (action: number) => void, hover?: (action: number | null) => void, toggle?: (cell: number) => void}} Listener
  */
 
 const HOLD = 450; // milliseconds, after which a finger on the board shows a move's line and does not play it
@@ -150,10 +143,8 @@ export class Board {
     const line = hovered === null ? null : this.lineOf(hovered)?.line;
     const walks = Boolean(line) && this.walked !== String(line);
     this.walked = String(line || "");
-    this.over.replaceChildren(...overlays(game, scene, { hovered, line: line || null, chosen: this.cursorAction(), walks }));
+    renew(this.over, overlays(game, scene, { hovered, line: line || null, chosen: this.cursorAction(), walks }));
   }
-
-  // --- what is clicked ---
 
   /** @param {number} action */
   click(action) {
@@ -189,8 +180,6 @@ export class Board {
       others.slice(0, MOST_WORDS).map((action) => h("button", { type: "button", "data-action": action,
         onclick: () => this.listener.play(action) }, names[action]))));
   }
-
-  // --- hovering, and a cursor for the keyboard ---
 
   /**
    * The analysed move of an action, whose line can be shown.

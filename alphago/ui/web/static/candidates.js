@@ -14,7 +14,6 @@ export const RATE_STEPS = [1, 3, 6, 12, 25]; // percent of the chance to win
  * Return what a move gives away against the best: its class, an index of LOSSES or null, and the loss as text.
  * @param {MoveView} move
  * @param {MoveView} best
- * @returns {{kind: number | null, text: string}}
  */
 export function lossOf(move, best) {
   if (move.score !== null && best.score !== null) {
@@ -43,9 +42,9 @@ export const kindOf = (win, points) => (points === null ? RATE_STEPS.filter((ste
  */
 export function numbersOf(move, best, mode) {
   const q = move.win === null ? null : 2 * move.win - 1;
+  if (mode === "prior" || (mode === "loss" && !move.visits)) return [`${percent(move.prior, move.prior < 0.095 ? 1 : 0)}%`, ""];
   if (mode === "loss") return [lossOf(move, best).text.replace("-", "−").replace(/^−0(\.0)?%?$/, "0"), short(move.visits)];
   if (mode === "visits") return [move.visits ? short(move.visits) : "", ""];
-  if (mode === "prior") return [percent(move.prior, move.prior < 0.095 ? 1 : 0), ""];
   if (mode === "none" || q === null) return ["", ""];
   return [signed(mode === "sum" ? q + move.prior : q), ""];
 }

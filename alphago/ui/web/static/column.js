@@ -60,6 +60,7 @@ export class Column {
     this.menu.clear();
     this.actions.clear();
     this.play.clear();
+    this.reasons.clear();
     this.status.draw();
   }
 
@@ -102,6 +103,6 @@ export class Column {
  * @param {App} app
  */
 function aboutOf({ known: { game } }) {
-  return game.options.filter(({ at_start: atStart, title }) => !atStart && !title.includes(" ") && title !== "Size")
+  return game.options.filter(({ at_start: atStart, title, value }) => !atStart && value !== "" && !title.includes(" ") && title !== "Size")
     .map(({ title, value, choices }) => (choices.length ? `${value} ${title.toLowerCase()}` : `${title.toLowerCase()} ${value}`)).join(" · ");
 }

@@ -40,6 +40,20 @@ function filled(node, attributes, children) {
   return node;
 }
 
+/**
+ * Put new children in place of the old ones. Those that are equal stay, so that they are not laid out and painted again.
+ * @param {Element} parent
+ * @param {Element[]} children
+ */
+export function renew(parent, children) {
+  const old = [...parent.children];
+  children.forEach((child, i) => {
+    if (!old[i]) parent.append(child);
+    else if (!old[i].isEqualNode(child)) old[i].replaceWith(child);
+  });
+  for (const one of old.slice(children.length)) one.remove();
+}
+
 /** @param {number} share 0 .. 1 */
 export const percent = (share, digits = 0) => (100 * share).toFixed(digits);
 

@@ -1,7 +1,8 @@
 // The end of a game: the result, the moves that decided it, and what one may do next.
 
 import { kindOf, LOSSES } from "./candidates.js";
-import { h, s } from "./elements.js";
+import { h } from "./elements.js";
+import { dot } from "./icons.js";
 import { decisive, lossesOf, lossText } from "./losses.js";
 import { fill, say } from "./words.js";
 
@@ -12,28 +13,32 @@ const LEAST_MOVES = 8; // of a game that is looked into
  * A dot in the colour of a loss.
  * @param {import("./losses.js").Loss} loss
  */
-export const dotOf = ({ win, points }) => s("svg", { viewBox: "0 0 20 20", class: "ag-swatch", "aria-hidden": "true" },
-  s("circle", { cx: 10, cy: 10, r: 8, fill: LOSSES[kindOf(win, points)] }));
+export const dotOf = ({ win, points }) => dot(LOSSES[kindOf(win, points)]);
+
+/**
+ * @param {string} side
+ * @param {number} points
+ * @param {number} bonus
+ */
+const sumOf = (side, points, bonus) => (bonus ? fill(say.sum, side, points, bonus, points + bonus) : fill(say.per, side, points));
 
 export class Ending {
   /** @param {import("./app.js").App} app */
   constructor(app) {
     this.app = app;
     this.asked = false; // whether the positions of this game are being evaluated
-    this.result = h("b", {});
     this.count = h("p", { "data-name": "count" });
     this.alive = h("button", { type: "button", "data-name": "all-alive", onclick: () => app.send("all-alive") }, say.allAlive);
-    this.counted = h("div", {}, this.count, h("p", { class: "ag-small" }, say.clickDead), this.alive);
+    this.counted = h("div", {}, this.count, h("div", { class: "ag-field" }, h("p", { class: "ag-small" }, say.clickDead), this.alive));
     this.moments = h("ol", { class: "ag-moments", "data-name": "moments" });
     this.decided = h("div", {}, h("h2", {}, say.decided), this.moments);
     const next = (/** @type {string} */ name, /** @type {string} */ text, /** @type {() => void} */ action, kind = "") => h("button",
       { type: "button", class: kind, "data-name": name, onclick: action }, text);
-    this.element = h("div", { class: "ag-ending", hidden: true, "data-name": "ending" }, h("p", { class: "ag-result" }, this.result), this.counted,
+    this.element = h("div", { class: "ag-ending", hidden: true, "data-name": "ending" }, this.counted,
       h("div", { class: "ag-row" }, next("again", say.again, () => this.again(false), "ag-main"), next("exchanged", say.exchanged,
         () => this.again(true)), next("study-game", say.studyGame, () => app.toggle("study"))), this.decided);
   }
 
-  // A new game.
   clear() {
     this.asked = false;
     this.element.hidden = true;
@@ -43,9 +48,8 @@ export class Ending {
     const { known, state } = this.app;
     this.element.hidden = !state.result;
     if (!state.result) return;
-    this.result.textContent = fill(say.ends, state.result.text);
     this.counted.hidden = !state.count;
-    this.count.textContent = state.count ? state.count.text : "";
+    this.count.textContent = state.count ? state.count.points.map((points, i) => sumOf(known.game.sides[i], points, Number(state.count?.bonuses[i]))).join(" · ") : "";
     this.alive.hidden = !state.count?.dead.length;
     const path = known.line();
     const unknown = path.slice(0, -1).some(({ win }) => win === null);

@@ -37,7 +37,6 @@ export class EngineSettings {
     };
   }
 
-  // A new game.
   clear() {
     const { game } = this.app.known;
     const shown = (/** @type {string} */ name) => (name === "playouts" ? say.playouts : name);

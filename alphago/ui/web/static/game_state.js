@@ -14,6 +14,8 @@ export class GameState {
     this.state = /** @type {any} */ (null);
     /** @type {import("./wire.js").ThinkingMessage | null} */
     this.thought = null; // the latest message of the search
+    this.spent = [0, 0]; // milliseconds that each side has thought
+    this.since = 0; // when the side that is to move began
   }
 
   /** @param {import("./wire.js").GameMessage} message */
@@ -21,6 +23,7 @@ export class GameState {
     this.game = game;
     this.names = names;
     this.nodes.clear();
+    this.spent = [0, 0];
     this.state = /** @type {any} */ (null);
     this.thought = null;
   }
@@ -32,8 +35,18 @@ export class GameState {
       this.nodes.get(node.parent)?.children.push(node.node);
     }
     message.evaluations.forEach((known) => this.evaluate(known));
+    if (this.state?.node !== message.node) {
+      if (this.state?.view.moves === message.view.moves - 1) this.spent = [0, 1].map((side) => this.timeOf(side));
+      this.since = Date.now();
+    }
     this.state = message;
     if (!message.busy) this.thought = null;
+  }
+
+  /** @param {number} side 0 or 1; returns milliseconds that it has thought, in this game and on this page */
+  timeOf(side) {
+    const { view, over, study } = this.state;
+    return this.spent[side] + (!over && !study && view.toPlay === [1, -1][side] ? Date.now() - this.since : 0);
   }
 
   /** @param {import("./wire.js").ThinkingMessage} message */

@@ -1,7 +1,7 @@
 // The graph of a line: the first player's chance to win and lead, by move; a click goes there.
 
 import { kindOf, LOSSES } from "./candidates.js";
-import { margin, percent, s, short } from "./elements.js";
+import { margin, percent, renew, s, short } from "./elements.js";
 import { isMistake, lossesOf } from "./losses.js";
 import { fill, say } from "./words.js";
 
@@ -47,7 +47,7 @@ export class Graph {
     const mistakes = lossesOf(all).filter(isMistake).map((loss) => s("circle", { cx: x(loss.number), cy: height(all[loss.number].win ?? 0.5),
       r: 3.4, fill: LOSSES[kindOf(loss.win, loss.points)], class: "ag-mistake" }));
     const scored = all.some((one) => one.score !== null);
-    this.element.replaceChildren(
+    renew(this.element, [
       s("rect", { x: LEFT, y: TOP, width: WIDTH - LEFT - RIGHT, height: HEIGHT - TOP - BOTTOM, class: "ag-plot" }),
       s("path", { d: `M${LEFT} ${height(0.5)}H${WIDTH - RIGHT}`, class: "ag-even" }),
       s("path", { d: `M${x(all.findIndex((one) => one.node === node))} ${TOP}V${HEIGHT - BOTTOM}`, class: "ag-here" }),
@@ -56,7 +56,7 @@ export class Graph {
       label(LEFT - 3, height(0), "0%", "end"),
       ...(scored ? [label(WIDTH - RIGHT + 3, height(1) + 7, `B+${most.toFixed(0)}`, "start", "ag-score-axis"),
         label(WIDTH - RIGHT + 3, height(0), `W+${most.toFixed(0)}`, "start", "ag-score-axis")] : []),
-      label(LEFT, HEIGHT - 3, "0", "middle"), label(WIDTH - RIGHT, HEIGHT - 3, String(all.length - 1), "middle"));
+      label(LEFT, HEIGHT - 3, "0", "middle"), label(WIDTH - RIGHT, HEIGHT - 3, String(all.length - 1), "middle")]);
   }
 
   // What is known of the position on the board.
@@ -64,8 +64,8 @@ export class Graph {
     const { known, state: { node, analysis } } = this.app;
     const here = known.knot(node);
     if (here.win === null) return say.unknown;
-    return [fill(say.wins, known.side(1), percent(here.win, 1)), here.score === null ? "" : fill(say.expected, margin(here.score)),
-      analysis ? fill(say.visitsHere, short(analysis.visits)) : ""].filter(Boolean).join(", ");
+    return [fill(say.chance, known.side(1), percent(here.win, 1)), here.score === null ? "" : margin(here.score),
+      analysis ? analysis.visits > 1 ? fill(say.visitsHere, short(analysis.visits)) : say.netAlone : ""].filter(Boolean).join(", ");
   }
 
   /** @param {MouseEvent} event */

@@ -26,6 +26,12 @@ const PATHS = {
 /** @param {string} name */
 export const icon = (name) => s("svg", { viewBox: "0 0 24 24", class: "ag-icon", "aria-hidden": "true" }, s("path", { d: PATHS[name] }));
 
+/** @param {any} shape in a square of 20 */
+export const swatch = (shape) => s("svg", { viewBox: "0 0 20 20", class: "ag-swatch", "aria-hidden": "true" }, shape);
+
+/** @param {string} fill */
+export const dot = (fill) => swatch(s("circle", { cx: 10, cy: 10, r: 8, fill }));
+
 /**
  * A button with an icon, a word, or both.
  * @param {string} name of the button, and of its icon where it has one

@@ -2,6 +2,7 @@
 
 import { LOSSES, POINT_STEPS } from "./candidates.js";
 import { h, s } from "./elements.js";
+import { dot, swatch } from "./icons.js";
 import { fill } from "./words.js";
 
 /**
@@ -10,8 +11,7 @@ import { fill } from "./words.js";
  */
 export function legendOf(game, words) {
   const [first, second] = game.sides;
-  const swatch = (/** @type {any} */ shape) => s("svg", { viewBox: "0 0 20 20", class: "ag-swatch", "aria-hidden": "true" }, shape);
-  const range = LOSSES.map((colour, i) => h("li", {}, swatch(s("circle", { cx: 10, cy: 10, r: 8, fill: colour })),
+  const range = LOSSES.map((colour, i) => h("li", {}, dot(colour),
     i < POINT_STEPS.length ? fill(words.upTo, POINT_STEPS[i], words.points) : fill(words.more, POINT_STEPS[i - 1], words.points)));
   const owner = (/** @type {string} */ colour, /** @type {string} */ stroke) => swatch(s("rect", { x: 4, y: 4, width: 12, height: 12, fill: colour, stroke,
     "stroke-width": 1.5 }));

@@ -1,14 +1,8 @@
 // What each move of a line gave away, from the evaluations before and after it.
 
 /**
- * A move that was played, and what it gave away.
- * @typedef {object} Loss
- * @property {number} node
- * @property {number} number
- * @property {number} mover
- * @property {number} move
- * @property {number} win chance to win that it lost, 0 .. 1
- * @property {number | null} points that it lost; null if no score is known
+ * A move that was played, and what it gave away: of the chance to win, 0 .. 1, and in points, null if no score is known.
+ * @typedef {{node: number, number: number, mover: number, move: number, win: number, points: number | null}} Loss
  */
 
 /**

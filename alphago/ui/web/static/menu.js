@@ -31,7 +31,7 @@ export class Menu {
       this.engine.element,
       h("div", {}, h("h2", {}, say.settings), h("label", { class: "ag-check" }, sound, say.sound),
         h("label", { class: "ag-field" }, say.typed, this.typed)),
-      h("div", {}, h("h2", {}, say.keys), h("dl", { class: "ag-keys" }, say.keyList.map(([key, text]) => [h("dt", {}, key), h("dd", {}, text)]))), this.legend);
+      h("div", {}, h("h2", {}, say.keys), h("dl", { class: "ag-keys" }, say.keyList.map(([key, text]) => h("div", {}, h("dt", {}, key), h("dd", {}, text))))), this.legend);
   }
 
   // Type a move, wherever one is.
@@ -46,7 +46,6 @@ export class Menu {
     this.typed.value = "";
   }
 
-  // A new game.
   clear() {
     this.engine.clear();
     this.legend.replaceChildren(h("summary", {}, say.legend), legendOf(this.app.known.game, legend));

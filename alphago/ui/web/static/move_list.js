@@ -6,21 +6,26 @@ import { isMistake, lossesOf, lossText } from "./losses.js";
 import { fill, say } from "./words.js";
 
 export class MoveList {
-  /** @param {import("./app.js").App} app */
-  constructor(app) {
+  /**
+   * @param {import("./app.js").App} app
+   * @param {boolean} judged whether it tells what moves gave away
+   */
+  constructor(app, judged) {
     this.app = app;
-    this.rows = h("ol", { class: "ag-played", "data-name": "played", tabindex: 0, "aria-label": say.moves });
+    this.judged = judged;
+    this.rows = h("ol", { class: "ag-played", "data-name": judged ? "played" : "so-far", tabindex: 0, "aria-label": say.moves });
     this.means = h("span", { class: "ag-small" });
     const step = (/** @type {string} */ text, /** @type {string} */ title, /** @type {number} */ direction) => h("button",
       { type: "button", title, "aria-label": title, onclick: () => app.mistake(direction) }, text);
-    this.element = h("div", { class: "ag-list" }, h("div", { class: "ag-row" }, h("h2", {}, say.moves), this.means,
-      step("‹", say.previousMistake, -1), h("span", { class: "ag-small" }, say.mistakes), step("›", say.nextMistake, 1)), this.rows);
+    this.element = h("div", { class: "ag-list" }, h("div", { class: "ag-row" }, h("h2", {}, say.moves), judged && [this.means,
+      step("‹", say.previousMistake, -1), h("span", { class: "ag-small" }, say.mistakes), step("›", say.nextMistake, 1)]), this.rows);
   }
 
   draw() {
     const { known, state } = this.app;
     const line = known.line();
-    const losses = new Map(lossesOf(line).map((loss) => [loss.node, loss]));
+    this.element.hidden = !this.judged && line.length < 2;
+    const losses = new Map((this.judged ? lossesOf(line) : []).map((loss) => [loss.node, loss]));
     this.rows.replaceChildren(...line.slice(1).map(({ node, mover, move }, i) => {
       const loss = losses.get(node);
       return h("li", {}, h("button", { type: "button", "data-node": node, class: node === state.node ? "ag-here-row" : "",

@@ -30,7 +30,6 @@ export class Opponent {
     else this.app.send("strength", { tree: true, level: this.even.checked ? EVEN : step });
   }
 
-  // A new game.
   clear() {
     const { levels } = this.app.known.game;
     this.slider.max = (levels || RUNGS).length;
@@ -43,7 +42,7 @@ export class Opponent {
     const words = say.strengths;
     this.word.textContent = this.even.checked ? say.even : words[Math.round((step - 1) * (words.length - 1) / (this.slider.max - 1))];
     const told = levels ? levels[step - 1].split(": ")[1] || "" : fill(say.readoutsSoFar, RUNGS[step - 1]);
-    this.text.textContent = this.even.checked ? opponent : [strength.network, told].filter(Boolean).join(", ");
+    this.text.textContent = this.even.checked ? opponent : told || strength.network;
   }
 
   draw() {

@@ -10,6 +10,7 @@ import { COLOURS } from "./wire.js";
 /** @typedef {import("./board.js").Scene} Scene */
 
 const UNSEEN = "#5aa2d6"; // the colour of a move whose loss is not known
+const FEW = 4; // visits of the best move, up to which moves are shown by what the network alone gives them
 const LEAST_OWNER = 8; // percent; a point that is less anyone's has no square
 
 /**
@@ -47,10 +48,7 @@ function countOf(game, stones, { owners, dead }) {
   return [...owners].flatMap((owner, cell) => {
     const [x, y] = middleOf(game, cell);
     const parts = [];
-    if (gone.has(cell)) {
-      const on = stones[cell] === "X" ? "black" : "white";
-      parts.push(s("path", { d: `M${x - 8} ${y - 8}l16 16m0 -16l-16 16`, class: `ag-dead ag-on-${on}` }));
-    }
+    if (gone.has(cell)) parts.push(s("circle", { cx: x, cy: y, r: game.stone * UNIT + 1, class: "ag-dead" }));
     if (owner !== "." && (gone.has(cell) || !stones[cell] || stones[cell] === ".")) {
       parts.push(s("rect", { x: x - 5.5, y: y - 5.5, width: 11, height: 11, rx: 2, class: `ag-owner ag-owner-${COLOURS[owner === "X" ? 1 : -1]}` }));
     }
@@ -110,14 +108,13 @@ function shadowOf(game, { stones, toPlay }, action) {
  * @param {Set<number>} hidden cells
  */
 function ownersOf(game, stones, ownership, hidden) {
-  return ownership.flatMap((value, cell) => {
-    const owner = value > 0 ? "black" : "white";
-    const own = stones[cell] && stones[cell] !== "." && (stones[cell] === "X") === (value > 0);
-    if (Math.abs(value) < LEAST_OWNER || hidden.has(cell) || own) return []; // a stone that lives needs no mark
+  return [1, -1].map((side) => s("path", { class: `ag-owner ag-owner-${COLOURS[side]}`, d: ownership.map((value, cell) => {
+    const own = stones[cell] === (side > 0 ? "X" : "O"); // a stone that lives needs no mark
+    if (value * side < LEAST_OWNER || hidden.has(cell) || own) return "";
     const [x, y] = middleOf(game, cell);
-    const side = 15 * Math.sqrt(Math.abs(value) / 100);
-    return [s("rect", { x: x - side / 2, y: y - side / 2, width: side, height: side, rx: 2, class: `ag-owner ag-owner-${owner}` })];
-  });
+    const half = Math.round(7.5 * Math.sqrt(value * side / 100));
+    return `M${x - half} ${y - half}h${2 * half}v${2 * half}h${-2 * half}z`;
+  }).join("") }));
 }
 
 /**
@@ -128,7 +125,7 @@ function ownersOf(game, stones, ownership, hidden) {
  */
 function discsOf(game, stones, found, mode) {
   const best = found.moves[0];
-  const most = best ? best.visits : 0;
+  const most = best && best.visits > FEW ? best.visits : 0;
   const parts = [];
   const byPrior = mode === "prior";
   for (const move of [...found.moves].reverse()) {

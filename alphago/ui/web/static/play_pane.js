@@ -2,6 +2,7 @@
 
 import { Ending } from "./ending.js";
 import { h } from "./elements.js";
+import { MoveList } from "./move_list.js";
 import { Opponent } from "./opponent.js";
 import { say } from "./words.js";
 
@@ -14,14 +15,14 @@ export class PlayPane {
     this.app = app;
     this.opponent = new Opponent(app);
     this.ending = new Ending(app);
+    this.list = new MoveList(app, false);
     this.seen = readSeen();
     this.hintText = h("span", {});
     this.hint = h("p", { class: "ag-hint", hidden: true }, this.hintText, h("button", { type: "button", "data-name": "hint",
       onclick: () => this.read() }, say.gotIt));
-    this.element = h("section", { class: "ag-play", "aria-label": say.play }, this.ending.element, this.opponent.element, this.hint);
+    this.element = h("section", { class: "ag-play", "aria-label": say.play }, this.ending.element, this.opponent.element, this.hint, this.list.element);
   }
 
-  // A new game.
   clear() {
     this.opponent.clear();
     this.ending.clear();
@@ -30,10 +31,11 @@ export class PlayPane {
   draw() {
     const { state } = this.app;
     const due = this.seen < say.hints.length && state.view.moves >= MOVES[this.seen];
-    this.hint.hidden = !due || state.over || Boolean(this.app.options.widget);
+    this.hint.hidden = !due || state.over || !state.players.includes("engine") || Boolean(this.app.options.widget);
     if (due) this.hintText.textContent = say.hints[this.seen];
     this.opponent.draw();
     this.ending.draw();
+    this.list.draw();
   }
 
   read() {

@@ -22,12 +22,12 @@ export class Players {
     const side = h("b", {});
     const captures = h("span", { class: "ag-small" });
     const name = h("span", { class: "ag-small ag-name" });
-    const facts = h("span", { class: "ag-facts" }, captures, name);
+    const time = h("span", { class: "ag-small ag-time", title: say.time });
+    const facts = h("span", { class: "ag-facts" }, captures, name, time);
     const element = h("div", { class: "ag-card" }, h("span", { class: `ag-stone ag-${colour}`, "aria-hidden": "true" }), side, who, facts);
-    return { element, side, who, captures, name, facts };
+    return { element, side, who, captures, name, time, facts };
   }
 
-  // A new game.
   clear() {
     const { game, names } = this.app.known;
     for (const [i, { side, who, name }] of this.cards.entries()) {
@@ -39,14 +39,23 @@ export class Players {
   }
 
   draw() {
-    const { known: { game, names }, state } = this.app;
+    const { known: { game }, state } = this.app;
     for (const [i, card] of this.cards.entries()) {
       card.who.value = state.players[i];
       card.element.classList.toggle("ag-turn", !state.over && state.view.toPlay === (i ? -1 : 1));
       card.element.classList.toggle("ag-won", state.result?.winner === (i ? -1 : 1));
-      card.captures.hidden = !state.view.captures || game.stores.length > 0;
-      card.facts.hidden = card.captures.hidden && !names[i];
-      if (state.view.captures) card.captures.textContent = fill(say.captured, state.view.captures[i]);
+      const { captures, stones = "" } = state.view;
+      card.captures.textContent = captures && !game.stores.length ? fill(say.captured, captures[i])
+        : game.surface === "squares" ? fill(say.onBoard, stones.split("XO"[i]).length - 1) : "";
+    }
+    this.tick();
+  }
+
+  tick() {
+    const { known, state } = this.app;
+    for (const [i, { time }] of state ? this.cards.entries() : []) {
+      const seconds = Math.floor(known.timeOf(i) / 1000);
+      time.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
     }
   }
 

@@ -3,16 +3,22 @@
 import { h } from "./elements.js";
 import { fill, say } from "./words.js";
 
+const NONE = -2; // no node, nor the root's parent
+
 export class Reasons {
   /** @param {import("./app.js").App} app */
   constructor(app) {
     this.app = app;
-    this.of = -1; // the node before the move
+    this.of = NONE; // the node before the move
     this.text = h("div", {});
     const choice = (/** @type {string} */ name, /** @type {string} */ text, kind = "") => h("button", { type: "button", class: kind,
       "data-name": `lesson-${name}`, onclick: () => app.send(name) }, text);
     this.choices = h("div", { class: "ag-row" }, choice("undo", say.takeBack, "ag-main"), choice("move", say.goOn));
     this.element = h("div", { class: "ag-why", "data-name": "reasons", role: "status", hidden: true }, this.text, this.choices);
+  }
+
+  clear() {
+    this.of = NONE;
   }
 
   /** @param {import("./wire.js").WhyMessage} message */

@@ -13,11 +13,13 @@ export class StatusLine {
     this.app = app;
     this.loading = ""; // what the line says instead of its usual text
     this.told = -1; // the node that screen readers were told of
-    this.text = h("p", { class: "ag-status", role: "status", "aria-live": "off" });
+    this.text = h("span", {});
+    this.rest = h("span", { class: "ag-small" });
     this.said = h("p", { class: "ag-unseen", "aria-live": "polite" });
     this.now = button("move", say.now, say.nowTitle, () => app.send("move"));
     this.stop = button("stop", say.stop, say.stopTitle, () => app.stop());
-    this.element = h("div", { class: "ag-line" }, this.text, this.now, this.stop, this.said);
+    this.element = h("div", { class: "ag-line" }, h("p", { class: "ag-status", role: "status", "aria-live": "off" }, this.text, " ", this.rest), this.now,
+      this.stop, this.said);
   }
 
   /** @param {string} text */
@@ -28,8 +30,10 @@ export class StatusLine {
 
   draw() {
     const { root, state } = this.app;
-    const text = this.words();
+    const [text, rest = ""] = this.words();
     if (this.text.textContent !== text) this.text.textContent = text;
+    this.rest.textContent = rest;
+    root.classList.toggle("ag-ended", Boolean(state?.result));
     root.classList.toggle("ag-busy", Boolean(state?.busy || this.loading || !state));
     this.stop.disabled = !state || (!state.busy && !state.analysing);
     this.stop.hidden = this.stop.disabled;
@@ -62,21 +66,18 @@ export class StatusLine {
     return fill(say.move, view.moves + 1, known.side(view.toPlay));
   }
 
+  // What the line says, and what stands below it.
   words() {
-    const { known, state } = this.app;
-    const { game, thought } = known;
-    if (this.loading) return this.loading;
-    if (!state) return game ? say.setting : say.connecting;
-    if (state.result) return [fill(say.ends, state.result.text), state.busy === "count" ? say.countingStones : ""].filter(Boolean).join(" ");
-    const turn = state.players[state.view.toPlay > 0 ? 0 : 1] === "human" ? say.yours : say.engines;
-    const text = [`${this.turn()}, ${turn}`];
-    if (!state.busy) return text[0];
-    if (!thought) return [...text, say.thinking].join(" · ");
+    const { known: { game, thought }, state } = this.app;
+    if (this.loading) return [this.loading];
+    if (!state) return [game ? say.setting : say.connecting];
+    if (state.result) return [fill(say.ends, state.result.text), state.busy === "count" ? say.countingStones : ""];
+    const turn = this.turn();
+    if (!state.busy) return [turn, state.players[state.view.toPlay > 0 ? 0 : 1] === "human" ? say.yours : say.engines];
+    if (!thought) return [turn, say.thinking];
     const { analysis, limit, purpose } = thought;
     const done = short(analysis.visits > 1 ? thought.readouts : 0);
-    text.push(purpose !== "analyse" && limit && limit < ENDLESS ? fill(say.readoutsOf, done, short(limit)) : fill(say.readoutsSoFar, done),
-      fill(say.rate, short(thought.rate)));
-    if (purpose === "review") text.push(fill(say.left, thought.left));
-    return text.join(" · ");
+    const told = purpose !== "analyse" && limit && limit < ENDLESS ? fill(say.readoutsOf, done, short(limit)) : fill(say.readoutsSoFar, done);
+    return [turn, [told, purpose === "move" ? "" : fill(say.rate, short(thought.rate)), purpose === "review" ? fill(say.left, thought.left) : ""].filter(Boolean).join(" · ")];
   }
 }

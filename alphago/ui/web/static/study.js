@@ -1,9 +1,9 @@
 // The column while one studies: what the overlay shows, the best moves, the graph, the moves that were played, the tree.
 
 import { LOSSES, lossOf } from "./candidates.js";
-import { h, percent, s, short } from "./elements.js";
+import { h, percent, renew, short } from "./elements.js";
 import { Graph } from "./graph.js";
-import { button } from "./icons.js";
+import { button, dot } from "./icons.js";
 import { MoveList } from "./move_list.js";
 import { Variations } from "./variations.js";
 import { say } from "./words.js";
@@ -18,7 +18,7 @@ export class Study {
     this.app = app;
     this.graph = new Graph(app);
     this.variations = new Variations(app);
-    this.list = new MoveList(app);
+    this.list = new MoveList(app, true);
     this.analyse = button("analyse", say.analyse, say.analyseTitle, () => app.toggle("analysing"));
     this.review = button("review", say.review, say.reviewTitle, () => app.review());
     this.modes = h("select", { "aria-label": say.numbersTitle, title: say.numbersTitle, "data-name": "mode",
@@ -60,7 +60,6 @@ export class Study {
     });
   }
 
-  // A new game.
   clear() {
     this.ownership.hidden = !this.app.known.game.ownership;
   }
@@ -94,7 +93,7 @@ export class Study {
     this.heads.points.hidden = !listed.some(({ score }) => score !== null);
     const rows = listed.map((move) => this.row(move, listed[0]));
     while (rows.length < ROWS) rows.push(h("tr", { class: "ag-empty", "aria-hidden": "true" }, h("td", { colspan: 5 }, "\u00a0")));
-    this.moves.replaceChildren(...rows);
+    renew(this.moves, rows);
   }
 
   /**
@@ -105,11 +104,9 @@ export class Study {
     const { names } = this.app.known.game;
     const kind = move.visits ? lossOf(move, best).kind : null;
     const points = move.score === null ? "" : `${move.score > 0 ? "+" : move.score < 0 ? "−" : ""}${Math.abs(move.score)}`;
-    const dot = s("svg", { viewBox: "0 0 20 20", class: "ag-swatch", "aria-hidden": "true" },
-      s("circle", { cx: 10, cy: 10, r: 8, fill: kind === null ? "#999" : LOSSES[kind] }));
     const line = move.line.map((one) => names[one]).join(" ");
     return h("tr", { class: this.app.board.hovered === move.move ? "ag-chosen" : "", "data-action": move.move, title: line },
-      h("td", {}, dot, h("b", {}, names[move.move])), h("td", {}, move.win === null ? "" : `${percent(move.win, 1)} %`),
+      h("td", {}, dot(kind === null ? "#999" : LOSSES[kind]), h("b", {}, names[move.move])), h("td", {}, move.win === null ? "" : `${percent(move.win, 1)} %`),
       this.heads.points.hidden ? null : h("td", {}, points), h("td", {}, short(move.visits)), h("td", {}, `${percent(move.prior, 1)} %`));
   }
 }

@@ -1,6 +1,7 @@
 // Runs that are training: how strong each is now and how far, the curves that matter, the latest games; all else folded.
 
 import { h, s } from "./elements.js";
+import { swatch } from "./icons.js";
 import { fill, runs, say } from "./words.js";
 
 /** @typedef {import("./wire.js").RunView} RunView */
@@ -81,13 +82,13 @@ class Watch {
    */
   run(run, number) {
     const games = h("ol", { class: "w-games", "data-run": number, tabindex: 0, "aria-label": runs.games });
-    const swatch = s("svg", { viewBox: "0 0 20 20", class: "ag-swatch", "aria-hidden": "true" }, s("rect", { y: 7, width: 20, height: 6, fill: run.colour }));
+    const line = swatch(s("rect", { y: 7, width: 20, height: 6, fill: run.colour }));
     const { strength, progress, share } = run.headline || { strength: "", progress: "", share: 0 };
     const unfold = (/** @type {Event} */ event) => {
       if (/** @type {HTMLDetailsElement} */ (event.target).open) this.unfolded.add(number);
       else this.unfolded.delete(number);
     };
-    return h("article", { class: "w-run" }, h("div", {}, h("h2", {}, swatch, run.name),
+    return h("article", { class: "w-run" }, h("div", {}, h("h2", {}, line, run.name),
       run.error ? h("p", { class: "ag-notice" }, run.error) : [h("p", { class: "w-strength" }, strength || runs.untested),
         h("progress", { max: 1, value: share, "aria-label": fill(runs.done, Math.round(100 * share)) }), h("p", { class: "ag-small" }, progress)],
       run.diagnosis.length ? h("ul", { class: "w-diagnosis" }, run.diagnosis.map((text) => h("li", {}, text)))

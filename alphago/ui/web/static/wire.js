@@ -2,261 +2,124 @@
 
 /**
  * A move of an analysis, from the mover's view; what is not known is null.
- * @typedef {object} MoveView
- * @property {number} move
- * @property {number} visits
- * @property {number} prior
- * @property {number | null} win
- * @property {number | null} score
- * @property {number[]} line
+ * @typedef {{move: number, visits: number, prior: number, win: number | null, score: number | null, line: number[]}} MoveView
  */
 
 /**
  * What a search has found about a position; scores and ownership are null if the network does not forecast them.
- * @typedef {object} AnalysisView
- * @property {number} mover
- * @property {number} visits
- * @property {number} win
- * @property {number | null} score
- * @property {MoveView[]} moves
- * @property {number[] | null} ownership
+ * @typedef {{mover: number, visits: number, win: number, score: number | null, moves: MoveView[], ownership: number[] | null}} AnalysisView
  */
 
 /**
  * A node of the tree of variations.
- * @typedef {object} NodeView
- * @property {number} node
- * @property {number} parent
- * @property {number} move
- * @property {number} mover
+ * @typedef {{node: number, parent: number, move: number, mover: number}} NodeView
  */
 
 /**
  * What is known of a node.
- * @typedef {object} EvaluationView
- * @property {number} node
- * @property {number | null} win
- * @property {number | null} score
+ * @typedef {{node: number, win: number | null, score: number | null}} EvaluationView
  */
 
 /**
  * How a game ended.
- * @typedef {object} ResultView
- * @property {string} text
- * @property {number} winner
- * @property {string} short
+ * @typedef {{text: string, winner: number, short: string}} ResultView
  */
 
 /**
  * The count of a game that ended by two passes.
- * @typedef {object} CountView
- * @property {string} text
- * @property {[number, number]} points
- * @property {[number, number]} bonuses
- * @property {string} owners
- * @property {number[]} dead
+ * @typedef {{text: string, points: [number, number], bonuses: [number, number], owners: string, dead: number[]}} CountView
  */
 
 /**
  * What a person may choose for a new game, see alphago/env/game_options.py.
- * @typedef {object} OptionView
- * @property {string} name
- * @property {string} title
- * @property {any} value a number or a text
- * @property {string[]} choices
- * @property {number | null} least
- * @property {number | null} most
- * @property {number} step
- * @property {Record<string, number>} usual
- * @property {string} follows
- * @property {Record<string, number>} also
- * @property {boolean} at_start
+ * @typedef {{name: string, title: string, value: any, choices: string[], least: number | null, most: number | null, step: number, usual:
+ *   Record<string, number>, follows: string, also: Record<string, number>, at_start: boolean}} OptionView
  */
 
 /**
  * A game that can be chosen.
- * @typedef {object} OfferView
- * @property {string} name
- * @property {string} title
- * @property {[string, string]} sides
- * @property {OptionView[]} options
+ * @typedef {{name: string, title: string, sides: [string, string], options: OptionView[]}} OfferView
  */
 
 /**
- * A game and its board, see alphago/env/board_view.py.
- * @typedef {object} GameView
- * @property {string} name
- * @property {string} title
- * @property {[string, string]} sides
- * @property {OptionView[]} options
- * @property {string[]} names
- * @property {number | null} pass
- * @property {boolean} ownership
- * @property {string[]} [levels] what is known of each level of strength; left out where there are none, nor explanations
- * @property {string[]} networks
- * @property {number} mostReadouts
- * @property {"lines" | "squares" | "holes" | "houses" | "text"} surface
- * @property {[number, number]} size
- * @property {number} margin
- * @property {[number, number][]} cells
- * @property {[number[][], number[][]]} places
- * @property {[number, number, number, number][]} lines
- * @property {[number, number, string][]} labels
- * @property {number[]} stars
- * @property {[number, number, number, number][]} stores
- * @property {number} stone
- * @property {number} reach
- * @property {string[]} columns
- * @property {string[]} rows
- * @property {[string, string] | null} colours
- * @property {string} ground
- * @property {string} mark
- * @property {string} pass_hint
+ * A game and its board, see alphago/env/board_view.py. `levels`: what is known of each level of strength; left out where there are
+ * none, nor explanations.
+ * @typedef {{name: string, title: string, sides: [string, string], options: OptionView[], names: string[], pass: number | null, ownership:
+ *   boolean, levels?: string[], networks: string[], mostReadouts: number, surface: "lines" | "squares" | "holes" | "houses" | "text", size:
+ *   [number, number], margin: number, cells: [number, number][], places: [number[][], number[][]], lines: [number, number, number, number][],
+ *   labels: [number, number, string][], stars: number[], stores: [number, number, number, number][], stone: number, reach: number, columns:
+ *   string[], rows: string[], colours: [string, string] | null, ground: string, mark: string, pass_hint: string}} GameView
  */
 
 /**
- * A position; what a board does not have is left out.
- * @typedef {object} PositionView
- * @property {number} toPlay
- * @property {number[]} legal
- * @property {boolean} over
- * @property {number} moves how many
- * @property {number | null} last the cell of the last move
- * @property {number[]} ko
- * @property {string} [stones] "X" of the first player, "O" of the second, "." for none, by cell
- * @property {number[]} [seeds] by cell
- * @property {string} [drawing] the position in letters
- * @property {[number, number]} [captures]
+ * A position; what a board does not have is left out. By cell are the `last` move, `stones` ("X" the first player's, "O" the second's,
+ * "." none) and `seeds`; `drawing` is the position in letters.
+ * @typedef {{toPlay: number, legal: number[], over: boolean, moves: number, last: number | null, ko: number[], stones?: string, seeds?: number[],
+ *   drawing?: string, captures?: [number, number]}} PositionView
  */
 
 /**
  * The first question about a run.
- * @typedef {object} HeadlineView
- * @property {string} strength
- * @property {string} progress
- * @property {number} share
+ * @typedef {{strength: string, progress: string, share: number}} HeadlineView
  */
 
 /**
  * A run that is watched.
- * @typedef {object} RunView
- * @property {string} name
- * @property {HeadlineView} [headline]
- * @property {string} colour
- * @property {Record<string, string>} facts
- * @property {string[]} diagnosis
- * @property {string} [error]
- * @property {boolean} [over]
+ * @typedef {{name: string, headline?: HeadlineView, colour: string, facts: Record<string, string>, diagnosis: string[], error?: string, over?:
+ *   boolean}} RunView
  */
 
 /**
  * What is watched of the runs.
- * @typedef {object} OverviewView
- * @property {RunView[]} runs
- * @property {string} x
- * @property {string[]} axes
- * @property {string[]} panels
+ * @typedef {{runs: RunView[], x: string, axes: string[], panels: string[]}} OverviewView
  */
 
 /**
  * How the engine chooses its moves, see alphago/ui/web/limits.py.
- * @typedef {object} StrengthView
- * @property {string} network
- * @property {number | null} readouts
- * @property {number | null} seconds
- * @property {boolean} tree
- * @property {number | "even" | null} level
+ * @typedef {{network: string, readouts: number | null, seconds: number | null, tree: boolean, level: number | "even" | null}} StrengthView
  */
 
 /**
- * What every page is told first.
- * @typedef {object} WelcomeMessage
- * @property {"welcome"} type
- * @property {OfferView[]} games
- * @property {string[]} runs their names
- * @property {string} key of the page's board, to get it back
- * @property {boolean} resumed whether the board is the one of the key that the page sent
+ * What every page is told first. `runs`: their names; `key`: of the page's board, to get it back; `resumed`: whether it is back.
+ * @typedef {{type: "welcome", games: OfferView[], runs: string[], key: string, resumed: boolean}} WelcomeMessage
  */
 
 /**
- * @typedef {object} GameMessage
- * @property {"game"} type
- * @property {GameView} game
- * @property {[string, string]} names of the players
+ * @typedef {{type: "game", game: GameView, names: [string, string]}} GameMessage
  */
 
 /**
  * What may have changed.
- * @typedef {object} StateMessage
- * @property {"state"} type
- * @property {number} node
- * @property {number[]} line
- * @property {PositionView} view
- * @property {boolean} over
- * @property {ResultView | null} result
- * @property {CountView | null} count
- * @property {NodeView[]} added
- * @property {EvaluationView[]} evaluations
- * @property {string[]} players
- * @property {StrengthView} strength
- * @property {string} opponent
- * @property {number | null} teach
- * @property {boolean} lesson
- * @property {boolean} study
- * @property {boolean} analysing
- * @property {"move" | "analyse" | "review" | "count" | ""} busy
- * @property {AnalysisView | null} analysis
- * @property {string} comment
- * @property {string} link
+ * @typedef {{type: "state", node: number, line: number[], view: PositionView, over: boolean, result: ResultView | null, count: CountView | null,
+ *   added: NodeView[], evaluations: EvaluationView[], players: string[], strength: StrengthView, opponent: string, teach: number | null, lesson:
+ *   boolean, study: boolean, analysing: boolean, busy: "move" | "analyse" | "review" | "count" | "", analysis: AnalysisView | null, comment:
+ *   string, link: string}} StateMessage
  */
 
 /**
  * What a search has found so far.
- * @typedef {object} ThinkingMessage
- * @property {"thinking"} type
- * @property {number} node
- * @property {"move" | "analyse" | "review" | "count"} purpose
- * @property {number} readouts
- * @property {number | null} limit
- * @property {number} rate
- * @property {AnalysisView} analysis
- * @property {EvaluationView} evaluation
- * @property {number} left
+ * @typedef {{type: "thinking", node: number, purpose: "move" | "analyse" | "review" | "count", readouts: number, limit: number | null, rate:
+ *   number, analysis: AnalysisView, evaluation: EvaluationView, left: number}} ThinkingMessage
  */
 
 /**
  * A sentence to show.
- * @typedef {object} NoticeMessage
- * @property {"notice"} type
- * @property {"hint" | "error" | "refused"} kind
- * @property {string} text
+ * @typedef {{type: "notice", kind: "hint" | "error" | "refused", text: string}} NoticeMessage
  */
 
 /**
  * A text for the status line; "" for its usual one.
- * @typedef {object} StatusMessage
- * @property {"status"} type
- * @property {string} text
+ * @typedef {{type: "status", text: string}} StatusMessage
  */
 
 /**
  * A file to save.
- * @typedef {object} FileMessage
- * @property {"file"} type
- * @property {string} name
- * @property {string} text
+ * @typedef {{type: "file", name: string, text: string}} FileMessage
  */
 
 /**
  * Why a move is good or bad, the answer to `{type: "why", move}`; without a move, of the one that led to the board.
- * @typedef {object} WhyMessage
- * @property {"why"} type
- * @property {number} node
- * @property {number} move
- * @property {number} best
- * @property {number | null} points
- * @property {number} rate
- * @property {string[]} sentences
+ * @typedef {{type: "why", node: number, move: number, best: number, points: number | null, rate: number, sentences: string[]}} WhyMessage
  */
 
 /** @typedef {WelcomeMessage | GameMessage | StateMessage | ThinkingMessage | NoticeMessage | StatusMessage | FileMessage | WhyMessage} Message */

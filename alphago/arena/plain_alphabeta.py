@@ -1,0 +1,53 @@
+"""`alphabeta:N` in games that have no evaluation: it sees who wins within N plies, and nothing else."""
+
+import numpy as np
+
+from alphago.arena.alphabeta import AlphaBetaSettings
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
+
+
+class PlainAlphaBetaPlayer:
+    """A player that wins as soon as it can within its depth, and loses as late as it can.
+
+    Undecided positions have the value 0.  Among equal moves it plays the first of an order that the number of legal
+    moves gives, so it is deterministic, and ignores `by_chance`.
+    """
+
+    def __init__(self, env: GameEnv, settings: AlphaBetaSettings, games: int) -> None:
+        self.batch = env.new_batch(games)
+        self.depth = settings.depth
+
+    def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
+        positions = [self.batch.env.position_of(self.batch, int(game)) for game in games]
+        return np.array([best_action(position, self.depth) for position in positions], np.int32)
+
+    def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
+        self.batch.play(games, actions)
+
+
+def best_action(position: Position, depth: int) -> int:
+    """Return the best action of a position that is not over, looking `depth` plies ahead."""
+    return search(position, depth, -np.inf, np.inf)[1]
+
+
+def search(position: Position, depth: int, low: float, high: float) -> tuple[float, int]:
+    """Return a position's value and its best action, -1 for none.
+
+    The value is in Black's view: the result, times 1 + the plies that are left of `depth`; 0 for an undecided position.
+    It is exact between `low` and `high`, and a bound beyond them (alpha-beta, Knuth and Moore 1975).
+    """
+    if position.is_over:
+        return position.result * (1 + depth), -1
+    if depth == 0:
+        return 0.0, -1
+    black, best, action = position.to_play == 1, 0.0, -1
+    actions = np.flatnonzero(position.legal_mask)
+    for one in np.random.default_rng(len(actions)).permutation(actions):
+        value = search(position.play(int(one)), depth - 1, low, high)[0]
+        if action == -1 or (value > best if black else value < best):
+            best, action = value, int(one)
+        low, high = (max(low, best), high) if black else (low, min(high, best))
+        if low >= high:
+            break
+    return best, action

@@ -1,0 +1,166 @@
+// Moves that lose a given amount on average, as alphago/mcts/level_choice.py chooses them, which says what the numbers mean.
+
+import { scoreBelow, ownersOf } from "./analysis_views.js";
+import { outcome } from "./stones.js";
+
+/** @typedef {import("./tree_search.js").TreeSearch} TreeSearch */
+/** @typedef {import("./stones.js").Position} Position */
+
+/**
+ * How to play at a level: what to lose a move, in "points" or "win rate", with how many simulations.
+ * @typedef {{target: number, unit: string, readouts: number}} Level
+ */
+
+/** @type {Record<string, number>} */
+const WORTH = { points: 4, "win rate": 0.2 };
+/** @type {Record<string, number>} */
+const IDLE = { points: 0.75, "win rate": 0.01 };
+const [NO_HOPE, MOVING, CLEARLY] = [-0.8, 0.05, 0.5];
+const PRIOR_VISITS = 8;
+const FEWEST = 4;
+const [FIRST, MORE] = [0.1, 0.4];
+const LEAST_SHARE = 1e-6;
+const HALVINGS = 24;
+const COLDEST = 1e-2;
+const CHANCES = 4;
+
+/** @param {number[]} numbers */
+const greatest = (numbers) => numbers.indexOf(Math.max(...numbers));
+
+/**
+ * The probability of each move at a level, and whether the mover is so far behind that it may give up.
+ * @param {TreeSearch} search whose root is evaluated
+ * @param {Level} level
+ * @param {number | null} pass
+ * @returns {Promise<{chances: number[], hopeless: boolean}>}
+ */
+export async function levelChances(search, { target, unit }, pass) {
+  const { root, position } = search;
+  const priors = Array.from(/** @type {Float32Array} */ (root.waiting), (prior) => Math.max(prior, 0));
+  const visits = priors.map(() => 0);
+  for (const child of root.children) [priors[child.action], visits[child.action]] = [child.prior, child.visits];
+  const total = visits.reduce((sum, count) => sum + count, PRIOR_VISITS);
+  const shares = priors.map((prior, action) => (visits[action] + PRIOR_VISITS * prior) / total);
+  const sensible = position.sensible();
+  const goal = target / WORTH[unit];
+  const least = leastShare(shares.map((share, action) => (sensible[action] ? share : 0)), goal);
+  const wanted = shares.map((share, action) => Boolean(sensible[action]) && (share >= least || action === pass));
+  const worth = await worthOf(search, wanted, unit);
+  let passes = pass !== null && priors[pass] > 0 && boardIsDone(search, shares, worth, unit, pass);
+  if (pass !== null) wanted[pass] = false;
+  if (!wanted.includes(true)) {
+    passes ||= pass !== null && priors[pass] > 0;
+    worth.forEach((value, action) => { wanted[action] = !Number.isNaN(value); });
+  }
+  const own = shares.map((share, action) => (wanted[action] ? share : 0));
+  const best = worth[greatest(own)];
+  const lost = worth.map((value, action) => (wanted[action] ? Math.max(best - value, 0) / WORTH[unit] : 0));
+  const behind = unit === "points" ? -(scoreBelow(root, root.mover) ?? 0) : Infinity;
+  const chances = passes ? priors.map((_, action) => Number(action === pass)) : weights(own, lost, goal);
+  return { chances, hopeless: behind >= CHANCES * target };
+}
+
+/**
+ * The least share of a candidate.
+ * @param {number[]} shares
+ * @param {number} goal the target in units of WORTH
+ */
+function leastShare(shares, goal) {
+  const most = Math.min(Math.max(FEWEST, Math.floor((FIRST + MORE * goal) * shares.length)), shares.length);
+  return [...shares].sort((one, other) => other - one)[most - 1];
+}
+
+/**
+ * What each move is worth for the mover: a score, or a win rate 0 .. 1; NaN if it is unknown.
+ * @param {TreeSearch} search
+ * @param {boolean[]} wanted moves whose worth is computed although they have no visits
+ * @param {string} unit
+ */
+async function worthOf(search, wanted, unit) {
+  const { root, position } = search;
+  const points = unit === "points";
+  /** @type {number[]} */
+  const worth = wanted.map(() => NaN);
+  for (const child of root.children) {
+    if (child.visits) worth[child.action] = points ? scoreBelow(child, root.mover) ?? NaN : (1 + child.sum / child.visits) / 2;
+  }
+  const unseen = Array.from(wanted.keys()).filter((action) => wanted[action] && Number.isNaN(worth[action]));
+  const after = unseen.map((action) => {
+    const next = position.copy();
+    next.play(action);
+    return next;
+  });
+  const evaluations = await search.evaluate(after.filter(({ over }) => !over));
+  let at = 0;
+  after.forEach((next, i) => {
+    const { value, score } = next.over ? { value: outcome(next), score: next.margin * next.toPlay } : evaluations[at++];
+    const sign = next.toPlay === position.toPlay ? 1 : -1;
+    worth[unseen[i]] = points ? sign * Number(score) : (1 + sign * value) / 2;
+  });
+  return worth;
+}
+
+/**
+ * Whether the mover passes, since the board is done.
+ * @param {TreeSearch} search
+ * @param {number[]} all the moves' shares
+ * @param {number[]} worth
+ * @param {string} unit
+ * @param {number} pass
+ */
+function boardIsDone(search, all, worth, unit, pass) {
+  const { position } = search;
+  const now = outcome(position);
+  const shares = [...all];
+  if (search.value > Math.max(now + CLEARLY, 0) && shares.some((share, action) => share > 0 && action !== pass)) shares[pass] = 0;
+  const first = greatest(shares);
+  const after = position.copy();
+  after.play(pass);
+  if (after.over && now > 0) return true;
+  const expected = ownersOf(search);
+  const owners = position.owners();
+  if (!expected || !owners) return first === pass;
+  const moving = owners.reduce((sum, owner, point) => sum + Math.abs(owner - expected[point]), 0) / 2;
+  return moving <= MOVING * owners.length && worth[first] - worth[pass] <= IDLE[unit] && (now > 0 || search.value < NO_HOPE)
+    && shares[pass] > 0;
+}
+
+/**
+ * The probabilities with which the expected loss is the target, or as near to it as can be.
+ * @param {number[]} shares 0 for moves that are no candidates
+ * @param {number[]} lost in units of WORTH
+ * @param {number} goal
+ */
+function weights(shares, lost, goal) {
+  let logits = shares.map((share, action) => (share > 0 ? Math.log(Math.max(share, LEAST_SHARE)) - lost[action] : -Infinity));
+  const top = Math.max(...logits);
+  logits = logits.map((logit) => logit - top);
+  let [low, high] = [COLDEST, 2 + 8 * goal];
+  for (let i = 0; i < HALVINGS; i += 1) {
+    const middle = Math.sqrt(low * high);
+    const expected = softmax(logits, middle).reduce((sum, chance, action) => sum + chance * lost[action], 0);
+    if (expected > goal) high = middle;
+    else low = middle;
+  }
+  return softmax(logits, Math.sqrt(low * high));
+}
+
+/**
+ * @param {number[]} logits the greatest is 0
+ * @param {number} temperature
+ */
+function softmax(logits, temperature) {
+  const shares = logits.map((logit) => Math.exp(logit / temperature));
+  const total = shares.reduce((sum, share) => sum + share, 0);
+  return shares.map((share) => share / total);
+}
+
+/**
+ * A move drawn by its probability.
+ * @param {number[]} chances
+ * @param {number} chance 0 .. 1
+ */
+export function drawn(chances, chance) {
+  let left = chance * chances.reduce((sum, one) => sum + one, 0);
+  return chances.findIndex((one) => (left -= one) < 0);
+}
