@@ -52,7 +52,7 @@ campaign: $(INSTALLED)
 
 cluster: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --prefer-binary -c constraints.txt -e ".[ray]"
-	$(BIN)/python -m pytest -q -m cluster -n 0 --durations=10 tests/training/workers
+	$(BIN)/python -m pytest -q -m cluster -n 0 --durations=10 tests/workers tests/training/workers
 
 format: $(INSTALLED)
 	$(BIN)/ruff check --fix .

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from alphago.records.dataset import Dataset
     from alphago.records.importing import import_games
     from alphago.records.record import GameRecord
+    from alphago.training.call.selfplay_call import selfplay
     from alphago.training.call.session import train
     from alphago.training.memory import ReplayMemory
     from alphago.training.own_samples import train_on
-    from alphago.training.selfplay import selfplay
     from alphago.training.supervised.call import predict_games, train_supervised
     from alphago.training.sweeps.sweep import sweep
     from alphago.training.sweeps.sweep_result import SweepResult
@@ -82,7 +82,7 @@ _HOMES = {
     "ExamResult": "alphago.exams.exam_result",
     "exam": "alphago.exams.taking",
     "ReplayMemory": "alphago.training.memory",
-    "selfplay": "alphago.training.selfplay",
+    "selfplay": "alphago.training.call.selfplay_call",
     "train": "alphago.training.call.session",
     "train_supervised": "alphago.training.supervised.call",
     "predict_games": "alphago.training.supervised.call",

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,7 @@ class Entrant:
     name: shown in results.
     weights: SHA-256 of the network's file; "" for players without a network.
     level: the level at which an evaluator plays, instead of `readouts`; None for its full strength.
+    network: what an evaluator computes, a NeuralNet or its name, by which it travels to workers; None for others.
     """
 
     player: PlayerSource
@@ -48,6 +49,7 @@ class Entrant:
     name: str = ""
     weights: str = ""
     level: float | None = None
+    network: object = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "readouts", check_int("readouts", self.readouts, 0, MOST_READOUTS))
@@ -120,11 +122,11 @@ def entrant_for(player: object, env: GameEnv, readouts: int, search: SearchForm 
     """
     entry = parse_entrant(player, readouts) if isinstance(player, str) and "@" in player else None
     if entry is None or entry.model is None:
-        return Entrant(resolve_player(player, env, device), readouts, search)
+        return Entrant(resolve_player(player, env, device), readouts, search, network=player)
     net = load_model(entry.model, saved_game(entry.model, env.N, env.config.get("komi")))
     source: Any = resolve_player(net, env, device) if entry.level is None else as_forecast_evaluator(net, env, device)
     own = entry.search if str(player).endswith(entry.search) else search
-    return Entrant(source, entry.readouts, own, entry.name, level=entry.level)
+    return Entrant(source, entry.readouts, own, entry.name, level=entry.level, network=net)
 
 
 def level_entrant(base: str, model: Path, readouts: int, search: str, text: str) -> EntrantText:
@@ -168,23 +170,24 @@ def read_entrants(
         if sum(entry.name == name for entry in entries) > 1:
             raise ValueError(f"{name} is named twice")
     env = common_game(entries, board_size, komi, game, rules, turns)
-    players: dict[tuple[str, bool], tuple[PlayerSource, str]] = {}  # player and hash of its weights, one per network
+    # Player, hash of its weights, and its network.
+    players: dict[tuple[str, bool], tuple[PlayerSource, str, object]] = {}
     for entry in entries:
         key = entry.base, entry.level is not None
         if key in players:
             continue
         if entry.model is None:
-            players[key] = resolve_player(entry.base, env), ""
+            players[key] = resolve_player(entry.base, env), "", None
         else:
             net = load_model(entry.model, saved_game(entry.model, env.N, env.config.get("komi")))
             weights = hashlib.sha256(entry.model.read_bytes()).hexdigest()
             # Levels need forecasts of the score, and so boards on the CPU.
             player = as_forecast_evaluator(net, env, device) if key[1] else resolve_player(net, device=device)
-            players[key] = player, weights
+            players[key] = player, weights, net
     return env, [
-        Entrant(player, entry.readouts, entry.search or None, entry.name, weights, entry.level)
+        Entrant(player, entry.readouts, entry.search or None, entry.name, weights, entry.level, net)
         for entry in entries
-        for player, weights in [players[entry.base, entry.level is not None]]
+        for player, weights, net in [players[entry.base, entry.level is not None]]
     ]
 
 

@@ -13,15 +13,14 @@ import numpy as np
 from alphago.arena.adjudicator import Adjudicator, find_adjudicator
 from alphago.arena.elo import Z
 from alphago.arena.engine import Engine
-from alphago.arena.engine_player import EnginePlayer
 from alphago.arena.entrant import Entrant, entrant_for
-from alphago.arena.match_games import MatchGame, MatchPlan, ParallelGames, distinct_games, play_games
+from alphago.arena.match_games import MatchGame, MatchPlan, distinct_games, play_games
 from alphago.arena.match_pictures import match_sheet
-from alphago.arena.players import Player, PlayerSource, make_player
+from alphago.arena.match_work import play_on_workers
+from alphago.arena.open_games import open_games
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.drawing.svg import Svg
 from alphago.env.game import GameEnv, check_env
-from alphago.env.games import selfplay_game
 from alphago.mcts.rule import temperature_plies
 from alphago.mcts.search import leaves_for
 from alphago.mcts.search_forms import PLAYERS, SearchForm
@@ -29,6 +28,7 @@ from alphago.mcts.warm_up import warm_up
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
 from alphago.system.validation import check_int, checks_keywords
+from alphago.workers.jobs import JobPool, pool_of
 
 
 @dataclass(frozen=True, repr=False)
@@ -162,6 +162,7 @@ def evaluate(
     adjudicator: str | Engine | None = None,
     progress: Callable[[int], Any] | None = None,
     stop: threading.Event | None = None,
+    workers: str | int | None = None,
 ) -> MatchResult:
     """Play a match and return its result from the view of `black`.
 
@@ -191,6 +192,9 @@ def evaluate(
         Games in which the engine's score differs from the Tromp-Taylor score are reported in the result.
     progress: called with the number of each finished game.
     stop: an event that ends the match at the next move, with MatchStopped.
+    workers: who plays, as in `train`: networks, "random", "uct:N", "rave:N" and "alphabeta:N", on CPUs.  Games depend
+        on the seed, and not on who plays which.  They are those of `net.evaluator(exact=True)` without
+        workers: a network alone computes faster, and its last bits depend on how many games are played side by side.
 
     All games are played to their end by the rules; only engines resign.  Networks of Go may have different input
     planes.  Against an engine, "uct:N" or "rave:N" the environment's `first_pass` is ignored and a ply limit is raised
@@ -203,6 +207,7 @@ def evaluate(
     num_games = check_int("num_games", num_games, 1)
     both = [check_int("readouts", n, 0) for n in pair_of("readouts", readouts)]
     random_opening, seed = check_int("random_opening", random_opening, 0), check_int("seed", seed, 0)
+    device = device if workers is None else "cpu"
     first, second = (
         entrant_for(player, env, n, own_search, device)
         for player, n, own_search in zip((black, white), both, pair_of("search", search), strict=True)
@@ -222,15 +227,17 @@ def evaluate(
         if progress:
             progress(game.number)
 
-    play_match(
-        env,
-        (first, second),
-        plan,
-        range(num_games),
-        add,
-        stop=stop,
-        adjudicator=None if engine is None else Adjudicator(env, engine),
-    )
+    with pool_of(workers, env) as pool:
+        play_match(
+            env,
+            (first, second),
+            plan,
+            range(num_games),
+            add,
+            stop=stop,
+            adjudicator=None if engine is None else Adjudicator(env, engine),
+            pool=pool,
+        )
     if len(games) < num_games:
         raise MatchStopped(f"the match was stopped after {len(games)} of {num_games} games")
     return MatchResult.of(env, games)
@@ -258,12 +265,14 @@ def play_match(
     stop: threading.Event | None = None,
     adjudicator: Adjudicator | None = None,
     cores: int | None = None,
+    pool: JobPool | None = None,
 ) -> None:
     """Play the games with these numbers, and call `on_game` with each finished game.
 
     entrants: the two players.  plan: what else determines the games.
     adjudicator: scores the final boards; None to score them by Tromp-Taylor rules.
     cores: the number of cores to use; None for all.
+    pool: the workers that play; None for threads of this process.
 
     Two calls of `on_game` never overlap. Setting `stop` ends the match at the next move; an exception in a thread, and
     Ctrl-C, set it too.
@@ -279,6 +288,9 @@ def play_match(
         with one_at_a_time:
             on_game(game)
 
+    if pool is not None:
+        return play_on_workers(pool, (env, entrants, plan), numbers, finish, stop)
+
     def play(part: Sequence[int]) -> None:
         with contextlib.closing(open_games(env, entrants, plan, part)) as games:
             play_games(games, finish, stop)
@@ -293,38 +305,3 @@ def play_match(
     with one_torch_thread(), Workers(threads) as workers:
         tasks = [functools.partial(play_in_parts, numbers[thread::threads]) for thread in range(threads)]
         workers.run(tasks, stop)
-
-
-def open_games(env: GameEnv, entrants: Sequence[Entrant], plan: MatchPlan, numbers: Sequence[int]) -> ParallelGames:
-    """Begin the games with these numbers, to be played side by side on one thread; `close` them at the end."""
-    seeds = [plan.engine_seed(number) for number in numbers]
-    with contextlib.ExitStack() as stack:
-        players: list[Player] = []
-        for entrant in entrants:
-            player = make_player(
-                own_view(env, entrant.player),
-                entrant.player,
-                len(numbers),
-                entrant.readouts,
-                plan.leaves,
-                search=entrant.search,
-                seeds=seeds,
-                level=entrant.level,
-            )
-            if isinstance(player, EnginePlayer):
-                stack.callback(player.close)
-            players.append(player)
-        games = ParallelGames(env, players, numbers, plan)
-        stack.pop_all()
-    return games
-
-
-def own_view(env: GameEnv, player: PlayerSource) -> GameEnv:
-    """Return the match's game as a player's search plays it (`SelfPlayGame.player_view`), with its network's planes.
-
-    For an engine the game is not changed.
-    """
-    own = getattr(player, "env", None)
-    if type(own) is type(env) and "planes" in env.config:
-        env = env.replace(planes=own.config["planes"])
-    return env if isinstance(player, Engine) else selfplay_game(env).player_view()

@@ -21,6 +21,7 @@ from alphago.mcts.rule import SearchSettings
 from alphago.mcts.search_forms import plain_form
 from alphago.nn.model_files import fingerprint
 from alphago.system.files import parse_json, read_named, user_path, write_atomic
+from alphago.workers.jobs import JobPool
 
 LOG = "pits.jsonl"
 
@@ -88,6 +89,7 @@ class PitFolder:
         """
         self.plan = plan
         network = as_network(network, plan.env)
+        self.network = network
         self.player: PlayerSource = resolve_player(network, plan.env, device)
         if not hasattr(self.player, "evaluate"):
             raise ValueError(f"network must be one that can be searched, got {network!r}")
@@ -99,10 +101,11 @@ class PitFolder:
         open_folder(self.path / "tuning.json", identity, "a tuning")
         self.rows = self._earlier_rows()
 
-    def play(self, candidate: Any, champion: Any, listener: ProgressListener) -> Pit:
+    def play(self, candidate: Any, champion: Any, listener: ProgressListener, pool: JobPool | None = None) -> Pit:
         """Play the missing games of the pit between two values, and return the pit.
 
         candidate, champion: the values.  listener: an object whose methods are called for each game.
+        pool: the workers that play; None for threads of this process.
         """
         plan = self.plan
         entrants = [
@@ -112,12 +115,13 @@ class PitFolder:
                 replace(plan.search, **{plan.name: value}),
                 f"{plan.name} {text_of(value)}",
                 self.weights,
+                network=self.network,
             )
             for value in (candidate, champion)
         ]
         folder = self.path / "pits" / f"{text_of(candidate)}-{text_of(champion)}"
         tournament = Tournament(plan.env, entrants, plan.settings, folder)
-        tournament.play(listener)
+        tournament.play(listener, pool)
         verdict = tournament.verdict((0, 1))
         return Pit(candidate, champion, tournament.result((0, 1)), verdict or Verdict("continue", 0.0, 0))
 

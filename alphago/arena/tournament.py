@@ -18,6 +18,7 @@ from alphago.env.game import GameEnv
 from alphago.mcts.rule import temperature_plies
 from alphago.system.files import lock
 from alphago.system.validation import check_ranges, setting, settings
+from alphago.workers.jobs import JobPool
 
 BATCH_GAMES = 64  # games at once: enough to fill a network's batches, few enough to lose by an interruption
 SPRT_GAMES = 32  # games between two sequential tests
@@ -133,10 +134,11 @@ class Tournament:
         # With one leaf per wave, strength does not depend on how many games are played at once.
         return MatchPlan(self.settings.games, opening, self.settings.random_opening, self.settings.seed, leaves=1)
 
-    def play(self, listener: ProgressListener) -> None:
+    def play(self, listener: ProgressListener, pool: JobPool | None = None) -> None:
         """Play the games that are missing.
 
         listener: its methods are called for each game.
+        pool: the workers that play, as in `evaluate`; None for threads of this process.
 
         Ctrl-C stops unfinished games at their next move; a later call plays them again from the start. Raises
         BlockingIOError if another process plays in the folder.
@@ -145,9 +147,9 @@ class Tournament:
             done = sum(len(games) for games in self.folder.games.values())
             listener.start(len(self.matches) * self.settings.games, done)
             for match in self.matches:
-                self._play_match(match, listener)
+                self._play_match(match, listener, pool)
 
-    def _play_match(self, match: Match, listener: ProgressListener) -> None:
+    def _play_match(self, match: Match, listener: ProgressListener, pool: JobPool | None) -> None:
         plan = self.plan()
         entrants = self.entrants[match[0]], self.entrants[match[1]]
         title = " - ".join(entrant.name for entrant in entrants)
@@ -156,7 +158,7 @@ class Tournament:
             self.folder.add(match, game)
             listener.game(title, self.result(match))
 
-        step = SPRT_GAMES if self.settings.sprt else BATCH_GAMES
+        step = SPRT_GAMES if self.settings.sprt else BATCH_GAMES if pool is None else plan.games
         for begin in range(0, plan.games, step):
             played = self.folder.games.get(match, {})
             verdict = self.verdict(match, begin)
@@ -165,7 +167,7 @@ class Tournament:
                 return
             numbers = [number for number in range(begin, min(begin + step, plan.games)) if number not in played]
             if numbers:
-                play_match(self.env, entrants, plan, numbers, add, adjudicator=self.adjudicator)
+                play_match(self.env, entrants, plan, numbers, add, adjudicator=self.adjudicator, pool=pool)
 
     def result(self, match: Match) -> MatchResult:
         """Return the result so far of a match, from its first player's view.

@@ -22,6 +22,7 @@ from alphago.env.game import GameEnv, check_env
 from alphago.mcts.search_forms import PLAYERS, SearchForm, make_search
 from alphago.system.files import lock
 from alphago.system.validation import MOST_READOUTS, check_int, checks_keywords, make_settings
+from alphago.workers.jobs import pool_of
 
 GAMES = 400  # largest number of games of a pit
 SPRT = (0.0, 40.0)  # the two Elo differences of a pit's sequential test
@@ -113,6 +114,7 @@ def tune(
     device: str = "auto",
     listener: ProgressListener | None = None,
     on_pit: Callable[[Tuning], object] | None = None,
+    workers: str | int | None = None,
     **settings: Any,
 ) -> Tuning:
     """Find the strongest value of a search setting by pits, and return the results of all values.
@@ -138,6 +140,7 @@ def tune(
         device: "cpu", "cuda" or "auto".
         listener: an object whose methods are called for each game, see ProgressListener.
         on_pit: called after each pit with the Tuning so far.
+        workers: who plays, as in `evaluate`.
         settings: keywords of `TournamentSettings`: `games`, the largest number of games of a pit (default 400), `sprt`
             (default 0 and 40), `random_opening`, `opening_plies` and `seed`.
 
@@ -161,17 +164,18 @@ def tune(
     rounds = check_int("rounds", rounds, 0, 100) if between is not None else 0
     matches = make_settings(TournamentSettings, **{"games": GAMES, "sprt": SPRT, **settings})
     readouts = check_int("readouts", readouts, 1, MOST_READOUTS)
+    device = device if workers is None else "cpu"
     pits = PitFolder(PitPlan(env.match_variant(), name, chosen, readouts, matches), network, folder, device)
 
     def play(candidate: Any, champion: Any) -> Pit:
-        return pits.play(candidate, champion, listener or Silence())
+        return pits.play(candidate, champion, listener or Silence(), pool)
 
     def note(tuning: Tuning) -> None:
         pits.save(tuning.pits)
         if on_pit is not None:
             on_pit(tuning)
 
-    with lock(pits.path):
+    with lock(pits.path), pool_of(workers, env) as pool:
         tuning = climb(Tuning(name, (values[0],), (), values[0]), values[1:], play, note)
         for _ in range(rounds):
             halfway = between_neighbours(chosen, name, tuning.values, tuning.winner)

@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from alphago.cli.options import add_settings, given_settings, integer
+from alphago.cli.who_works import files_workers
 from alphago.records.converting import GameFilter
 from alphago.records.downloads import COLLECTIONS, Collection, address_name, fetch_collection
 from alphago.records.importing import import_games
@@ -25,7 +26,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--downloads", metavar="PATH", help="folder for the downloaded files (data/NAME)")
     parser.add_argument("--first", type=integer, metavar="N", help="only the first N files of the collection (all)")
     parser.add_argument("--mirror", metavar="URL", help="download the files from URL/FILE instead")
-    parser.add_argument("--workers", type=integer, metavar="N", help="number of processes (one per core, at most 8)")
+    parser.add_argument(
+        "--workers",
+        type=files_workers,
+        metavar="WHO",
+        help="processes (one per core, at most 8); or HOST:PORT, folder:PATH",
+    )
     add_settings(parser.add_argument_group("the games to keep"), GameFilter)
 
 

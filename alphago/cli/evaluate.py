@@ -10,9 +10,11 @@ from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.cli.models import add_device, add_game
 from alphago.cli.options import Parser, add_settings, given_settings, integer, number
 from alphago.cli.search_options import add_rule
+from alphago.cli.who_works import add_workers
 from alphago.env.go_rules import named_rules
 from alphago.mcts.search_forms import PLAYERS
 from alphago.system.interrupts import INTERRUPTED
+from alphago.workers.jobs import pool_of
 
 
 def add_options(parser: Parser) -> None:
@@ -44,6 +46,7 @@ def add_options(parser: Parser) -> None:
         help="end games after N moves of each side; 0: two passes end a game (as in the networks' games)",
     )
     add_device(parser)
+    add_workers(parser)
     add_settings(parser, TournamentSettings, leave=["sprt"])
     parser.add_argument(
         "--sprt",
@@ -83,12 +86,13 @@ def run(options: argparse.Namespace) -> int:
             game=options.game,
             rules=None if options.rules is None else named_rules(options.rules),
             turns=options.turns,
-            device=options.device,
+            device=options.device if options.workers is None else "cpu",
         )
         anchor, elo = read_anchor(options.anchor, [player.name for player in players])
         tournament = Tournament(env, players, settings, options.folder)
         try:
-            tournament.play(bar)
+            with pool_of(options.workers, env) as pool:
+                tournament.play(bar, pool)
         except KeyboardInterrupt:
             stopped = True
         finally:

@@ -10,6 +10,7 @@ from types import TracebackType
 from alphago.cli.models import add_device, add_game, add_game_settings, add_model, given_game_settings, load
 from alphago.cli.options import Parser, integer
 from alphago.cli.settings_flags import SELF_PLAY_DEFAULTS, add_tree, given_keywords
+from alphago.cli.who_works import add_workers
 from alphago.env.game import GameEnv
 from alphago.env.games import with_settings
 from alphago.mcts.evaluator import as_evaluator
@@ -20,8 +21,8 @@ from alphago.records.sgf.sgf_game import SgfGame
 from alphago.system.files import LOCK, is_new_or_empty, lock, write_atomic
 from alphago.system.live_bar import LiveBar
 from alphago.system.validation import check_int
+from alphago.training.call.selfplay_call import selfplay
 from alphago.training.runs.folder import default_folder, new_folder
-from alphago.training.selfplay import selfplay
 from alphago.training.settings.selfplay_settings import SELF_PLAYS
 from alphago.training.watch.game_log import game_text
 
@@ -38,6 +39,7 @@ def add_options(parser: Parser) -> None:
         "--seed", type=integer, metavar="S", help="random seed; the seed of an earlier call repeats its games (random)"
     )
     add_device(parser)
+    add_workers(parser)
     parser.add_argument("--records", action="store_true", help="save records, with policies and values, instead of SGF")
     parser.add_argument(
         "--verbose", action="store_true", help="print each game: moves, the search's results, final position"
@@ -54,11 +56,19 @@ def run(options: argparse.Namespace) -> int:
     env = with_settings(env, game_settings)
     given = given_keywords(options, SELF_PLAYS)
     SELF_PLAYS.make(given)  # raises before there is a progress bar
-    evaluator = as_evaluator(network, env, options.device)
+    player = network if options.workers is not None else as_evaluator(network, env, options.device)
     given.setdefault("resign_threshold", measured_threshold(network, env.position()))
     as_records = options.records or not env.has_sgf
     with GameFolder(options.folder, env, options.games, as_records, options.verbose) as folder:
-        selfplay(env, evaluator, num_games=options.games, seed=options.seed, on_game=folder.add, **given)
+        selfplay(
+            env,
+            player,
+            num_games=options.games,
+            seed=options.seed,
+            on_game=folder.add,
+            workers=options.workers,
+            **given,
+        )
     return 0
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from alphago.cli.options import Parser, add_settings, given_settings, integer, number
+from alphago.cli.who_works import files_workers
 from alphago.records.converting import Converter, GameFilter
 from alphago.records.dataset import Dataset, is_dataset
 from alphago.records.dataset_writer import Split
@@ -36,7 +37,10 @@ def add_options(parser: Parser) -> None:
         help="a file with results and komi of games in text files (index files beside and above the text files)",
     )
     parser.add_argument(
-        "--workers", type=integer, default=None, metavar="N", help="number of processes (one per core, at most 8)"
+        "--workers",
+        type=files_workers,
+        metavar="WHO",
+        help="processes (one per core, at most 8); or HOST:PORT, folder:PATH",
     )
     filters = parser.add_argument_group("the games to keep")
     add_settings(filters, GameFilter)
@@ -55,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     filter = GameFilter(**given_settings(options, GameFilter))
     workers = options.workers if options.workers is not None else min(8, available_cores())
-    if workers < 1:
+    if isinstance(workers, int) and workers < 1:
         raise ValueError(f"--workers must be at least 1, got {workers}")
     with LiveBar(desc="reading", unit="game", bar_format="{desc}: {n} games, {elapsed}{postfix}") as bar:
 
@@ -97,10 +101,10 @@ def given_split(options: argparse.Namespace) -> Split | None:
     return split
 
 
-def check(options: argparse.Namespace, filter: GameFilter, workers: int, progress: object) -> ImportReport:
+def check(options: argparse.Namespace, filter: GameFilter, workers: int | str, progress: object) -> ImportReport:
     """Return a report of the games that an import would keep and leave out; duplicates are not detected.
 
-    options: the parsed options.  workers: number of processes.
+    options: the parsed options.  workers: as in `import_games`.
     progress: called with the numbers of games read and kept so far.
     """
     paths = options.paths

@@ -11,6 +11,7 @@ from alphago.arena.engine import EngineError
 from alphago.cli.models import add_device, add_game, add_game_settings, check_named, given_game_settings
 from alphago.cli.options import Parser, Setting, integer, number
 from alphago.cli.settings_flags import SELF_PLAY_DEFAULTS, add_tree, given_keywords
+from alphago.cli.who_works import add_workers
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, make_game, with_settings
 from alphago.system.validation import near_names
@@ -70,12 +71,7 @@ def add_options(parser: Parser) -> None:
         default=None,
         help="reduce the run's folder to at most 60 MiB, 16 MiB per file: the latest network and the newest games",
     )
-    parser.add_argument(
-        "--workers",
-        metavar="WHO",
-        help="who plays the games, instead of this process: a number of processes; auto for the Ray cluster that runs "
-        "here; its address, as 10.0.0.1:6379; or folder:PATH for those of alphago worker --folder PATH",
-    )
+    add_workers(parser)
     parser.add_argument(
         "--learners",
         type=integer,

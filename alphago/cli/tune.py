@@ -7,6 +7,7 @@ from typing import Any
 from alphago.cli.models import add_device, add_game, add_model, load
 from alphago.cli.options import Parser, add_settings, given_settings, integer, number, settings_of
 from alphago.cli.search_options import add_search, given_search
+from alphago.cli.who_works import add_workers
 from alphago.mcts.rule import SearchSettings
 from alphago.mcts.search_forms import all_fields, check_used, make_search
 from alphago.system.interrupts import INTERRUPTED
@@ -50,6 +51,7 @@ def add_options(parser: Parser) -> None:
     add_game(parser, "the network's own, or go", "the network's own, or 9")
     parser.add_argument("--komi", type=number, metavar="K", help="White's points before a game of Go")
     add_device(parser)
+    add_workers(parser)
     add_search(parser)
     parser.shorten("--games", "games in each match, an even number (400)")
     parser.shorten("--device", "the device of boards and networks: auto, cpu, cuda (auto)")
@@ -83,6 +85,7 @@ def run(options: argparse.Namespace) -> int:
             device=options.device,
             listener=bar,
             on_pit=told.append,
+            workers=options.workers,
             **{**given_settings(options, TournamentSettings), "sprt": tuple(options.sprt)},
         )
     except KeyboardInterrupt:

@@ -30,8 +30,8 @@ def add_options(parser: Parser) -> None:
 def run(options: argparse.Namespace) -> int:
     from alphago.mcts.warm_up import warm_up
     from alphago.training.watch.run_clock import stopped_by_interrupt
-    from alphago.training.workers.ray_cluster import join_cluster
-    from alphago.training.workers.shared_folder import FolderWorker
+    from alphago.workers.ray_cluster import join_cluster
+    from alphago.workers.shared_folder import FolderWorker
 
     if (options.address is None) == (options.folder is None):
         raise ValueError("either ADDRESS or --folder PATH must be given")

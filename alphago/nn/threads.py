@@ -55,6 +55,14 @@ def one_torch_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
+@contextlib.contextmanager
+def own_thread() -> Iterator[None]:
+    """Compute with a single torch thread, from now on in this thread, and within the block with `own_settings`."""
+    torch.set_num_threads(1)
+    with own_settings():
+        yield
+
+
 class Workers:
     """`count` threads that run tasks in parallel, each with a single torch thread; `close` ends them."""
 

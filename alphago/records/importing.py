@@ -12,9 +12,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from alphago.records.converting import Converter, GameFilter
+from alphago.records.converting_work import (
+    ConvertingWork,
+    batch_from_bytes,
+    converter_to_bytes,
+    pieces_to_bytes,
+)
 from alphago.records.dataset_writer import Batch, DatasetWriter, Split
 from alphago.records.sources import OTHER_NAMES, Piece, files_of, find_indexes, pieces, read_indexes
 from alphago.system.files import user_path
+from alphago.workers.jobs import pool_of
 
 BYTES_PER_JOB = 300_000
 PIECES_PER_JOB = 200
@@ -52,7 +59,7 @@ def import_games(
     filter: GameFilter | None = None,
     split: Split | None = None,
     index: str | Path | Sequence[str | Path] | None = None,
-    workers: int = 1,
+    workers: int | str = 1,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> ImportReport:
     """Import games from files, folders and archives into a dataset, and report how many were kept.
@@ -69,7 +76,8 @@ def import_games(
         split: shares of validation and test games; None for the dataset's own, or the default for a new one.
         index: index files with results and komi, for texts with a game on each line; None to search for `*.index` in
             `paths` and their parent folders.
-        workers: processes; with more than one, the calling script needs `if __name__ == "__main__":`.
+        workers: processes; with more than one, the calling script needs `if __name__ == "__main__":`.  Or who converts
+            the games, as in `train`: "folder:PATH", a Ray cluster's "HOST:PORT", or "auto".
         on_progress: called with the numbers of games read and kept so far.
 
     Raises:
@@ -143,8 +151,16 @@ def jobs(paths: Sequence[str | Path], skip: int = 0) -> Iterator[list[Piece]]:
         yield waiting
 
 
-def converted(converter: Converter, groups: Iterator[list[Piece]], workers: int) -> Iterator[Batch]:
-    """Convert the groups on `workers` processes, and yield the games of each group, in the order of the groups."""
+def converted(converter: Converter, groups: Iterator[list[Piece]], workers: int | str) -> Iterator[Batch]:
+    """Convert the groups, and yield the games of each group, in their order; workers: as in `import_games`."""
+    if isinstance(workers, str):
+        with pool_of(workers) as pool:
+            if pool is None:
+                yield from map(converter.convert, groups)
+                return
+            jobs = map(pieces_to_bytes, groups)
+            yield from map(batch_from_bytes, pool.in_order(ConvertingWork, converter_to_bytes(converter), jobs))
+        return
     if workers <= 1:
         yield from map(converter.convert, groups)
         return
@@ -163,12 +179,12 @@ def converted(converter: Converter, groups: Iterator[list[Piece]], workers: int)
                 future.cancel()
 
 
-def leave_if_imported_again(workers: int) -> None:
+def leave_if_imported_again(workers: int | str) -> None:
     """End a worker process that runs its parent's script, because that has no guard, before it starts workers too.
 
     The parent then raises the error with the sentence; an exception here would print a traceback for each worker.
     """
-    if workers > 1 and getattr(multiprocessing.current_process(), "_inheriting", False):
+    if workers != 1 and getattr(multiprocessing.current_process(), "_inheriting", False):
         os._exit(1)
 
 

@@ -1,35 +1,27 @@
-"""Self-play in threads of this process: SelfPlay has a Group of games for each thread; the function `selfplay`.
+"""Self-play in threads of this process: SelfPlay has a Group of games for each thread.
 
 Of G groups, group i mod G plays game i, so games do not depend on the speed of threads.
 """
 
-import secrets
 import sys
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
-from alphago.env.game import GameEnv, check_env
-from alphago.mcts.evaluator import Evaluator, as_evaluator
-from alphago.mcts.warm_up import warm_up
+from alphago.env.game import GameEnv
+from alphago.mcts.evaluator import Evaluator
 from alphago.nn.inference.gpu import DeviceEvaluator
 from alphago.nn.net import NeuralNet
-from alphago.nn.threads import Workers, one_torch_thread
-from alphago.records.record import SEED_END, GameRecord, read_arrays, to_arrays
+from alphago.nn.threads import Workers
+from alphago.records.record import GameRecord, read_arrays, to_arrays
 from alphago.system.cores import available_cores
-from alphago.system.validation import check_int, checks_keywords
 from alphago.training.group import Group, GroupPlan
 from alphago.training.settings.selfplay_settings import (
-    NO_LIMIT,
-    SELF_PLAYS,
     SelfPlaySettings,
-    default_games_in_flight,
-    default_groups,
 )
 from alphago.training.source import Company, OnGame
 
@@ -216,48 +208,3 @@ class SelfPlay:
 def divide(games: int, groups: int) -> list[int]:
     """Divide `games` evenly among groups; return the number of games of each group, the larger numbers first."""
     return [games // groups + (group < games % groups) for group in range(groups)]
-
-
-FRESH_BITS = 40  # bits of a random seed: short enough to copy, and hardly ever drawn twice
-
-
-@checks_keywords(SELF_PLAYS.keywords)
-def selfplay(
-    env: GameEnv,
-    nn: Any,
-    readouts: int = 800,
-    num_games: int = 1,
-    *,
-    seed: int | None = None,
-    device: str = "auto",
-    on_game: OnGame | None = None,
-    **settings: Any,
-) -> list[GameRecord]:
-    """Play games of a network against itself and return their records, ordered by number.
-
-    Without `seed` each call plays new games.  The seed that was used is `record.seed[0]`; on a CPU a call with this
-    seed plays the same games again.  On a GPU, rounding depends on the batch size, so moves of equal value may differ.
-
-    env: the game.
-    nn: a NeuralNet; a network's name ("7x7"), file or run folder, as for `load_model`; an evaluator; or a function of
-        positions.
-    readouts: simulations per move.
-    num_games: number of games.
-    seed: seed of the games' random generators; None for a random one.
-    device: the device of network and boards: "cpu", "cuda", or "auto" for the GPU if there is one that supports the
-        game and the network.
-    on_game: called with the number and the record of each finished game, from several threads at the same time.
-    settings: settings of SelfPlaySettings and of its search, by name.
-    """
-    check_env(env)
-    warm_up()
-    num_games = check_int("num_games", num_games, 1, NO_LIMIT)
-    seed = secrets.randbits(FRESH_BITS) if seed is None else check_int("seed", seed, 0, SEED_END - 1)
-    chosen = SELF_PLAYS.make({"readouts": readouts, **settings})
-    with one_torch_thread():
-        evaluator = as_evaluator(nn, env, device)
-        in_flight = min(chosen.games_in_flight or default_games_in_flight(evaluator.device), num_games)
-        chosen = replace(chosen, games_in_flight=in_flight).filled(in_flight, default_groups(evaluator.device))
-        with Workers(min(chosen.groups, in_flight)) as workers:
-            source = SelfPlay(env, chosen, range(num_games), workers, seed=seed, device=evaluator.device)
-            return source.play_all(evaluator, on_game)

@@ -14,8 +14,8 @@ from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToe, TicTacToeEnv
 from alphago.mcts.analysis import analyze
 from alphago.mcts.evaluator import HashEvaluator
+from alphago.training.call.selfplay_call import selfplay
 from alphago.training.call.session import train
-from alphago.training.selfplay import selfplay
 from tests.campaign.tally import Area
 
 pytestmark = pytest.mark.campaign

@@ -11,7 +11,7 @@ from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.records.record import save_records
 from alphago.system.interrupts import INTERRUPTED
-from alphago.training.selfplay import selfplay
+from alphago.training.call.selfplay_call import selfplay
 from tests.exams.small_exams import engine, row, write
 
 

@@ -12,7 +12,7 @@ from alphago.mcts.evaluator import UniformEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.records.record import load_records
 from alphago.records.sgf import read_sgf
-from alphago.training.selfplay import selfplay as play
+from alphago.training.call.selfplay_call import selfplay as play
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ from alphago.arena.match import evaluate
 from alphago.env.go import GoEnv
 from alphago.mcts.player import MCTSPlayer
 from alphago.nn.net import NeuralNet
-from alphago.training.selfplay import selfplay
+from alphago.training.call.selfplay_call import selfplay
 from alphago.ui.gtp.game_commands import GoEngine
 from alphago.ui.terminal.play_call import play
 

@@ -14,7 +14,7 @@ from alphago.env.gomoku import GomokuBatch, GomokuEnv
 from alphago.env.kernels.row_playouts import PLAYOUTS
 from alphago.env.reversi import ReversiBatch, ReversiEnv
 from alphago.nn.net import NeuralNet
-from alphago.training.selfplay import selfplay
+from alphago.training.call.selfplay_call import selfplay
 from tests.cuda.boards import Twins, batch_on
 from tests.devices import needs_compiler
 

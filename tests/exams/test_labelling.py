@@ -18,8 +18,8 @@ from alphago.records.dataset import Dataset
 from alphago.records.importing import import_games
 from alphago.records.labels import OWNED, label_values
 from alphago.records.record import save_records
+from alphago.training.call.selfplay_call import selfplay
 from alphago.training.call.summary import network_facts
-from alphago.training.selfplay import selfplay
 from alphago.training.supervised.call import train_supervised
 from alphago.training.supervised.dataset_games import LabelledGames
 from tests.exams.small_exams import ENV, REFUSED, engine

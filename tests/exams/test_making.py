@@ -21,7 +21,7 @@ from alphago.exams.positions import exam_env, read_exam
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.records.record import save_records
-from alphago.training.selfplay import selfplay
+from alphago.training.call.selfplay_call import selfplay
 from tests.exams.small_exams import ENV, REFUSED, engine
 
 ROOT = Path(__file__).parents[2]

@@ -22,8 +22,8 @@ from alphago.mcts.rule import choose_actions, measured_threshold, resigns, tempe
 from alphago.mcts.search_forms import SEARCHES
 from alphago.system.kernels.jit import inlined
 from alphago.system.validation import setting, settings
+from alphago.training.call.selfplay_call import selfplay
 from alphago.training.run_parts import run_settings
-from alphago.training.selfplay import selfplay
 from alphago.training.settings.selfplay_settings import SELF_PLAYS
 
 EVENLY = (np.arange(1000) + 0.5) / 1000  # chances spread over 0 .. 1

@@ -14,8 +14,8 @@ from alphago.training.batches import (
     to_device,
     weight_sum,
 )
+from alphago.training.call.selfplay_call import selfplay
 from alphago.training.memory import ReplayMemory, Sample
-from alphago.training.selfplay import selfplay
 from tests.training.small_runs import GO
 
 

@@ -19,10 +19,11 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import POLICY_SCALE, GameRecord
 from alphago.system.cores import available_cores
+from alphago.training.call.selfplay_call import selfplay
 from alphago.training.cgzero.cgzero_search import CGZeroPuct
 from alphago.training.group import Group, divergence
 from alphago.training.seating import draw_moves
-from alphago.training.selfplay import SelfPlay, selfplay
+from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from tests.mcts.games import CountingEnv
 

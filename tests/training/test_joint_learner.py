@@ -11,10 +11,10 @@ from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.training.call.plan import seeded
+from alphago.training.call.selfplay_call import selfplay
 from alphago.training.joint_learner import JointLearner
 from alphago.training.learner import CPU, Learner
 from alphago.training.memory import ReplayMemory, Sample
-from alphago.training.selfplay import selfplay
 from alphago.training.settings.learning_settings import LearningSettings
 from tests.training.small_runs import GO
 

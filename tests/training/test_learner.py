@@ -21,10 +21,10 @@ from alphago.nn.loss import Losses, LossWeights
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.nn.value import AddedForecast, DenseValue, ForecastValue
+from alphago.training.call.selfplay_call import selfplay
 from alphago.training.learner import WARM_UP_STEPS, Learner
 from alphago.training.memory import ReplayMemory, Sample
 from alphago.training.optimizer import OPTIMIZERS as MADE
-from alphago.training.selfplay import selfplay
 from alphago.training.settings.learning_settings import LEARNING, LearningSettings
 
 ENV = TicTacToeEnv()

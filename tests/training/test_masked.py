@@ -14,10 +14,10 @@ from alphago.nn.loss import ILLEGAL, LOSSES
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
+from alphago.training.call.selfplay_call import selfplay
 from alphago.training.cgzero import Pool
 from alphago.training.learner import Learner
 from alphago.training.memory import ReplayMemory
-from alphago.training.selfplay import selfplay
 from alphago.training.settings.learning_settings import LearningSettings
 from alphago.training.targets import LambdaReturns
 

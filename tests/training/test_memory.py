@@ -9,8 +9,8 @@ from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.puct import Puct
 from alphago.records.record import POLICY_SCALE, GameRecord, RecordBuilder
+from alphago.training.call.selfplay_call import selfplay
 from alphago.training.memory import ReplayMemory
-from alphago.training.selfplay import selfplay
 from tests.mcts.games import CountingEnv
 
 GO = GoEnv(3, komi=0.5)

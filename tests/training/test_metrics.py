@@ -7,6 +7,7 @@ from alphago import GoEnv, OwareEnv
 from alphago.env.game import GameEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
+from alphago.training.call.selfplay_call import selfplay
 from alphago.training.metrics import (
     WORK,
     bottleneck,
@@ -15,7 +16,6 @@ from alphago.training.metrics import (
     overhead,
     time_shares,
 )
-from alphago.training.selfplay import selfplay
 from tests.training.small_runs import GO, Small
 
 

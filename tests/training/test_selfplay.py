@@ -11,9 +11,9 @@ from alphago.env.batch import GameBatch
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.records.record import GameRecord
+from alphago.training.call.selfplay_call import selfplay
 from alphago.training.call.session import train
 from alphago.training.loop import train_loop
-from alphago.training.selfplay import selfplay
 from alphago.training.source import GameSource
 from tests.training.small_runs import (
     GO,

@@ -29,7 +29,7 @@ from alphago.training.selfplay import SelfPlay
 from alphago.training.source import MakeSource
 from alphago.training.watch.report import Report
 from alphago.training.watch.run_clock import stopped_at, stopped_by_interrupt
-from alphago.training.workers.crew import crew_of
+from alphago.training.workers.playing_crew import playing_crew
 
 
 @checks_keywords(RUN.keywords)
@@ -122,7 +122,7 @@ def train(
     call = TrainCall.of(
         env, num_games, settings=settings, preset=preset, model=model, sizes=sizes, until=until, device=device
     )
-    crew = crew_of(workers, max_lag)
+    crew = playing_crew(workers, max_lag)
     kind = SelfPlayKind(source, learner) if crew is None else SelfPlayKind(crew, learner, usual=crew.usual)
     return train_run(call, Slice(folder, reports, stop_after, compact), kind)
 

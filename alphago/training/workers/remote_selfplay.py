@@ -16,6 +16,7 @@ from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
+from alphago.mcts.network_digest import network_digest
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
@@ -23,10 +24,11 @@ from alphago.training.group import GroupPlan
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.source import Company
-from alphago.training.workers.dispatcher import Dispatcher
 from alphago.training.workers.group_player import GroupPlayer
-from alphago.training.workers.task import Played, Task, Version, network_digest
-from alphago.training.workers.transport import Transport
+from alphago.training.workers.task import Played, Task, Version
+from alphago.workers.dispatcher import Dispatcher
+from alphago.workers.transport import Transport
+from alphago.workers.work import to_publish
 
 AUDITS = 0.01  # share of the tasks that are done twice and compared
 WAIT = 0.01  # seconds between two looks at what has arrived
@@ -72,9 +74,9 @@ class RemoteGroup(GroupPlan):
         """Whether the group has no game left."""
         return not self.numbers and not self.games
 
-    def task(self, version: str) -> Task:
-        """Return the task to play the moves left with a version of the network."""
-        return Task.of(version, self.numbers, {**self.state(), "finished": 0}, self.games)
+    def task(self) -> Task:
+        """Return the task to play the moves left."""
+        return Task.of(self.numbers, {**self.state(), "finished": 0}, self.games)
 
     def take_in(self, played: Played) -> None:
         """Continue from what a worker has played; the finished games wait for `take`."""
@@ -130,7 +132,9 @@ class RemoteSelfPlay(SelfPlay):
         self.lags: list[int] = []
         self.dropped = 0  # answers that were too old
         self.exact = max_lag is None and device == "cpu"
-        self.dispatcher = Dispatcher(connect(), audits=audits if self.exact else 0.0, referee=self._referee)
+        self.dispatcher = Dispatcher(
+            connect(), read=Played.from_bytes, referee=self._referee, audits=audits if self.exact else 0.0
+        )
 
     def _new_group(self, evaluator: Evaluator, width: int, numbers: range, groups: int) -> GroupPlan:
         return RemoteGroup(self.env, self.settings, width, seed=self.seed, numbers=numbers)
@@ -140,8 +144,10 @@ class RemoteSelfPlay(SelfPlay):
         assert self.evaluator is not None
         nets = (net, *(() if company is None else company.nets))
         check = network_digest(self.env, self.evaluator) if self.exact else None
-        self.version = Version(self.env, self.settings, nets, self.shares, dtype, self.seed, check).to_bytes()
-        self.dispatcher.publish(f"{self.session}-{self.published + 1}", self.version)
+        version = Version(self.env, self.settings, nets, self.shares, dtype, self.seed, check)
+        self.version = version.to_bytes()
+        data = to_publish(GroupPlayer, self.version, exact=check is not None)
+        self.dispatcher.publish(f"{self.session}-{self.published + 1}", data)
         self.published += 1  # only now may tasks name it
 
     def begin(
@@ -180,11 +186,14 @@ class RemoteSelfPlay(SelfPlay):
         self.in_flight.add(number)
         self.submitted += 1
         version = self.published
-        task = group.task(f"{self.session}-{version}")
+        task = group.task().to_bytes()
         if self.max_lag is not None and group is self.groups[number]:
             self.ahead[number] = group.copy()
         self.dispatcher.submit(
-            f"{self.session}-{number}-{self.submitted}", task, partial(self._hand_back, number, version)
+            f"{self.session}-{number}-{self.submitted}",
+            f"{self.session}-{version}",
+            task,
+            partial(self._hand_back, number, version),
         )
 
     def _hand_back(self, number: int, version: int, played: Played) -> None:
@@ -217,9 +226,9 @@ class RemoteSelfPlay(SelfPlay):
                 if not goes_on:
                     self.in_flight.discard(number)
 
-    def _referee(self, task: Task) -> Played:
+    def _referee(self, _: str, task: bytes) -> Played:
         """Do a task in this process, whose answer counts where those of two workers differ."""
-        played = GroupPlayer(lambda _: self.version).play(task, threading.Event())
+        played = GroupPlayer.from_bytes(self.version).play(Task.from_bytes(task), threading.Event())
         assert played is not None
         return played
 
@@ -229,7 +238,7 @@ class RemoteSelfPlay(SelfPlay):
 
     def time_spent(self) -> dict[str, float]:
         """Return the seconds by kind of work, as if this process's threads had spent the workers' time."""
-        scale = self.workers.count / max(1, sum(self.dispatcher.live.values()))
+        scale = self.workers.count / max(1, self.dispatcher.cores)
         spent, self.spent = self.spent, Counter()
         return {kind: seconds * scale for kind, seconds in spent.items()}
 

@@ -24,12 +24,13 @@ from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.net import NeuralNet, load_model
 from alphago.training.call.opening import estimate
 from alphago.training.call.plan import TrainCall, new_run
+from alphago.training.call.selfplay_call import selfplay
 from alphago.training.call.session import train
 from alphago.training.judges.gate import Gate
 from alphago.training.judges.proof import Opponent
 from alphago.training.runs.config import holds_run, read_config
 from alphago.training.runs.folder import new_folder
-from alphago.training.selfplay import SelfPlay, selfplay
+from alphago.training.selfplay import SelfPlay
 from tests.devices import needs_compiler
 from tests.training.small_runs import (
     GO,

@@ -17,9 +17,9 @@ from alphago.mcts.rule import SearchSettings
 from alphago.mcts.search import Search
 from alphago.mcts.tree import new_wave
 from alphago.records.record import GameRecord
+from alphago.training.call.selfplay_call import selfplay
 from alphago.training.cgzero.cgzero_search import CGZeroPuct, ValueNoise
 from alphago.training.cgzero.kernels.cgzero_search import add_value_noise, near_best
-from alphago.training.selfplay import selfplay
 from tests.mcts.trees import assert_same_tree, children, random_position, run, search_from
 from tests.naive.puct import NaiveSearch, one_by_one
 

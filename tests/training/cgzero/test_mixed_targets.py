@@ -10,10 +10,10 @@ from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.puct import Puct
 from alphago.records.record import POLICY_SCALE, GameRecord, RecordBuilder
+from alphago.training.call.selfplay_call import selfplay
 from alphago.training.cgzero import MixedTargets
 from alphago.training.memory import ReplayMemory
 from alphago.training.run_parts import run_settings
-from alphago.training.selfplay import selfplay
 from alphago.training.targets import LambdaReturns, lambda_returns
 
 TIC_TAC_TOE = TicTacToeEnv()

@@ -12,8 +12,8 @@ from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord
+from alphago.training.call.selfplay_call import selfplay
 from alphago.training.judges.held_out import HeldOut
-from alphago.training.selfplay import selfplay
 
 ENV = GoEnv(4, komi=0.5)
 NEVER = threading.Event()

@@ -16,9 +16,9 @@ from alphago.records.collection import read_collection
 from alphago.records.record import GameRecord, save_records
 from alphago.records.sgf import write_sgf
 from alphago.records.sgf.sgf_game import SgfGame
+from alphago.training.call.selfplay_call import selfplay
 from alphago.training.judges.prediction import WatchedRecords
 from alphago.training.judges.watched_opponent import PAIRS, WatchedOpponent
-from alphago.training.selfplay import selfplay
 
 ENV = GoEnv(4, komi=0.5)
 NEVER = threading.Event()

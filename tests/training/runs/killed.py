@@ -9,10 +9,10 @@ import torch
 
 from alphago.env.games import selfplay_game
 from alphago.mcts.evaluator import HashEvaluator
+from alphago.training.call.selfplay_call import selfplay
 from alphago.training.cgzero import Champions, Pool
 from alphago.training.loop import train_loop
 from alphago.training.memory import ReplayMemory
-from alphago.training.selfplay import selfplay
 from tests.training.small_runs import GO, EagerSaving, opened
 
 # Compiled kernels come with the fork, too.

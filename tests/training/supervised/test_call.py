@@ -20,11 +20,11 @@ from alphago.records.dataset_writer import Split
 from alphago.records.importing import import_games
 from alphago.records.record import GameRecord, save_records
 from alphago.records.sgf import SgfGame, format_sgf
+from alphago.training.call.selfplay_call import selfplay
 from alphago.training.call.session import train
 from alphago.training.history import read_history, read_rows
 from alphago.training.judges.prediction import Counts, add_to
 from alphago.training.runs.config import read_config
-from alphago.training.selfplay import selfplay
 from alphago.training.supervised.call import predict_games, train_supervised
 from alphago.training.supervised.given_games import DatasetGames, RecordGames, given_games, left_out_sentence
 from alphago.training.watch.report import Report

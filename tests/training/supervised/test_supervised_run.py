@@ -7,9 +7,9 @@ from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
+from alphago.training.call.selfplay_call import selfplay
 from alphago.training.learner import Learner
 from alphago.training.runs.folder import RunFolder
-from alphago.training.selfplay import selfplay
 from alphago.training.supervised.given_games import RecordGames
 from alphago.training.supervised.supervised_run import SupervisedRun
 from alphago.training.supervised.supervised_settings import SUPERVISED

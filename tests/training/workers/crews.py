@@ -6,38 +6,38 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from alphago.training.workers.group_player import GroupPlayer
 from alphago.training.workers.remote_selfplay import RemoteSelfPlay
-from alphago.training.workers.task import Played, Task
-from alphago.training.workers.transport import TaskAnswer
+from alphago.training.workers.task import Played
+from alphago.workers.transport import JobAnswer
+from alphago.workers.work import WorkBench
 
 NEVER = threading.Event()
-Behaviour = Callable[[TaskAnswer], TaskAnswer | None]  # what a worker makes of the right answer; None: it dies instead
+Behaviour = Callable[[JobAnswer], JobAnswer | None]  # what a worker makes of the right answer; None: it dies instead
 
 
-def honest(answer: TaskAnswer) -> TaskAnswer:
+def honest(answer: JobAnswer) -> JobAnswer:
     return answer
 
 
-def lying(answer: TaskAnswer) -> TaskAnswer:
-    assert answer.played is not None
-    played = Played.from_bytes(answer.played)
-    return answer._replace(played=played._replace(state={**played.state, "readouts": 99}).to_bytes())
+def lying(answer: JobAnswer) -> JobAnswer:
+    assert answer.done is not None
+    played = Played.from_bytes(answer.done)
+    return answer._replace(done=played._replace(state={**played.state, "readouts": 99}).to_bytes())
 
 
-def failing(answer: TaskAnswer) -> TaskAnswer:
-    return TaskAnswer(answer.worker, answer.key, error="Traceback\nArithmeticError: one too many")
+def failing(answer: JobAnswer) -> JobAnswer:
+    return JobAnswer(answer.worker, answer.key, error="Traceback\nArithmeticError: one too many")
 
 
-def damaging(answer: TaskAnswer) -> TaskAnswer:
-    return answer._replace(played=(answer.played or b"")[:-1])
+def damaging(answer: JobAnswer) -> JobAnswer:
+    return answer._replace(done=(answer.done or b"")[:-1])
 
 
-def refusing(answer: TaskAnswer) -> TaskAnswer:
-    return TaskAnswer(answer.worker, answer.key, refused="this worker must be another one")
+def refusing(answer: JobAnswer) -> JobAnswer:
+    return JobAnswer(answer.worker, answer.key, refused="this worker must be another one")
 
 
-def dying(_: TaskAnswer) -> None:
+def dying(_: JobAnswer) -> None:
     return None
 
 
@@ -46,34 +46,34 @@ class Local:
 
     def __init__(self, **workers: Behaviour) -> None:
         self.behaviours = workers
-        self.versions: dict[str, bytes] = {}
-        self.player = GroupPlayer(lambda version: self.versions[version])
-        self.given: deque[tuple[str, str, bytes]] = deque()
+        self.works: dict[str, bytes] = {}
+        self.bench = WorkBench(lambda name: self.works[name])
+        self.given: deque[tuple[str, str, str, bytes]] = deque()
         self.done: list[tuple[str, str]] = []
         self.told: dict[str, str] = {}
         self.closed = 0
 
     def publish(self, name: str, data: bytes, keep: set[str]) -> None:
-        self.versions = {name: data} | {old: self.versions[old] for old in keep - {name}}
+        self.works = {name: data} | {old: self.works[old] for old in keep - {name}}
 
     def workers(self) -> dict[str, int]:
         return dict.fromkeys(self.behaviours, 1)
 
-    def give(self, worker: str, key: str, version: str, task: bytes) -> None:
-        assert version in self.versions
-        self.given.append((worker, key, task))
+    def give(self, worker: str, key: str, work: str, job: bytes) -> None:
+        assert work in self.works
+        self.given.append((worker, key, work, job))
 
-    def answers(self) -> list[TaskAnswer]:
+    def answers(self) -> list[JobAnswer]:
         if not self.given:
             NEVER.wait(0.001)
             return []
-        worker, key, task = self.given.popleft()
+        worker, key, work, job = self.given.popleft()
         if worker not in self.behaviours:
             return []
-        played = self.player.play(Task.from_bytes(task), NEVER)
-        assert played is not None
+        done = self.bench.do(work, job, NEVER)
+        assert done is not None
         self.done.append((worker, key))
-        answer = self.behaviours[worker](TaskAnswer(worker, key, played.to_bytes()))
+        answer = self.behaviours[worker](JobAnswer(worker, key, done))
         if answer is None:
             del self.behaviours[worker]
         return [] if answer is None else [answer]

@@ -17,8 +17,9 @@ from typing import Any
 import pytest
 
 from alphago import GoEnv, NeuralNet
-from alphago.training.workers.crew import Crew
-from alphago.training.workers.ray_cluster import RAY_SETTINGS, import_ray
+from alphago.training.workers.playing_crew import PlayingCrew
+from alphago.workers.crew import Crew
+from alphago.workers.ray_cluster import RAY_SETTINGS, import_ray
 from tests.training.small_runs import EXACT, Listener, games_in, interrupt_at, run, same
 
 pytestmark = pytest.mark.cluster
@@ -147,7 +148,7 @@ def head(cores: int, made: "list[subprocess.Popen[bytes]] | None" = None) -> Ite
 class Watched:
     """A crew whose sources are kept."""
 
-    def __init__(self, crew: Crew) -> None:
+    def __init__(self, crew: PlayingCrew) -> None:
         self.crew, self.made = crew, list[Any]()
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
@@ -169,7 +170,7 @@ class TestRay:
         """Each time that both have a task, one of them."""
         import ray
 
-        crew, killed = Watched(Crew(count=2)), list[int]()
+        crew, killed = Watched(PlayingCrew(Crew(count=2))), list[int]()
 
         def act(over: threading.Event) -> None:
             while not over.wait(0.05):
@@ -203,7 +204,7 @@ class TestRay:
 
         watching = Listener(come_and_go)
         with head(1) as address:
-            watched = Watched(Crew(address=address))
+            watched = Watched(PlayingCrew(Crew(address=address)))
             run(tmp_path, GAMES, FIVE, source=watched, report=watching, stop_after=4, **SETTINGS)
         assert left == [128 + signal.SIGTERM]
         assert watching.noted("has gone")
@@ -219,7 +220,7 @@ class TestRay:
             run(tmp_path, GAMES, FIVE, workers=address, report=listener, stop_after=0.5, **SETTINGS)
             ray.cancel(taken, force=True)
             ray.shutdown()
-        assert "1 cores are wanted, and 0 are free of the 1 of the cluster" in " ".join(listener.notes)
+        assert "1 core is wanted, 0 are free of the 1 of the cluster" in " ".join(listener.notes)
 
     def test_the_head_dies(self, tmp_path: Path, alone: NeuralNet) -> None:
         """The run ends with a sentence, and goes on without the cluster."""

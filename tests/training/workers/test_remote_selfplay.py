@@ -18,11 +18,12 @@ from alphago.records.record import GameRecord
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.source import GameSource, MakeSource
-from alphago.training.workers import dispatcher
 from alphago.training.workers.group_player import GroupPlayer
 from alphago.training.workers.remote_selfplay import RemoteSelfPlay
-from alphago.training.workers.task import Played, Task, Version, WorkerRefused, build
-from alphago.training.workers.transport import TaskAnswer
+from alphago.training.workers.task import Played, Task, Version
+from alphago.workers import roster
+from alphago.workers.transport import JobAnswer
+from alphago.workers.work import WorkBench, WorkerRefused, build, to_publish
 from tests.training.small_runs import GO, net_of
 from tests.training.test_group import assert_same_games
 from tests.training.workers.crews import (
@@ -114,7 +115,7 @@ class TestSynchronous:
         """A new one comes for each; no task is counted twice, none is lost."""
         transport, deaths = Local(w0=honest), itertools.count(1)
 
-        def every_other(answer: TaskAnswer) -> TaskAnswer | None:
+        def every_other(answer: JobAnswer) -> JobAnswer | None:
             if len(transport.done) % 2:
                 return answer
             transport.behaviours[f"w{next(deaths)}"] = every_other
@@ -162,7 +163,7 @@ class TestSynchronous:
             all_games(games)
 
     def test_without_workers_it_says_what_to_do(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(dispatcher, "SILENCE", 0.01)
+        monkeypatch.setattr(roster, "SILENCE", 0.01)
         with source(source_of(Local())) as games:
             games.begin(PLIES)
             assert not games.go_on()
@@ -209,16 +210,16 @@ class TestTasks:
 
     def task(self, left: int) -> Task:
         state = {"next": 0, "left": left, "readouts": 4, "resign_threshold": None, "capacity": 2, "finished": 0}
-        return Task.of("v", range(2), {**state, "slots": [None, None]}, [])
+        return Task.of(range(2), {**state, "slots": [None, None]}, [])
 
     def test_a_worker_that_leaves_answers_with_its_last_move(self) -> None:
         """Another goes on from there, and all in all it is one game."""
-        player, stop = GroupPlayer(lambda _: self.version().to_bytes()), threading.Event()
+        player, stop = GroupPlayer(self.version()), threading.Event()
         whole = player.play(self.task(4), stop)
         first = player.play(self.task(2), stop)
         assert whole is not None
         assert first is not None
-        rest = player.play(Task("v", 2, 1, {**first.state, "left": 2}, first.games), stop)
+        rest = player.play(Task(2, 1, {**first.state, "left": 2}, first.games), stop)
         assert rest is not None
         assert rest.same_games(whole)
         stop.set()
@@ -231,7 +232,7 @@ class TestTasks:
         )
         stop = threading.Event()
         stop.set()
-        assert GroupPlayer(lambda _: version.to_bytes()).play(self.task(4), stop) is None
+        assert GroupPlayer(version).play(self.task(4), stop) is None
 
     def test_damage_is_found(self) -> None:
         data = bytearray(self.task(1).to_bytes())
@@ -241,13 +242,20 @@ class TestTasks:
 
     def test_other_programs_and_numbers_are_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Of a library's version only where games must be equal to the bit."""
-        exact, loose = self.version("0" * 32).to_bytes(), self.version().to_bytes()
+        exact, loose = (
+            to_publish(GroupPlayer, self.version(check).to_bytes(), exact=check is not None)
+            for check in ("0" * 32, None)
+        )
+
+        def play(work: bytes) -> bytes | None:
+            return WorkBench(lambda _: work).do("w", self.task(1).to_bytes(), threading.Event())
+
         with pytest.raises(WorkerRefused, match="bit for bit: its float32 gives other numbers"):
-            GroupPlayer(lambda _: exact).play(self.task(1), threading.Event())
-        monkeypatch.setattr("alphago.training.workers.task.build", lambda: {**build(), "numpy": "1.0"})
-        assert Version.from_bytes(loose).seed == 3
+            play(exact)
+        monkeypatch.setattr("alphago.workers.work.build", lambda: {**build(), "numpy": "1.0"})
+        assert play(loose)
         with pytest.raises(WorkerRefused, match=r"the same versions as the run: numpy \S+, got 1\.0"):
-            Version.from_bytes(exact)
-        monkeypatch.setattr("alphago.training.workers.task.build", lambda: {**build(), "alphago": "0"})
+            play(exact)
+        monkeypatch.setattr("alphago.workers.work.build", lambda: {**build(), "alphago": "0"})
         with pytest.raises(WorkerRefused, match="alphago"):
-            Version.from_bytes(loose)
+            play(loose)

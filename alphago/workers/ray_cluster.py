@@ -15,16 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, is_packaged
-from alphago.nn.threads import own_settings
 from alphago.system.optional import optional_import
-from alphago.training.workers.dispatcher import traceback_of
-from alphago.training.workers.group_player import GroupPlayer
-from alphago.training.workers.task import Task, WorkerRefused
-from alphago.training.workers.transport import TaskAnswer
+from alphago.workers.transport import JobAnswer
+from alphago.workers.work import WorkBench, WorkerRefused, traceback_of
 
 NEED = "workers on a cluster need Ray: pip install 'alphago[ray]' (or let them share a folder: folder:PATH)"
 # Before Ray starts: its workers would run at nice 15, and it would send statistics of use.
@@ -56,8 +51,8 @@ class NodePlayer:
 
     def __init__(self, games: dict[str, type[GameEnv]]) -> None:
         GAMES.update(games)
-        self.versions: dict[str, bytes] = {}
-        self.player = GroupPlayer(lambda name: self.versions[name])
+        self.works: dict[str, bytes] = {}
+        self.bench = WorkBench(lambda name: self.works[name])
         self.stop = threading.Event()
         self.playing = 0
         if leaving := os.environ.get(LEAVING):
@@ -72,15 +67,12 @@ class NodePlayer:
         """Return True, once the actor leaves."""
         return self.stop.wait()
 
-    def play(self, version: str, data: bytes, task: bytes) -> dict[str, Any]:
-        """Return fields of an TaskAnswer."""
+    def play(self, work: str, data: bytes, job: bytes) -> dict[str, Any]:
+        """Return fields of a JobAnswer."""
         self.playing += 1
-        torch.set_num_threads(1)
         try:
-            self.versions = {version: data} if version not in self.versions else self.versions
-            with own_settings():
-                played = None if self.stop.is_set() else self.player.play(Task.from_bytes(task), self.stop)
-            return {} if played is None else {"played": played.to_bytes()}
+            self.works = {work: data} if work not in self.works else self.works
+            return {"done": None if self.stop.is_set() else self.bench.do(work, job, self.stop)}
         except WorkerRefused as error:
             return {"refused": str(error)}
         except Exception as error:
@@ -119,11 +111,11 @@ class RayCluster:
     address: the cluster's, such as "10.0.0.1:6379", or "auto" for the one of this machine; None to start one on this
         machine.
     count: number of workers of one core; None for one on each node, with all its cores.
-    env: the run's game.
+    env: the run's game, if it has one.
     Raises ImportError without Ray, ValueError if there is no cluster at the address.
     """
 
-    def __init__(self, address: str | None, count: int | None, env: GameEnv) -> None:
+    def __init__(self, address: str | None, count: int | None, env: GameEnv | None) -> None:
         self.ray, self.count, self.where = import_ray(), count, address or "this machine"
         check_reachable(address)
         self.begun = not self.ray.is_initialized()
@@ -136,11 +128,11 @@ class RayCluster:
                     raise ValueError(f"workers must name a Ray cluster that runs, got {address}: {error}") from error
         self.head, self.misses = self.ray.get_runtime_context().gcs_address, 0
         self.actor = self.ray.remote(NodePlayer)
-        self.games = {} if is_packaged(type(env)) else {env.name: type(env)}
+        self.games = {} if env is None or is_packaged(type(env)) else {env.name: type(env)}
         self.members: dict[str, Member] = {}
         self.out: set[str] = set()  # nodes
         self.numbers = itertools.count(1)
-        self.references: dict[str, Any] = {}  # of versions
+        self.references: dict[str, Any] = {}  # of works
         self.asked: dict[Any, tuple[str, str]] = {}  # by the reference of an answer: worker and key
         self.looked_at = 0.0
 
@@ -204,12 +196,12 @@ class RayCluster:
             del self.members[name]
             self.out.update([member.node] if member.leaves else [])
 
-    def give(self, worker: str, key: str, version: str, task: bytes) -> None:
+    def give(self, worker: str, key: str, work: str, job: bytes) -> None:
         if worker in self.members:
-            asked = self.members[worker].actor.play.remote(version, self.references[version], task)
+            asked = self.members[worker].actor.play.remote(work, self.references[work], job)
             self.asked[asked] = worker, key
 
-    def answers(self) -> list[TaskAnswer]:
+    def answers(self) -> list[JobAnswer]:
         if not self.asked:
             time.sleep(POLL)
             return []
@@ -219,7 +211,7 @@ class RayCluster:
         for reference in there:
             worker, key = self.asked.pop(reference)
             with suppress(self.ray.exceptions.RayError):  # the worker has died, which `workers` tells
-                found.append(TaskAnswer(worker, key, **self.ray.get(reference)))
+                found.append(JobAnswer(worker, key, **self.ray.get(reference)))
         return found
 
     def leave_out(self, worker: str, why: str) -> None:
@@ -231,8 +223,8 @@ class RayCluster:
         there, free = self.ray.cluster_resources().get("CPU", 0), self.ray.available_resources().get("CPU", 0)
         wanted = sum(member.cores for member in self.members.values())
         return (
-            f"{wanted} cores are wanted, and {free:g} are free of the {there:g} of the cluster at {self.where}; on "
-            f"each machine to add, start: alphago worker {self.ray.get_runtime_context().gcs_address}"
+            f"{counted(wanted, 'core')} wanted, {counted(free)} free of the {there:g} of the cluster at {self.where}; "
+            f"on each machine to add, start: alphago worker {self.ray.get_runtime_context().gcs_address}"
         )
 
     def close(self) -> None:
@@ -242,6 +234,11 @@ class RayCluster:
             self.ray.kill(member.actor)
         if self.begun:
             self.ray.shutdown()
+
+
+def counted(number: float, noun: str = "") -> str:
+    """Return a number with its noun and verb."""
+    return f"{number:g} {noun and noun + 's' * (number != 1) + ' '}{'is' if number == 1 else 'are'}"
 
 
 def check_reachable(address: str | None) -> None:

@@ -1,6 +1,6 @@
 """A shared folder as Transport: the driver puts tasks into the folders of workers, which put answers beside them.
 
-    versions/NAME                  versions of the network
+    works/NAME                     what jobs have in common, such as a version of the network
     workers/NAME/beat              a worker's number of tasks at a time, and a number that grows as long as it lives
     workers/NAME/tasks/KEY         what it is to do
     workers/NAME/answers/KEY       what it has done
@@ -18,22 +18,19 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.files import lock, parse_json, read_file, user_path, write_atomic
-from alphago.training.workers.dispatcher import traceback_of
-from alphago.training.workers.group_player import GroupPlayer
-from alphago.training.workers.task import Task, WorkerRefused
-from alphago.training.workers.transport import TaskAnswer
+from alphago.workers.transport import JobAnswer
+from alphago.workers.work import WorkBench, WorkerRefused, traceback_of
 
 BEAT = 0.5  # seconds between two beats
 DEAD = 15.0  # seconds without a beat after which a worker counts as gone
 POLL = 0.02  # seconds between two looks into the folder
-VERSIONS, WORKERS, TASKS, ANSWERS = "versions", "workers", "tasks", "answers"
+WORKS, WORKERS, TASKS, ANSWERS = "works", "workers", "tasks", "answers"
 
 
 def files_in(folder: Path) -> list[Path]:
@@ -60,18 +57,18 @@ class SharedFolder:
 
     def __init__(self, path: str | Path, *, dead: float = DEAD) -> None:
         self.path, self.dead = user_path(path), dead
-        for name in (VERSIONS, WORKERS):
+        for name in (WORKS, WORKERS):
             (self.path / name).mkdir(parents=True, exist_ok=True)
         self.pulses: dict[str, Pulse] = {}
         with ExitStack() as stack:
             stack.enter_context(lock(self.path))
-            for stale in (*self.path.glob(f"{WORKERS}/*/*/*"), *files_in(self.path / VERSIONS)):
+            for stale in (*self.path.glob(f"{WORKERS}/*/*/*"), *files_in(self.path / WORKS)):
                 stale.unlink(missing_ok=True)  # of an earlier run
             self.closing = stack.pop_all()
 
     def publish(self, name: str, data: bytes, keep: set[str]) -> None:
-        write_atomic(self.path / VERSIONS / name, data)
-        for old in files_in(self.path / VERSIONS):
+        write_atomic(self.path / WORKS / name, data)
+        for old in files_in(self.path / WORKS):
             if old.name not in (name, *keep):
                 old.unlink(missing_ok=True)
 
@@ -93,18 +90,18 @@ class SharedFolder:
                     live[folder.name] = parse_json(pulse.beat)["cores"]
         return live
 
-    def give(self, worker: str, key: str, version: str, task: bytes) -> None:
+    def give(self, worker: str, key: str, work: str, job: bytes) -> None:
         with suppress(FileNotFoundError):
-            write_atomic(self.path / WORKERS / worker / TASKS / f"{key} {version}", task)
+            write_atomic(self.path / WORKERS / worker / TASKS / f"{key} {work}", job)
 
-    def answers(self) -> list[TaskAnswer]:
+    def answers(self) -> list[JobAnswer]:
         found = []
         for path in self.path.glob(f"{WORKERS}/*/{ANSWERS}/[!.]*"):
             with suppress(FileNotFoundError):
                 worker, (key, _, kind) = path.parent.parent.name, path.name.partition(" ")
                 data = read_file(path)
-                text = {} if kind in ("played", "gone") else {kind: data.decode(errors="replace")}
-                found.append(TaskAnswer(worker, key, data if kind == "played" else None, **text))
+                text = {} if kind in ("done", "gone") else {kind: data.decode(errors="replace")}
+                found.append(JobAnswer(worker, key, data if kind == "done" else None, **text))
                 path.unlink()
         if not found:
             time.sleep(POLL)
@@ -130,7 +127,7 @@ class FolderWorker:
 
     def __init__(self, path: str | Path, cores: int, tell: Callable[[str], object] = print) -> None:
         self.path, self.cores, self.tell = user_path(path), cores, tell
-        self.player = GroupPlayer(lambda name: read_file(self.path / VERSIONS / name))
+        self.bench = WorkBench(lambda name: read_file(self.path / WORKS / name))
         self.busy: set[str] = set()  # names of the tasks that its threads do
         self.refused = ""
         self.own = Path()
@@ -142,7 +139,7 @@ class FolderWorker:
         for inner in (TASKS, ANSWERS):
             (self.own / inner).mkdir(parents=True)
         self.beat()
-        self.tell(f"worker {name} plays for the run in {self.path}")
+        self.tell(f"worker {name} works for the run in {self.path}")
 
     def beat(self) -> None:
         if time.monotonic() - self.beat_at >= BEAT:
@@ -152,10 +149,10 @@ class FolderWorker:
     def work(self, stop: threading.Event) -> None:
         """Do tasks until `stop` is set; then answer with what is played, after at most one move.
 
-        Raises WorkerRefused if this machine cannot play the run's games as the run would.
+        Raises WorkerRefused if this machine cannot do the run's tasks as the run would.
         """
         self.join()
-        with one_torch_thread(), Workers(self.cores) as threads:
+        with ThreadPoolExecutor(self.cores) as threads:
             while not (stop.is_set() or self.refused):
                 try:
                     self.beat()
@@ -167,7 +164,7 @@ class FolderWorker:
                 for path in files_in(self.own / TASKS):
                     if path.name not in begun:
                         self.busy.add(path.name)
-                        threads.submit(partial(self.do, path, stop))
+                        threads.submit(self.do, path, stop)
                 time.sleep(POLL)
         with suppress(FileNotFoundError):
             write_atomic(self.own / "left", b"")
@@ -176,12 +173,13 @@ class FolderWorker:
 
     def do(self, path: Path, stop: threading.Event) -> None:
         """Do the task in a file, and put the answer beside it."""
-        key, kind, data = path.name.partition(" ")[0], "gone", b""
+        key, _, work = path.name.partition(" ")
+        kind, data = "gone", b""
         try:
-            played = None if stop.is_set() else self.player.play(Task.from_bytes(read_file(path)), stop)
-            if played is not None:
-                kind, data = "played", played.to_bytes()
-        except FileNotFoundError:  # the task or its version is needed no more
+            done = None if stop.is_set() else self.bench.do(work, read_file(path), stop)
+            if done is not None:
+                kind, data = "done", done
+        except FileNotFoundError:  # the task or its work is needed no more
             pass
         except WorkerRefused as error:
             kind, data, self.refused = "refused", str(error).encode(), str(error)

@@ -7,8 +7,8 @@ import pytest
 
 from alphago import train
 from alphago.cli import main
-from alphago.training.workers import ray_cluster
-from alphago.training.workers.crew import Crew, crew_of
+from alphago.workers import ray_cluster
+from alphago.workers.crew import Crew, crew_of
 from tests.training.small_runs import GO
 
 
@@ -47,7 +47,7 @@ class TestWithoutRay:
         monkeypatch.setattr(ray_cluster.tempfile, "gettempdir", lambda: str(tmp_path))
         monkeypatch.delenv("RAY_ADDRESS", raising=False)
         assert crew_of("auto") is None
-        assert crew_of("folder:x", 2) == Crew(folder=Path("x"), max_lag=2)
+        assert crew_of("folder:x") == Crew(folder=Path("x"))
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "127.0.0.1:x", "127.0.0.1:70000"])

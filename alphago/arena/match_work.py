@@ -1,0 +1,133 @@
+"""MatchWork: games of a match, as a job of workers; play_on_workers: the games of a match, played by them."""
+
+import contextlib
+import json
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any, Self
+
+import numpy as np
+
+from alphago.arena.alphabeta import AlphaBetaSettings
+from alphago.arena.entrant import Entrant
+from alphago.arena.match_games import MatchGame, MatchPlan, play_games
+from alphago.arena.open_games import open_games, own_view
+from alphago.arena.players import PlayerSource
+from alphago.arena.playout_player import PlayoutSettings
+from alphago.env.game import GameEnv
+from alphago.mcts.evaluator import as_forecast_evaluator, fitting_network
+from alphago.mcts.network_digest import check_network, network_digest
+from alphago.mcts.search_forms import plain_form
+from alphago.nn.net import NeuralNet
+from alphago.nn.threads import one_torch_thread, own_thread
+from alphago.nn.travel import net_from_arrays, net_to_arrays
+from alphago.workers.jobs import JobPool, SealedWork
+from alphago.workers.known_games import known_game, plain_game
+from alphago.workers.packing import pack, unpack
+
+GAMES_A_JOB = 8  # enough to fill batches, few enough to lose with a worker; an even number, for pairs of games
+PLAYERS_BY_NAME = {kind.__name__: kind for kind in (PlayoutSettings, AlphaBetaSettings)}
+
+
+class MatchWork(SealedWork):
+    """Plays games of a match, whose numbers are a job."""
+
+    def __init__(self, env: GameEnv, entrants: Sequence[Entrant], plan: MatchPlan) -> None:
+        self.env, self.entrants, self.plan = env, entrants, plan
+
+    @classmethod
+    def to_bytes(cls, env: GameEnv, entrants: Sequence[Entrant], plan: MatchPlan) -> bytes:
+        """Return what `from_bytes` needs; raise ValueError for players that cannot travel."""
+        arrays: dict[str, np.ndarray] = {}
+        plain = []
+        for number, entrant in enumerate(entrants):
+            with one_torch_thread():
+                player, weights = plain_player(env, entrant)
+            plain.append([player, entrant.readouts, plain_form(entrant.search), entrant.level])
+            arrays |= {f"{number}.{name}": array for name, array in weights.items()}
+        return pack([plain_game(env), asdict(plan), plain], arrays)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        (game, plan, plain), arrays = unpack(data)
+        env = known_game(game)
+        with own_thread():
+            entrants = [
+                Entrant(player_of(env, player, level, arrays, f"{number}."), readouts, form or None, level=level)
+                for number, (player, readouts, form, level) in enumerate(plain)
+            ]
+        return cls(env, entrants, MatchPlan(**plan))
+
+    def answer(self, job: bytes, stop: threading.Event) -> bytes:
+        games: list[MatchGame] = []
+        with (
+            own_thread(),
+            contextlib.closing(open_games(self.env, self.entrants, self.plan, json.loads(job))) as opened,
+        ):
+            play_games(opened, games.append, stop)
+        return json.dumps([asdict(game) for game in games]).encode()
+
+
+def plain_player(env: GameEnv, entrant: Entrant) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return a player as data for JSON, and its network's weights; raise ValueError if it cannot travel."""
+    player = entrant.player
+    if player == "random":
+        return {"kind": "random"}, {}
+    if type(player).__name__ in PLAYERS_BY_NAME:
+        return {"kind": type(player).__name__, **player._asdict()}, {}  # type: ignore[union-attr]
+    network = fitting_network(entrant.network, env)
+    if not isinstance(network, NeuralNet):
+        raise ValueError(
+            "with workers, a player must be a network, random, uct:N, rave:N or alphabeta:N, which can travel to them, "
+            f"got {entrant.name or getattr(player, 'name', type(player).__name__)}"
+        )
+    config, weights = net_to_arrays(network)
+    evaluator = evaluator_of(network, env, entrant.level)
+    check = network_digest(own_view(env, evaluator), evaluator)
+    return {"kind": "network", "game": plain_game(network.env), "net": config, "check": check}, weights
+
+
+def evaluator_of(network: Any, env: GameEnv, level: float | None) -> Any:
+    """Return the evaluator of a network on a worker: one whose results do not depend on what else it evaluates."""
+    if level is not None:
+        return as_forecast_evaluator(network, env)
+    return network.evaluator(exact=True, shared=False)
+
+
+def player_of(
+    env: GameEnv, plain: dict[str, Any], level: float | None, arrays: dict[str, np.ndarray], prefix: str
+) -> PlayerSource:
+    """Return the player of `plain_player`; arrays: of all players, the weights of this one named with a prefix.
+
+    Raises WorkerRefused if its network computes otherwise here.
+    """
+    kind = plain.pop("kind")
+    if kind == "random":
+        return "random"
+    if kind in PLAYERS_BY_NAME:
+        found: PlayerSource = PLAYERS_BY_NAME[kind](**plain)
+        return found
+    weights = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+    evaluator = evaluator_of(net_from_arrays(plain["net"], weights, known_game(plain["game"])), env, level)
+    check_network(own_view(env, evaluator), evaluator, plain["check"])
+    return evaluator
+
+
+def play_on_workers(
+    pool: JobPool,
+    match: tuple[GameEnv, Sequence[Entrant], MatchPlan],
+    numbers: Sequence[int],
+    on_game: Callable[[MatchGame], Any],
+    stop: threading.Event | None,
+) -> None:
+    """Let workers play the games with these numbers, and call `on_game` with each finished game.
+
+    match: the game, the players and the plan.  stop: ends the match at once.
+    Raises ValueError for players that cannot travel.
+    """
+    parts = [numbers[begin : begin + GAMES_A_JOB] for begin in range(0, len(numbers), GAMES_A_JOB)]
+    jobs = (json.dumps(list(part)).encode() for part in parts)
+    for _, answer in pool.map(MatchWork, MatchWork.to_bytes(*match), jobs, stop):
+        for game in json.loads(answer):
+            on_game(MatchGame(**{**game, "moves": tuple(game["moves"])}))

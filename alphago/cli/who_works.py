@@ -1,0 +1,17 @@
+"""The flag --workers of the commands whose work can be done elsewhere."""
+
+import argparse
+
+WHO = (
+    "who does the work, instead of this process: a number of processes; auto for the Ray cluster that runs here; its "
+    "address, as 10.0.0.1:6379; or folder:PATH for those of alphago worker --folder PATH"
+)
+
+
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--workers", metavar="WHO", help=WHO)
+
+
+def files_workers(text: str) -> int | str:
+    """Return the value of --workers where a number means processes that need no cluster."""
+    return int(text) if text.lstrip("-").isdecimal() else text

@@ -1,0 +1,35 @@
+"""A digest of a network's outputs, by which two machines see whether they compute alike."""
+
+import hashlib
+
+import numpy as np
+
+from alphago.env.game import GameEnv
+from alphago.mcts.evaluator import Evaluator
+from alphago.workers.work import WorkerRefused
+
+CHECKED = 16  # positions on which two machines' networks are compared
+
+
+def check_network(env: GameEnv, evaluator: Evaluator, wanted: str) -> None:
+    """Raise WorkerRefused unless the network computes here what it does where `network_digest` gave a digest."""
+    if network_digest(env, evaluator) != wanted:
+        dtype = getattr(evaluator, "dtype", "network")
+        raise WorkerRefused(
+            f"this worker must compute the network as the run's machine does, bit for bit: its {dtype} gives "
+            "other numbers on this processor (synchronous runs need workers of one kind, or selfplay_dtype='float32')"
+        )
+
+
+def network_digest(env: GameEnv, evaluator: Evaluator) -> str:
+    """Return a hash of a network's outputs, to the last bit, for a few positions of random games."""
+    generator, slots, batch = np.random.default_rng(1), np.arange(CHECKED), env.new_batch(CHECKED)
+    for ply in range(CHECKED):
+        going = slots[ply:]  # so that each game has another length
+        going = going[~batch.is_over(going, np.empty(len(going), np.bool_))]
+        legal = batch.legal_mask(going, np.empty((len(going), env.action_space), np.bool_))
+        batch.play(going, (generator.random(legal.shape) * legal).argmax(axis=1).astype(np.int32))
+    slots = slots[~batch.is_over(slots, np.empty(CHECKED, np.bool_))]
+    priors, values = np.empty((len(slots), env.action_space), np.float32), np.empty(len(slots), np.float32)
+    evaluator.evaluate(batch, slots, priors, values)
+    return hashlib.blake2b(priors.tobytes() + values.tobytes(), digest_size=16).hexdigest()

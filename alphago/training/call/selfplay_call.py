@@ -1,0 +1,112 @@
+"""`selfplay`: games of a network against itself, in threads of this process or by workers."""
+
+import secrets
+import sys
+from dataclasses import replace
+from typing import Any
+
+from alphago.env.game import GameEnv, check_env
+from alphago.mcts.evaluator import as_evaluator, fitting_network
+from alphago.mcts.network_digest import network_digest
+from alphago.mcts.warm_up import warm_up
+from alphago.nn.net import NeuralNet
+from alphago.nn.threads import Workers, one_torch_thread
+from alphago.records.record import SEED_END, GameRecord
+from alphago.system.validation import check_int, checks_keywords, shown
+from alphago.training.selfplay import SelfPlay
+from alphago.training.settings.selfplay_settings import (
+    NO_LIMIT,
+    SELF_PLAYS,
+    default_games_in_flight,
+    default_groups,
+)
+from alphago.training.source import OnGame
+from alphago.training.workers.group_player import ChunkPlayer
+from alphago.training.workers.task import Played, Task, Version
+from alphago.workers.jobs import JobPool, pool_of
+
+CHUNK = 16  # games of a worker's job: enough to fill batches, few enough to lose with a worker
+FRESH_BITS = 40  # bits of a random seed: short enough to copy, and hardly ever drawn twice
+
+
+@checks_keywords(SELF_PLAYS.keywords)
+def selfplay(
+    env: GameEnv,
+    nn: Any,
+    readouts: int = 800,
+    num_games: int = 1,
+    *,
+    seed: int | None = None,
+    device: str = "auto",
+    on_game: OnGame | None = None,
+    workers: str | int | None = None,
+    **settings: Any,
+) -> list[GameRecord]:
+    """Play games of a network against itself and return their records, ordered by number.
+
+    Without `seed` each call plays new games.  The seed that was used is `record.seed[0]`; on a CPU a call with this
+    seed plays the same games again.  On a GPU, rounding depends on the batch size, so moves of equal value may differ.
+
+    env: the game.
+    nn: a NeuralNet; a network's name ("7x7"), file or run folder, as for `load_model`; an evaluator; or a function of
+        positions.
+    readouts: simulations per move.
+    num_games: number of games.
+    seed: seed of the games' random generators; None for a random one.
+    device: the device of network and boards: "cpu", "cuda", or "auto" for the GPU if there is one that supports the
+        game and the network.
+    on_game: called with the number and the record of each finished game, from several threads at the same time.
+    workers: who plays, as in `train`: a network's games, on CPUs.  The games depend on the seed, and not on who plays
+        which.  They are those of `nn.evaluator(exact=True)` without workers: a network alone is faster, and its last
+        bits depend on how many games are played side by side.
+    settings: settings of SelfPlaySettings and of its search, by name.
+    """
+    check_env(env)
+    warm_up()
+    num_games = check_int("num_games", num_games, 1, NO_LIMIT)
+    seed = secrets.randbits(FRESH_BITS) if seed is None else check_int("seed", seed, 0, SEED_END - 1)
+    chosen = SELF_PLAYS.make({"readouts": readouts, **settings})
+    with one_torch_thread(), pool_of(workers, env) as pool:
+        player = as_evaluator(nn, env, device) if pool is None else traveller(nn, env)
+        place = getattr(player, "device", "cpu") if pool is None else "cpu"
+        in_flight = min(chosen.games_in_flight or default_games_in_flight(place), num_games)
+        chosen = replace(chosen, games_in_flight=in_flight).filled(in_flight, default_groups(place))
+        if isinstance(player, NeuralNet):
+            assert pool is not None
+            check = network_digest(env, player.evaluator(exact=True, shared=False))
+            return played_by_workers(pool, Version(env, chosen, [player], (), None, seed, check), num_games, on_game)
+        with Workers(min(chosen.groups, in_flight)) as threads:
+            source = SelfPlay(env, chosen, range(num_games), threads, seed=seed, device=place)
+            return source.play_all(player, on_game)
+
+
+def traveller(nn: object, env: GameEnv) -> NeuralNet:
+    """Return a network for the board of `env`; raise ValueError for a player that cannot travel to workers."""
+    net = fitting_network(nn, env)
+    if not isinstance(net, NeuralNet):
+        raise ValueError(f"with workers, the player must be a network, which can travel to them, got {shown(nn)}")
+    return net
+
+
+def played_by_workers(pool: JobPool, version: Version, games: int, on_game: OnGame | None) -> list[GameRecord]:
+    """Return the games as `selfplay` does; a job is a chunk of them."""
+    settings = version.settings
+    common = {"left": sys.maxsize, "readouts": settings.readouts, "resign_threshold": settings.resign_threshold}
+    chunks = [range(begin, min(begin + CHUNK, games)) for begin in range(0, games, CHUNK)]
+    jobs = (
+        Task.of(
+            chunk,
+            {**common, "next": chunk.start, "capacity": len(chunk), "finished": 0, "slots": [None] * len(chunk)},
+            [],
+        ).to_bytes()
+        for chunk in chunks
+    )
+    records: dict[int, GameRecord] = {}
+    for _, answer in pool.map(ChunkPlayer, version.to_bytes(), jobs):
+        for record in Played.from_bytes(answer).records:
+            assert record.seed is not None
+            number = record.seed[1]
+            records[number] = replace(record, env=version.env)
+            if on_game is not None:
+                on_game(number, records[number])
+    return [records[number] for number in range(games)]

@@ -1,0 +1,54 @@
+"""Crew: the workers that a user names, in the same way for training, matches, self-play and datasets."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from alphago.env.game import GameEnv
+from alphago.system.validation import check_int
+from alphago.workers.ray_cluster import RayCluster, import_ray, ray_runs
+from alphago.workers.shared_folder import SharedFolder
+from alphago.workers.transport import Transport
+
+FOLDER = "folder:"
+MOST_WORKERS = 10_000
+
+
+@dataclass(frozen=True)
+class Crew:
+    """Workers by name.
+
+    folder: a shared folder; or else a Ray cluster:
+    address: of the cluster; None for one that is started on this machine.
+    count: number of workers of one core; None for one on each node of the cluster, with all its cores.
+    """
+
+    folder: Path | None = None
+    address: str | None = None
+    count: int | None = None
+
+    def connect(self, env: GameEnv | None = None) -> Transport:
+        """Return the transport to the workers, for games of `env`."""
+        return RayCluster(self.address, self.count, env) if self.folder is None else SharedFolder(self.folder)
+
+
+def crew_of(workers: str | int | None) -> Crew | None:
+    """Return the workers that a user names; None for the threads of this process.
+
+    workers: a number of workers of one core on this machine; "auto" for the Ray cluster that runs on this machine, or
+        this process's threads if none does; "folder:PATH" for the workers that share a folder; a Ray cluster's address.
+    Raises ValueError for another value, ImportError where Ray is needed and not installed.
+    """
+    if isinstance(workers, str) and workers.isdecimal():
+        workers = int(workers)
+    if isinstance(workers, int):
+        check_int("workers", workers, 1, MOST_WORKERS)
+        import_ray()
+        return Crew(count=workers)
+    if workers is None or (workers == "auto" and not ray_runs()):
+        return None
+    if workers.startswith(FOLDER):
+        return Crew(folder=Path(workers.removeprefix(FOLDER)))
+    if workers != "auto" and ":" not in workers:
+        raise ValueError(f"workers must be a number, auto, a Ray cluster's HOST:PORT or folder:PATH, got {workers!r}")
+    import_ray()
+    return Crew(address=workers)

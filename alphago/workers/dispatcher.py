@@ -1,0 +1,207 @@
+"""Dispatcher: gives jobs to workers that come, go, fail, dawdle or lie, and hands back one answer for each job."""
+
+import hashlib
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from statistics import median
+from typing import Any, Generic
+
+from alphago.workers.open_job import Answer, OpenJob
+from alphago.workers.roster import Roster
+from alphago.workers.transport import JobAnswer, Transport
+
+DAWDLING = 2.0  # a job that takes so many times the usual seconds, and one more, is also given to an idle worker
+
+
+class Dispatcher(Generic[Answer]):
+    """Has a thread of its own, from which `hand_back` is called; an error in it is raised by `check`.
+
+    transport: carries the jobs.
+    read: returns an answer from its bytes; raises ValueError if they are damaged.
+    referee: does a job of the work with a name in this process, where two answers differ.
+    audits: the share of the jobs that two workers do, whose answers must agree bit for bit.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        read: Callable[[bytes], Answer],
+        referee: Callable[[str, bytes], Answer],
+        audits: float,
+    ) -> None:
+        self.transport, self.read, self.referee, self.audits = transport, read, referee, audits
+        self.lock = threading.RLock()
+        self.roster = Roster()
+        self.jobs: dict[str, OpenJob[Answer]] = {}
+        self.works: dict[str, bytes] = {}  # still to be published
+        self.durations: deque[float] = deque(maxlen=100)
+        self.counts: Counter[str] = Counter()
+        self.moves: Counter[str] = Counter()  # by worker
+        self.measured_at = time.monotonic()
+        self.error: BaseException | None = None
+        self.closing = threading.Event()
+        self.thread = threading.Thread(target=self._run, name="workers", daemon=True)
+        self.thread.start()
+
+    # --- for the run's thread ---
+
+    def publish(self, name: str, data: bytes) -> None:
+        """Let workers have a work; those that jobs still need remain."""
+        with self.lock:
+            self.works[name] = data
+
+    def submit(self, key: str, work: str, data: bytes, hand_back: Callable[[Answer], object]) -> None:
+        """Have a job of a work done; `hand_back` is called once with its answer, from the dispatcher's thread."""
+        drawn = int.from_bytes(hashlib.blake2b(key.encode(), digest_size=4).digest()) / 2**32
+        with self.lock:
+            self.jobs[key] = OpenJob(key, work, data, hand_back, 2 if drawn < self.audits else 1)
+
+    def withdraw(self) -> None:
+        """Forget the jobs that are not done."""
+        with self.lock:
+            self.jobs.clear()
+
+    def check(self) -> None:
+        """Raise the error that has ended the dispatcher's thread, if there is one."""
+        if self.error is not None:
+            raise self.error
+
+    def metrics(self) -> dict[str, Any]:
+        """Return what there is to tell of the workers since the last call, by name; counts are of the whole stage."""
+        with self.lock:
+            now, moves, live = time.monotonic(), self.moves, self.roster.live
+            seconds, self.measured_at, self.moves = now - self.measured_at, now, Counter()
+            counts = {name: self.counts[name] for name in ("done", "repeated", "audited", "left_out", "bytes")}
+            return {
+                "workers": len(live),
+                "workers_cores": self.cores,
+                "workers_moves_per_second": {name: moves[name] / max(seconds, 1e-9) for name in sorted(live)},
+                **{f"tasks_{name}": count for name, count in counts.items()},
+            }
+
+    @property
+    def cores(self) -> int:
+        """The number of jobs that the workers do at the same time."""
+        return sum(self.roster.live.values())
+
+    @property
+    def has_news(self) -> bool:
+        """Whether `news` has something to say."""
+        return bool(self.roster.sentences)
+
+    def news(self) -> list[str]:
+        """Return sentences about workers since the last call."""
+        with self.lock:
+            return self.roster.take_sentences()
+
+    def close(self) -> None:
+        self.closing.set()
+        self.thread.join()
+
+    # --- the dispatcher's thread ---
+
+    def _run(self) -> None:
+        try:
+            while not self.closing.is_set():
+                self.step()
+        except BaseException as error:
+            self.error = error
+        finally:
+            self.transport.close()
+
+    def step(self) -> None:
+        """Take answers, publish what is new, and give jobs to workers that are free."""
+        there = self.transport.workers()
+        with self.lock:
+            self._notice(there)
+        answers = self.transport.answers()
+        with self.lock:
+            for answer in answers:
+                self._take(answer)
+            for job in [job for job in self.jobs.values() if job.is_done(self.roster.live)]:
+                self._finish(job)
+            while self.works:
+                name = next(iter(self.works))
+                needed = {job.work for job in self.jobs.values()}
+                self.transport.publish(name, self.works.pop(name), needed)
+            self._give()
+
+    def _notice(self, there: dict[str, int]) -> None:
+        """Notice which workers are there; the jobs of those gone are given to others."""
+        for name in self.roster.notice(there):
+            for job in [job for job in self.jobs.values() if name in job.given]:
+                self.counts["repeated"] += 1
+                if name in self.roster.out:
+                    del job.given[name]
+                else:
+                    job.lose(name)
+        seconds = self.roster.silence(wanted=bool(self.jobs))
+        if seconds is not None:
+            waiting = f"the run waits for a worker, there is none since {seconds:.0f} s"
+            self.roster.sentences.append(f"{waiting}: {self.transport.how_to_join()}")
+
+    def _take(self, answer: JobAnswer) -> None:
+        job = self.jobs.get(answer.key)
+        since = job.given.pop(answer.worker, None) if job is not None else None
+        if answer.refused:
+            self._leave_out(answer.worker, answer.refused)
+        if job is None or answer.worker in self.roster.out:
+            return
+        read, error = None, answer.error
+        if answer.done is not None:
+            self.counts["bytes"] += len(answer.done)
+            try:
+                read = self.read(answer.done)
+            except ValueError as damage:
+                error = f"the answer {damage}"
+        if read is None:  # the worker has failed, or left before it was done
+            self.counts["repeated"] += 1
+            if error:
+                self.roster.sentences.append(f"a task failed on worker {answer.worker}: {last_line(error)}")
+                job.fail(answer.worker, error, self.roster.live)
+            return
+        if since is not None:
+            self.durations.append(time.monotonic() - since)
+        self.moves[answer.worker] += read.moves
+        job.answers[answer.worker] = read
+
+    def _finish(self, job: OpenJob[Answer]) -> None:
+        """Hand back a job's answer."""
+        answer, wrong = job.settle(self.referee)
+        for name in wrong:
+            self._leave_out(name, "its games differ from those that two others computed of the same task")
+        self.counts["audited"] += len(job.answers) > 1
+        self.counts["done"] += 1
+        del self.jobs[job.key]
+        job.hand_back(answer)
+
+    def _leave_out(self, worker: str, why: str) -> None:
+        if self.roster.leave_out(worker, why):
+            self.counts["left_out"] += 1
+            self.transport.leave_out(worker, why)
+
+    def _give(self) -> None:
+        free = Counter({name: cores for name, cores in self.roster.live.items() if name not in self.roster.out})
+        for job in self.jobs.values():
+            free.subtract(job.given.keys() & free.keys())
+        usual = DAWDLING * median(self.durations) + 1.0 if self.durations else float("inf")
+        for job in [job for job in self.jobs.values() if job.is_short]:
+            self._give_one(job, free)
+        for job in [job for job in self.jobs.values() if job.dawdles(usual)]:
+            self._give_one(job, free)
+
+    def _give_one(self, job: OpenJob[Answer], free: "Counter[str]") -> None:
+        """Give a job to the worker with the most free cores among those able, if there is one."""
+        if able := job.able(free, self.roster.live):
+            worker = max(able, key=lambda name: free[name])
+            self.counts["bytes"] += len(job.data)
+            self.transport.give(worker, job.key, job.work, job.data)
+            job.given[worker] = time.monotonic()
+            free[worker] -= 1
+
+
+def last_line(text: str) -> str:
+    return text.strip().splitlines()[-1]

@@ -1,0 +1,150 @@
+"""JobPool: the workers of a call, which map jobs to answers: a chunk of games, a match's games, a shard of files."""
+
+import hashlib
+import itertools
+import secrets
+import sys
+import threading
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import NamedTuple
+
+from alphago.env.game import GameEnv
+from alphago.system.live_bar import LiveBar
+from alphago.workers.crew import crew_of
+from alphago.workers.dispatcher import Dispatcher
+from alphago.workers.transport import Transport
+from alphago.workers.work import RemoteWork, to_publish, work_of
+
+AUDITS = 0.01  # share of the jobs that are done twice and compared
+AHEAD = 2  # jobs under way for each core: enough to keep it busy, few enough to keep memory flat
+FEWEST = 4  # jobs under way, also before workers are there
+WAIT = 0.1  # seconds between two looks at what there is to tell
+SEAL = 16  # bytes
+
+
+class SealedWork(RemoteWork):
+    """A work whose answers carry a digest, by which damage is found."""
+
+    def do(self, job: bytes, stop: threading.Event) -> bytes | None:
+        answer = self.answer(job, stop)
+        return None if answer is None or stop.is_set() else seal_of(answer) + answer
+
+    @abstractmethod
+    def answer(self, job: bytes, stop: threading.Event) -> bytes | None:
+        """Return the whole answer to a job; what is returned once `stop` is set does not count."""
+
+
+def seal_of(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=SEAL).digest()
+
+
+class PlainAnswer(NamedTuple):
+    """The answer to a job as bytes, which must be equal whoever does the job."""
+
+    data: bytes
+    moves: int = 1
+
+    @classmethod
+    def read(cls, sealed: bytes) -> "PlainAnswer":
+        """Return the answer of a SealedWork; raise ValueError if it is damaged."""
+        if seal_of(sealed[SEAL:]) != sealed[:SEAL]:
+            raise ValueError("is damaged")
+        return cls(sealed[SEAL:])
+
+    def same_games(self, other: "PlainAnswer") -> bool:
+        return self.data == other.data
+
+
+class JobPool:
+    """Workers that stay connected until `close`.
+
+    transport: to the workers.  tell: called with sentences about them.  audits: share of the jobs that are done twice.
+    """
+
+    def __init__(
+        self, transport: Transport, tell: Callable[[str], object] | None = None, audits: float = AUDITS
+    ) -> None:
+        self.tell = tell or partial(LiveBar.write, file=sys.stderr)
+        self.session, self.numbers = secrets.token_hex(4), itertools.count(1)
+        self.published: dict[str, bytes] = {}
+        self.dispatcher = Dispatcher(transport, read=PlainAnswer.read, referee=self._referee, audits=audits)
+
+    def map(
+        self, kind: type[SealedWork], data: bytes, jobs: Iterable[bytes], stop: threading.Event | None = None
+    ) -> Iterator[tuple[int, bytes]]:
+        """Yield the number of each job and its answer, as they arrive.
+
+        kind, data: of the work, as in `to_publish`.
+        stop: an event that ends the iteration; the jobs under way are then forgotten.
+        Raises RuntimeError if no worker can do a job.
+        """
+        name, arrived = self._publish(kind, data), SimpleQueue[tuple[int, bytes]]()
+        waiting, under_way = enumerate(jobs), 0
+
+        def hand_back(number: int, answer: PlainAnswer) -> None:
+            arrived.put((number, answer.data))
+
+        try:
+            while not (stop is not None and stop.is_set()):
+                while under_way < max(FEWEST, AHEAD * self.dispatcher.cores) and (new := next(waiting, None)):
+                    key = f"{self.session}-{next(self.numbers)}"
+                    self.dispatcher.submit(key, name, new[1], partial(hand_back, new[0]))
+                    under_way += 1
+                if not under_way:
+                    return
+                try:
+                    number, answer = arrived.get(timeout=WAIT)
+                except Empty:
+                    self.dispatcher.check()
+                    for sentence in self.dispatcher.news():
+                        self.tell(sentence)
+                    continue
+                under_way -= 1
+                yield number, answer
+        finally:
+            self.dispatcher.withdraw()
+
+    def in_order(self, kind: type[SealedWork], data: bytes, jobs: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield the answers in the order of the jobs; as `map` does."""
+        early, due = dict[int, bytes](), 0
+        for number, answer in self.map(kind, data, jobs):
+            early[number] = answer
+            while due in early:
+                yield early.pop(due)
+                due += 1
+
+    def _publish(self, kind: type[RemoteWork], data: bytes) -> str:
+        name = f"{self.session}-w{next(self.numbers)}"
+        self.published = {name: to_publish(kind, data)}
+        self.dispatcher.publish(name, self.published[name])
+        return name
+
+    def _referee(self, work: str, job: bytes) -> PlainAnswer:
+        """Do a job in this process, whose answer counts where those of two workers differ."""
+        answer = work_of(self.published[work]).do(job, threading.Event())
+        assert answer is not None
+        return PlainAnswer.read(answer)
+
+    def close(self) -> None:
+        self.dispatcher.close()
+
+
+@contextmanager
+def pool_of(workers: str | int | None, env: GameEnv | None = None) -> Iterator[JobPool | None]:
+    """Yield the pool of the workers that a user names, as `crew_of` takes them; None for this process's threads.
+
+    env: the game that they need to know.
+    """
+    crew = crew_of(workers)
+    if crew is None:
+        yield None
+        return
+    pool = JobPool(crew.connect(env))
+    try:
+        yield pool
+    finally:
+        pool.close()

@@ -1,0 +1,89 @@
+"""OpenJob: a job until its answer is handed back: who has it, who failed at it, and which answer counts."""
+
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, Self, TypeVar
+
+MOST_FAILURES = 3  # of a job, on two workers if there are two
+MOST_DEATHS = 6  # workers that a job may take with it
+
+
+class Comparable(Protocol):
+    """An answer, as the run reads it."""
+
+    @property
+    def moves(self) -> int:
+        """The moves played, or other units of work, by which workers are measured."""
+
+    def same_games(self, other: Self, /) -> bool:
+        """Return whether two answers tell the same, bit for bit."""
+
+
+Answer = TypeVar("Answer", bound=Comparable)
+
+
+@dataclass
+class OpenJob(Generic[Answer]):
+    """A job that is not done.
+
+    key: its name.  work: the name of its work.  data: what the worker gets.
+    hand_back: called once, with the answer.
+    copies: answers that must agree.
+    given: the workers that have it, and since when.  answers: by worker.  failures: worker and traceback of each.
+    """
+
+    key: str
+    work: str
+    data: bytes
+    hand_back: Callable[[Answer], object]
+    copies: int
+    given: dict[str, float] = field(default_factory=dict)
+    answers: dict[str, Answer] = field(default_factory=dict)
+    failures: list[tuple[str, str]] = field(default_factory=list)
+    deaths: int = 0
+
+    @property
+    def is_short(self) -> bool:
+        """Whether fewer workers have it, or have answered, than must."""
+        return len(self.given) + len(self.answers) < self.copies
+
+    def is_done(self, live: Collection[str]) -> bool:
+        """Whether enough have answered, or nobody else is there to be asked who has not failed at it."""
+        asked = {*self.answers, *(name for name, _ in self.failures)}
+        return len(self.answers) >= self.copies or (bool(self.answers) and not self.given and asked.issuperset(live))
+
+    def dawdles(self, usual: float) -> bool:
+        """Whether a single worker has had it for longer than so many seconds."""
+        return len(self.given) == 1 and time.monotonic() - min(self.given.values()) > usual
+
+    def able(self, free: dict[str, int], live: Collection[str]) -> list[str]:
+        """Return the workers with a free core that have not had it, or rather not failed at it."""
+        failed = {name for name, _ in self.failures}
+        able = [name for name, cores in free.items() if cores > 0 and name not in {*self.given, *self.answers}]
+        return able if failed.issuperset(live) else [name for name in able if name not in failed]
+
+    def fail(self, worker: str, error: str, live: Collection[str]) -> None:
+        """Note a failure; raise RuntimeError if it is nobody's fault but the job's."""
+        self.failures.append((worker, error))
+        names = list(dict.fromkeys(name for name, _ in self.failures))
+        if len(self.failures) >= MOST_FAILURES and len(names) >= min(2, len(live)):
+            raise RuntimeError(f"a task failed {len(self.failures)} times, on {' and '.join(names)}:\n{error}")
+
+    def lose(self, worker: str) -> None:
+        """Note that a worker has ended that had it; raise RuntimeError if that has happened too often."""
+        del self.given[worker]
+        self.deaths += 1
+        if self.deaths >= MOST_DEATHS:
+            raise RuntimeError(f"{self.deaths} workers have ended while they played one task: {self.key}")
+
+    def settle(self, referee: Callable[[str, bytes], Answer]) -> tuple[Answer, list[str]]:
+        """Return the answer that counts, and the workers whose answers differ from it.
+
+        referee: does a job of a work in this process, where answers differ.
+        """
+        first, *rest = self.answers.values()
+        if all(map(first.same_games, rest)):
+            return first, []
+        right = referee(self.work, self.data)
+        return right, [name for name, answer in self.answers.items() if not right.same_games(answer)]

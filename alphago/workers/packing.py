@@ -1,0 +1,21 @@
+"""Plain data and arrays as bytes without code."""
+
+import io
+import json
+from typing import Any
+
+import numpy as np
+
+
+def pack(plain: object, arrays: dict[str, np.ndarray]) -> bytes:
+    """Return data for JSON, and arrays by name, as bytes."""
+    out = io.BytesIO()
+    np.savez(out, **{"": np.frombuffer(json.dumps(plain).encode(), np.uint8)}, **arrays)  # type: ignore[arg-type]
+    return out.getvalue()
+
+
+def unpack(data: bytes) -> tuple[Any, dict[str, np.ndarray]]:
+    """Return both arguments of `pack`."""
+    with np.load(io.BytesIO(data), allow_pickle=False) as file:
+        arrays = dict(file)
+    return json.loads(arrays.pop("").tobytes()), arrays

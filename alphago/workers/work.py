@@ -1,0 +1,109 @@
+"""RemoteWork: what workers do; it travels as the name of a class of this package and bytes without code."""
+
+import hashlib
+import json
+import platform
+import threading
+import traceback
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from importlib.metadata import version as installed
+from pathlib import Path
+from typing import Self
+
+from alphago.system.files import parse_json
+
+LIBRARIES = ("torch", "numpy", "numba")  # whose versions may change the last bits of a game
+KEPT_WORKS = 3  # whose networks stay compiled: jobs of different ones may be under way
+
+
+class WorkerRefused(ValueError):
+    """The error raised on a worker that cannot do a work's jobs as the run would; the message says why."""
+
+
+class RemoteWork(ABC):
+    """Does jobs that have something in common, such as a network; several threads may call `do` at the same time.
+
+    A job is bytes, and so is its answer, which depends on the job and the work only.
+    """
+
+    @classmethod
+    @abstractmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Return the work that has been published as these bytes; raise WorkerRefused if it cannot be done here."""
+
+    @abstractmethod
+    def do(self, job: bytes, stop: threading.Event) -> bytes | None:
+        """Return the answer to a job; None if `stop` was set, and the job is to be done again elsewhere."""
+
+
+class WorkBench:
+    """Does jobs of the latest works; several threads may call it at the same time.
+
+    fetch: returns the bytes of the work with a name, of `to_publish`.
+    """
+
+    def __init__(self, fetch: Callable[[str], bytes]) -> None:
+        self.fetch = fetch
+        self.works: dict[str, RemoteWork] = {}  # the latest used last
+        self.lock = threading.Lock()
+
+    def do(self, name: str, job: bytes, stop: threading.Event) -> bytes | None:
+        """Return the answer to a job of the work with a name, or None, as RemoteWork.do does.
+
+        Raises WorkerRefused if this machine cannot do the work as the run would.
+        """
+        with self.lock:
+            work = self.works.pop(name, None) or work_of(self.fetch(name))
+            self.works[name] = work
+            for old in list(self.works)[:-KEPT_WORKS]:
+                del self.works[old]
+        return work.do(job, stop)
+
+
+def to_publish(kind: type[RemoteWork], data: bytes, *, exact: bool = True) -> bytes:
+    """Return the bytes from which a worker makes the work.
+
+    data: for `kind.from_bytes`.  exact: whether answers must be equal to the bit, so that libraries' versions count.
+    """
+    head = {"work": [kind.__module__, kind.__name__], "build": build(), "exact": exact}
+    return json.dumps(head).encode() + b"\n" + data
+
+
+def work_of(data: bytes) -> RemoteWork:
+    """Return the work of `to_publish`; raise WorkerRefused where this program is another one than the run's."""
+    line, _, rest = data.partition(b"\n")
+    head = parse_json(line)
+    check_build(head["build"], exact=head["exact"])
+    module, name = head["work"]
+    kind = getattr(import_module(module), name) if module.startswith("alphago.") else None
+    if not (isinstance(kind, type) and issubclass(kind, RemoteWork)):
+        raise WorkerRefused(f"the work must be a class of this package, got {module}.{name}")
+    return kind.from_bytes(rest)
+
+
+@cache
+def build() -> dict[str, str]:
+    """Return what a worker must have in common with its run: this program, bit for bit, and versions of libraries."""
+    folder, digest = Path(__file__).parents[1], hashlib.blake2b(digest_size=8)
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(str(path.relative_to(folder)).encode() + path.read_bytes())
+    python = ".".join(platform.python_version_tuple()[:2])
+    versions = {name: installed(name).partition("+")[0] for name in LIBRARIES}
+    return {"alphago": digest.hexdigest(), "python": python, **versions}
+
+
+def check_build(wanted: dict[str, str], *, exact: bool) -> None:
+    """Raise WorkerRefused unless this program is the run's; exact: whether its libraries' versions count too."""
+    here = build()
+    differ = [name for name in wanted if here.get(name) != wanted[name] and (exact or name == "alphago")]
+    if differ:
+        pairs = ", ".join(f"{name} {wanted[name]}, got {here.get(name)}" for name in differ)
+        raise WorkerRefused(f"this worker must have the same versions as the run: {pairs}")
+
+
+def traceback_of(error: BaseException) -> str:
+    """Return an exception's traceback as text, for a JobAnswer."""
+    return "".join(traceback.format_exception(error))

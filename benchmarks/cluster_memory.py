@@ -1,0 +1,158 @@
+"""Whether memory stays flat in a run on eight simulated nodes of a Ray cluster: driver, players, daemons, object store.
+
+    python benchmarks/cluster_memory.py --minutes 60 --file memory.jsonl
+
+Trains a small network on 5x5, and prints for each part its first and last size, and its slope after a warm-up.  The
+samples are written to the file as they are taken, and `--read` prints the table of a file that is there.
+"""
+
+import argparse
+import json
+import os
+import tempfile
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from alphago import GoEnv, train
+from alphago.training.watch.report import Report
+
+SETTINGS = {
+    "tower_height": 1,
+    "channels": 16,
+    "readouts": 16,
+    "batch_size": 64,
+    "games_in_flight": 64,
+    "start_training_after": 200,
+    "plies_per_iteration": 8,
+    "memory_size": 4000,
+    "learner_threads": 1,
+}
+WARM_UP = 0.25  # share of the time that the slopes leave out
+PART_OF = {"ray::Node": "players", "raylet": "daemons", "gcs_server": "daemons", "ray::Dashboard": "daemons"}
+
+
+def own_memory(process: Path) -> float:
+    """Return the MB of a process that it shares with no other, which the pages of an object store are not."""
+    lines = (process / "smaps_rollup").read_text().splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Private_")) / 1024
+
+
+def descendants() -> list[Path]:
+    """Return the processes that this one has begun, directly or not."""
+    parents = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            parents[int(process.name)] = int((process / "stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:  # it has ended
+            continue
+
+    def is_ours(number: int) -> bool:
+        while number in parents:
+            number = parents[number]
+            if number == os.getpid():
+                return True
+        return False
+
+    return [Path("/proc", str(number)) for number in parents if is_ours(number)]
+
+
+def sample() -> dict[str, float]:
+    """Return the MB of each part."""
+    found = Counter({"driver": own_memory(Path("/proc/self"))})
+    for process in descendants():
+        try:
+            words = (process / "cmdline").read_text().replace("\0", " ")
+            part = next((part for text, part in PART_OF.items() if text in words), "others")
+            found[part] += own_memory(process)
+        except (OSError, ValueError):
+            continue
+    return {**found, "object store": stored()}
+
+
+def stored() -> float:
+    """Return the MB in the object stores of all nodes."""
+    import ray
+
+    there, free = (f().get("object_store_memory", 0.0) for f in (ray.cluster_resources, ray.available_resources))
+    return (there - free) / 2**20
+
+
+class Sampler(Report):
+    """Writes a sample every few seconds until it is closed, and counts the run's games."""
+
+    def __init__(self, file: Path, seconds: float) -> None:
+        self.file, self.seconds, self.played, self.over = file, seconds, 0, threading.Event()
+        self.thread = threading.Thread(target=self.run)
+
+    def iteration(self, metrics: dict[str, float]) -> None:
+        self.played = int(metrics["games"])
+
+    def run(self) -> None:
+        begin = time.monotonic()
+        with self.file.open("a") as out:
+            while not self.over.wait(self.seconds):
+                row = {"seconds": time.monotonic() - begin, "games": self.played, **sample()}
+                out.write(json.dumps(row) + "\n")
+                out.flush()
+
+
+def table(file: Path) -> str:
+    """Return what the samples of a file say."""
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    hours = np.array([row["seconds"] / 3600 for row in rows])
+    late = hours >= WARM_UP * hours[-1]
+    lines = [f"{hours[-1]:.2f} hours, {rows[-1]['games']} games, {len(rows)} samples; slopes of the last {late.sum()}"]
+    for part in sorted({name for row in rows for name in row} - {"seconds", "games"}):
+        sizes = np.array([row.get(part, 0.0) for row in rows])
+        slope = np.polyfit(hours[late], sizes[late], 1)[0]
+        lines.append(f"{part:<13} {sizes[late][0]:8.1f} MB, then {sizes[-1]:8.1f} MB: {slope:+7.1f} MB an hour")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument("--nodes", type=int, default=8, help="of one core each (8)")
+    parser.add_argument("--every", type=float, default=15.0, metavar="SECONDS")
+    parser.add_argument("--file", type=Path, default=Path("memory.jsonl"))
+    parser.add_argument("--read", action="store_true", help="only print the table of the file")
+    options = parser.parse_args()
+    if not options.read:
+        measure(options)
+    print(table(options.file))
+
+
+def measure(options: argparse.Namespace) -> None:
+    import ray
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+    for _ in range(options.nodes):
+        cluster.add_node(num_cpus=1, object_store_memory=100 * 2**20)
+    sampler = Sampler(options.file, options.every)
+    with tempfile.TemporaryDirectory() as folder:
+        sampler.thread.start()
+        try:
+            train(
+                GoEnv(5, komi=0.5),
+                None,
+                folder=Path(folder, "run"),
+                workers=cluster.address,
+                groups=options.nodes,
+                max_minutes=options.minutes,
+                reports=[sampler],
+                **SETTINGS,
+            )
+        finally:
+            sampler.over.set()
+            sampler.thread.join()
+            ray.shutdown()
+            cluster.shutdown()
+
+
+if __name__ == "__main__":
+    main()

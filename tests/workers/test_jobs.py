@@ -1,0 +1,148 @@
+"""Matches, self-play and datasets by workers: those of this process, whoever does which part."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from alphago import evaluate, import_games, selfplay
+from alphago.arena import match, match_work
+from alphago.mcts.evaluator import as_evaluator
+from alphago.nn.threads import one_torch_thread
+from alphago.records import importing
+from alphago.records.dataset import Dataset
+from alphago.training.call import selfplay_call
+from alphago.workers import jobs
+from alphago.workers.jobs import JobPool, pool_of
+from tests.training.small_runs import GO, net_of
+from tests.training.test_group import assert_same_games
+from tests.training.workers.crews import Behaviour, Local, damaging, dying, failing, honest
+
+NET = net_of(1)
+
+
+def exact() -> Any:
+    """NET as workers compute it."""
+    with one_torch_thread():
+        return NET.evaluator(exact=True, shared=False)
+
+
+@pytest.fixture
+def crew(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Local]:
+    """Makes the workers of all calls of the test."""
+    for module in (match, selfplay_call, importing):
+        monkeypatch.setattr(module, "pool_of", lambda workers, env=None: pool(workers))
+    monkeypatch.setattr(jobs, "WAIT", 0.001)
+    monkeypatch.setattr(match_work, "GAMES_A_JOB", 2)
+    monkeypatch.setattr(selfplay_call, "CHUNK", 2)
+
+    @contextmanager
+    def pool(workers: Any) -> Iterator[JobPool | None]:
+        if workers is None:
+            yield None
+            return
+        made = JobPool(transports[-1], tell=told.append, audits=1.0)
+        try:
+            yield made
+        finally:
+            made.close()
+
+    transports, told = list[Local](), list[str]()
+
+    def make(**behaviours: Behaviour) -> Local:
+        transports.append(Local(**behaviours))
+        return transports[-1]
+
+    return make
+
+
+def lying(answer: Any) -> Any:
+    """Another answer, with the right seal."""
+    data = answer.done[jobs.SEAL :].replace(b"0", b"1")
+    return answer._replace(done=jobs.seal_of(data) + data)
+
+
+WORKERS: list[dict[str, Behaviour]] = [
+    {"a": honest},
+    {"a": dying, "b": failing, "c": damaging, "d": honest},
+    {"a": lying, "b": honest},
+]
+
+
+class TestEvaluate:
+    @pytest.mark.parametrize("workers", WORKERS, ids=["one", "several", "a liar"])
+    @pytest.mark.parametrize(
+        "players",
+        [(NET, "random"), pytest.param(("uct:4", NET), marks=pytest.mark.slow)],
+        ids=["a network", "a player without"],
+    )
+    def test_the_same_games(self, crew: Any, workers: dict[str, Behaviour], players: tuple[Any, Any]) -> None:
+        options: dict[str, Any] = {"readouts": 4, "seed": 3, "device": "cpu"}
+        alone = evaluate(GO, *(exact() if player is NET else player for player in players), 6, **options)
+        crew(**workers)
+        progress: list[int] = []
+        by_workers = evaluate(GO, *players, 6, **options, workers="folder:x", progress=progress.append)
+        assert by_workers.games == alone.games
+        assert (by_workers.outcomes == alone.outcomes).all()
+        assert sorted(progress) == list(range(6))
+
+    @pytest.mark.parametrize("player", [lambda position: (None, 0.0), as_evaluator(NET)], ids=["function", "evaluator"])
+    def test_a_player_that_cannot_travel_is_refused(self, crew: Any, player: Any) -> None:
+        crew(a=honest)
+        with pytest.raises(ValueError, match="with workers, a player must be a network, random, uct:N"):
+            evaluate(GO, NET, player, 2, workers="folder:x")
+
+
+class TestSelfplay:
+    @pytest.mark.parametrize("workers", WORKERS[:2], ids=["one", "several"])
+    def test_the_same_games(self, crew: Any, workers: dict[str, Behaviour]) -> None:
+        alone = selfplay(GO, exact(), 4, 5, seed=7)
+        crew(**workers)
+        numbers: list[int] = []
+        by_workers = selfplay(
+            GO, NET, 4, 5, seed=7, workers="folder:x", on_game=lambda number, _: numbers.append(number)
+        )
+        assert_same_games(by_workers, alone)
+        assert sorted(numbers) == list(range(5))
+
+    def test_a_player_that_cannot_travel_is_refused(self, crew: Any) -> None:
+        crew(a=honest)
+        with pytest.raises(ValueError, match="with workers, the player must be a network"):
+            selfplay(GO, as_evaluator(NET), 4, 1, workers="folder:x")
+
+
+@pytest.mark.parametrize("workers", WORKERS[:2], ids=["one", "several"])
+def test_the_same_dataset(
+    crew: Any, workers: dict[str, Behaviour], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also with files that are damaged, and texts with a game on each line."""
+    monkeypatch.setattr(importing, "PIECES_PER_JOB", 2)
+    games = tmp_path / "games"
+    games.mkdir()
+    moves = ";B[pd];W[dp];B[dd];W[pp]"
+    for number in range(5):
+        komi = f"KM[{number}.5]RE[B+R]" if number % 2 else "KM[0.5]RE[W+R]"
+        (games / f"{number}.sgf").write_text(f"(;SZ[19]{komi}{moves};B[{'abcdef'[number]}a])")
+    (games / "bad.sgf").write_text("(;SZ[19")
+    (games / "many.txt").write_text("".join(f"{number}\t{moves};B[a{'abc'[number]}]\n" for number in range(3)))
+    wanted = importing.GameFilter(min_moves=2, any_result=True)
+    reports = [import_games(games, tmp_path / "alone", filter=wanted)]
+    crew(**workers)
+    reports.append(import_games(games, tmp_path / "by-workers", filter=wanted, workers="folder:x"))
+    alone, by_workers = Dataset(tmp_path / "alone"), Dataset(tmp_path / "by-workers")
+    assert reports[0] == reports[1]
+    assert (alone.rows == by_workers.rows).all()
+
+
+def test_a_folder_of_workers_that_nobody_has_joined(tmp_path: Path) -> None:
+    """An event ends the match at once."""
+    stop = threading.Event()
+    with pool_of(f"folder:{tmp_path}", GO) as pool:
+        assert pool is not None
+        stop.set()
+        assert not list(pool.map(match_work.MatchWork, b"", iter([b"[0]"]), stop))
+    with pool_of(None) as none:
+        assert none is None
