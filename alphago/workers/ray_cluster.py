@@ -120,12 +120,13 @@ class RayCluster:
         check_reachable(address)
         self.begun = not self.ray.is_initialized()
         if self.begun:
-            options: dict[str, Any] = {"num_cpus": count} if address is None else {"address": address}
+            # "local" starts one even where this machine has another, or remembers one that has ended.
+            options: dict[str, Any] = {"address": address or "local", **({} if address else {"num_cpus": count})}
             with signals_kept():
                 try:
                     self.ray.init(**options, log_to_driver=False, logging_level="ERROR")
                 except Exception as error:  # of many classes, by what is wrong
-                    raise ValueError(f"workers must name a Ray cluster that runs, got {address}: {error}") from error
+                    raise ValueError(f"workers must name a Ray cluster that runs, got {self.where}: {error}") from error
         self.head, self.misses = self.ray.get_runtime_context().gcs_address, 0
         self.actor = self.ray.remote(NodePlayer)
         self.games = {} if env is None or is_packaged(type(env)) else {env.name: type(env)}
