@@ -66,6 +66,7 @@ def add_options(parser: Parser) -> None:
     parser.shorten("--games", "games in each match, an even number (200)")
     parser.shorten("--anchor", "the player whose rating is fixed, and the rating (0)")
     parser.shorten("--device", "the device of boards and networks: auto, cpu, cuda (auto)")
+    parser.shorten("--workers", "who plays: a number, ADDRESS, folder:PATH")
     for flag in ("--turns", "--random-opening", "--opening-plies", "--adjudicator"):
         parser.shorten(flag)
 

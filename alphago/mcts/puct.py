@@ -56,7 +56,7 @@ class Puct(SearchSettings):
         positive=True,
     )
     squash: float = setting(
-        "power of the visits from which self-play draws its first moves (`temperature_plies`), and which are the "
+        "power of the visits from which self-play draws its first moves, and which are the "
         "targets there; below 1 they are more equal (AlphaGo.jl: 0.98)",
         default=1.0,
         positive=True,

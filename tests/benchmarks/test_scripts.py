@@ -177,6 +177,7 @@ PEERS = {
     "pgx_selfplay.py": "jax",
 }
 ELSEWHERE = {
+    "cluster_memory.py",
     "levels.py",
     "bot_match.py",
     "gpu.py",

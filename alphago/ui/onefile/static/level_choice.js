@@ -15,7 +15,7 @@ import { outcome } from "./stones.js";
 const WORTH = { points: 4, "win rate": 0.2 };
 /** @type {Record<string, number>} */
 const IDLE = { points: 0.75, "win rate": 0.01 };
-const [NO_HOPE, MOVING, CLEARLY] = [-0.8, 0.05, 0.5];
+const [NO_HOPE, MOVING, CLEARLY, OPEN] = [-0.8, 0.05, 0.5, 1 / 3];
 const PRIOR_VISITS = 8;
 const FEWEST = 4;
 const [FIRST, MORE] = [0.1, 0.4];
@@ -121,7 +121,8 @@ function boardIsDone(search, all, worth, unit, pass) {
   const owners = position.owners();
   if (!expected || !owners) return first === pass;
   const moving = owners.reduce((sum, owner, point) => sum + Math.abs(owner - expected[point]), 0) / 2;
-  return moving <= MOVING * owners.length && worth[first] - worth[pass] <= IDLE[unit] && (now > 0 || search.value < NO_HOPE)
+  const idle = IDLE[unit] * (Math.abs(search.value) < -NO_HOPE ? OPEN : 1);
+  return moving <= MOVING * owners.length && worth[first] - worth[pass] <= idle && (now > 0 || search.value < NO_HOPE)
     && shares[pass] > 0;
 }
 
@@ -135,7 +136,7 @@ function weights(shares, lost, goal) {
   let logits = shares.map((share, action) => (share > 0 ? Math.log(Math.max(share, LEAST_SHARE)) - lost[action] : -Infinity));
   const top = Math.max(...logits);
   logits = logits.map((logit) => logit - top);
-  let [low, high] = [COLDEST, 2 + 8 * goal];
+  let [low, high] = [COLDEST, Math.max(COLDEST, Math.min(2 + 8 * goal, 20 * goal))];
   for (let i = 0; i < HALVINGS; i += 1) {
     const middle = Math.sqrt(low * high);
     const expected = softmax(logits, middle).reduce((sum, chance, action) => sum + chance * lost[action], 0);
