@@ -135,14 +135,19 @@ def facts_of(tried: Tried[Position], seen: Searched) -> list[Fact]:
     if bad and is_go(tried):
         facts += fates(tried, seen)
     answer = seen.after.line
+    if bad and best in answer[1::2]:
+        answer = answer[: 2 * answer[1::2].index(best) + 1]  # a line in which the mover still gets it shows no harm
     if answer:
         punishes = bad and loss.large and (not is_go(tried) or tried.is_near(action, answer[0]))
         how = Reply.TAKES if bad and answer[0] == best else Reply.PUNISHES if punishes else Reply.ANSWERS
         facts.append(Reply(mover, action, answer, tried.after.to_play, how))
     if is_go(tried):
-        facts += board_facts(tried, seen, answer if bad else ())
+        facts += board_facts(tried, seen, answer, bad)
     if action != best and bad:
-        facts.append(Better(mover, best, (best, *seen.best.line)))
+        # Nor does a better line in which the answer comes all the same.
+        facts.append(
+            Better(mover, best, (best,) if answer[:1] and answer[0] in seen.best.line else (best, *seen.best.line))
+        )
         if is_go(tried):
             facts += deeds(tried.position, best)
             facts += sente(tried, seen, best, 2)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from alphago.env.go_position import GoPosition
 from alphago.ui.why.deeds import deeds, group_of, in_danger, share_of, stones_of
-from alphago.ui.why.facts import Capturable, ChangesOwner, Fact, Lost, NamedChain, Sente
+from alphago.ui.why.facts import Capturable, ChangesOwner, Fact, LosesEye, Lost, NamedChain, Sente
 from alphago.ui.why.tried import Searched, Tried
 
 THREAT, TIMES = 4.0, 1.5  # a threat is worth at least so many points more than this multiple of any other move
@@ -14,12 +14,16 @@ DEAD = 0.25  # the stone that was played is expected to be lost below this share
 MOST_CHAINS = 3  # of each kind of fact
 
 
-def board_facts(tried: Tried[GoPosition], seen: Searched, answer: Sequence[int]) -> list[Fact]:
-    """Return what the move does on the board, what it leaves in danger, and what the answer, if there is one, does."""
-    facts = [*deeds(tried.position, tried.action), *dangers(tried, answer[:1])]
-    if answer:
-        facts += deeds(tried.after, answer[0])
-    return [*facts, *sente(tried, seen, tried.action, 1)]
+def board_facts(tried: Tried[GoPosition], seen: Searched, answer: Sequence[int], bad: bool) -> list[Fact]:
+    """Return what the move does on the board and what it leaves in danger; of a bad one, what the answer does.
+
+    bad: whether the move loses something; then nothing is told in its favour.
+    """
+    done = deeds(tried.position, tried.action)
+    if not bad:
+        return [*done, *dangers(tried, ()), *sente(tried, seen, tried.action, 1)]
+    harm: list[Fact] = [fact for fact in done if isinstance(fact, LosesEye) and fact.owner == tried.mover]
+    return [*harm, *dangers(tried, answer[:1]), *(deeds(tried.after, answer[0]) if answer else [])]
 
 
 def fates(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
