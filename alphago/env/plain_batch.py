@@ -90,8 +90,8 @@ class PlainBatch(GameBatch):
             if np.shape(planes) != out[i].shape:
                 self._break("planes", f"return an array {list(out[i].shape)}", planes)
             out[i] = planes
-            if not np.isfinite(out[i]).all():
-                self._break("planes", "be finite", planes)
+        if not np.isfinite(out).all():
+            self._break("planes", "be finite", next(row for row in out if not np.isfinite(row).all()))
         return out
 
     def is_over(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:

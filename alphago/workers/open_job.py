@@ -49,7 +49,7 @@ class OpenJob(Generic[Answer]):
         return len(self.given) + len(self.answers) < self.copies
 
     def is_done(self, live: Collection[str]) -> bool:
-        """Whether enough have answered, or nobody else is there to be asked who has not failed at it."""
+        """Whether enough have answered, or no other worker is there to be asked that has not failed at it."""
         asked = {*self.answers, *(name for name, _ in self.failures)}
         return len(self.answers) >= self.copies or (bool(self.answers) and not self.given and asked.issuperset(live))
 
@@ -64,7 +64,7 @@ class OpenJob(Generic[Answer]):
         return able if failed.issuperset(live) else [name for name in able if name not in failed]
 
     def fail(self, worker: str, error: str, live: Collection[str]) -> None:
-        """Note a failure; raise RuntimeError if it is nobody's fault but the job's."""
+        """Note a failure; raise RuntimeError if the job itself is at fault."""
         self.failures.append((worker, error))
         names = list(dict.fromkeys(name for name, _ in self.failures))
         if len(self.failures) >= MOST_FAILURES and len(names) >= min(2, len(live)):
