@@ -85,7 +85,8 @@ class GumbelRule(SearchRule):
         gumbel.add_gumbel_noise(chances, games, self.noise)
 
     def prepare(self, tree: Tree, games: np.ndarray, readouts: np.ndarray) -> None:
-        gumbel.add_candidates(tree, games, self.noise, np.minimum(self.considered, readouts))
+        scores = np.empty(self.noise.shape[1])
+        gumbel.add_candidates(tree, games, self.noise, np.minimum(self.considered, readouts), scores)
         budgets, self.parameters.schedule_of[games] = np.unique(readouts, return_inverse=True)
         schedules = halving_schedules(self.considered, tuple(budgets.tolist()))
         self.parameters = self.parameters._replace(schedules=schedules)

@@ -200,20 +200,26 @@ def add_gumbel_noise(chances, games, noise):
 
 
 @kernel
-def add_candidates(tree, games, noise, considered):
-    """Make the `considered[i]` actions with the greatest noise + logit children of the root of game `games[i]`."""
+def add_candidates(tree, games, noise, considered, scores):
+    """Make the `considered[i]` actions with the greatest noise + logit children of the root of game `games[i]`.
+
+    scores: float64 [A], overwritten.
+    """
     for i in range(games.shape[0]):
         game = games[i]
+        for action in range(noise.shape[1]):
+            prior = tree.waiting[game, ROOT, action]
+            scores[action] = noise[game, action] + math.log(prior) if prior > 0 else -math.inf
         for _ in range(considered[i]):
             best = NONE
             best_score = -math.inf
             for action in range(noise.shape[1]):
-                prior = tree.waiting[game, ROOT, action]
-                if prior > 0 and noise[game, action] + math.log(prior) > best_score:
-                    best_score = noise[game, action] + math.log(prior)
+                if scores[action] > best_score:
+                    best_score = scores[action]
                     best = action
             if best != NONE:
                 add_child(tree, game, ROOT, best)
+                scores[best] = -math.inf
 
 
 @kernel
