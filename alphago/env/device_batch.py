@@ -82,17 +82,17 @@ class DeviceBatch(GameBatch):
         self._launch("replay_batch", slots, steps, steps.shape[1], depths)
 
     def reach(self, leaves: Leaves, out: Reached) -> Reached:
-        """Play the moves of each leaf as `GameBatch.reach` does, with two kernels.
+        """Play the moves of each leaf as `GameBatch.reach` does, with one kernel.
 
-        If the arrays of `out` are on the device, the call returns before the kernels end.
+        If the arrays of `out` are on the device, the call returns before the kernel ends.
         """
         upload = self.backend.upload
         roots, slots = upload(leaves.roots, np.int64), upload(leaves.slots, np.int64)
         paths, depths = upload(leaves.paths, np.int32), upload(leaves.lengths, np.int32)
         shape = (len(leaves.slots),)
         buffers = [self._buffer(array, dtype, shape) for array, dtype in zip(out, REACHED, strict=True)]
-        self._copy(self._rows, roots, slots)
-        self._launch("reach_batch", slots, paths, paths.shape[1], depths, self._options, *buffers)
+        arguments = (roots, paths, paths.shape[1], depths, self._options, *buffers)
+        self._launch("reach_batch", slots, *arguments, threads=LANES)
         for array, buffer in zip(out, buffers, strict=True):
             self._deliver(buffer, array)
         return out

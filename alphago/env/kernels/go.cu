@@ -1,5 +1,4 @@
-// The kernels of Go. A thread does a board, or a part of one where parts do not wait for each other: what they need was
-// written by an earlier kernel.
+// The kernels of Go. A thread does a board, or a part of one where parts do not wait for each other; or a block does one.
 
 #include "go_planes.cuh"
 #include "playouts.cuh"
@@ -15,9 +14,10 @@ __device__ inline float outcome(int* row, const double* options) {
 
 // Makes each row equal to `start` but for what belongs to one game.
 KERNEL reset_batch(int* rows, Long words, const Long* slots, Long n, const int* start, Long komi2) {
-    EACH_LANE(i, lane, n) {
-        copy(start, ROW, (int)words, (int)lane);
-        if (lane == KOMI2 % LANES) ROW[KOMI2] = (int)komi2;
+    EACH_BLOCK(i, n) {
+        copy_row(start, ROW, words);
+        meet();
+        if (MEMBER == 0) ROW[KOMI2] = (int)komi2;
     }
 }
 
@@ -63,25 +63,25 @@ KERNEL playout_batch(int* rows, Long words, const Long* slots, Long n, Long* sta
     EACH_SLOT moves[i] = playout(ROW, states + i, fill_eyes != 0);
 }
 
-// The planes of boards alone, and a named set of planes in two steps, as numbers of type T.
-// size: of the boards. board, plane, point: the steps of `out`. scratch: int [n, 2, per_board], for one colour each.
-#define PLANES_KERNELS(T, NAME)                                                                                      \
-    KERNEL history_planes_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board, Long plane,   \
-                                 Long point, Long size, Long history) {                                             \
-        EACH_PART(i, part, n, history * size + 1)                                                                   \
-        history_planes(ROW, (int)part, (int)history, Planes<T>{out + i * board, plane, point});                       \
-    }                                                                                                               \
-    KERNEL begin_rule_planes_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board,      \
-                                         Long plane, Long point, const Long* places) {                              \
-        EACH_PART(i, part, n, 2 + PLANES)                                                                           \
-        begin_rule_planes(ROW, (int)part, places, Planes<T>{out + i * board, plane, point});                           \
-    }                                                                                                               \
+// The planes of boards alone, and a named set of planes, as numbers of type T.
+// board, plane, point: the steps of `out`. planes: how many. scratch: int [n, 2, per_board], for one colour each.
+#define PLANES_KERNELS(T, NAME)                                                                                        \
+    KERNEL history_planes_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board,         \
+                                         Long plane, Long point, Long planes) {                                        \
+        EACH_BLOCK(i, n) {                                                                                             \
+            History<T> history{ROW, (int)planes - 1};                                                                  \
+            write_planes(history, (int)planes, ROW[SIZE], out + i * board, plane, point);                              \
+        }                                                                                                              \
+    }                                                                                                                  \
     KERNEL rule_planes_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board,            \
-                                   Long plane, Long point, Long size, const Long* places, int* scratch,             \
-                                   Long per_board) {                                                                \
-        EACH_PART(i, part, n, size + BOARD_PARTS)                                                                   \
-        rule_planes(ROW, (int)part, places, scratch + 2 * i * per_board, (int)per_board,                               \
-                 Planes<T>{out + i * board, plane, point});                                                         \
+                                      Long plane, Long point, Long planes, const Long* places, int* scratch,           \
+                                      Long per_board) {                                                                \
+        SHARED Sketch<T> sketch;                                                                                       \
+        EACH_BLOCK(i, n) {                                                                                             \
+            draw(ROW, places, scratch + 2 * i * per_board, (int)per_board, sketch);                                    \
+            write_planes(sketch, (int)planes, ROW[SIZE], out + i * board, plane, point);                               \
+            meet();                                                                                                    \
+        }                                                                                                              \
     }
 
 PLANES_KERNELS(float, float32)

@@ -42,8 +42,5 @@ BOTH bool is_over(const int* row) { return row[PASSES] >= row[PASSES_TO_END] || 
 // Who is to move: 1 Black, -1 White.
 BOTH int player(const int* row) { return 3 - 2 * row[TO_PLAY]; }
 
-// A lane's share of the words that make `target` equal to `source`, up to the last board hash in use.
-BOTH void copy(const int* source, int* target, int, int lane) {
-    int words = source[AT_HASHES] + 2 * source[BOARDS_SEEN];
-    for (int i = lane; i < words; i += LANES) target[i] = source[i];
-}
+// How many words of a row are in use: up to the last board hash.
+BOTH int words_in_use(const int* row, int) { return row[AT_HASHES] + 2 * row[BOARDS_SEEN]; }
