@@ -42,7 +42,7 @@ PLIES: dict[GameEnv, int] = {
     OwareEnv(): 14,
     ReversiEnv(): 24,
     ConnectFourEnv(): 14,
-    GomokuEnv(): 18,
+    GomokuEnv(): 10,
     **dict.fromkeys(OWN, 16),
 }
 
