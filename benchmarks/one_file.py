@@ -3,7 +3,8 @@
     python benchmarks/one_file.py [9x9] [--workers 1]
 
 The file is opened without a network connection.  Its engine answers a first move at the level that it begins with, and
-another at full strength with a given number of simulations; both are on the first free point.  Needs Chromium and playwright.
+another at full strength with a given number of simulations; both are on the first free point.  Needs Chromium and
+playwright.
 """
 
 import argparse
