@@ -26,7 +26,7 @@ from alphago.training.settings.selfplay_settings import (
 )
 from alphago.training.source import Company, OnGame
 
-SWITCH_SECONDS = 0.0001
+SWITCH_SECONDS = 0.00002
 
 
 class SelfPlay:
