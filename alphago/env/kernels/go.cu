@@ -64,7 +64,8 @@ KERNEL playout_batch(int* rows, Long words, const Long* slots, Long n, Long* sta
 }
 
 // The planes of boards alone, and a named set of planes, as numbers of type T.
-// board, plane, point: the steps of `out`. planes: how many. scratch: int [n, 2, per_board], for one colour each.
+// board, plane, point: the steps of `out`. planes: how many. mask: as legal_mask_batch writes it, or null.
+// scratch: int [n, 2, per_board], for one colour each.
 #define PLANES_KERNELS(T, NAME)                                                                                        \
     KERNEL history_planes_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board,         \
                                          Long plane, Long point, Long planes) {                                        \
@@ -74,12 +75,13 @@ KERNEL playout_batch(int* rows, Long words, const Long* slots, Long n, Long* sta
         }                                                                                                              \
     }                                                                                                                  \
     KERNEL rule_planes_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board,            \
-                                      Long plane, Long point, Long planes, const Long* places, int* scratch,           \
-                                      Long per_board) {                                                                \
+                                      Long plane, Long point, Long planes, const Long* places, bool* mask,             \
+                                      int* scratch, Long per_board) {                                                  \
         SHARED Sketch<T> sketch;                                                                                       \
         EACH_BLOCK(i, n) {                                                                                             \
             draw(ROW, places, scratch + 2 * i * per_board, (int)per_board, sketch);                                    \
             write_planes(sketch, (int)planes, ROW[SIZE], out + i * board, plane, point);                               \
+            if (mask != nullptr) write_legal(ROW, sketch.legal, mask + i * (ROW[SIZE] * ROW[SIZE] + 1));               \
             meet();                                                                                                    \
         }                                                                                                              \
     }

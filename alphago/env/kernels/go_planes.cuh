@@ -12,6 +12,7 @@ template <typename T>
 struct Sketch {
     int bits[PLANES * MAX_SIZE];  // board rows of the planes that were asked for, in the order of the network's input
     T ones[PLANES];
+    int legal[MAX_SIZE];  // points, by board row
     unsigned char liberties[(MAX_SIZE + 1) * (MAX_SIZE + 2) + 1];  // of the chain with this head point, up to three
 
     BOTH void put(Long place, int size, int r, int of_row) {
@@ -120,7 +121,8 @@ __device__ inline void write_row(const int* row, int r, const Long* places, Sket
     int black = row[AT_BOARDS] + 2 * size * row[NEWEST];
     int own = row[TO_PLAY] == BLACK ? black : black + size;
     int enemy = 2 * black + size - own;
-    int empty = empty_bits(row, r), forbidden = empty & ~legal_bits(row, r);
+    int empty = empty_bits(row, r), legal = legal_bits(row, r), forbidden = empty & ~legal;
+    sketch.legal[r] = legal;
     int mine = row[row[AT_SCRATCH] + own - black + r], theirs = row[row[AT_SCRATCH] + enemy - black + r];
     sketch.put(places[OWN], size, r, row[own + r]);
     sketch.put(places[ENEMY], size, r, row[enemy + r]);
@@ -129,6 +131,21 @@ __device__ inline void write_row(const int* row, int r, const Long* places, Sket
     sketch.put(places[ENEMY_REGION], size, r, empty & theirs & ~mine);
     if (places[KO] != ABSENT) sketch.put(places[KO], size, r, repeating_bits(row, r, forbidden));
     write_liberties(row, r, places, sketch);
+}
+
+// A block writes the N * N + 1 flags of `legal_mask` from legal points by board row.
+__device__ inline void write_legal(const int* row, const int* legal, bool* out) {
+    int size = row[SIZE], points = size * size;
+    bool going = !is_over(row);
+    Division lines(size);
+    TOGETHER(action, points) {
+        int r = lines(action);
+        out[action] = going && (legal[r] >> (action - r * size) & 1);
+    }
+    if (MEMBER != MEMBERS - 1) return;
+    int any = 0;
+    for (int r = 0; r < size; r++) any |= legal[r];
+    out[points] = going && (row[PLY] >= row[FIRST_PASS] || any == 0);
 }
 
 // Sets points of one plane to 1.
