@@ -3,6 +3,8 @@
 import json
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import islice
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -49,15 +51,12 @@ class Entry(NamedTuple):
     """A game in memory, with data computed from it once.  Of its T plies, k were searched and can be sampled."""
 
     record: GameRecord
+    steps: np.ndarray  # int32 [T], the record's moves as `GameBatch.replay` takes them
     plies: np.ndarray  # int32 [k], the searched plies
     cumulative: np.ndarray  # float64 [k], cumulative sums of `sampling_weights`
     values: np.ndarray  # float32 [T], value targets in the movers' view
     ownership: np.ndarray  # int8 [points], owners in the final position: 1 Black, -1 White, 0 neither
     start: GameBatch  # the start position, in slot 0
-
-    def ply_at(self, drawn: float) -> int:
-        """Return the ply that `drawn`, a uniform random number in 0 .. k, selects by the plies' sampling weights."""
-        return int(self.plies[min(int(np.searchsorted(self.cumulative, drawn, side="right")), len(self.plies) - 1)])
 
 
 class Memory(Protocol):
@@ -122,13 +121,16 @@ class Memory(Protocol):
 class MemorySettings(Protocol):
     """The settings of a memory, a frozen dataclass, which make it."""
 
-    def make_memory(self, env: GameEnv, *, targets: Targets, masked: bool, start: int, seed: int) -> Memory:
+    def make_memory(
+        self, env: GameEnv, *, targets: Targets, masked: bool, start: int, seed: int, threads: int = 1
+    ) -> Memory:
         """Return an empty memory of games of `env`.
 
         targets: the rule that makes value and policy targets.
         masked: whether illegal actions have `alphago.nn.loss.ILLEGAL` in the policy targets.
         start: the number of positions from which training may begin.
         seed: the run's seed.
+        threads: as in ReplayMemory.
         """
 
 
@@ -152,6 +154,7 @@ class ReplayMemory:
             `search_share`.  None for lambda-returns and the search's policies.
         masked: whether illegal actions have `alphago.nn.loss.ILLEGAL` in the policy targets, for losses that leave
             them out.
+        threads: the number of threads that rebuild the planes of a sample; samples do not depend on it.
     """
 
     def __init__(
@@ -163,8 +166,10 @@ class ReplayMemory:
         *,
         targets: Targets | Values | None = None,
         masked: bool = False,
+        threads: int = 1,
     ) -> None:
         self.env = env
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
         self.capacity = check_int("capacity", capacity, 1)
         self.targets = LambdaReturns(search_share) if targets is None else as_targets(targets)
         self.masked = masked
@@ -193,8 +198,9 @@ class ReplayMemory:
             plies = np.flatnonzero(record.weights > 0).astype(np.int32)
             values = self.targets.values(record)
             cumulative = np.cumsum(sampling_weights(record.surprises[plies], self.surprise_share))
-            start = self._start(record)
-            self.entries.append(Entry(record, plies, cumulative, values, self._final_ownership(record, start), start))
+            steps, start = record.steps(self.env), self._start(record)
+            ownership = self._final_ownership(record, steps, start)
+            self.entries.append(Entry(record, steps, plies, cumulative, values, ownership, start))
             self._positions += len(plies)
             self.added += len(plies)
         while self.entries and self._positions - len(self.entries[0].plies) >= self.capacity:
@@ -225,9 +231,7 @@ class ReplayMemory:
         drawn = oldest + generator.random(count) * (self._positions - oldest)
         games = np.searchsorted(self._ends, drawn, side="right")
         entries = [self.entries[game] for game in games]
-        within = drawn - self._ends[games] + [len(entry.plies) for entry in entries]
-        plies = [entry.ply_at(number) for entry, number in zip(entries, within, strict=True)]
-        return self.rebuild(entries, plies, symmetries)
+        return self.rebuild(entries, plies_at(entries, drawn - self._ends[games]), symmetries)
 
     def rebuild(self, entries: list[Entry], plies: list[int], symmetries: np.ndarray) -> Sample:
         """Return the position before ply `plies[i]` of game `entries[i]`, for each i, with its targets.
@@ -266,25 +270,31 @@ class ReplayMemory:
         """
         count = len(entries)
         out = np.empty((count, self.env.planes, *self.env.plane_shape), np.float32)
-        batch = self.env.new_batch(min(count, REBUILT_AT_ONCE))
-        lengths = np.array(plies, np.int32)
-        paths = np.zeros((count, int(lengths.max()) + 1), np.int32)
-        for path, entry, length in zip(paths, entries, plies, strict=True):
-            path[:length] = entry.record.steps(self.env)[:length]
-        for begin in range(0, count, REBUILT_AT_ONCE):
-            part = slice(begin, begin + REBUILT_AT_ONCE)
-            slots = np.arange(len(lengths[part]))
-            for slot, entry in zip(slots, entries[part], strict=True):
-                batch.copy(_FIRST, slots[slot : slot + 1], of=entry.start)
-            batch.replay(slots, paths[part], lengths[part], slots)
-            movers = [entry.record.movers[ply] for entry, ply in zip(entries[part], plies[part], strict=True)]
-            batch.give_turn(slots, np.array(movers, np.int8))
-            batch.planes(slots, out[part])
-            if policy is not None:
-                mark_illegal(batch, slots, policy[part])
+        rebuild = partial(self._planes_of, entries, plies, out, policy)
+        parts = [slice(begin, begin + REBUILT_AT_ONCE) for begin in range(0, count, REBUILT_AT_ONCE)]
+        list(map(rebuild, parts) if self._pool is None else self._pool.map(rebuild, parts))
         return out
 
-    def _final_ownership(self, record: GameRecord, start: GameBatch) -> np.ndarray:
+    def _planes_of(
+        self, entries: list[Entry], plies: list[int], out: np.ndarray, policy: np.ndarray | None, part: slice
+    ) -> None:
+        """Do the work of `_planes` for a part of the rows, and write the planes to `out`."""
+        games, lengths = entries[part], np.array(plies[part], np.int32)
+        slots, batch = np.arange(len(games)), self.env.new_batch(len(games))
+        paths = np.zeros((len(games), int(lengths.max()) + 1), np.int32)
+        for path, entry, length in zip(paths, games, lengths, strict=True):
+            path[:length] = entry.steps[:length]
+        for start in {id(entry.start): entry.start for entry in games}.values():
+            same = np.array([slot for slot, entry in enumerate(games) if entry.start is start])
+            batch.copy(np.zeros(len(same), np.int64), same, of=start)
+        batch.replay(slots, paths, lengths, slots)
+        movers = [entry.record.movers[ply] for entry, ply in zip(games, lengths, strict=True)]
+        batch.give_turn(slots, np.array(movers, np.int8))
+        batch.planes(slots, out[part])
+        if policy is not None:
+            mark_illegal(batch, slots, policy[part])
+
+    def _final_ownership(self, record: GameRecord, steps: np.ndarray, start: GameBatch) -> np.ndarray:
         """Return the owners in a game's final position, int8 [points]: 1 Black, -1 White, 0 neither.
 
         All are 0 if the game ended by resignation.  The array is empty for games without ownership.
@@ -296,10 +306,22 @@ class ReplayMemory:
             return np.zeros(points, np.int8)
         batch = self.env.new_batch(1)
         batch.copy(_FIRST, _FIRST, of=start)
-        path = record.steps(self.env)[None, :]
-        batch.replay(_FIRST, path, np.array([len(record)], np.int32), _FIRST)
+        batch.replay(_FIRST, steps[None, :], np.array([len(record)], np.int32), _FIRST)
         mover = batch.to_play(_FIRST, np.empty(1, np.int8))
         return batch.ownership(_FIRST, np.empty((1, points), np.int8))[0] * mover[0]
+
+
+def plies_at(entries: Sequence[Entry], drawn: np.ndarray) -> list[int]:
+    """Return the ply that `drawn[i]` selects by the sampling weights of game `entries[i]`, for each i.
+
+    drawn: float64 [n], uniform random numbers, each from -k to 0 for a game of k plies that can be sampled.
+    """
+    counts = np.array([len(entry.plies) for entry in entries])
+    starts = np.cumsum(counts) - counts
+    passed = np.concatenate([entry.cumulative for entry in entries]) <= np.repeat(drawn + counts, counts)
+    places = np.minimum(np.add.reduceat(passed, starts, dtype=np.int64), counts - 1)
+    chosen: list[int] = np.concatenate([entry.plies for entry in entries])[starts + places].tolist()
+    return chosen
 
 
 def turn(env: GameEnv, sample: Sample, symmetries: np.ndarray) -> None:

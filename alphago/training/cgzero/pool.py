@@ -71,9 +71,12 @@ class Pool:
         check_ranges(self, "a pool's ")
         object.__setattr__(self, "rates", check_rates(self.rates))
 
-    def make_memory(self, env: GameEnv, *, targets: Targets, masked: bool, start: int, seed: int) -> "SamplePool":
+    def make_memory(
+        self, env: GameEnv, *, targets: Targets, masked: bool, start: int, seed: int, threads: int = 1
+    ) -> "SamplePool":
         """Return an empty memory of games of `env`; see `MemorySettings.make_memory`."""
-        return SamplePool(ReplayMemory(env, ENDLESS, targets=targets, masked=masked), self, start=start, seed=seed)
+        games = ReplayMemory(env, ENDLESS, targets=targets, masked=masked, threads=threads)
+        return SamplePool(games, self, start=start, seed=seed)
 
     @property
     def learned(self) -> int:
