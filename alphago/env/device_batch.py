@@ -18,7 +18,8 @@ Out = TypeVar("Out", bound=Array)
 Target = tuple[KernelArray, int, int, int]
 REACHED = (np.bool_, np.int8, np.float32)  # dtypes of Reached
 # The dtypes of `planes`, by the dtype of `out`: NumPy lacks bfloat16, so 16-bit integers stand for bfloat16's bits.
-PLANE_DTYPES = {"float32": "float32", "float16": "float16", "uint16": "bfloat16", "int16": "bfloat16"}
+PLANE_DTYPES = {np.dtype(np.float32): "float32", np.dtype(np.float16): "float16"}
+PLANE_DTYPES |= {np.dtype(np.uint16): "bfloat16", np.dtype(np.int16): "bfloat16"}
 
 
 class DeviceBatch(GameBatch):
@@ -135,12 +136,13 @@ class DeviceBatch(GameBatch):
         height, width = self.env.plane_shape
         self._check_shape(out, (len(slots), self.env.planes, height, width))
         reached = self.backend.reachable(out)
-        given = str(out.dtype if reached is None else reached.dtype)
+        given = out.dtype if reached is None else reached.dtype
         dtype = PLANE_DTYPES.get(given)
         if dtype is None:
-            raise ValueError(f"planes must be {', '.join(PLANE_DTYPES)} (bfloat16 by its bits), got {given}")
+            names = ", ".join(map(str, PLANE_DTYPES))
+            raise ValueError(f"planes must be {names} (bfloat16 by its bits), got {given}")
         if reached is None:
-            self._check_takes_copies(out, given)
+            self._check_takes_copies(out, str(given))
         buffer = self.backend.zeros(tuple(out.shape), given) if reached is None else reached
         board, plane, line, point = (step // buffer.itemsize for step in buffer.strides)
         if line != width * point:
