@@ -42,7 +42,7 @@ class Scale:
     tower: tuple[int, int] = (6, 96)
     large_tower: tuple[int, int] = (10, 128)  # of 19x19
     readouts: int = 16
-    flight: int = 4096
+    flight: int = 8192
     large_flight: int = 2048
     large_plies: int = 40
     minutes: float = 1.5  # of the slice of training
