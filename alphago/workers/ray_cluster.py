@@ -38,7 +38,8 @@ def import_ray() -> Any:
     """Import Ray with settings of ours; raise ImportError with the line that installs it."""
     for name, value in RAY_SETTINGS.items():
         os.environ.setdefault(name, value)
-    if any(name in os.environ for name in TOKENS) or Path("~/.ray/auth_token").expanduser().exists():
+    has_token = any(name in os.environ for name in TOKENS) or Path("~/.ray/auth_token").expanduser().exists()
+    if has_token and "ray" not in sys.modules:  # which reads the mode once; later, only what it starts would have it
         os.environ.setdefault("RAY_AUTH_MODE", "token")  # of itself, Ray shows it only to clusters of this machine
     return optional_import("ray", NEED)
 
