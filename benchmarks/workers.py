@@ -1,6 +1,7 @@
 """What workers cost: the same games by one process and by two workers, the overhead of tasks, and how soon one plays.
 
     python benchmarks/workers.py rates --preset 7x7       # --ray: on Ray instead of over a folder
+    python benchmarks/workers.py rates --preset 9x9 --iterations 4
     python benchmarks/workers.py overhead
     python benchmarks/workers.py first --ray
 
@@ -35,7 +36,7 @@ from alphago.workers.transport import JobAnswer
 from alphago.workers.work import WorkBench
 
 CORES = 2
-WARM_UP = 4  # iterations
+WARM_UP = 2  # iterations
 ALPHAGO = [sys.executable, "-m", "alphago"]
 
 
@@ -208,7 +209,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=("rates", "overhead", "first"))
     parser.add_argument("--preset", choices=("7x7", "9x9"), default="7x7", help="the recipe (7x7)")
-    parser.add_argument("--iterations", type=int, default=16, help=f"of which {WARM_UP} warm up (16)")
+    parser.add_argument("--iterations", type=int, default=8, help=f"of which {WARM_UP} warm up (8)")
     parser.add_argument("--ray", action="store_true", help="workers on Ray, which must be installed")
     options = parser.parse_args()
     {"rates": rates, "overhead": overhead, "first": first}[options.what](options)
