@@ -79,8 +79,10 @@ class Kills:
         """Kill a worker that has a task, again and again; a new one comes, and another stays."""
         worker = ("worker", "--folder", str(self.shared), "--cores", "1")
         with process(*worker), self.driver(f"folder:{self.shared}", name) as driver:
-            for _ in range(kills):
+            for number in range(kills):
                 with process(*worker) as comes:
+                    wait(lambda pid=comes.pid: pid in self.playing(), driver)
+                    time.sleep(number % 10 / 5)  # not always in the same task: one that ends six ends the run
                     wait(lambda pid=comes.pid: pid in self.playing(), driver)
                     comes.kill()
                 self.count(name)
