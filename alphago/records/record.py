@@ -17,6 +17,7 @@ from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.records import game_pictures
 from alphago.system.files import read_named, user_path
+from alphago.system.npz import read_npz
 
 SEED_END = 2**63  # above all seeds: files keep them as int64
 POLICY_SCALE = 65535  # policies are kept as uint16: 0 .. 1 in steps of 1 / 65535
@@ -182,7 +183,7 @@ def load_records(path: str | Path) -> list[GameRecord]:
     if not data.startswith(b"PK"):
         raise ValueError(f"{path} holds no game records (not an .npz archive)")
     try:
-        return read_arrays(np.load(io.BytesIO(data), allow_pickle=False))
+        return read_arrays(read_npz(data))
     except Exception as error:  # a damaged archive can fail in any way
         raise ValueError(f"{path} holds no game records ({type(error).__name__}: {error})") from error
 
