@@ -183,8 +183,7 @@ def floors(env: GoEnv, boards: int, rate: float) -> dict[str, float]:
     bytes_of = {
         "copy_batch": 8 * words,  # read and written
         "reach_batch": 8 * words,
-        "legal_mask_batch": 4 * 2 * env.N + env.action_space,
-        "rule_planes_bfloat16_batch": 4 * words + planes,
+        "rule_planes_bfloat16_batch": 4 * words + planes + env.action_space,
     }
     return {name: 1e6 * boards * count / rate for name, count in bytes_of.items()}
 

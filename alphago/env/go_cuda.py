@@ -6,7 +6,7 @@ import numpy as np
 
 from alphago.cuda.contract import Array, Backend, KernelArray
 from alphago.cuda.kernel_source import LANES, Program, constants
-from alphago.env.device_batch import DeviceBatch, Out
+from alphago.env.device_batch import DeviceBatch, Out, Target
 from alphago.env.game import GameEnv
 from alphago.env.go_batch import GoStart, check_setup
 from alphago.env.go_rules import MAX_SIZE
@@ -67,13 +67,27 @@ class CudaGoBatch(DeviceBatch):
         size = self._size
         return self._answer("legal_mask_batch", slots, out, np.bool_, (self.env.action_space,), size, threads=size + 1)
 
-    def write_planes(self, slots: Array, dtype: str, target: tuple[KernelArray, int, int, int]) -> None:
-        planes = self.env.planes
+    def write_planes(self, slots: Array, dtype: str, target: Target) -> None:
         if self._places is None:
-            self._launch(f"history_planes_{dtype}_batch", slots, *target, planes, threads=LANES)
+            self._launch(f"history_planes_{dtype}_batch", slots, *target, self.env.planes, threads=LANES)
+        else:
+            self._write_rule_planes(slots, dtype, target, 0)
+
+    def observe(self, slots: Array, mask: Array, planes: Array) -> None:
+        if self._places is None:
+            super().observe(slots, mask, planes)  # type: ignore[arg-type]
             return
+        dtype, target = self._plane_target(slots, planes)
+        legal = self._buffer(mask, np.bool_, (len(slots), self.env.action_space))
+        self._write_rule_planes(slots, dtype, target, legal)
+        self._deliver(legal, mask)
+        self._deliver(target[0], planes)
+
+    def _write_rule_planes(self, slots: Array, dtype: str, target: Target, mask: KernelArray | int) -> None:
+        """Launch the kernel that writes rule planes and, unless `mask` is 0, a null pointer, the legal mask."""
         scratch = self._scratch(2 * len(slots)) if self._has_alive else self._no_scratch
-        self._launch(f"rule_planes_{dtype}_batch", slots, *target, planes, self._places, *scratch, threads=LANES)
+        arguments = (*target, self.env.planes, self._places, mask, *scratch)
+        self._launch(f"rule_planes_{dtype}_batch", slots, *arguments, threads=LANES)
 
     def pass_alive(self, slots: Array, out: Out) -> Out:
         """Write the pass-alive points, as `GoBatch.pass_alive`."""

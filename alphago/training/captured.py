@@ -45,7 +45,9 @@ class Captured(Generic[Result]):
         """Capture the function's operations; nothing is computed yet."""
         graph = torch.cuda.CUDAGraph()
         torch.cuda.synchronize()
-        with TRACING:  # torch captures one graph at a time
+        here = torch.cuda.current_stream()
+        # torch captures one graph at a time; where a capture fails, it stays on the stream of the capture.
+        with TRACING, torch.cuda.stream(here):
             try:
                 with torch.cuda.graph(graph, capture_error_mode="thread_local"):
                     self._result = self._work()

@@ -48,7 +48,7 @@ class Steps(NamedTuple):
 
     inputs: Inputs
     accumulate: Captured[Accumulated]
-    update: Captured[None]
+    update: Callable[[], object]
     gradients: list[torch.Tensor | None]
 
 
@@ -60,8 +60,9 @@ class Learner:
     positions of the batch.  Batch norm uses the statistics of each thread's rows alone; the first replica's running
     statistics are kept.
 
-    On a GPU both halves of a step, gradients and the change of the weights, are CUDA graphs, one pair for each size of
-    batch: a step has some hundreds of operations, which a GPU does faster than Python can begin them.
+    On a GPU both halves of a step, the gradients and (for "muon" and "adamw") the change of the weights, are CUDA
+    graphs, one pair for each size of batch: a step has some hundreds of operations, which a GPU does faster than Python
+    can begin them.
 
     The learning rate rises over the first WARM_UP_STEPS steps and then follows the schedule.  A step whose loss or
     gradient is not finite is left out and counted in `skipped`.
@@ -149,7 +150,7 @@ class Learner:
         if shapes not in self._on_gpu:
             inputs = Inputs(batch)
             compute = partial(self._accumulated, inputs.batch, inputs.share)
-            self._on_gpu[shapes] = Steps(inputs, Captured(compute), Captured(self._change_weights), [])
+            self._on_gpu[shapes] = Steps(inputs, Captured(compute), self._captured_update(), [])
         steps, parameters = self._on_gpu[shapes], list(self.net.parameters())
         steps.inputs.fill(batch, share)
         found = steps.accumulate()
@@ -167,8 +168,11 @@ class Learner:
         buffers = [buffer.clone() for buffer in self.net.buffers()]
         return Accumulated(batch_metrics(batch, [self.gradients(self.net, batch, share)]), buffers)
 
-    def _change_weights(self) -> None:
-        self.optimizer.step()
+    def _captured_update(self) -> Callable[[], object]:
+        """Return the optimizer's step as a graph if the optimizer reads its learning rate from the GPU's memory."""
+        if not self.optimizer.defaults.get("capturable"):
+            return self.optimizer.step
+        return Captured(lambda: self.optimizer.step())
 
     def update(self, accumulated: Accumulated, *, progress: float = 0.0) -> dict[str, float] | None:
         """Change the weights by the gradients of the parameters of `net`; return and skip as `step` does."""

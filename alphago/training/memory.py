@@ -4,7 +4,6 @@ import json
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from itertools import islice
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -15,6 +14,7 @@ from alphago.env.game import GameEnv
 from alphago.nn.loss import ILLEGAL
 from alphago.records.record import GameRecord
 from alphago.system.validation import check_float, check_int, checks_keywords
+from alphago.training.columns import Columns, Entry
 from alphago.training.targets import LambdaReturns, Targets, Values, as_targets
 
 ArrayT = TypeVar("ArrayT")
@@ -45,18 +45,6 @@ class Sample(NamedTuple, Generic[ArrayT]):
     def map(self, function: Callable[[ArrayT], OtherT]) -> "Sample[OtherT]":
         """Return a sample with the results of a function of each entry; None stays None."""
         return Sample(*(None if array is None else function(array) for array in self))  # type: ignore[arg-type]
-
-
-class Entry(NamedTuple):
-    """A game in memory, with data computed from it once.  Of its T plies, k were searched and can be sampled."""
-
-    record: GameRecord
-    steps: np.ndarray  # int32 [T], the record's moves as `GameBatch.replay` takes them
-    plies: np.ndarray  # int32 [k], the searched plies
-    cumulative: np.ndarray  # float64 [k], cumulative sums of `sampling_weights`
-    values: np.ndarray  # float32 [T], value targets in the movers' view
-    ownership: np.ndarray  # int8 [points], owners in the final position: 1 Black, -1 White, 0 neither
-    start: GameBatch  # the start position, in slot 0
 
 
 class Memory(Protocol):
@@ -177,7 +165,7 @@ class ReplayMemory:
         self.entries: deque[Entry] = deque()
         self.added = 0  # positions ever added
         self._positions = 0
-        self._ends: np.ndarray | None = None  # int64 [entries], cumulative numbers of positions; None until needed
+        self._columns: Columns | None = None  # of the entries; None until needed
         self._starts: dict[str, GameBatch] = {}  # start positions, by set-up as JSON
 
     def __len__(self) -> int:
@@ -205,12 +193,13 @@ class ReplayMemory:
             self.added += len(plies)
         while self.entries and self._positions - len(self.entries[0].plies) >= self.capacity:
             self._positions -= len(self.entries.popleft().plies)
-        self._ends = None
+        self._columns = None
 
     def retarget(self, targets: Targets) -> None:
         """Make the value and policy targets of all games anew, by another rule."""
         self.targets = targets
         self.entries = deque(entry._replace(values=targets.values(entry.record)) for entry in self.entries)
+        self._columns = None
 
     def latest(self, count: int) -> list[GameRecord]:
         """Return the latest `count` games, newest first."""
@@ -224,33 +213,45 @@ class ReplayMemory:
         """
         if not self._positions:
             raise ValueError("the memory must have positions to sample from, got an empty one")
-        if self._ends is None:
-            self._ends = np.cumsum([len(entry.plies) for entry in self.entries])
+        if self._columns is None:
+            self._columns = Columns.of(self.entries)
         oldest = max(0, self._positions - (newest or self._positions))
         symmetries = generator.integers(len(self.env.symmetries.points), size=count)
         drawn = oldest + generator.random(count) * (self._positions - oldest)
-        games = np.searchsorted(self._ends, drawn, side="right")
-        entries = [self.entries[game] for game in games]
-        return self.rebuild(entries, plies_at(entries, drawn - self._ends[games]), symmetries)
+        ends, counts = self._columns.ends, self._columns.counts
+        games = np.searchsorted(ends, drawn, side="right")
+        plies = self._columns.plies_at(games, drawn - ends[games] + counts[games])
+        return self._rebuild(self._columns, games, plies, symmetries)
 
-    def rebuild(self, entries: list[Entry], plies: list[int], symmetries: np.ndarray) -> Sample:
+    def rebuild(self, entries: Sequence[Entry], plies: Sequence[int], symmetries: np.ndarray) -> Sample:
         """Return the position before ply `plies[i]` of game `entries[i]`, for each i, with its targets.
 
         symmetries: int64 [n], the symmetry to apply to each position.
         """
-        pairs = list(zip(entries, plies, strict=True))
-        movers = np.array([entry.record.movers[ply] for entry, ply in pairs], np.int8)
-        policy = self.targets.policies([entry.record for entry in entries], plies)
+        return self._rebuild(Columns.of(entries), np.arange(len(entries)), np.array(plies, np.int32), symmetries)
+
+    def _rebuild(self, columns: Columns, games: np.ndarray, plies: np.ndarray, symmetries: np.ndarray) -> Sample:
+        """Return what `rebuild` does, for plies of the columns' games, int64 [n]."""
+        rows = columns.first[games] + plies
+        movers = columns.movers[rows]
         sample = Sample(
-            planes=self._planes(entries, plies, policy if self.masked else None),
-            policy=policy,
-            value=np.array([entry.values[ply] for entry, ply in pairs], np.float32),
-            weight=np.array([entry.record.weights[ply] for entry, ply in pairs], np.float32),
-            score=movers * np.array([entry.record.score for entry in entries], np.float32),
-            ownership=np.stack([entry.ownership for entry in entries]) * movers[:, None],
-            ended=np.array([not entry.record.resigned for entry in entries], np.float32),
+            planes=np.empty((len(games), self.env.planes, *self.env.plane_shape), np.float32),
+            policy=self.targets.policies([columns.records[game] for game in games], plies.tolist()),
+            value=columns.values[rows],
+            weight=columns.weights[rows],
+            score=movers * columns.scores[games],
+            ownership=columns.ownership[games] * movers[:, None],
+            ended=columns.ended[games],
         )
-        turn(self.env, sample, symmetries)
+
+        def finish(begin: int) -> None:
+            part = slice(begin, begin + REBUILT_AT_ONCE)
+            own = sample.map(lambda array: array[part])
+            self._write_planes(columns, games[part], plies[part], movers[part], own)
+            turn(self.env, own, symmetries[part])
+
+        begins = range(0, len(games), REBUILT_AT_ONCE)
+        list(map(finish, begins) if self._pool is None else self._pool.map(finish, begins))
         return sample
 
     def _start(self, record: GameRecord) -> GameBatch:
@@ -260,39 +261,22 @@ class ReplayMemory:
             self._starts[key] = self.env.position(**record.setup).batch
         return self._starts[key]
 
-    def _planes(self, entries: list[Entry], plies: list[int], policy: np.ndarray | None) -> np.ndarray:
-        """Return the planes of the position before ply `plies[i]` of game `entries[i]`, for each i.
-
-        The planes are float32 [n, planes, height, width].
-
-        policy: float32 [n, A], policy targets, in which this method sets illegal actions to ILLEGAL; None if there are
-            no targets to change.
-        """
-        count = len(entries)
-        out = np.empty((count, self.env.planes, *self.env.plane_shape), np.float32)
-        rebuild = partial(self._planes_of, entries, plies, out, policy)
-        parts = [slice(begin, begin + REBUILT_AT_ONCE) for begin in range(0, count, REBUILT_AT_ONCE)]
-        list(map(rebuild, parts) if self._pool is None else self._pool.map(rebuild, parts))
-        return out
-
-    def _planes_of(
-        self, entries: list[Entry], plies: list[int], out: np.ndarray, policy: np.ndarray | None, part: slice
+    def _write_planes(
+        self, columns: Columns, games: np.ndarray, plies: np.ndarray, movers: np.ndarray, sample: Sample
     ) -> None:
-        """Do the work of `_planes` for a part of the rows, and write the planes to `out`."""
-        games, lengths = entries[part], np.array(plies[part], np.int32)
+        """Write the planes of the positions before these plies of games to a sample; if masked, mark illegal actions.
+
+        games, plies, movers: int64, int32 and int8 [n].
+        """
         slots, batch = np.arange(len(games)), self.env.new_batch(len(games))
-        paths = np.zeros((len(games), int(lengths.max()) + 1), np.int32)
-        for path, entry, length in zip(paths, games, lengths, strict=True):
-            path[:length] = entry.steps[:length]
-        for start in {id(entry.start): entry.start for entry in games}.values():
-            same = np.array([slot for slot, entry in enumerate(games) if entry.start is start])
-            batch.copy(np.zeros(len(same), np.int64), same, of=start)
-        batch.replay(slots, paths, lengths, slots)
-        movers = [entry.record.movers[ply] for entry, ply in zip(games, lengths, strict=True)]
-        batch.give_turn(slots, np.array(movers, np.int8))
-        batch.planes(slots, out[part])
-        if policy is not None:
-            mark_illegal(batch, slots, policy[part])
+        for number in np.unique(columns.start[games]):
+            same = np.flatnonzero(columns.start[games] == number)
+            batch.copy(np.zeros(len(same), np.int64), same, of=columns.starts[number])
+        batch.replay(slots, columns.paths(games, plies), plies, slots)
+        batch.give_turn(slots, movers)
+        batch.planes(slots, sample.planes)
+        if self.masked:
+            mark_illegal(batch, slots, sample.policy)
 
     def _final_ownership(self, record: GameRecord, steps: np.ndarray, start: GameBatch) -> np.ndarray:
         """Return the owners in a game's final position, int8 [points]: 1 Black, -1 White, 0 neither.
@@ -309,19 +293,6 @@ class ReplayMemory:
         batch.replay(_FIRST, steps[None, :], np.array([len(record)], np.int32), _FIRST)
         mover = batch.to_play(_FIRST, np.empty(1, np.int8))
         return batch.ownership(_FIRST, np.empty((1, points), np.int8))[0] * mover[0]
-
-
-def plies_at(entries: Sequence[Entry], drawn: np.ndarray) -> list[int]:
-    """Return the ply that `drawn[i]` selects by the sampling weights of game `entries[i]`, for each i.
-
-    drawn: float64 [n], uniform random numbers, each from -k to 0 for a game of k plies that can be sampled.
-    """
-    counts = np.array([len(entry.plies) for entry in entries])
-    starts = np.cumsum(counts) - counts
-    passed = np.concatenate([entry.cumulative for entry in entries]) <= np.repeat(drawn + counts, counts)
-    places = np.minimum(np.add.reduceat(passed, starts, dtype=np.int64), counts - 1)
-    chosen: list[int] = np.concatenate([entry.plies for entry in entries])[starts + places].tolist()
-    return chosen
 
 
 def turn(env: GameEnv, sample: Sample, symmetries: np.ndarray) -> None:

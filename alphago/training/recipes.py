@@ -98,12 +98,13 @@ FEW_GAMES: dict[str, Any] = {
 MANY_GAMES = 5000  # from this number of games on, which 7x7 plays in ten minutes, the recipes' settings apply
 
 # A GPU plays hundreds of games a second, so a larger ckp_freq keeps fewer networks.  RunSettings choose
-# games_in_flight by the device.
+# games_in_flight by the device.  A run whose games all begin at once learns from a few generations only, however many
+# games it plays (docs/experiments/34), so there are few in the beginning.
 ON_GPU: dict[str, Any] = {
     "ckp_freq": 50_000,
     "plies_per_iteration": 24,
     "batch_size": 1024,
-    "first_games_in_flight": None,
+    "first_games_in_flight": 256,
 }
 
 # For all games, of any size, that have no recipe of their own; not measured.

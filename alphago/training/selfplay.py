@@ -3,10 +3,9 @@
 Of G groups, group i mod G plays game i, so games do not depend on the speed of threads.
 """
 
-import contextlib
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
 from typing import Any
@@ -17,7 +16,7 @@ from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.nn.inference.gpu import DeviceEvaluator
 from alphago.nn.net import NeuralNet
-from alphago.nn.threads import Workers
+from alphago.nn.threads import Workers, quick_switches
 from alphago.records.record import GameRecord, read_arrays, to_arrays
 from alphago.system.cores import available_cores
 from alphago.training.group import Group, GroupPlan
@@ -25,8 +24,6 @@ from alphago.training.settings.selfplay_settings import (
     SelfPlaySettings,
 )
 from alphago.training.source import Company, OnGame
-
-SWITCH_SECONDS = 0.0001
 
 
 class SelfPlay:
@@ -63,8 +60,9 @@ class SelfPlay:
         return [self._new_group(evaluator, width, self.numbers[g::groups], groups) for g, width in enumerate(widths)]
 
     def _new_group(self, evaluator: Evaluator, width: int, numbers: range, groups: int) -> GroupPlan:
-        # With the network on a device, each group uses its share of the cores for its trees.
-        threads = 1 if self.device == "cpu" else max(1, available_cores() // groups)
+        # With the network on a device, a group may use several cores for its trees.  Threads wait for each other's
+        # Python, so that three threads a group were slower than one on a machine of 16 cores (docs/experiments/34).
+        threads = 1 if self.device == "cpu" else max(1, available_cores() // (8 * groups))
         return Group(self.env, evaluator, self.settings, width, seed=self.seed, numbers=numbers, threads=threads)
 
     def publish(self, net: NeuralNet, dtype: str | None = None, *, company: Company | None = None) -> None:
@@ -136,7 +134,7 @@ class SelfPlay:
         until: value of time.monotonic() at which the threads stop, after at least one move in every game.
         """
         stop = stop or threading.Event()
-        with contextlib.nullcontext() if self.device == "cpu" else quick_switches():
+        with quick_switches(self.device != "cpu"):
             self.workers.run([partial(group.play, stop, until) for group in self.groups], stop)
         return not any(group.left for group in self.groups)
 
@@ -206,21 +204,6 @@ class SelfPlay:
     def readouts_done(self) -> int:
         """The number of simulations and of evaluations of root positions so far."""
         return sum(group.readouts_done for group in self.groups)
-
-
-@contextlib.contextmanager
-def quick_switches() -> Iterator[None]:
-    """Let threads take turns at Python every SWITCH_SECONDS within the `with` block.
-
-    A thread that comes back from the GPU needs Python for a moment to give it more work.  By Python's default it waits
-    up to 5 ms, several times as long as a wave takes, while another thread records its moves.
-    """
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(SWITCH_SECONDS)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
 
 
 def divide(games: int, groups: int) -> list[int]:

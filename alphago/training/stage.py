@@ -59,7 +59,7 @@ class Stage:
             start=settings.start_training_after,
             seed=settings.seed,
             # Beside a GPU the cores have time for samples; on a CPU the learner needs them.
-            threads=1 if device == "cpu" else available_cores(),
+            threads=1 if device == "cpu" else min(4, available_cores()),
         )
         self.source: GameSource = make_source(
             self.variant, self.selfplay, numbers, workers, seed=settings.seed, device=device

@@ -29,6 +29,7 @@ extern "C" void stand_at(unsigned int blocks, unsigned int threads, unsigned int
 #define SHARED static thread_local
 #define FOUR_AT_ONCE
 inline void __syncthreads() {}
+inline void atomicOr(int* word, int bits) { *word |= bits; }
 
 struct alignas(16) int4 {
     int x, y, z, w;

@@ -23,8 +23,8 @@ typedef long long Long;
     EACH(share, (count) * (Long)(parts))  \
         for (Long i = share / (parts), part = share % (parts), once = 1; once; once = 0)
 
-// A block of threads does a whole item together, in phases. In a phase each thread does every so manieth part; between
-// two phases the threads `meet`, after which each sees what the others wrote. A C++ compiler's blocks are single threads.
+// A block of threads does a whole item together, in phases. In a phase threads side by side do parts side by side; between
+// two phases the threads `meet`, after which each sees what the others wrote. For a C++ compiler a block is one thread.
 #ifndef BLOCK
 #define BLOCK blockIdx.x
 #define BLOCKS gridDim.x

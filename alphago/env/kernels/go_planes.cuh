@@ -5,13 +5,14 @@
 #include "go_score.cuh"
 #include "planes.cuh"
 
-static_assert(PLANES == 20, "a new plane of go_planes.py has to be written here too, in write_background or write_part");
+static_assert(PLANES == 20, "a new plane of go_planes.py has to be written here too, in begin_part or write_part");
 
 // A board's planes before they are written: each is bits, and the number that a 1 stands for.
 template <typename T>
 struct Sketch {
     int bits[PLANES * MAX_SIZE];  // board rows of the planes that were asked for, in the order of the network's input
     T ones[PLANES];
+    int legal[MAX_SIZE];  // points, by board row
     unsigned char liberties[(MAX_SIZE + 1) * (MAX_SIZE + 2) + 1];  // of the chain with this head point, up to three
 
     BOTH void put(Long place, int size, int r, int of_row) {
@@ -57,15 +58,27 @@ struct Division {
     }
 };
 
-// Writes all planes of a board: threads side by side write numbers side by side, with channels last those of a point.
+// Writes two numbers, of 16 bits each, at once.
+template <typename T>
+BOTH void store_pair(T* out, T first, T second) {
+    *(unsigned int*)out = first.bits | (unsigned int)second.bits << 16;
+}
+
+// Writes all planes of a board: threads side by side write numbers side by side, with channels last those of a point,
+// two at once of 16 bits where they stand evenly.
 template <typename T, typename Source>
-__device__ inline void write_planes(const Source& source, int planes, int size, T* out, Long plane, Long point) {
+__device__ inline void write_planes(const Source& source, int planes, int size, T* out, int plane, int point) {
     int points = size * size;
-    Division inner(plane < point ? planes : points), lines(size);
-    TOGETHER(i, planes * points) {
+    bool last = plane < point, even = planes % 2 == 0 && point % 2 == 0 && (Long)out % 4 == 0;
+    bool pairs = sizeof(T) == 2 && plane == 1 && even;
+    Division lines(size), inner(pairs ? planes / 2 : last ? planes : points);
+    TOGETHER(i, pairs ? planes / 2 * points : planes * points) {
         int outer = inner(i), rest = i - outer * (int)inner.by;
-        int place = plane < point ? rest : outer, at = plane < point ? outer : rest, r = lines(at);
-        out[place * plane + at * point] = source.number(place, size, r, at - r * size);
+        int place = pairs ? 2 * rest : last ? rest : outer, at = last ? outer : rest, r = lines(at), c = at - r * size;
+        T number = source.number(place, size, r, c), *target = out + place * plane + at * point;
+        if constexpr (sizeof(T) == 2)
+            if (pairs) store_pair(target, number, source.number(place + 1, size, r, c));
+        if (!pairs) *target = number;
     }
 }
 
@@ -97,30 +110,24 @@ __device__ inline int repeating_bits(const int* row, int r, int forbidden) {
     return forbidden;
 }
 
-// Board row r of the stones in the planes of their chains' liberties.
+// Writes one point of the plane of its chain's liberties.
 template <typename T>
-__device__ inline void write_liberties(const int* row, int r, const Long* places, Sketch<T>& sketch) {
-    int size = row[SIZE], one = 0, two = 0, more = 0;
-    for (int left = occupied_bits(row, r); left; left &= left - 1) {
-        int stone = (r + 1) * (size + 1) + lowest_bit(left) + 1, bit = left & -left;
-        int liberties = sketch.liberties[row[cell(stone) + HEAD]];
-        one |= liberties == 1 ? bit : 0;
-        two |= liberties == 2 ? bit : 0;
-        more |= liberties == 3 ? bit : 0;
-    }
-    sketch.put(places[ONE_LIBERTY], size, r, one);
-    sketch.put(places[TWO_LIBERTIES], size, r, two);
-    sketch.put(places[MORE_LIBERTIES], size, r, more);
+__device__ inline void write_liberties(const int* row, int action, const Long* places, Sketch<T>& sketch) {
+    int point = point_of(row, action), at = cell(point), r = board_row(row, point);
+    if (!is_stone(row[at + COLOUR])) return;
+    int place = (int)places[ONE_LIBERTY + sketch.liberties[row[at + HEAD]] - 1];
+    if (place != ABSENT) atomicOr(&sketch.bits[place * row[SIZE] + r], point_bit(row, point, r));
 }
 
-// Board row r of stones, liberties, forbidden points and regions.
+// Board row r of stones, forbidden points and regions.
 template <typename T>
 __device__ inline void write_row(const int* row, int r, const Long* places, Sketch<T>& sketch) {
     int size = row[SIZE];
     int black = row[AT_BOARDS] + 2 * size * row[NEWEST];
     int own = row[TO_PLAY] == BLACK ? black : black + size;
     int enemy = 2 * black + size - own;
-    int empty = empty_bits(row, r), forbidden = empty & ~legal_bits(row, r);
+    int empty = empty_bits(row, r), legal = legal_bits(row, r), forbidden = empty & ~legal;
+    sketch.legal[r] = legal;
     int mine = row[row[AT_SCRATCH] + own - black + r], theirs = row[row[AT_SCRATCH] + enemy - black + r];
     sketch.put(places[OWN], size, r, row[own + r]);
     sketch.put(places[ENEMY], size, r, row[enemy + r]);
@@ -128,7 +135,21 @@ __device__ inline void write_row(const int* row, int r, const Long* places, Sket
     sketch.put(places[OWN_REGION], size, r, empty & mine & ~theirs);
     sketch.put(places[ENEMY_REGION], size, r, empty & theirs & ~mine);
     if (places[KO] != ABSENT) sketch.put(places[KO], size, r, repeating_bits(row, r, forbidden));
-    write_liberties(row, r, places, sketch);
+}
+
+// A block writes the N * N + 1 flags of `legal_mask` from legal points by board row.
+__device__ inline void write_legal(const int* row, const int* legal, bool* out) {
+    int size = row[SIZE], points = size * size;
+    bool going = !is_over(row);
+    Division lines(size);
+    TOGETHER(action, points) {
+        int r = lines(action);
+        out[action] = going && (legal[r] >> (action - r * size) & 1);
+    }
+    if (MEMBER != MEMBERS - 1) return;
+    int any = 0;
+    for (int r = 0; r < size; r++) any |= legal[r];
+    out[points] = going && (row[PLY] >= row[FIRST_PASS] || any == 0);
 }
 
 // Sets points of one plane to 1.
@@ -206,6 +227,7 @@ __device__ inline void draw(int* row, const Long* places, int* scratch, int word
     }
     TOGETHER(part, PLANES + 2) begin_part(row, part, places, sketch);
     meet();
+    TOGETHER(action, row[SIZE] * row[SIZE]) write_liberties(row, action, places, sketch);
     TOGETHER(part, row[SIZE] + BOARD_PARTS) write_part(row, part, places, scratch, words, sketch);
     meet();
 }

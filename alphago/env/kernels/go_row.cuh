@@ -30,12 +30,6 @@ BOTH void store_long(int* row, int i, Long value) {
 // Return a point as a bit of its board row r.
 BOTH int point_bit(const int* row, int point, int r) { return 1 << (point - (r + 1) * (row[SIZE] + 1) - 1); }
 
-// Flip a point's bit in the N row words that begin at `at_board`.
-BOTH void flip_bit(int* row, int at_board, int point) {
-    int r = board_row(row, point);
-    row[at_board + r] ^= point_bit(row, point, r);
-}
-
 // Return whether the game has ended, by passes in a row or by its ply limit.
 BOTH bool is_over(const int* row) { return row[PASSES] >= row[PASSES_TO_END] || row[PLY] >= row[MAX_MOVES]; }
 

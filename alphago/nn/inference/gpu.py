@@ -111,8 +111,7 @@ class DeviceEvaluator:
             reached, mask, planes = padded.rows(count)
             with BOARDS:
                 batch.reach(on_device, reached)
-                batch.legal_mask(on_device.slots, mask)
-                batch.planes(on_device.slots, planes)
+                batch.observe(on_device.slots, mask, planes)
             return self._finish(stream, count)
 
     @translate_out_of_memory()
@@ -129,8 +128,7 @@ class DeviceEvaluator:
             padded.over.zero_()
             if batch.device == self.device:
                 _, mask_rows, plane_rows = padded.rows(count)
-                batch.legal_mask(slots, mask_rows)
-                batch.planes(slots, plane_rows)
+                batch.observe(slots, mask_rows, plane_rows)
             else:
                 planes = batch.planes(slots, np.empty((count, *padded.planes.shape[1:]), np.float32))
                 mask = batch.legal_mask(slots, np.empty((count, self.env.action_space), np.bool_))

@@ -13,7 +13,8 @@ from alphago.env.game import GameEnv
 from alphago.records.record import GameRecord
 from alphago.system.validation import check_float, check_int, check_ranges, setting, settings
 from alphago.training.cgzero.merged import Means, MergedSamples, merged
-from alphago.training.memory import Entry, ReplayMemory, Sample, turn
+from alphago.training.columns import Entry
+from alphago.training.memory import ReplayMemory, Sample, turn
 from alphago.training.targets import Targets
 
 TOP_SHARE = 0.2  # share of a subset that goes to the inputs with the highest counts
