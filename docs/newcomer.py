@@ -2,7 +2,7 @@
 
     python docs/newcomer.py
 
-A program of level 3 thinks for the newcomer, whose clicks are those of a mouse in Chromium; the seconds are those that
+A program of level 2 thinks for the newcomer, whose clicks are those of a mouse in Chromium; the seconds are those that
 the page needs, without the newcomer's thoughts.  At the end a friend opens the file that the page gave.  It needs
 Chromium and playwright.
 """
@@ -19,7 +19,8 @@ from alphago.env.go import GoEnv
 from alphago.mcts.player import MCTSPlayer
 from alphago.ui.web.new_game import open_link
 
-LEVEL = 3  # of both
+LEVEL = 3  # of the engine
+NEWCOMER = 2  # who loses by points rather than by the engine's resignation
 MOST_MOVES = 150  # of the newcomer in a game
 BASES = {"go": GoEnv(9).match_variant()}
 
@@ -53,7 +54,7 @@ class Visitor:
 
 def play_to_the_end(visitor: Visitor) -> None:
     """Play against the engine until two passes or a resignation end the game."""
-    player = MCTSPlayer(BASES["go"], "9x9", 32, level=LEVEL, seed=1)
+    player = MCTSPlayer(BASES["go"], "9x9", 32, level=NEWCOMER, seed=1)
     for _ in range(MOST_MOVES):
         if "your move" not in (visitor.page.locator(".ag-status").text_content() or ""):
             return

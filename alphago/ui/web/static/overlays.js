@@ -141,7 +141,7 @@ function discsOf(game, stones, found, mode) {
   const byPrior = mode === "prior";
   for (const move of [...found.moves].reverse()) {
     const cell = landingOf(game, move.move, found.mover, (each) => stones[each] === ".");
-    if (cell === null || (!byPrior && most > 0 && move.visits < Math.max(1, most / 100))) continue; // too few to mean much
+    if (cell === null || (!byPrior && most > 0 && move.visits < Math.max(1, most / 30))) continue; // too few to mean much
     const kind = move.visits && most ? lossOf(move, best).kind : null;
     const share = byPrior || !most ? move.prior : Math.min(1, move.visits / most);
     const strong = 0.35 + 0.65 * Math.sqrt(share);
