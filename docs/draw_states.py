@@ -183,7 +183,7 @@ FILES: dict[str, tuple[str, Visit]] = {
 def game_link(env: GameEnv, plies: int) -> str:
     """Return the link of a game that the packaged network, or playouts, play against themselves."""
     name = packaged_net(env.name, env.N)
-    player = MCTSPlayer(env, name or PlayoutEvaluator(env, playouts=1), 8 if name else 200, seed=1)
+    player = MCTSPlayer(env, name or PlayoutEvaluator(env, playouts=1), 8 if name else 20, seed=1)
     tree = GameTree(env, env.position())
     while len(player.position.moves) < plies and not player.is_done():
         move = player.suggest_move()

@@ -67,7 +67,7 @@ def test_a_run_is_shown_and_stays_as_it_is(run: Path) -> None:
 
 def test_a_run_that_learns_from_games_tells_what_it_found_of_them() -> None:
     judged = [{"opponent": "held-out games", "accuracy": share} for share in (0.31, 0.514)]
-    assert strength_of(judged).startswith("51 % of the moves in games held out")
+    assert strength_of(judged) == "finds 51 % of the moves of held-out games"
     assert strength_of([*judged, {"opponent": "random", "win_rate": 0.9}]) == "90 % against random"
 
 
