@@ -1,6 +1,6 @@
 """The pictures of the documents: what a network sees on a board, its worst moves, and the curves of a run.
 
-    python docs/draw.py            # docs/board.svg, docs/worst_moves.svg, docs/strength.svg and docs/losses.svg
+    python docs/draw.py            # docs/board.svg, worst_moves.svg, strength.svg, losses.svg, and docs/games/*.svg
     python docs/draw.py --only board
 
 The curves come from docs/results/run_7x7.json, one run of 7x7 by its recipe.
@@ -18,10 +18,15 @@ from alphago.drawing.overlay import Overlay
 from alphago.drawing.shapes import sheet
 from alphago.drawing.svg import to_svg
 from alphago.env.pictured import Look
+from alphago.env.position import Position
+from alphago.mcts.player import MCTSPlayer
+from alphago.nn.net import NeuralNet
 
 DOCS = Path(__file__).parent
 RUN = DOCS / "results" / "run_7x7.json"
 # A game of the packaged 9x9 network against itself, 48 readouts a move.
+PLIES = {"oware": 14, "reversi": 24, "connect-four": 14, "gomoku": 10}
+READOUTS = 48
 MOVES = "E5 G5 F7 C5 F3 G7 G8 G3 G2 F4 E4 F2 E3 H2 C7 C3 E2 C6 B7 G1 B6 D2 B4 C4 E1 B5"
 LOSSES = {"policy_loss": "policy", "value_loss": "value", "ownership_loss": "ownership", "score_loss": "score"}
 AXIS = "games of self-play"
@@ -34,11 +39,30 @@ def draw_board(path: Path) -> None:
     position = net.env.position()
     for name in MOVES.split():
         position = position.play(name)
+    draw_seen(path, position, net)
+
+
+def draw_games(path: Path) -> None:
+    """A position of each other game, in a game of its packaged network against itself."""
+    for name, plies in PLIES.items():
+        net = load_model(name)
+        player = MCTSPlayer(net.env, net, READOUTS, seed=1)
+        while len(player.position.moves) < plies:
+            player.play_move(player.suggest_move())
+        draw_seen(path.with_suffix("") / f"{name.replace('-', '_')}.svg", player.position, net)
+
+
+def draw_seen(path: Path, position: Position, net: NeuralNet) -> None:
+    """A position beside the same with what the network sees."""
     policy, value = net(position)
-    overlay = Overlay(priors=policy, ownership=net.forecast(position).ownership)
+    owners = net.forecast(position).ownership if position.env.has_ownership else None
+    overlay = Overlay(priors=policy, ownership=owners)
     pictures = [position.drawing(Look(caption="")), position.drawing(Look(caption="", overlay=overlay, legend=False))]
-    seen = f"the network: its moves, whose points; Black wins {(1 + float(value)) / 2:.0%}"
-    to_svg(sheet(pictures, ["Black to move", seen], 2, cell=420)).save(path)
+    side = position.env.board_view.side(1)
+    seen = (
+        f"the network: its moves{'' if owners is None else ', whose points'}; {side} wins {(1 + float(value)) / 2:.0%}"
+    )
+    to_svg(sheet(pictures, [position.state_text, seen], 2, cell=420)).save(path)
 
 
 def draw_worst_moves(path: Path) -> None:
@@ -74,7 +98,13 @@ def draw_losses(path: Path) -> None:
     to_svg(curves_picture(panels, 2, AXIS, size=(360, 200))).save(path)
 
 
-DRAWERS = {"board": draw_board, "worst_moves": draw_worst_moves, "strength": draw_strength, "losses": draw_losses}
+DRAWERS = {
+    "board": draw_board,
+    "games": draw_games,
+    "worst_moves": draw_worst_moves,
+    "strength": draw_strength,
+    "losses": draw_losses,
+}
 
 
 def main() -> None:

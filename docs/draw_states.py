@@ -1,6 +1,7 @@
 """Pictures of every state of the page and of every game, to be looked at: windows of five sizes, light and dark.
 
     python docs/draw_states.py [FOLDER] [--only NAME ...] [--runs RUN RUN]    # build/states
+    python docs/draw_states.py --axe axe.min.js    # no pictures: what axe-core (npm) finds that is serious
 
 A state is a row of STATES, a game one of GAME_LINKS; the runs are shown one by one and together.  The file that plays
 alone is among them.  It needs Chromium and playwright.
@@ -42,9 +43,13 @@ PLIES: dict[GameEnv, int] = {
     OwareEnv(): 14,
     ReversiEnv(): 24,
     ConnectFourEnv(): 14,
-    GomokuEnv(): 18,
+    GomokuEnv(): 10,
     **dict.fromkeys(OWN, 16),
 }
+
+SERIOUS = """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations
+    .filter(({ impact }) => ["serious", "critical"].includes(impact))
+    .map(({ id, help, nodes }) => `${id}, ${help}: ${nodes.map(({ target }) => target).slice(0, 3).join("; ")}`)"""
 
 Visit = Callable[[Page], Any]
 
@@ -178,7 +183,7 @@ FILES: dict[str, tuple[str, Visit]] = {
 def game_link(env: GameEnv, plies: int) -> str:
     """Return the link of a game that the packaged network, or playouts, play against themselves."""
     name = packaged_net(env.name, env.N)
-    player = MCTSPlayer(env, name or PlayoutEvaluator(env, playouts=1), 8 if name else 200, seed=1)
+    player = MCTSPlayer(env, name or PlayoutEvaluator(env, playouts=1), 8 if name else 20, seed=1)
     tree = GameTree(env, env.position())
     while len(player.position.moves) < plies and not player.is_done():
         move = player.suggest_move()
@@ -188,20 +193,22 @@ def game_link(env: GameEnv, plies: int) -> str:
 
 
 class Studio:
-    """Takes pictures into a folder, and keeps what the console says."""
+    """Takes pictures into a folder, or runs axe-core, and keeps what it and the console say."""
 
-    def __init__(self, browser: Browser, folder: Path, names: Sequence[str]) -> None:
-        self.browser, self.folder, self.names = browser, folder, names
+    def __init__(self, browser: Browser, folder: Path, names: Sequence[str], axe: Path | None) -> None:
+        self.browser, self.folder, self.names, self.axe = browser, folder, names, axe
         self.said: list[str] = []
 
     def draw(self, name: str, address: str, state: State) -> None:
         """Take the pictures of a state, unless others are asked for."""
         if self.names and name not in self.names:
             return
-        page = self.browser.new_page(viewport={"width": 1280, "height": 800})
+        page = self.browser.new_page(viewport={"width": 1280, "height": 800}, bypass_csp=True)
         page.set_default_timeout(1000 * PATIENCE)
         page.on("console", lambda message: self.said.append(f"{name}: {message.text}"))
         page.on("pageerror", lambda error: self.said.append(f"{name}: {error}"))
+        if self.axe:
+            page.add_init_script(path=self.axe)
         state.before(page)
         page.goto(f"{address}#{state.link}" if state.link else address)
         if state.begins:
@@ -212,7 +219,10 @@ class Studio:
             for scheme in ("light", "dark"):
                 page.emulate_media(color_scheme=scheme)
                 page.wait_for_timeout(300)  # what moves comes to rest
-                page.screenshot(path=self.folder / f"{name}-{width}-{scheme}.png")
+                if self.axe:
+                    self.said += [f"{name} {width} {scheme}: {fault}" for fault in page.evaluate(SERIOUS)]
+                else:
+                    page.screenshot(path=self.folder / f"{name}-{width}-{scheme}.png")
         page.close()
         print(name, flush=True)
 
@@ -236,12 +246,13 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "build" / "states", help="build/states")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="the pictures to take (all)")
     parser.add_argument("--runs", nargs="+", default=[], metavar="RUN", help="folders of runs to watch (none)")
+    parser.add_argument("--axe", type=Path, metavar="FILE", help="the script of axe-core, to be run on each state")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     expect.set_options(timeout=1000 * PATIENCE)
     GAMES.update({env.name: type(env) for env in OWN})
     with launched() as browser:
-        studio = Studio(browser, options.folder, options.only)
+        studio = Studio(browser, options.folder, options.only, options.axe)
         server, port = served([], 3)
         for name, state in STATES.items():
             studio.draw(name, f"http://127.0.0.1:{port}/", state)
@@ -262,7 +273,7 @@ def main() -> None:
                 path = export_page(net, options.folder / f"{net}.html").path
                 studio.draw(name, path.as_uri(), State(visit=visit))
     for text in studio.said:
-        print("the console:", text)
+        print("it said:", text)
 
 
 if __name__ == "__main__":

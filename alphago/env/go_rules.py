@@ -174,8 +174,8 @@ def handicap_points(size: int, count: int) -> list[int]:
 
 
 def star_points(size: int) -> list[int]:
-    """Return the star points as actions: 5 on 9x9 and 13x13, 9 on 19x19, none on other boards."""
-    return handicap_points(size, 9 if size == 19 else 5) if size in (9, 13, 19) else []
+    """Return the star points as actions: 5 on 9x9, 13x13 and 15x15, 9 on 19x19, none on other boards."""
+    return handicap_points(size, 9 if size == 19 else 5) if size in (9, 13, 15, 19) else []
 
 
 def list_points(points: Stones) -> list[str | int]:

@@ -1,5 +1,6 @@
 """Gomoku, five in a row: `GomokuEnv(15)`; its rules are in kernels/gomoku.py."""
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -7,8 +8,10 @@ import numpy as np
 from alphago.cuda.backend import find_backend
 from alphago.env import symmetry
 from alphago.env.board import StonesEnv
+from alphago.env.board_view import BoardView
 from alphago.env.device_rows import DeviceRowBatch, row_program
 from alphago.env.game_options import Option, option_of
+from alphago.env.go_rules import star_points
 from alphago.env.kernels import gomoku as kernels
 from alphago.env.kernels.rows import HEADER
 from alphago.env.stones_batch import LineBatch
@@ -57,6 +60,10 @@ class GomokuEnv(StonesEnv):
             option_of("board_size", self.N, least=MIN_SIZE, most=MAX_SIZE),
             option_of("connect_row", self.connect_row, title="In a row"),
         )
+
+    @cached_property
+    def board_view(self) -> BoardView:
+        return replace(super().board_view, stars=tuple(star_points(self.N)))
 
     def resized(self, size: int) -> "GomokuEnv":
         return GomokuEnv(size, self.connect_row, self.planes)

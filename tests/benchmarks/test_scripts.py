@@ -135,6 +135,7 @@ SMALL = {
         "--net 7x7 --size 7 --plies 6 --seconds 0.3",
         [r"[\d.]+ frames a second, the longest \d+ ms; for each report: script -?[\d.]+ ms, .*, all -?[\d.]+ ms\n"],
     ),
+    "one_file.py": ("7x7 --readouts 8 --turns 1", [r"^[\d,]+ bytes; .*answer \d+ ms after a click;\n\d+ simulations"]),
     "web.py": (
         "--net 7x7 --size 5 --readouts 2 --clicks 1 --boards 2 --seconds 0.05 --turns 1 --no-start",
         [
@@ -206,6 +207,7 @@ SLOW = {
     *TRAINING,
     *("analysis.py", "games_side_by_side.py", "kept_evaluations.py", "policy_targets.py", "ten_lines.py", "web.py"),
     "frames.py",
+    "one_file.py",
 }
 
 
@@ -216,7 +218,7 @@ SLOW = {
 def test_at_the_smallest_scale(bench: Bench, tmp_path: Path, script: str) -> None:
     arguments, patterns = {**SMALL, **TRAINING}[script]
     chosen = arguments.split()
-    if script == "frames.py":
+    if script in {"frames.py", "one_file.py"}:
         pytest.importorskip("playwright")
     if script == "evaluator.py":  # which would take the packaged network
         NeuralNet(GoEnv(5), tower_height=1, channels=8).save(tmp_path / "net.safetensors")

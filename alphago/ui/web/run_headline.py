@@ -40,10 +40,14 @@ def headline_of(
 
 
 def strength_of(matches: Sequence[Row]) -> str:
-    """Return the latest result against the opponent that the run beats least often; "" before any match."""
+    """Return the latest result against the opponent that the run beats least often; "" before any match.
+
+    A run that learns from given games plays no matches: for it, how often the latest network finds the move played.
+    """
     latest = {opponent_name(row): row for row in matches if number(row, "win_rate") is not None}
     if not latest:
-        return ""
+        found = [share for row in matches if (share := number(row, "accuracy")) is not None]
+        return f"finds {100 * found[-1]:.0f} % of the moves of held-out games" if found else ""
     name, row = min(latest.items(), key=lambda pair: number(pair[1], "win_rate") or 0.0)
     rate, low, high = (number(row, key) for key in ("win_rate", "low", "high"))
     between = "" if low is None or high is None else f" ({100 * low:.0f} to {100 * high:.0f})"

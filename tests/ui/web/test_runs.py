@@ -11,6 +11,7 @@ from alphago.env.go import GoEnv
 from alphago.training.call.session import train
 from alphago.training.history import EVALUATIONS, METRICS
 from alphago.ui.web.offer import offer_of
+from alphago.ui.web.run_headline import strength_of
 from alphago.ui.web.runs import Runs
 from tests.drawing.reading import texts, title
 from tests.ui.web.desks import Guest
@@ -62,6 +63,12 @@ def test_a_run_is_shown_and_stays_as_it_is(run: Path) -> None:
     for wrong in ((5, 0), (0, 10**6), ("../..", 0), (0, None), (True, 0)):
         with pytest.raises(ValueError, match=r"^(run|game) must be an integer"):
             runs.open_game(*wrong)
+
+
+def test_a_run_that_learns_from_games_tells_what_it_found_of_them() -> None:
+    judged = [{"opponent": "held-out games", "accuracy": share} for share in (0.31, 0.514)]
+    assert strength_of(judged) == "finds 51 % of the moves of held-out games"
+    assert strength_of([*judged, {"opponent": "random", "win_rate": 0.9}]) == "90 % against random"
 
 
 def test_a_game_of_a_run_is_replayed_with_its_values(run: Path) -> None:

@@ -14,16 +14,14 @@ const FEW = 4; // visits of the best move, up to which moves are shown by what t
 const LEAST_OWNER = 8; // percent; a point that is less anyone's has no square
 
 /**
- * The last move, where few moves are allowed these, points where no stone may be set, numbers of moves, and the count of a finished game.
+ * The last move, points where no stone may be set, numbers of moves, and the count of a finished game.
  * @param {GameView} game
  * @param {Scene} scene
  * @param {Map<number, number>} numbers of moves by cell
  */
-export function marksOf(game, { view, count, open = true }, numbers) {
-  const { stones = "", last, ko, legal, toPlay } = view;
-  const few = open && game.surface === "squares" && legal.length < stones.split(".").length - 1;
-  const parts = (few ? legal : []).map((action) => landingOf(game, action, toPlay, () => true)).filter((cell) => cell !== null)
-    .map((cell) => middleOf(game, cell)).map(([cx, cy]) => s("circle", { cx, cy, r: 6, class: "ag-aim" }));
+export function marksOf(game, { view, count }, numbers) {
+  const { stones = "", last, ko } = view;
+  const parts = [];
   for (const [cell, number] of numbers) {
     if (!stones[cell] || stones[cell] === ".") continue;
     const [x, y] = middleOf(game, cell);
@@ -78,7 +76,7 @@ export function overlays(game, scene, { hovered, line, chosen, walks }) {
       parts.push(...ownersOf(game, view.stones || "", analysis.ownership, hidden));
     }
     parts.push(...above);
-  }
+  } else if (open && game.surface === "squares") parts.push(...allowedOf(game, view));
   if (hovered !== null && !line && open && view.legal.includes(hovered)) parts.push(...shadowOf(game, view, hovered));
   if (chosen !== null) {
     const cell = landingOf(game, chosen, view.toPlay, () => false);
@@ -87,6 +85,17 @@ export function overlays(game, scene, { hovered, line, chosen, walks }) {
     parts.push(s("rect", { x: x - half, y: y - half, width: 2 * half, height: 2 * half, rx: 5, class: "ag-cursor" }));
   }
   return parts;
+}
+
+/**
+ * Dots where a piece may be set, unless it may be set everywhere.
+ * @param {GameView} game
+ * @param {import("./wire.js").PositionView} view
+ */
+function allowedOf(game, { stones = "", legal, toPlay }) {
+  const cells = legal.flatMap((action) => landingOf(game, action, toPlay, () => true) ?? []);
+  return cells.length < stones.split(".").length - 1
+    ? cells.map((cell) => middleOf(game, cell)).map(([cx, cy]) => s("circle", { cx, cy, r: 6, class: "ag-aim" })) : [];
 }
 
 /**
@@ -132,7 +141,7 @@ function discsOf(game, stones, found, mode) {
   const byPrior = mode === "prior";
   for (const move of [...found.moves].reverse()) {
     const cell = landingOf(game, move.move, found.mover, (each) => stones[each] === ".");
-    if (cell === null || (!byPrior && most > 0 && move.visits < Math.max(1, most / 100))) continue; // too few to mean much
+    if (cell === null || (!byPrior && most > 0 && move.visits < Math.max(1, most / 30))) continue; // too few to mean much
     const kind = move.visits && most ? lossOf(move, best).kind : null;
     const share = byPrior || !most ? move.prior : Math.min(1, move.visits / most);
     const strong = 0.35 + 0.65 * Math.sqrt(share);

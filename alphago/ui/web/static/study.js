@@ -103,7 +103,7 @@ export class Study {
   row(move, best) {
     const { names } = this.app.known.game;
     const kind = move.visits ? lossOf(move, best).kind : null;
-    const points = move.score === null ? "" : `${move.score > 0 ? "+" : move.score < 0 ? "−" : ""}${Math.abs(move.score)}`;
+    const points = move.score === null ? "" : `${move.score > 0 ? "+" : move.score < 0 ? "−" : ""}${Math.abs(move.score).toFixed(1)}`;
     const line = move.line.map((one) => names[one]).join(" ");
     return h("tr", { class: this.app.board.hovered === move.move ? "ag-chosen" : "", "data-action": move.move, title: line },
       h("td", {}, dot(kind === null ? "#999" : LOSSES[kind]), h("b", {}, names[move.move])), h("td", {}, move.win === null ? "" : `${percent(move.win, 1)} %`),
