@@ -4,6 +4,7 @@ import base64
 import gzip
 import json
 import struct
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from alphago.nn.net import NeuralNet
 from alphago.records.sgf import SgfGame, parse_sgf, read_sgf, salvage_sgf, write_sgf
 from alphago.records.sgf.variations import Additions, with_additions
 from alphago.ui.review import grade_of, review_game
+from alphago.ui.why.explain import Explanation
+from alphago.ui.why.facts import LosesEye
 from tests.drawing.reading import texts
 
 ENV = GoEnv(5, komi=0.5)
@@ -53,14 +56,15 @@ def test_what_moves_lose(readouts: int) -> None:
 
 def test_the_sgf() -> None:
     """It reads back as the same game, with notes, comments, marks and variations that are legal."""
-    review = review_game(GAME, corner_hater, 40, threads=1)
+    why = Explanation(ENV, 20, (LosesEye(1, 20, 1, 20),))
+    review = replace(review_game(GAME, corner_hater, 40, threads=1), why={2: why, 4: why})
     text = review.sgf(plies=3)
     again = parse_sgf(text)
     assert (again.moves, again.players, again.result) == (GAME.moves, GAME.players, GAME.result)
     assert [again.notes[ply].visits for ply in range(6)] == [41] * 6
     assert again.notes[3].value == pytest.approx(float(review.analysis.as_black().value[3]), abs=1e-3)
     assert again.comments[2].startswith("Black A1: mistake")
-    assert "\nWhite takes the point of the better move: B5 C5." in again.comments[2]
+    assert again.comments[2].endswith("\nA1 fills its own side's eye.")
     tree = sgf.Sgf_game.from_bytes(text)
     node, positions = tree.get_root(), ENV.position()
     for ply, action in enumerate(GAME.moves):

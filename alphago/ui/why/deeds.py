@@ -1,6 +1,6 @@
 """What a stone does on a board of Go: it captures, gives atari, joins, cuts, takes an eye, leaves a chain in danger."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -11,10 +11,10 @@ from alphago.ui.why.facts import Atari, Captures, Connects, Cuts, Fact, LosesEye
 BOARDS = 300  # most boards of one reading
 
 
-def deeds(position: GoPosition, action: int) -> list[Fact]:
+def deeds(position: GoPosition, action: int, line: Sequence[int] = ()) -> list[Fact]:
     """Return what a move does to the chains around it; nothing for a pass.
 
-    position: before the move, which must be legal.
+    position: before the move, which must be legal.  line: the moves that are expected to follow.
     """
     if action == position.env.pass_action:
         return []
@@ -25,20 +25,60 @@ def deeds(position: GoPosition, action: int) -> list[Fact]:
     others = sorted((chain for chain in around if chain.colour != mover), key=size_first)
     found: list[Fact] = []
     if taken := [chain for chain in others if not after.colours[min(chain.stones)]]:
-        found.append(Captures(mover, action, groups(taken)))
+        found.append(Captures(mover, action, groups(taken), after.ko is not None))
     left = chains_in(after, others)
-    for chain in left:
-        if len(chain.liberties) == 1:
-            line = Reading(BOARDS).defend(after, min(chain.stones)) or ()
-            found.append(Atari(mover, action, group_of(chain), min(chain.liberties), line))
+    found += [fact for chain in left if len(chain.liberties) == 1 for fact in atari(after, action, chain, line)]
     cut = before.play(-mover, action)  # what the move prevents
-    if cut is not None and len(parts := cut_apart(cut, chains_in(cut, own))) > 1:
+    if cut is not None and len(parts := cut_apart(cut, chains_in(cut, own))) > 1 and stays_cut(cut, -mover, parts):
         found.append(Connects(mover, action, groups(parts)))
-    if len(parts := cut_apart(after, left)) > 1:
+    if len(parts := cut_apart(after, left)) > 1 and stays_cut(after, mover, parts, line):
         found.append(Cuts(mover, action, groups(parts)))
     for side in (1, -1):
         found += [LosesEye(mover, action, side, eye) for eye in sorted(eyes(before, side) - eyes(after, side))]
     return found
+
+
+def atari(after: Stones, action: int, chain: Chain, line: Sequence[int]) -> list[Fact]:
+    """Return the atari that a move has given to a chain, if it cannot escape or the line answers it.
+
+    line: the moves that are expected to follow.
+    """
+    mover, point = -chain.colour, min(chain.stones)
+    for own in after.touching(chain):
+        if len(own.liberties) == 1 and after.play(chain.colour, min(own.liberties)) is not None:
+            return []  # it takes a stone that gives the atari
+    caught = Reading(BOARDS).defend(after, point) or ()
+    replied = play_line(after, chain.colour, line[:1])
+    answered = bool(line) and len(replied.chain(point).liberties) > 1
+    if line and not caught and not answered and play_line(after, chain.colour, line).colours[point] == chain.colour:
+        return []
+    return [Atari(mover, action, group_of(chain), min(chain.liberties), caught)]
+
+
+def stays_cut(stones: Stones, cutter: int, parts: list[Chain], line: Sequence[int] = ()) -> bool:
+    """Return whether no chain of the cutter beside the parts can be caught, and the parts are apart after the line.
+
+    line: the moves that are expected to follow, by the other side first.
+    """
+    beside = {chain for part in parts for chain in stones.touching(part)}
+    if any(Reading(BOARDS).attack(stones, min(chain.stones)) is not None for chain in beside):
+        return False
+    end = play_line(stones, -cutter, line)
+    left = [chain for chain in chains_in(end, parts) if chain.colour == -cutter]
+    return len(left) < len(parts) or len(cut_apart(end, left)) == len(parts)
+
+
+def play_line(stones: Stones, colour: int, line: Sequence[int]) -> Stones:
+    """Return the stones after the moves of a line, in turn from a colour on, up to one that cannot be played."""
+    for action in line:
+        if action < stones.size**2:
+            if stones.colours[action] or (after := stones.play(colour, action)) is None:
+                break
+            stones = after
+        elif stones.ko is not None:
+            stones = Stones(stones.size, stones.colours)
+        colour = -colour
+    return stones
 
 
 def stones_of(position: GoPosition) -> Stones:

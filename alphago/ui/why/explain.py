@@ -10,9 +10,8 @@ from alphago.mcts.analysis import analyze
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.search_forms import SearchForm
 from alphago.system.validation import check_int, checks_keywords
-from alphago.ui.why.deeds import deeds
 from alphago.ui.why.facts import Better, Fact, Loss, Reply, Words
-from alphago.ui.why.go_facts import board_facts, fates, sente
+from alphago.ui.why.go_facts import go_facts
 from alphago.ui.why.tried import Row, Searched, Tried, is_go
 
 PASS_SHARE = 4  # a position after a pass gets this part of the readouts, as a divisor
@@ -129,26 +128,16 @@ def facts_of(tried: Tried[Position], seen: Searched) -> list[Fact]:
     mover, action, best = tried.mover, tried.action, tried.best
     points = mover * (seen.best.score - seen.after.score)
     rate = mover * (seen.best.value - seen.after.value) / 2
-    loss = Loss(mover, action, best, 0.0 if action == best else points, 0.0 if action == best else rate)
-    bad = not loss.small and action != best
+    same = action == best
+    losses, equal = (0.0, 0.0) if same else (points, rate), seen.before.equal
+    loss = Loss(mover, action, best, *losses, seen.before.is_clear, None if equal == action else equal)
+    bad = not loss.small and not same
     facts: list[Fact] = [loss]
-    if bad and is_go(tried):
-        facts += fates(tried, seen)
-    answer = seen.after.line
-    if bad and best in answer[1::2]:
-        answer = answer[: 2 * answer[1::2].index(best) + 1]  # a line in which the mover still gets it shows no harm
-    if answer:
-        punishes = bad and loss.large and (not is_go(tried) or tried.is_near(action, answer[0]))
-        how = Reply.TAKES if bad and answer[0] == best else Reply.PUNISHES if punishes else Reply.ANSWERS
-        facts.append(Reply(mover, action, answer, tried.after.to_play, how))
     if is_go(tried):
-        facts += board_facts(tried, seen, answer, bad)
-    if action != best and bad:
-        # Nor does a better line in which the answer comes all the same.
-        facts.append(
-            Better(mover, best, (best,) if answer[:1] and answer[0] in seen.best.line else (best, *seen.best.line))
-        )
-        if is_go(tried):
-            facts += deeds(tried.position, best)
-            facts += sente(tried, seen, best, 2)
+        return facts + go_facts(tried, seen, loss if bad else None)
+    if answer := seen.after.line:
+        how = Reply.TAKES if bad and answer[0] == best else Reply.PUNISHES if bad and loss.large else Reply.ANSWERS
+        facts.append(Reply(mover, action, answer, tried.after.to_play, how))
+    if bad:
+        facts.append(Better(mover, best, (best, *seen.best.line)))
     return facts

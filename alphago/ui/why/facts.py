@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import NamedTuple
 
 from alphago.env.game import GameEnv
 
 LADDER = 5  # plies of a ladder; a shorter one is a plain capture
 SHOWN_PLIES = 6  # plies of a ladder that a sentence names
+SURE_PART = 0.4  # of an estimate of points, that a strong judge nearly always finds too
+LEAST = 2.5  # points that are told; fewer are in no proportion to what such moves lose in fights
 FORESEEN = 4  # plies of a search's line that it names: what comes later was hardly searched
 
 
@@ -17,6 +20,11 @@ class NamedChain(NamedTuple):
     colour: int
     point: int
     stones: int
+
+
+def at_least(points: float) -> str:
+    """Return the part of an estimate that is sure, as text: estimates are out by a factor, in fights mostly too low."""
+    return f"{round(SURE_PART * points)} points or more"
 
 
 class Words:
@@ -56,11 +64,16 @@ class Fact:
 
 @dataclass(frozen=True)
 class Loss(Fact):
-    """What a move loses against the best one, in points (NaN if unknown) and win rate (0 .. 1); below 0 if it gains."""
+    """What a move loses against the best one, in points (NaN if unknown) and win rate (0 .. 1); below 0 if it gains.
+
+    clear: whether the best move leads all others clearly.  equal: another move that is about as good as it.
+    """
 
     best: int
     points: float
     rate: float
+    clear: bool = True
+    equal: int | None = None
 
     @property
     def small(self) -> bool:
@@ -69,8 +82,8 @@ class Loss(Fact):
 
     @property
     def large(self) -> bool:
-        """Whether the move loses at least 2 points or 5 % of winning."""
-        return self.rate >= 0.05 or self.points >= 2
+        """Whether the move loses at least 1.5 points or 5 % of winning."""
+        return self.rate >= 0.05 or self.points >= 1.5
 
     def sentence(self, words: Words) -> str:
         move, best = words.move(self.action), words.move(self.best)
@@ -78,18 +91,26 @@ class Loss(Fact):
             return f"{move} is the best move."
         if self.small:
             return f"{move} is as good as {best}."
-        parts = [f"{self.points:.1f} points"] * (self.points >= 0.5) + [f"{self.rate:.0%} of winning"] * (
-            self.rate >= 0.01
-        )
-        return f"{move} loses {' and '.join(parts)} against {best}."
+        names = best if self.equal is None else f"{best} or {words.move(self.equal)}"
+        return f"{move} {self.size}; {names}{'' if self.clear else ', for example,'} is better."
+
+    @property
+    def size(self) -> str:
+        """What is lost, in words; points as `at_least` gives them."""
+        if SURE_PART * self.points >= LEAST:
+            return f"loses {at_least(self.points)}"
+        percent = max(round(20 * self.rate), 1) * 5
+        unknown = isnan(self.points) and self.rate >= 0.03
+        return f"loses about {percent}% of winning" if unknown else "is a mistake" if self.large else "loses a little"
 
 
 @dataclass(frozen=True)
 class Reply(Fact):
-    """The line that follows a move.
+    """The line that follows a move, as far as it shows something.
 
     mover: who begins the line, in games in which a side moves several times perhaps the same side.
     how: PUNISHES if it begins beside a move that loses much, TAKES if the other side begins with the best move's point.
+    taken: chains of the move's side that the line captures, the last ones by its last move; only in Go.
     """
 
     PUNISHES, TAKES, ANSWERS = "punishes it with", "takes the point of the better move:", "answers with"
@@ -97,15 +118,17 @@ class Reply(Fact):
     line: tuple[int, ...]
     mover: int
     how: str
+    taken: tuple[NamedChain, ...] = ()
 
     def sentence(self, words: Words) -> str:
         verb = "goes on with" if self.mover == self.colour else self.how
-        return f"{words.side(self.mover)} {verb} {words.line(self.line)}."
+        harm = f" and takes {words.groups(self.taken)}" if self.taken else ""
+        return f"{words.side(self.mover)} {verb} {words.line(self.line, SHOWN_PLIES if harm else FORESEEN)}{harm}."
 
 
 @dataclass(frozen=True)
 class Better(Fact):
-    """The best move and the line that follows it."""
+    """The best move and the line that follows it; not in Go, where such lines seldom show why it is better."""
 
     line: tuple[int, ...]
 
@@ -153,12 +176,13 @@ class Lost(Fact):
 
 @dataclass(frozen=True)
 class Captures(Fact):
-    """The move takes chains off the board."""
+    """The move takes chains off the board; ko: the other side may not retake at once."""
 
     groups: tuple[NamedChain, ...]
+    ko: bool = False
 
     def sentence(self, words: Words) -> str:
-        return f"{words.move(self.action)} captures {words.groups(self.groups)}."
+        return f"{words.move(self.action)} captures {words.groups(self.groups)}{' in ko' * self.ko}."
 
 
 @dataclass(frozen=True)
@@ -242,4 +266,24 @@ class Sente(Fact):
 
     def sentence(self, words: Words) -> str:
         move, threat, other = words.move(self.action), words.move(self.threat), words.side(-self.colour)
-        return f"{move} is sente: it threatens {threat}, which gains {self.points:.1f} points unless {other} answers."
+        return f"{move} is sente: it threatens {threat}, which gains {at_least(self.points)} unless {other} answers."
+
+
+@dataclass(frozen=True)
+class Race(Fact):
+    """After the move the other side wins a capturing race, which it would not win after the best move.
+
+    winner, loser: the chains, each with its liberties; the winner's side is to move.
+    """
+
+    winner: NamedChain
+    loser: NamedChain
+    liberties: tuple[int, int]
+
+    def sentence(self, words: Words) -> str:
+        own, other = self.liberties
+        return (
+            f"After {words.move(self.action)} {words.side(-self.colour)} wins the capturing race: "
+            f"{words.group(self.winner)} with {own} {'liberty' if own == 1 else 'liberties'} "
+            f"against {words.group(self.loser)} with {other}, and {words.side(-self.colour)} is to move."
+        )

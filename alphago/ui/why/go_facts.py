@@ -1,29 +1,107 @@
 """The facts about a move of Go that searches and the board give together."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from alphago.env.go_position import GoPosition
-from alphago.ui.why.deeds import deeds, group_of, in_danger, share_of, stones_of
-from alphago.ui.why.facts import Capturable, ChangesOwner, Fact, LosesEye, Lost, NamedChain, Sente
+from alphago.exams.ladders import Line
+from alphago.ui.why.deeds import deeds, group_of, groups, in_danger, play_line, share_of, stones_of
+from alphago.ui.why.facts import (
+    FORESEEN,
+    SHOWN_PLIES,
+    Capturable,
+    ChangesOwner,
+    Fact,
+    LosesEye,
+    Loss,
+    Lost,
+    NamedChain,
+    Race,
+    Reply,
+    Sente,
+)
+from alphago.ui.why.races import won_races
 from alphago.ui.why.tried import Searched, Tried
 
 THREAT, TIMES = 4.0, 1.5  # a threat is worth at least so many points more than this multiple of any other move
 GOOD = 2.0  # points within which a move is about as good as the best one, and so no threat that another one makes
-SURE = 0.35  # a chain is expected to die below this share, and to live above 1 - SURE
-DEAD = 0.25  # the stone that was played is expected to be lost below this share
+SURE = 0.25  # a chain is expected to die below this share, and to live above 1 - SURE
+DEAD = 0.2  # the stone that was played is expected to be lost below this share
+READ = 8  # plies of a line that are played to see what it takes
 MOST_CHAINS = 3  # of each kind of fact
 
 
-def board_facts(tried: Tried[GoPosition], seen: Searched, answer: Sequence[int], bad: bool) -> list[Fact]:
-    """Return what the move does on the board and what it leaves in danger; of a bad one, what the answer does.
+def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss | None) -> list[Fact]:
+    """Return what the move, the answer to it and the best move do; loss: what a bad move loses, None for a good one.
 
-    bad: whether the move loses something; then nothing is told in its favour.
+    Of a bad move nothing is told in its favour, and of the answer and the best move only what makes a difference.
     """
-    done = deeds(tried.position, tried.action)
-    if not bad:
-        return [*done, *dangers(tried, ()), *sente(tried, seen, tried.action, 1)]
-    harm: list[Fact] = [fact for fact in done if isinstance(fact, LosesEye) and fact.owner == tried.mover]
-    return [*harm, *dangers(tried, answer[:1]), *(deeds(tried.after, answer[0]) if answer else [])]
+    mover, action, best, answer = tried.mover, tried.action, tried.best, seen.after.line
+    own = deeds(tried.position, action, answer)
+    if loss is None:
+        told = [Reply(mover, action, answer, -mover, Reply.ANSWERS)] if answer else []
+        return [*told, *own, *dangers(tried, seen, ()), *sente(tried, seen, action, 1)]
+    found = [*fates(tried, seen), *lost_races(tried, seen)]
+    found += [fact for fact in own if isinstance(fact, LosesEye) and fact.owner == mover]
+    if reply := reply_of(tried, seen, loss):
+        found += [reply, *deeds(tried.after, answer[0], answer[1:])]
+    found += dangers(tried, seen, reply.line[:1] if reply else ())
+    if loss.clear and best not in answer[1:FORESEEN:2]:
+        done = {type(fact): fact for fact in own}
+        found += [fact for fact in deeds(tried.position, best, seen.best.line) if type(fact) not in done]
+        found += sente(tried, seen, best, 2)
+    return found
+
+
+def reply_of(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> Reply | None:
+    """Return the answer to a bad move: its line up to a capture, else its first move; None if that is not clear.
+
+    Nor is an answer told that follows the best move too.
+    """
+    mover, action, answer = tried.mover, tried.action, seen.after.line
+    passing = tried.position.env.pass_action
+    if not answer or answer[0] == passing or not seen.after.is_clear or answer[0] in seen.best.line[:FORESEEN:2]:
+        return None
+    line, taken = harvest(tried.after, answer, tried.after_best, seen.best.line)
+    if not line or passing in line or not all(tried.is_near(*pair) for pair in pairwise(line)):
+        line, taken = answer[:1], ()  # no capture, or one that the mover does not resist
+    takes = answer[0] == tried.best
+    punishes = loss.large and tried.is_near(action, answer[0])
+    how = Reply.TAKES if takes else Reply.PUNISHES if punishes else Reply.ANSWERS
+    return Reply(mover, action, line, -mover, how, taken)
+
+
+def harvest(
+    start: GoPosition, line: Sequence[int], other_start: GoPosition, other: Sequence[int]
+) -> tuple[Line, tuple[NamedChain, ...]]:
+    """Return a line up to the last capture by its first side, and the chains of the start that it takes.
+
+    Nothing if the side loses as many stones as it takes, or if the other line takes the same ones.
+    """
+    side, stones = start.to_play, stones_of(start)
+    ends = [play_line(stones, side, line[:plies]) for plies in range(min(len(line), READ) + 1)]
+    spared = play_line(stones_of(other_start), side, other[:READ])
+    chains = [chain for chain in stones.chains() if chain.colour == -side]
+    gone = [[one for one in chains if end.colours[min(one.stones)] != -side] for end in ends]
+    taken = [chain for chain in gone[-1] if spared.colours[min(chain.stones)] == -side]
+    plies = next(i for i, past in enumerate(gone) if len(past) == len(gone[-1]))
+    won = sum(len(chain.stones) for chain in taken)
+    lost = stones.colours.count(side) + (plies + 1) // 2 - ends[plies].colours.count(side)
+    if won <= lost or plies > SHOWN_PLIES:
+        return (), ()
+    return tuple(line[:plies]), groups(taken) if plies > 1 else ()
+
+
+def lost_races(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
+    """Return the capturing races that the mover loses by the move, and by the best one would not."""
+    owners, found = seen.after.ownership, list[Fact]()
+    before = won_races(tried.after_best)
+    for (winner, loser), liberties in won_races(tried.after).items():
+        if any(winner.stones & one.stones and loser.stones & other.stones for one, other in before):
+            continue
+        if owners is None or share_of(owners, loser.stones, loser.colour) < SURE:
+            found.append(Race(tried.mover, tried.action, group_of(winner), group_of(loser), liberties))
+    return found[:1]
 
 
 def fates(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
@@ -36,7 +114,7 @@ def fates(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
         shares = share_of(best_owners, chain.stones, chain.colour), share_of(owners, chain.stones, chain.colour)
         if min(shares) < SURE and max(shares) > 1 - SURE:
             found.append(ChangesOwner(mover, action, tried.best, group_of(chain), *shares))
-    found.sort(key=lambda fact: -fact.harm)
+    found = sorted((fact for fact in found if fact.harm > 0), key=lambda fact: -fact.harm)
     lost: list[Fact] = []
     if action != tried.position.env.pass_action:
         own = stones_of(tried.after).chain(action)
@@ -46,7 +124,7 @@ def fates(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
     return [*found[:MOST_CHAINS], *lost]
 
 
-def dangers(tried: Tried[GoPosition], told: Sequence[int]) -> list[Fact]:
+def dangers(tried: Tried[GoPosition], seen: Searched, told: Sequence[int]) -> list[Fact]:
     """Return the chains of the mover that can be taken after the move, and could not after the best one.
 
     told: moves of the other side whose deeds are told in any case.
@@ -55,6 +133,8 @@ def dangers(tried: Tried[GoPosition], told: Sequence[int]) -> list[Fact]:
         return []
     safe = {point for chain, _ in in_danger(tried.after_best) for point in chain.stones}
     found = [(chain, line) for chain, line in in_danger(tried.after) if not chain.stones & safe and line[0] not in told]
+    # A single stone is often given up.
+    found = [(chain, line) for chain, line in found if len(chain.stones) > 1 or line[0] in seen.after.line[:1]]
     found.sort(key=lambda one: -len(one[0].stones))
     return [Capturable(tried.mover, tried.action, group_of(chain), line) for chain, line in found[:MOST_CHAINS]]
 
@@ -67,9 +147,11 @@ def sente(tried: Tried[GoPosition], seen: Searched, action: int, which: int) -> 
     if not seen.passed or not (line := seen.passed[which].line):
         return []
     scores = seen.before.analysis.score[seen.before.i]
+    reached = seen.after if which == 1 else seen.best
+    if not any(tried.is_near(point, reply) for point in (action, line[0]) for reply in reached.line[:1]):
+        return []  # the other side does not answer it
     if not tried.is_near(action, line[0]) or line[0] == tried.best or scores[tried.best] - scores[line[0]] < GOOD:
         return []
-    reached = seen.after if which == 1 else seen.best
     elsewhere = tried.mover * (seen.best.score - seen.passed[0].score)
     gain = tried.mover * (seen.passed[which].score - reached.score)
     if not gain >= TIMES * max(elsewhere, 0) + THREAT:

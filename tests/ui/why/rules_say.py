@@ -9,7 +9,6 @@ from alphago.env.go_position import GoPosition
 from alphago.ui.why.explain import Explanation
 from alphago.ui.why.facts import (
     Atari,
-    Better,
     Capturable,
     Captures,
     ChangesOwner,
@@ -20,6 +19,7 @@ from alphago.ui.why.facts import (
     Loss,
     Lost,
     NamedChain,
+    Race,
     Reply,
     Sente,
 )
@@ -88,12 +88,27 @@ def loss(position: GoPosition, fact: Loss) -> None:
 
 
 def answer(position: GoPosition, fact: Reply) -> None:
-    position.play(fact.action).after(fact.line)
+    """The line is legal, its last move captures, and the chains that it takes are gone at its end."""
+    start = position.play(fact.action)
+    *_, before, end = start.after(fact.line).replay()
+    for group in fact.taken:
+        assert is_chain(start, group)
+        assert end.board.flat[group.point] != group.colour == -start.to_play
+    if fact.taken:
+        assert (end.board == -start.to_play).sum() < (before.board == -start.to_play).sum()
 
 
-def better(position: GoPosition, fact: Better) -> None:
-    assert fact.line[0] == fact.action
-    position.after(fact.line)
+def race(position: GoPosition, fact: Race) -> None:
+    """Both chains are on the board with these liberties, touch, and share at most one of them."""
+    after = position.play(fact.action)
+    assert is_chain(after, fact.winner)
+    assert is_chain(after, fact.loser)
+    (own, ours), (other, theirs) = (chain(after, group.point) for group in (fact.winner, fact.loser))
+    assert fact.winner.colour == after.to_play == -fact.loser.colour
+    assert (len(ours), len(theirs)) == fact.liberties
+    assert len(ours) >= len(theirs)
+    assert len(ours & theirs) <= 1
+    assert own & {near for point in other for near in around(point, after.env.N)}
 
 
 def changes_owner(position: GoPosition, fact: ChangesOwner) -> None:
@@ -108,6 +123,7 @@ def lost(position: GoPosition, fact: Lost) -> None:
 
 def captures(position: GoPosition, fact: Captures) -> None:
     after = position.play(fact.action)
+    assert fact.ko == bool(len(after.ko_points))
     gone = {point for group in fact.groups for point in chain(position, group.point)[0]}
     assert all(is_chain(position, group) and group.colour == -fact.colour for group in fact.groups)
     assert gone == set(np.flatnonzero((position.board.ravel() == -fact.colour) & (after.board.ravel() == 0)))
@@ -162,7 +178,6 @@ def sente(position: GoPosition, fact: Sente) -> None:
 CHECKS: dict[type[Fact], Callable[[GoPosition, Any], None]] = {
     Loss: loss,
     Reply: answer,
-    Better: better,
     ChangesOwner: changes_owner,
     Lost: lost,
     Captures: captures,
@@ -171,5 +186,6 @@ CHECKS: dict[type[Fact], Callable[[GoPosition, Any], None]] = {
     Connects: connects,
     Cuts: cuts,
     LosesEye: loses_eye,
+    Race: race,
     Sente: sente,
 }
