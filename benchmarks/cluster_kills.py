@@ -182,7 +182,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name in ("workers", "drivers", "ray-workers", "heads"):
         parser.add_argument(f"--{name}", type=int, default=0, metavar="KILLS")
-    parser.add_argument("--games", type=int, default=6000, help="of the run: so many that it lasts (6000)")
+    parser.add_argument("--games", type=int, default=1000, help="of the run: so many that it lasts (1000)")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
         kills = Kills(Path(place))
