@@ -26,6 +26,7 @@ from alphago import GoEnv, train
 from alphago.records.record import GameRecord, load_records
 from alphago.training.history import read_history
 from alphago.workers.ray_cluster import RAY_COMMAND, RAY_SETTINGS, import_ray
+from alphago.workers.shared_folder import TASKS, WORKERS, files_in
 
 ENV = GoEnv(5, komi=0.5)
 SETTINGS: dict[str, Any] = {
@@ -73,7 +74,9 @@ class Kills:
 
     def playing(self) -> set[int]:
         """Return the processes of the folder's workers that have a task."""
-        return {int(path.parent.parent.name.split("-")[-2]) for path in self.shared.glob("workers/*/tasks/[!.]*")}
+        return {
+            int(folder.name.split("-")[-2]) for folder in files_in(self.shared / WORKERS) if files_in(folder / TASKS)
+        }
 
     def folder_workers(self, kills: int, name: str = "workers of a folder") -> None:
         """Kill a worker that has a task, again and again; a new one comes, and another stays."""
@@ -91,8 +94,9 @@ class Kills:
         """Kill the driver while a worker has a task."""
         with process("worker", "--folder", str(self.shared), "--cores", "1"):
             for _ in range(kills):
-                for path in self.shared.glob("workers/*/tasks/*"):  # of the one killed before
-                    path.unlink(missing_ok=True)
+                for folder in files_in(self.shared / WORKERS):
+                    for path in files_in(folder / TASKS):  # of the one killed before
+                        path.unlink(missing_ok=True)
                 with self.driver(f"folder:{self.shared}") as driver:
                     wait(self.playing, driver)
                     driver.kill()
@@ -178,7 +182,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name in ("workers", "drivers", "ray-workers", "heads"):
         parser.add_argument(f"--{name}", type=int, default=0, metavar="KILLS")
-    parser.add_argument("--games", type=int, default=6000, help="of the run: so many that it lasts (6000)")
+    parser.add_argument("--games", type=int, default=1000, help="of the run: so many that it lasts (1000)")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
         kills = Kills(Path(place))

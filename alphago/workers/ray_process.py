@@ -84,7 +84,7 @@ class RayProcess:
             self.process.wait()
 
 
-class Server:
+class ClusterServer:
     """What answers in the process."""
 
     cluster: RayCluster | None = None
@@ -119,5 +119,5 @@ class Server:
 if __name__ == "__main__":
     own = os.dup(0)  # what Ray starts would else inherit it, and hold it open after this process
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    Server().serve(Connection(own))
+    ClusterServer().serve(Connection(own))
     os._exit(0)  # without a head, Ray would wait for it

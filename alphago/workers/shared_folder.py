@@ -96,7 +96,7 @@ class SharedFolder:
 
     def answers(self) -> list[JobAnswer]:
         found = []
-        for path in self.path.glob(f"{WORKERS}/*/{ANSWERS}/[!.]*"):
+        for path in (path for folder in files_in(self.path / WORKERS) for path in files_in(folder / ANSWERS)):
             with suppress(FileNotFoundError):
                 worker, (key, _, kind) = path.parent.parent.name, path.name.partition(" ")
                 data = read_file(path)

@@ -21,6 +21,7 @@ from alphago.training.workers.playing_crew import PlayingCrew
 from alphago.workers.crew import Crew
 from alphago.workers.ray_cluster import RAY_SETTINGS, import_ray
 from alphago.workers.ray_process import RayProcess
+from alphago.workers.shared_folder import TASKS, WORKERS, files_in
 from tests.training.small_runs import EXACT, Listener, games_in, interrupt_at, run, same
 
 pytestmark = pytest.mark.cluster
@@ -81,7 +82,8 @@ def folder_worker(shared: Path) -> "subprocess.Popen[bytes]":
 
 def playing(shared: Path) -> list[int]:
     """Return the processes of the workers that have a task."""
-    return [int(path.parent.parent.name.split("-")[-2]) for path in shared.glob("workers/*/tasks/[!.]*")]
+    busy = [folder.name for folder in files_in(shared / WORKERS) if files_in(folder / TASKS)]
+    return [int(name.split("-")[-2]) for name in busy]
 
 
 class TestFolder:
