@@ -129,8 +129,9 @@ def facts_of(tried: Tried[Position], seen: Searched) -> list[Fact]:
     points = mover * (seen.best.score - seen.after.score)
     rate = mover * (seen.best.value - seen.after.value) / 2
     same = action == best
-    losses, equal = (0.0, 0.0) if same else (points, rate), seen.before.equal
-    loss = Loss(mover, action, best, *losses, seen.before.is_clear, None if equal == action else equal)
+    losses = (0.0, 0.0) if same else (points, rate)
+    named = tuple(move for move in seen.before.likely if move != action)
+    loss = Loss(mover, action, best, *losses, named, seen.before.is_clear)
     bad = not loss.small and not same
     facts: list[Fact] = [loss]
     if is_go(tried):

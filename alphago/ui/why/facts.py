@@ -66,14 +66,15 @@ class Fact:
 class Loss(Fact):
     """What a move loses against the best one, in points (NaN if unknown) and win rate (0 .. 1); below 0 if it gains.
 
-    clear: whether the best move leads all others clearly.  equal: another move that is about as good as it.
+    better: the moves to name: the best one, unless it is doubtful, and another one that is about as good.
+    clear: whether the best one leads all others clearly.
     """
 
     best: int
     points: float
     rate: float
-    clear: bool = True
-    equal: int | None = None
+    better: tuple[int, ...]
+    clear: bool
 
     @property
     def small(self) -> bool:
@@ -91,8 +92,9 @@ class Loss(Fact):
             return f"{move} is the best move."
         if self.small:
             return f"{move} is as good as {best}."
-        names = best if self.equal is None else f"{best} or {words.move(self.equal)}"
-        return f"{move} {self.size}; {names}{'' if self.clear else ', for example,'} is better."
+        names = " or ".join(map(words.move, self.better))
+        better = f"; {names}{'' if self.clear else ', for example,'} is better" if names else ""
+        return f"{move} {self.size}{better}."
 
     @property
     def size(self) -> str:
