@@ -130,7 +130,7 @@ def facts_of(tried: Tried[Position], seen: Searched) -> list[Fact]:
     rate = mover * (seen.best.value - seen.after.value) / 2
     same = action == best
     losses = (0.0, 0.0) if same else (points, rate)
-    named = tuple(move for move in seen.before.likely if move != action)
+    named = tuple(move for move in seen.before.good if move != action)
     loss = Loss(mover, action, best, *losses, named, seen.before.is_clear)
     bad = not loss.small and not same
     facts: list[Fact] = [loss]

@@ -66,7 +66,7 @@ class Fact:
 class Loss(Fact):
     """What a move loses against the best one, in points (NaN if unknown) and win rate (0 .. 1); below 0 if it gains.
 
-    better: the moves to name: the best one, unless it is doubtful, and another one that is about as good.
+    better: the best move and perhaps another one that is about as good.
     clear: whether the best one leads all others clearly.
     """
 
@@ -93,8 +93,7 @@ class Loss(Fact):
         if self.small:
             return f"{move} is as good as {best}."
         names = " or ".join(map(words.move, self.better))
-        better = f"; {names}{'' if self.clear else ', for example,'} is better" if names else ""
-        return f"{move} {self.size}{better}."
+        return f"{move} {self.size}; {names}{'' if self.clear else ', for example,'} is better."
 
     @property
     def size(self) -> str:

@@ -41,7 +41,7 @@ def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss | None) -> lis
     if loss is None:
         told = [Reply(mover, action, answer, -mover, Reply.ANSWERS)] if answer else []
         return [*told, *own, *dangers(tried, seen, ()), *sente(tried, seen, action, 1)]
-    found = [*fates(tried, seen, loss), *lost_races(tried, seen)]
+    found = [*fates(tried, seen), *lost_races(tried, seen)]
     found += [fact for fact in own if isinstance(fact, LosesEye) and fact.owner == mover]
     if reply := reply_of(tried, seen, loss):
         found += [reply, *deeds(tried.after, answer[0], answer[1:])]
@@ -104,7 +104,7 @@ def lost_races(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
     return found[:1]
 
 
-def fates(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> list[Fact]:
+def fates(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
     """Return the chains that live after one of the two moves and die after the other, and whether the stone dies."""
     best_owners, owners = seen.best.ownership, seen.after.ownership
     if best_owners is None or owners is None:
@@ -114,7 +114,7 @@ def fates(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> list[Fact]:
         shares = share_of(best_owners, chain.stones, chain.colour), share_of(owners, chain.stones, chain.colour)
         if min(shares) < SURE and max(shares) > 1 - SURE:
             found.append(ChangesOwner(mover, action, tried.best, group_of(chain), *shares))
-    found = sorted((fact for fact in found if fact.harm > 0 and loss.better), key=lambda fact: -fact.harm)
+    found = sorted((fact for fact in found if fact.harm > 0), key=lambda fact: -fact.harm)
     lost: list[Fact] = []
     if action != tried.position.env.pass_action:
         own = stones_of(tried.after).chain(action)

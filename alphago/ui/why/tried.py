@@ -10,7 +10,7 @@ from alphago.env.position import Position
 from alphago.mcts.analysis_result import Analysis
 
 P = TypeVar("P", bound=Position)
-CLEAR, LIKELY = 0.75, 0.2  # part of the visits, and probability, of a move that leads clearly
+CLEAR, LIKELY = 0.85, 0.4  # part of the visits, and probability, of a move that leads clearly
 SECOND = 0.2  # part of the visits of a move that may be as good as the best one
 NEAR = 2  # lines within which a move concerns another one
 
@@ -64,18 +64,18 @@ class Row:
         return None if owners is None else self.view * owners[self.i]
 
     @property
-    def likely(self) -> tuple[int, ...]:
-        """The best move, and one about as good that the search saw often; none if the best was unlikely before it."""
-        visits, scores, priors = self.analysis.visits[self.i], self.analysis.score[self.i], self.analysis.prior[self.i]
+    def good(self) -> tuple[int, ...]:
+        """The best move, and one within a point of it that the search saw often."""
+        visits, scores = self.analysis.visits[self.i], self.analysis.score[self.i]
         best, *second = map(int, self.analysis.order(self.i)[:2])
-        equal = [one for one in second if visits[one] >= SECOND * visits.sum() and scores[one] > scores[best] - 1]
-        return (best, *equal) if priors[best] >= min(LIKELY, priors.max()) else ()
+        return best, *(one for one in second if visits[one] >= SECOND * visits.sum() and scores[one] > scores[best] - 1)
 
     @property
     def is_clear(self) -> bool:
         """Whether the best move has most of the visits, and was likely before the search too."""
-        visits = self.analysis.visits[self.i]
-        return bool(visits.max() >= CLEAR * visits.sum() and self.likely)
+        visits, priors = self.analysis.visits[self.i], self.analysis.prior[self.i]
+        best = self.analysis.best(self.i)
+        return bool(visits[best] >= CLEAR * visits.sum() and priors[best] >= LIKELY)
 
     @property
     def line(self) -> tuple[int, ...]:
