@@ -66,15 +66,13 @@ class Fact:
 class Loss(Fact):
     """What a move loses against the best one, in points (NaN if unknown) and win rate (0 .. 1); below 0 if it gains.
 
-    better: the best move and perhaps another one that is about as good.
-    clear: whether the best one leads all others clearly.
+    better: the best move; unless it is clear, the next one too.
     """
 
     best: int
     points: float
     rate: float
     better: tuple[int, ...]
-    clear: bool
 
     @property
     def small(self) -> bool:
@@ -92,8 +90,8 @@ class Loss(Fact):
             return f"{move} is the best move."
         if self.small:
             return f"{move} is as good as {best}."
-        names = " or ".join(map(words.move, self.better))
-        return f"{move} {self.size}; {names}{'' if self.clear else ', for example,'} is better."
+        names = " and ".join(map(words.move, self.better))
+        return f"{move} {self.size}; {'one of ' * (len(self.better) > 1)}{names} is better."
 
     @property
     def size(self) -> str:

@@ -11,7 +11,6 @@ from alphago.mcts.analysis_result import Analysis
 
 P = TypeVar("P", bound=Position)
 CLEAR, LIKELY = 0.85, 0.4  # part of the visits, and probability, of a move that leads clearly
-SECOND = 0.2  # part of the visits of a move that may be as good as the best one
 NEAR = 2  # lines within which a move concerns another one
 
 
@@ -62,13 +61,6 @@ class Row:
     def ownership(self) -> np.ndarray | None:
         owners = self.analysis.ownership
         return None if owners is None else self.view * owners[self.i]
-
-    @property
-    def good(self) -> tuple[int, ...]:
-        """The best move, and one within a point of it that the search saw often."""
-        visits, scores = self.analysis.visits[self.i], self.analysis.score[self.i]
-        best, *second = map(int, self.analysis.order(self.i)[:2])
-        return best, *(one for one in second if visits[one] >= SECOND * visits.sum() and scores[one] > scores[best] - 1)
 
     @property
     def is_clear(self) -> bool:
