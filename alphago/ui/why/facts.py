@@ -280,9 +280,8 @@ class Race(Fact):
     liberties: tuple[int, int]
 
     def sentence(self, words: Words) -> str:
-        own, other = self.liberties
+        (own, other), winner, loser = self.liberties, words.group(self.winner), words.group(self.loser)
         return (
             f"After {words.move(self.action)} {words.side(-self.colour)} wins the capturing race: "
-            f"{words.group(self.winner)} with {own} {'liberty' if own == 1 else 'liberties'} "
-            f"against {words.group(self.loser)} with {other}, and {words.side(-self.colour)} is to move."
+            f"{winner} with {own} liberties, and the move, against {loser} with {other}."
         )
