@@ -19,6 +19,7 @@ import numpy as np
 
 from alphago import GoEnv, train
 from alphago.training.watch.report import Report
+from alphago.workers.ray_cluster import import_ray
 
 SETTINGS = {
     "tower_height": 1,
@@ -32,7 +33,13 @@ SETTINGS = {
     "learner_threads": 1,
 }
 WARM_UP = 0.25  # share of the time that the slopes leave out
-PART_OF = {"ray::Node": "players", "raylet": "daemons", "gcs_server": "daemons", "ray::Dashboard": "daemons"}
+PART_OF = {
+    "alphago.workers.ray_process": "driver of Ray",
+    "ray::Node": "players",
+    "raylet": "daemons",
+    "gcs_server": "daemons",
+    "ray::Dashboard": "daemons",
+}
 
 
 def own_memory(process: Path) -> float:
@@ -109,7 +116,7 @@ def table(file: Path) -> str:
     for part in sorted({name for row in rows for name in row} - {"seconds", "games"}):
         sizes = np.array([row.get(part, 0.0) for row in rows])
         slope = np.polyfit(hours[late], sizes[late], 1)[0]
-        lines.append(f"{part:<13} {sizes[late][0]:8.1f} MB, then {sizes[-1]:8.1f} MB: {slope:+7.1f} MB an hour")
+        lines.append(f"{part:<14} {sizes[late][0]:8.1f} MB, then {sizes[-1]:8.1f} MB: {slope:+7.1f} MB an hour")
     return "\n".join(lines)
 
 
@@ -127,12 +134,13 @@ def main() -> None:
 
 
 def measure(options: argparse.Namespace) -> None:
-    import ray
+    ray = import_ray()
     from ray.cluster_utils import Cluster
 
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
     for _ in range(options.nodes):
         cluster.add_node(num_cpus=1, object_store_memory=100 * 2**20)
+    ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")  # for `stored`
     sampler = Sampler(options.file, options.every)
     with tempfile.TemporaryDirectory() as folder:
         sampler.thread.start()

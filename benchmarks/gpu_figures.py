@@ -42,7 +42,7 @@ class Scale:
     tower: tuple[int, int] = (6, 96)
     large_tower: tuple[int, int] = (10, 128)  # of 19x19
     readouts: int = 16
-    flight: int = 4096
+    flight: int = 8192
     large_flight: int = 2048
     large_plies: int = 40
     minutes: float = 1.5  # of the slice of training
@@ -178,7 +178,7 @@ def wave(scale: Scale) -> Iterator[Figure]:
 def wave_seconds(scale: Scale, env: GameEnv) -> float:
     """Of what a wave of self-play asks of the boards, in one go, all arrays on the device.
 
-    From each root a move to a leaf (`reach`), its legal moves, and its planes in bfloat16, channels last.
+    From each root a move to a leaf (`reach`), its legal moves and its planes in bfloat16, channels last (`observe`).
     """
     count = scale.wave
     backend = find_backend(scale.device)
@@ -200,8 +200,7 @@ def wave_seconds(scale: Scale, env: GameEnv) -> float:
         start = time.perf_counter()
         for actions in moves[OPENING:]:
             batch.reach(Leaves(here, actions[:, None], ones, there), reached)
-            batch.legal_mask(there, mask)
-            batch.planes(there, planes)
+            batch.observe(there, mask, planes)
             here, there = there, here  # a leaf is the next wave's root
         wait(scale)
         seconds.append((time.perf_counter() - start) / scale.waves)

@@ -182,10 +182,8 @@ def floors(env: GoEnv, boards: int, rate: float) -> dict[str, float]:
     words, planes = env.start.row.size, 2 * env.planes * env.N**2
     bytes_of = {
         "copy_batch": 8 * words,  # read and written
-        "reach_batch": 4 * words,
-        "legal_mask_batch": 4 * 2 * env.N + env.action_space,
-        "begin_rule_planes_bfloat16_batch": planes // 3,
-        "rule_planes_bfloat16_batch": 4 * words + 2 * planes // 3,
+        "reach_batch": 8 * words,
+        "rule_planes_bfloat16_batch": 4 * words + planes + env.action_space,
     }
     return {name: 1e6 * boards * count / rate for name, count in bytes_of.items()}
 

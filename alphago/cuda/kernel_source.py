@@ -12,7 +12,7 @@ from types import ModuleType
 from alphago.system.kernels import hashing
 
 FOLDER = Path(__file__).parent / "kernels"  # files that the programs of all games include
-LANES = 32  # threads of a warp, which copy a row together
+LANES = 32  # threads that do a board together: a warp
 _INCLUDE = re.compile(r'#include "(\S+)"\n')
 
 
@@ -20,13 +20,13 @@ class Program:
     """The source of one game's kernels: definitions of constants, then a `.cu` file with its includes expanded.
 
     path: the `.cu` file; its includes are in the same folder or in FOLDER.
-    numbers: the game's constants by name (see `constants`).  The source also gets LANES and the constants of
+    numbers: the game's constants by name (see `constants`).  The source also gets those of
         `alphago.system.kernels.hashing`.
     """
 
     def __init__(self, path: Path, numbers: dict[str, int]) -> None:
         self.path = path
-        self.numbers = constants(hashing) | {"LANES": LANES} | numbers
+        self.numbers = constants(hashing) | numbers
 
     @cached_property
     def text(self) -> str:

@@ -104,6 +104,11 @@ class GameBatch(ABC):
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write the network's input, float32 [n, planes, height, width], C-contiguous, from the mover's view."""
 
+    def observe(self, slots: np.ndarray, mask: np.ndarray, planes: np.ndarray) -> None:
+        """Write what a network needs of the positions: `legal_mask` to `mask`, and `planes`."""
+        self.legal_mask(slots, mask)
+        self.planes(slots, planes)
+
     @abstractmethod
     def is_over(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write for each slot whether its game is over, bool [n]."""

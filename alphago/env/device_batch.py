@@ -14,9 +14,12 @@ from alphago.env.game import GameEnv
 from alphago.env.leaves import Leaves, Reached
 
 Out = TypeVar("Out", bound=Array)
+# The array of planes that a kernel writes, and its strides, in items, between boards, planes and points.
+Target = tuple[KernelArray, int, int, int]
 REACHED = (np.bool_, np.int8, np.float32)  # dtypes of Reached
 # The dtypes of `planes`, by the dtype of `out`: NumPy lacks bfloat16, so 16-bit integers stand for bfloat16's bits.
-PLANE_DTYPES = {"float32": "float32", "float16": "float16", "uint16": "bfloat16", "int16": "bfloat16"}
+PLANE_DTYPES = {np.dtype(np.float32): "float32", np.dtype(np.float16): "float16"}
+PLANE_DTYPES |= {np.dtype(np.uint16): "bfloat16", np.dtype(np.int16): "bfloat16"}
 
 
 class DeviceBatch(GameBatch):
@@ -82,17 +85,17 @@ class DeviceBatch(GameBatch):
         self._launch("replay_batch", slots, steps, steps.shape[1], depths)
 
     def reach(self, leaves: Leaves, out: Reached) -> Reached:
-        """Play the moves of each leaf as `GameBatch.reach` does, with two kernels.
+        """Play the moves of each leaf as `GameBatch.reach` does, with one kernel.
 
-        If the arrays of `out` are on the device, the call returns before the kernels end.
+        If the arrays of `out` are on the device, the call returns before the kernel ends.
         """
         upload = self.backend.upload
         roots, slots = upload(leaves.roots, np.int64), upload(leaves.slots, np.int64)
         paths, depths = upload(leaves.paths, np.int32), upload(leaves.lengths, np.int32)
         shape = (len(leaves.slots),)
         buffers = [self._buffer(array, dtype, shape) for array, dtype in zip(out, REACHED, strict=True)]
-        self._copy(self._rows, roots, slots)
-        self._launch("reach_batch", slots, paths, paths.shape[1], depths, self._options, *buffers)
+        arguments = (roots, paths, paths.shape[1], depths, self._options, *buffers)
+        self._launch("reach_batch", slots, *arguments, threads=LANES)
         for array, buffer in zip(out, buffers, strict=True):
             self._deliver(buffer, array)
         return out
@@ -124,28 +127,33 @@ class DeviceBatch(GameBatch):
         out: [n, planes, height, width], of any dtype in PLANE_DTYPES; for bfloat16 pass `tensor.view(torch.int16)`.  An
             array on the device may also be channels_last, but the points of a plane must have equal strides.
         """
+        dtype, target = self._plane_target(slots, out)
+        self.write_planes(slots, dtype, target)
+        return self._deliver(target[0], out)
+
+    def _plane_target(self, slots: Array, out: Array) -> tuple[str, Target]:
+        """Return the dtype and the target of `write_planes` for an `out` of `planes`."""
         height, width = self.env.plane_shape
         self._check_shape(out, (len(slots), self.env.planes, height, width))
         reached = self.backend.reachable(out)
-        given = str(out.dtype if reached is None else reached.dtype)
+        given = out.dtype if reached is None else reached.dtype
         dtype = PLANE_DTYPES.get(given)
         if dtype is None:
-            raise ValueError(f"planes must be {', '.join(PLANE_DTYPES)} (bfloat16 by its bits), got {given}")
+            names = ", ".join(map(str, PLANE_DTYPES))
+            raise ValueError(f"planes must be {names} (bfloat16 by its bits), got {given}")
         if reached is None:
-            self._check_takes_copies(out, given)
+            self._check_takes_copies(out, str(given))
         buffer = self.backend.zeros(tuple(out.shape), given) if reached is None else reached
         board, plane, line, point = (step // buffer.itemsize for step in buffer.strides)
         if line != width * point:
             raise ValueError(f"the points of a plane must follow each other evenly, got steps of {line} and {point}")
-        self.write_planes(slots, dtype, (buffer, board, plane, point))
-        return self._deliver(buffer, out)
+        return dtype, (buffer, board, plane, point)
 
     @abstractmethod
-    def write_planes(self, slots: Array, dtype: str, target: tuple[KernelArray, int, int, int]) -> None:
-        """Launch the kernels that write the planes of the positions in `slots`.
+    def write_planes(self, slots: Array, dtype: str, target: Target) -> None:
+        """Launch the kernel that writes the planes of the positions in `slots`.
 
         dtype: "float32", "float16" or "bfloat16".
-        target: the array to write, and its strides, in items, between boards, planes and points.
         """
 
     @abstractmethod

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from alphago.cuda.contract import Array, Backend, KernelArray
+from alphago.cuda.contract import Array, Backend
 from alphago.cuda.kernel_source import Program, constants
-from alphago.env.device_batch import DeviceBatch, Out
+from alphago.env.device_batch import DeviceBatch, Out, Target
 from alphago.env.game import GameEnv
 from alphago.env.kernels import rows as layout
 
@@ -54,7 +54,7 @@ class DeviceRowBatch(DeviceBatch):
         scratch = self.backend.zeros((len(slots), self._words), np.int32)
         return self._answer("decisive_moves_batch", slots, out, np.int32, (), scratch, self.env.action_space)
 
-    def write_planes(self, slots: Array, dtype: str, target: tuple[KernelArray, int, int, int]) -> None:
+    def write_planes(self, slots: Array, dtype: str, target: Target) -> None:
         height, width = self.env.plane_shape
         self._launch(f"planes_{dtype}_batch", slots, *target, height * width, threads=height * width)
 

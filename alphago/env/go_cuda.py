@@ -6,17 +6,18 @@ import numpy as np
 
 from alphago.cuda.contract import Array, Backend, KernelArray
 from alphago.cuda.kernel_source import LANES, Program, constants
-from alphago.env.device_batch import DeviceBatch, Out
+from alphago.env.device_batch import DeviceBatch, Out, Target
 from alphago.env.game import GameEnv
 from alphago.env.go_batch import GoStart, check_setup
+from alphago.env.go_rules import MAX_SIZE
 from alphago.env.kernels import go_alive as alive
 from alphago.env.kernels import go_planes
 from alphago.env.kernels import go_row as layout
 
-BOARD_PARTS = 4  # threads per board for rule planes, besides one per board row: score, its sign, two alive planes
+BOARD_PARTS = 4  # parts of rule planes besides board rows: score, its sign, two alive planes
 PROGRAM = Program(
     Path(__file__).parent / "kernels" / "go.cu",
-    constants(layout, alive, go_planes) | {"BOARD_PARTS": BOARD_PARTS, "MARGIN_WEIGHT": 0},
+    constants(layout, alive, go_planes) | {"BOARD_PARTS": BOARD_PARTS, "MARGIN_WEIGHT": 0, "MAX_SIZE": MAX_SIZE},
 )
 ALIVE = [go_planes.OWN_ALIVE, go_planes.ENEMY_ALIVE]
 
@@ -36,10 +37,11 @@ class CudaGoBatch(DeviceBatch):
             words=len(start.row),
             options=[start.margin_weight],
         )
-        self._komi, self._history, self._size = start.komi, start.history, env.N
+        self._komi, self._size = start.komi, env.N
         self._start = backend.upload(start.row, np.int32)
         self._places = None if start.places is None else backend.upload(start.places, np.int64)
         self._has_alive = start.places is not None and bool((start.places[ALIVE] != go_planes.ABSENT).any())
+        self._no_scratch = self._scratch(1)
         self.reset(np.arange(count))
 
     def reset(
@@ -65,16 +67,27 @@ class CudaGoBatch(DeviceBatch):
         size = self._size
         return self._answer("legal_mask_batch", slots, out, np.bool_, (self.env.action_space,), size, threads=size + 1)
 
-    def write_planes(self, slots: Array, dtype: str, target: tuple[KernelArray, int, int, int]) -> None:
-        slots, size = self.backend.upload(slots, np.int64), self._size
+    def write_planes(self, slots: Array, dtype: str, target: Target) -> None:
         if self._places is None:
-            threads = self._history * size + 1
-            self._launch(f"history_planes_{dtype}_batch", slots, *target, size, self._history, threads=threads)
+            self._launch(f"history_planes_{dtype}_batch", slots, *target, self.env.planes, threads=LANES)
+        else:
+            self._write_rule_planes(slots, dtype, target, 0)
+
+    def observe(self, slots: Array, mask: Array, planes: Array) -> None:
+        if self._places is None:
+            super().observe(slots, mask, planes)  # type: ignore[arg-type]
             return
-        self._launch(f"begin_rule_planes_{dtype}_batch", slots, *target, self._places, threads=2 + go_planes.PLANES)
-        scratch = self._scratch(2 * len(slots) if self._has_alive else 0)
-        threads = size + BOARD_PARTS
-        self._launch(f"rule_planes_{dtype}_batch", slots, *target, size, self._places, *scratch, threads=threads)
+        dtype, target = self._plane_target(slots, planes)
+        legal = self._buffer(mask, np.bool_, (len(slots), self.env.action_space))
+        self._write_rule_planes(slots, dtype, target, legal)
+        self._deliver(legal, mask)
+        self._deliver(target[0], planes)
+
+    def _write_rule_planes(self, slots: Array, dtype: str, target: Target, mask: KernelArray | int) -> None:
+        """Launch the kernel that writes rule planes and, unless `mask` is 0, a null pointer, the legal mask."""
+        scratch = self._scratch(2 * len(slots)) if self._has_alive else self._no_scratch
+        arguments = (*target, self.env.planes, self._places, mask, *scratch)
+        self._launch(f"rule_planes_{dtype}_batch", slots, *arguments, threads=LANES)
 
     def pass_alive(self, slots: Array, out: Out) -> Out:
         """Write the pass-alive points, as `GoBatch.pass_alive`."""

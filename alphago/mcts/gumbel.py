@@ -79,11 +79,14 @@ class GumbelRule(SearchRule):
     def add_noise(
         self, tree: Tree, batch: GameBatch, games: np.ndarray, generators: Sequence[np.random.Generator]
     ) -> None:
-        for game, generator in zip(games, generators, strict=True):
-            self.noise[game] = generator.gumbel(size=self.noise.shape[1])
+        chances = np.empty((len(games), self.noise.shape[1]))
+        for row, generator in zip(chances, generators, strict=True):
+            generator.random(out=row)
+        gumbel.add_gumbel_noise(chances, games, self.noise)
 
     def prepare(self, tree: Tree, games: np.ndarray, readouts: np.ndarray) -> None:
-        gumbel.add_candidates(tree, games, self.noise, np.minimum(self.considered, readouts))
+        scores = np.empty(self.noise.shape[1])
+        gumbel.add_candidates(tree, games, self.noise, np.minimum(self.considered, readouts), scores)
         budgets, self.parameters.schedule_of[games] = np.unique(readouts, return_inverse=True)
         schedules = halving_schedules(self.considered, tuple(budgets.tolist()))
         self.parameters = self.parameters._replace(schedules=schedules)

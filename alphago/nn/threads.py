@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +12,7 @@ import numpy as np
 import torch
 
 Result = TypeVar("Result")
+SWITCH_SECONDS = 0.0002
 
 # torch's threads do not exist in a forked child, which would wait for them for ever: there its own one computes.
 if hasattr(os, "register_at_fork"):
@@ -61,6 +63,21 @@ def own_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     with own_settings():
         yield
+
+
+@contextlib.contextmanager
+def quick_switches(wanted: bool) -> Iterator[None]:
+    """If `wanted`, let threads take turns at Python every SWITCH_SECONDS within the `with` block.
+
+    A thread that comes back from a GPU needs Python for a moment to give it more work.  By Python's default it waits
+    up to 5 ms, several times as long as the GPU was at work, while another thread records moves or draws samples.
+    """
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_SECONDS if wanted else before)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
 
 
 class Workers:

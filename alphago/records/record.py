@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.records import game_pictures
 from alphago.system.files import read_named, user_path
+from alphago.system.npz import read_npz
 
 SEED_END = 2**63  # above all seeds: files keep them as int64
 POLICY_SCALE = 65535  # policies are kept as uint16: 0 .. 1 in steps of 1 / 65535
@@ -182,7 +183,7 @@ def load_records(path: str | Path) -> list[GameRecord]:
     if not data.startswith(b"PK"):
         raise ValueError(f"{path} holds no game records (not an .npz archive)")
     try:
-        return read_arrays(np.load(io.BytesIO(data), allow_pickle=False))
+        return read_arrays(read_npz(data))
     except Exception as error:  # a damaged archive can fail in any way
         raise ValueError(f"{path} holds no game records ({type(error).__name__}: {error})") from error
 
@@ -211,6 +212,13 @@ def read_arrays(arrays: Mapping[str, np.ndarray]) -> list[GameRecord]:
     ]
 
 
+class Block(NamedTuple):
+    """Moves of n games, each the game's next one, which their builders share: thousands of games are played at once."""
+
+    policies: np.ndarray  # uint16 [n, A]
+    numbers: np.ndarray  # float64 [n, 6]: action, value, number of legal actions, mover, weight, surprise
+
+
 class RecordBuilder:
     """A game in progress, recorded ply by ply.
 
@@ -226,15 +234,16 @@ class RecordBuilder:
         self.setup = setup or {}
         self.seed = seed
         self.began = time.monotonic()
-        self.plies: list[tuple[int, np.ndarray, float, int, int, float, float]] = []
+        self.plies: list[tuple[Block, int]] = []  # each with its row
+        self.dropped = 0  # number of first moves that have lost their weights
 
     @classmethod
     def of(cls, record: GameRecord) -> "RecordBuilder":
         """Return a builder that continues after a record's moves; the record's outcome and score are dropped."""
         builder = cls(record.setup, record.seed, record.env)
-        arrays = (record.moves, record.values, record.legal_counts, record.movers, record.weights, record.surprises)
-        columns = [array.tolist() for array in arrays]
-        builder.plies = [(m, p, *rest) for m, p, *rest in zip(columns[0], record.policies, *columns[1:], strict=True)]
+        columns = (record.moves, record.values, record.legal_counts, record.movers, record.weights, record.surprises)
+        block = Block(record.policies, np.stack(columns, axis=1, dtype=np.float64))
+        builder.plies = [(block, row) for row in range(len(record))]
         return builder
 
     def __len__(self) -> int:
@@ -260,23 +269,27 @@ class RecordBuilder:
 
     def drop_samples(self) -> None:
         """Set the weights of all moves so far to 0, so that training does not learn from them."""
-        self.plies = [(*ply[:5], 0.0, ply[6]) for ply in self.plies]
+        self.dropped = len(self.plies)
 
     def finish(self, outcome: float, score: float, resigned: bool, action_space: int) -> GameRecord:
         """Return the record of the finished game.
 
         outcome, score, resigned: as in `GameRecord`.  action_space: number of actions of the game.
         """
-        columns = zip(*self.plies, strict=True) if self.plies else ((),) * 7
-        actions, policies, values, counts, movers, weights, surprises = columns
+        policies, numbers = np.zeros((0, action_space), np.uint16), np.zeros((0, 6))
+        if self.plies:
+            policies = np.stack([block.policies[row] for block, row in self.plies])
+            numbers = np.stack([block.numbers[row] for block, row in self.plies])
+        moves, values, legal_counts, movers, weights, surprises = numbers.T
+        weights[: self.dropped] = 0
         return GameRecord(
-            moves=np.array(actions, np.int16),
-            policies=np.stack(policies) if policies else np.zeros((0, action_space), np.uint16),
-            values=np.array(values, np.float32),
-            weights=np.array(weights, np.float32),
-            surprises=np.array(surprises, np.float32),
-            legal_counts=np.array(counts, np.int16),
-            movers=np.array(movers, np.int8),
+            moves=moves.astype(np.int16),
+            policies=policies,
+            values=values.astype(np.float32),
+            weights=weights.astype(np.float32),
+            surprises=surprises.astype(np.float32),
+            legal_counts=legal_counts.astype(np.int16),
+            movers=movers.astype(np.int8),
             outcome=float(outcome),
             score=float(score),
             resigned=resigned,
@@ -301,6 +314,7 @@ def add_moves(
 
     policies: float32 [n, A], each row sums to 1. The other arrays are [n], `values` from the view of each mover.
     """
-    columns = [column.tolist() for column in (actions, values, legal_counts, movers, weights, surprises)]
-    for builder, policy, action, *rest in zip(builders, quantise(policies), *columns, strict=True):
-        builder.plies.append((action, policy.copy(), *rest))  # a view would keep all games' policies
+    columns = (actions, values, legal_counts, movers, weights, surprises)
+    block = Block(quantise(policies), np.stack(columns, axis=1, dtype=np.float64))
+    for row, builder in enumerate(builders):
+        builder.plies.append((block, row))

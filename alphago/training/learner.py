@@ -16,7 +16,8 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.parts import strip_prefix
 from alphago.nn.policy import may_drift
 from alphago.nn.threads import Workers
-from alphago.training.batches import Batch, split, tensors_of, to_device, weight_sum
+from alphago.training.batches import Batch, DeviceSample, split, tensors_of, to_device, weight_sum
+from alphago.training.captured import Captured, Inputs, shapes_of
 from alphago.training.measures import Outputs, batch_metrics, to_numbers
 from alphago.training.memory import Sample
 from alphago.training.optimizer import OPTIMIZERS, rate_factor, slow_down_dense
@@ -38,6 +39,19 @@ class Accumulated(NamedTuple):
     buffers: list[torch.Tensor]
 
 
+class Steps(NamedTuple):
+    """How steps with batches of one size are computed on a GPU.
+
+    inputs: where each batch is copied to.  accumulate, update: the two halves of a step.
+    gradients: the parameters' gradients that `accumulate` computes, once they are known.
+    """
+
+    inputs: Inputs
+    accumulate: Captured[Accumulated]
+    update: Callable[[], object]
+    gradients: list[torch.Tensor | None]
+
+
 class Learner:
     """Takes gradient steps on AlphaGo Zero's loss, plus the losses of ownership and score if the network predicts them.
 
@@ -45,6 +59,10 @@ class Learner:
     Each thread has a replica of the network with shared weights and its own gradients.  The loss is the mean over all
     positions of the batch.  Batch norm uses the statistics of each thread's rows alone; the first replica's running
     statistics are kept.
+
+    On a GPU both halves of a step, the gradients and (for "muon" and "adamw") the change of the weights, are CUDA
+    graphs, one pair for each size of batch: a step has some hundreds of operations, which a GPU does faster than Python
+    can begin them.
 
     The learning rate rises over the first WARM_UP_STEPS steps and then follows the schedule.  A step whose loss or
     gradient is not finite is left out and counted in `skipped`.
@@ -77,6 +95,11 @@ class Learner:
         self.optimizer = make(net.parameters(), settings.learning_rate, settings.weight_decay)
         if settings.dense_rate != 1:
             slow_down_dense(self.optimizer, settings.dense_rate)
+        self._on_gpu: dict[tuple[object, ...], Steps] = {}  # by the shapes of batches
+        self._update: Callable[[], object] = self.optimizer.step
+        if self.optimizer.defaults.get("capturable"):
+            for group in self.optimizer.param_groups:
+                group["lr"] = torch.tensor(float(group["lr"]), device=device)  # which CUDA graphs read
         weights = sum(parameter.numel() for parameter in net.parameters())
         chosen = settings.bfloat16
         self.autocast = chosen if isinstance(chosen, bool) else trains_in_bfloat16(weights, device)
@@ -85,6 +108,7 @@ class Learner:
         """Replace `net` by a network for the board of `env` with the same weights, and keep the optimizer."""
         self.net, *others = (net.resized(env) for net in self.replicas)
         self.replicas = [self.net, *others]
+        self._on_gpu = {}
 
     def rate(self, progress: float) -> float:
         """Return the learning rate of the next step; progress: the run's progress, 0 .. 1."""
@@ -104,11 +128,13 @@ class Learner:
 
         The loss is divided by `batch_weight`: the batch's total weight, or that of a batch of which this is a part.
         """
+        if isinstance(batch, DeviceSample):
+            return self._accumulate_on_gpu(batch, batch.weight_sum / batch_weight)
         buffers = [buffer.clone() for buffer in self.net.buffers()]
         parts = split(batch, len(self.replicas))
         outputs = self.workers.run(
             [
-                lambda net=net, part=part: self.gradients(net, part, batch_weight)  # type: ignore[misc]
+                lambda net=net, part=part: self.gradients(net, part, weight_sum(part) / batch_weight)  # type: ignore[misc]
                 for net, part in zip(self.replicas, parts, strict=False)
             ]
         )
@@ -117,6 +143,36 @@ class Learner:
                 if other.grad is not None:
                     same[0].grad += other.grad
         return Accumulated(batch_metrics(batch, outputs), buffers)
+
+    def _accumulate_on_gpu(self, batch: DeviceSample, share: float) -> Accumulated:
+        """Compute the gradients of a batch as `accumulate` does; share: the batch's share of the loss."""
+        shapes = shapes_of(batch)
+        if shapes not in self._on_gpu:
+            inputs = Inputs(batch)
+            compute = partial(self._accumulated, inputs.batch, inputs.share)
+            self._on_gpu[shapes] = Steps(inputs, Captured(compute), self._captured_update(), [])
+        steps, parameters = self._on_gpu[shapes], list(self.net.parameters())
+        steps.inputs.fill(batch, share)
+        found = steps.accumulate()
+        if steps.accumulate.is_captured:  # the graph writes to the gradients of its capture
+            steps.gradients[:] = steps.gradients or [parameter.grad for parameter in parameters]
+            for parameter, gradient in zip(parameters, steps.gradients, strict=True):
+                parameter.grad = gradient
+            self._update = steps.update
+        else:
+            self._update = self.optimizer.step
+        self.net.train()
+        return Accumulated(dict(found.metrics), found.buffers)
+
+    def _accumulated(self, batch: DeviceSample, share: torch.Tensor) -> Accumulated:
+        buffers = [buffer.clone() for buffer in self.net.buffers()]
+        return Accumulated(batch_metrics(batch, [self.gradients(self.net, batch, share)]), buffers)
+
+    def _captured_update(self) -> Callable[[], object]:
+        """Return the optimizer's step as a graph if the optimizer reads its learning rate from the GPU's memory."""
+        if not self.optimizer.defaults.get("capturable"):
+            return self.optimizer.step
+        return Captured(lambda: self.optimizer.step())
 
     def update(self, accumulated: Accumulated, *, progress: float = 0.0) -> dict[str, float] | None:
         """Change the weights by the gradients of the parameters of `net`; return and skip as `step` does."""
@@ -130,8 +186,9 @@ class Learner:
                 buffer.copy_(before)
             return None
         for group in self.optimizer.param_groups:
-            group["lr"] = self.rate(progress) * group.get("share", 1.0)
-        self.optimizer.step()
+            rate = self.rate(progress) * group.get("share", 1.0)
+            group["lr"] = group["lr"].fill_(rate) if isinstance(group["lr"], torch.Tensor) else rate
+        self._update()
         self.steps += 1
         return metrics
 
@@ -196,11 +253,11 @@ class Learner:
         on_device = tensor.dim() > 0 or self.optimizer.defaults.get("fused")
         return tensor.to(self.device, copy=True) if on_device else tensor.clone()
 
-    def gradients(self, net: NeuralNet, part: Batch, batch_weight: float) -> Outputs:
+    def gradients(self, net: NeuralNet, part: Batch, share: float | torch.Tensor) -> Outputs:
         """Compute the gradients of one thread's rows of a batch; they replace the gradients of `net`'s parameters.
 
         net: the thread's replica.  part: the thread's rows.
-        batch_weight: the total weight of the whole batch, by which the loss is divided.
+        share: the rows' share of the whole batch's weight, by which their mean loss is multiplied.
         Returns the network's outputs.
         """
         net.train()
@@ -217,7 +274,6 @@ class Learner:
             more = forecast_loss(forecast, targets, weights=self.weights)
             total = total + more.total
             parts |= more.metrics()
-        share = weight_sum(part) / batch_weight
         (total * share).backward()
         scaled = {name: share * loss.detach().double() for name, loss in parts.items()}
         return Outputs(scaled, logits.detach(), value.detach())

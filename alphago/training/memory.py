@@ -3,6 +3,7 @@
 import json
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -13,6 +14,7 @@ from alphago.env.game import GameEnv
 from alphago.nn.loss import ILLEGAL
 from alphago.records.record import GameRecord
 from alphago.system.validation import check_float, check_int, checks_keywords
+from alphago.training.columns import Columns, Entry
 from alphago.training.targets import LambdaReturns, Targets, Values, as_targets
 
 ArrayT = TypeVar("ArrayT")
@@ -43,21 +45,6 @@ class Sample(NamedTuple, Generic[ArrayT]):
     def map(self, function: Callable[[ArrayT], OtherT]) -> "Sample[OtherT]":
         """Return a sample with the results of a function of each entry; None stays None."""
         return Sample(*(None if array is None else function(array) for array in self))  # type: ignore[arg-type]
-
-
-class Entry(NamedTuple):
-    """A game in memory, with data computed from it once.  Of its T plies, k were searched and can be sampled."""
-
-    record: GameRecord
-    plies: np.ndarray  # int32 [k], the searched plies
-    cumulative: np.ndarray  # float64 [k], cumulative sums of `sampling_weights`
-    values: np.ndarray  # float32 [T], value targets in the movers' view
-    ownership: np.ndarray  # int8 [points], owners in the final position: 1 Black, -1 White, 0 neither
-    start: GameBatch  # the start position, in slot 0
-
-    def ply_at(self, drawn: float) -> int:
-        """Return the ply that `drawn`, a uniform random number in 0 .. k, selects by the plies' sampling weights."""
-        return int(self.plies[min(int(np.searchsorted(self.cumulative, drawn, side="right")), len(self.plies) - 1)])
 
 
 class Memory(Protocol):
@@ -122,13 +109,16 @@ class Memory(Protocol):
 class MemorySettings(Protocol):
     """The settings of a memory, a frozen dataclass, which make it."""
 
-    def make_memory(self, env: GameEnv, *, targets: Targets, masked: bool, start: int, seed: int) -> Memory:
+    def make_memory(
+        self, env: GameEnv, *, targets: Targets, masked: bool, start: int, seed: int, threads: int = 1
+    ) -> Memory:
         """Return an empty memory of games of `env`.
 
         targets: the rule that makes value and policy targets.
         masked: whether illegal actions have `alphago.nn.loss.ILLEGAL` in the policy targets.
         start: the number of positions from which training may begin.
         seed: the run's seed.
+        threads: as in ReplayMemory.
         """
 
 
@@ -152,6 +142,7 @@ class ReplayMemory:
             `search_share`.  None for lambda-returns and the search's policies.
         masked: whether illegal actions have `alphago.nn.loss.ILLEGAL` in the policy targets, for losses that leave
             them out.
+        threads: the number of threads that rebuild the planes of a sample; samples do not depend on it.
     """
 
     def __init__(
@@ -163,8 +154,10 @@ class ReplayMemory:
         *,
         targets: Targets | Values | None = None,
         masked: bool = False,
+        threads: int = 1,
     ) -> None:
         self.env = env
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
         self.capacity = check_int("capacity", capacity, 1)
         self.targets = LambdaReturns(search_share) if targets is None else as_targets(targets)
         self.masked = masked
@@ -172,7 +165,7 @@ class ReplayMemory:
         self.entries: deque[Entry] = deque()
         self.added = 0  # positions ever added
         self._positions = 0
-        self._ends: np.ndarray | None = None  # int64 [entries], cumulative numbers of positions; None until needed
+        self._columns: Columns | None = None  # of the entries; None until needed
         self._starts: dict[str, GameBatch] = {}  # start positions, by set-up as JSON
 
     def __len__(self) -> int:
@@ -193,18 +186,20 @@ class ReplayMemory:
             plies = np.flatnonzero(record.weights > 0).astype(np.int32)
             values = self.targets.values(record)
             cumulative = np.cumsum(sampling_weights(record.surprises[plies], self.surprise_share))
-            start = self._start(record)
-            self.entries.append(Entry(record, plies, cumulative, values, self._final_ownership(record, start), start))
+            steps, start = record.steps(self.env), self._start(record)
+            ownership = self._final_ownership(record, steps, start)
+            self.entries.append(Entry(record, steps, plies, cumulative, values, ownership, start))
             self._positions += len(plies)
             self.added += len(plies)
         while self.entries and self._positions - len(self.entries[0].plies) >= self.capacity:
             self._positions -= len(self.entries.popleft().plies)
-        self._ends = None
+        self._columns = None
 
     def retarget(self, targets: Targets) -> None:
         """Make the value and policy targets of all games anew, by another rule."""
         self.targets = targets
         self.entries = deque(entry._replace(values=targets.values(entry.record)) for entry in self.entries)
+        self._columns = None
 
     def latest(self, count: int) -> list[GameRecord]:
         """Return the latest `count` games, newest first."""
@@ -218,35 +213,45 @@ class ReplayMemory:
         """
         if not self._positions:
             raise ValueError("the memory must have positions to sample from, got an empty one")
-        if self._ends is None:
-            self._ends = np.cumsum([len(entry.plies) for entry in self.entries])
+        if self._columns is None:
+            self._columns = Columns.of(self.entries)
         oldest = max(0, self._positions - (newest or self._positions))
         symmetries = generator.integers(len(self.env.symmetries.points), size=count)
         drawn = oldest + generator.random(count) * (self._positions - oldest)
-        games = np.searchsorted(self._ends, drawn, side="right")
-        entries = [self.entries[game] for game in games]
-        within = drawn - self._ends[games] + [len(entry.plies) for entry in entries]
-        plies = [entry.ply_at(number) for entry, number in zip(entries, within, strict=True)]
-        return self.rebuild(entries, plies, symmetries)
+        ends, counts = self._columns.ends, self._columns.counts
+        games = np.searchsorted(ends, drawn, side="right")
+        plies = self._columns.plies_at(games, drawn - ends[games] + counts[games])
+        return self._rebuild(self._columns, games, plies, symmetries)
 
-    def rebuild(self, entries: list[Entry], plies: list[int], symmetries: np.ndarray) -> Sample:
+    def rebuild(self, entries: Sequence[Entry], plies: Sequence[int], symmetries: np.ndarray) -> Sample:
         """Return the position before ply `plies[i]` of game `entries[i]`, for each i, with its targets.
 
         symmetries: int64 [n], the symmetry to apply to each position.
         """
-        pairs = list(zip(entries, plies, strict=True))
-        movers = np.array([entry.record.movers[ply] for entry, ply in pairs], np.int8)
-        policy = self.targets.policies([entry.record for entry in entries], plies)
+        return self._rebuild(Columns.of(entries), np.arange(len(entries)), np.array(plies, np.int32), symmetries)
+
+    def _rebuild(self, columns: Columns, games: np.ndarray, plies: np.ndarray, symmetries: np.ndarray) -> Sample:
+        """Return what `rebuild` does, for plies of the columns' games, int64 [n]."""
+        rows = columns.first[games] + plies
+        movers = columns.movers[rows]
         sample = Sample(
-            planes=self._planes(entries, plies, policy if self.masked else None),
-            policy=policy,
-            value=np.array([entry.values[ply] for entry, ply in pairs], np.float32),
-            weight=np.array([entry.record.weights[ply] for entry, ply in pairs], np.float32),
-            score=movers * np.array([entry.record.score for entry in entries], np.float32),
-            ownership=np.stack([entry.ownership for entry in entries]) * movers[:, None],
-            ended=np.array([not entry.record.resigned for entry in entries], np.float32),
+            planes=np.empty((len(games), self.env.planes, *self.env.plane_shape), np.float32),
+            policy=self.targets.policies([columns.records[game] for game in games], plies.tolist()),
+            value=columns.values[rows],
+            weight=columns.weights[rows],
+            score=movers * columns.scores[games],
+            ownership=columns.ownership[games] * movers[:, None],
+            ended=columns.ended[games],
         )
-        turn(self.env, sample, symmetries)
+
+        def finish(begin: int) -> None:
+            part = slice(begin, begin + REBUILT_AT_ONCE)
+            own = sample.map(lambda array: array[part])
+            self._write_planes(columns, games[part], plies[part], movers[part], own)
+            turn(self.env, own, symmetries[part])
+
+        begins = range(0, len(games), REBUILT_AT_ONCE)
+        list(map(finish, begins) if self._pool is None else self._pool.map(finish, begins))
         return sample
 
     def _start(self, record: GameRecord) -> GameBatch:
@@ -256,35 +261,24 @@ class ReplayMemory:
             self._starts[key] = self.env.position(**record.setup).batch
         return self._starts[key]
 
-    def _planes(self, entries: list[Entry], plies: list[int], policy: np.ndarray | None) -> np.ndarray:
-        """Return the planes of the position before ply `plies[i]` of game `entries[i]`, for each i.
+    def _write_planes(
+        self, columns: Columns, games: np.ndarray, plies: np.ndarray, movers: np.ndarray, sample: Sample
+    ) -> None:
+        """Write the planes of the positions before these plies of games to a sample; if masked, mark illegal actions.
 
-        The planes are float32 [n, planes, height, width].
-
-        policy: float32 [n, A], policy targets, in which this method sets illegal actions to ILLEGAL; None if there are
-            no targets to change.
+        games, plies, movers: int64, int32 and int8 [n].
         """
-        count = len(entries)
-        out = np.empty((count, self.env.planes, *self.env.plane_shape), np.float32)
-        batch = self.env.new_batch(min(count, REBUILT_AT_ONCE))
-        lengths = np.array(plies, np.int32)
-        paths = np.zeros((count, int(lengths.max()) + 1), np.int32)
-        for path, entry, length in zip(paths, entries, plies, strict=True):
-            path[:length] = entry.record.steps(self.env)[:length]
-        for begin in range(0, count, REBUILT_AT_ONCE):
-            part = slice(begin, begin + REBUILT_AT_ONCE)
-            slots = np.arange(len(lengths[part]))
-            for slot, entry in zip(slots, entries[part], strict=True):
-                batch.copy(_FIRST, slots[slot : slot + 1], of=entry.start)
-            batch.replay(slots, paths[part], lengths[part], slots)
-            movers = [entry.record.movers[ply] for entry, ply in zip(entries[part], plies[part], strict=True)]
-            batch.give_turn(slots, np.array(movers, np.int8))
-            batch.planes(slots, out[part])
-            if policy is not None:
-                mark_illegal(batch, slots, policy[part])
-        return out
+        slots, batch = np.arange(len(games)), self.env.new_batch(len(games))
+        for number in np.unique(columns.start[games]):
+            same = np.flatnonzero(columns.start[games] == number)
+            batch.copy(np.zeros(len(same), np.int64), same, of=columns.starts[number])
+        batch.replay(slots, columns.paths(games, plies), plies, slots)
+        batch.give_turn(slots, movers)
+        batch.planes(slots, sample.planes)
+        if self.masked:
+            mark_illegal(batch, slots, sample.policy)
 
-    def _final_ownership(self, record: GameRecord, start: GameBatch) -> np.ndarray:
+    def _final_ownership(self, record: GameRecord, steps: np.ndarray, start: GameBatch) -> np.ndarray:
         """Return the owners in a game's final position, int8 [points]: 1 Black, -1 White, 0 neither.
 
         All are 0 if the game ended by resignation.  The array is empty for games without ownership.
@@ -296,8 +290,7 @@ class ReplayMemory:
             return np.zeros(points, np.int8)
         batch = self.env.new_batch(1)
         batch.copy(_FIRST, _FIRST, of=start)
-        path = record.steps(self.env)[None, :]
-        batch.replay(_FIRST, path, np.array([len(record)], np.int32), _FIRST)
+        batch.replay(_FIRST, steps[None, :], np.array([len(record)], np.int32), _FIRST)
         mover = batch.to_play(_FIRST, np.empty(1, np.int8))
         return batch.ownership(_FIRST, np.empty((1, points), np.int8))[0] * mover[0]
 

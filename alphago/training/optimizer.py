@@ -41,7 +41,7 @@ class MuonAdamW(torch.optim.AdamW):
         others = [parameter for parameter in parameters if not is_kernel(parameter)]
         groups = [group | {"muon": True} for group in decayed(kernels, weight_decay)]
         groups += [group | {"muon": False} for group in decayed(others, weight_decay)]
-        super().__init__(groups, lr=learning_rate, betas=BETAS, fused=True)
+        super().__init__(groups, lr=learning_rate, betas=BETAS, fused=True, capturable=on_gpu(parameters))
 
     @torch.no_grad()
     def step(self, closure: None = None) -> None:  # type: ignore[override]
@@ -58,10 +58,10 @@ class MuonAdamW(torch.optim.AdamW):
         for kernel, gradient in hidden:
             kernel.grad = gradient
 
-    def _move(self, moving: Moving, rate: float, weight_decay: float) -> None:
+    def _move(self, moving: Moving, rate: float | torch.Tensor, weight_decay: float) -> None:
         """Update kernels of one shape in place by their orthogonalised momenta.
 
-        rate: MUON_RATE times the learning rate.
+        rate: MUON_RATE times the learning rate; a tensor on a GPU, whose CUDA graphs are captured once for all rates.
         """
         for kernel, _ in moving:
             if not self.state[kernel]:
@@ -76,7 +76,16 @@ class MuonAdamW(torch.optim.AdamW):
         outputs, inputs = directions[0].shape
         torch._foreach_mul_(kernels, 1 - rate * weight_decay)
         moves = [matrix.reshape(kernel.shape) for matrix, kernel in zip(turned, kernels, strict=True)]
-        torch._foreach_add_(kernels, moves, alpha=-rate * max(1.0, outputs / inputs) ** 0.5)
+        factor = -rate * max(1.0, outputs / inputs) ** 0.5
+        if isinstance(factor, torch.Tensor):
+            torch._foreach_sub_(kernels, torch._foreach_mul(moves, -factor))
+        else:
+            torch._foreach_add_(kernels, moves, alpha=factor)
+
+
+def on_gpu(parameters: Sequence[torch.nn.Parameter]) -> bool:
+    """Return whether any parameter is on a GPU."""
+    return any(parameter.is_cuda for parameter in parameters)
 
 
 def moved_together(moving: Moving) -> list[Moving]:
@@ -89,7 +98,8 @@ def moved_together(moving: Moving) -> list[Moving]:
 
 def adamw(parameters: Iterable[torch.nn.Parameter], learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
     """Return an AdamW optimizer (Loshchilov & Hutter 2019), with weight decay as in `decayed`."""
-    return torch.optim.AdamW(decayed(parameters, weight_decay), lr=learning_rate, betas=BETAS, fused=True)
+    groups = decayed(parameters := list(parameters), weight_decay)
+    return torch.optim.AdamW(groups, lr=learning_rate, betas=BETAS, fused=True, capturable=on_gpu(parameters))
 
 
 def momentum_sgd(

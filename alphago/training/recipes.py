@@ -25,6 +25,7 @@ class Recipe:
     settings: settings of RunSettings and of its parts, by keyword (see `alphago.training.run_parts`).
     proved_after: for each opponent, the number of positions of self-play after which a run proved its network stronger.
     gpu: settings that replace those in `settings` on a GPU.
+    gpu_network: keywords of NeuralNet that replace those in `network` on a GPU.
     game: the game's name; "" for any game.
     note: a sentence to report when a run with this recipe begins.
     """
@@ -34,6 +35,7 @@ class Recipe:
     settings: Mapping[str, Any] = field(default_factory=dict)
     proved_after: Mapping[str, int] = field(default_factory=dict)
     gpu: Mapping[str, Any] = field(default_factory=dict)
+    gpu_network: Mapping[str, Any] = field(default_factory=dict)
     game: str = "go"
     note: str = ""
 
@@ -41,13 +43,25 @@ class Recipe:
         """Return the settings, by keyword, for a device, which is "cpu" or a GPU such as "cuda"."""
         return self.settings if device == "cpu" else {**self.settings, **self.gpu}
 
+    def network_on(self, device: str) -> Mapping[str, Any]:
+        """Return the keywords of NeuralNet for a device, as `settings_on`."""
+        return self.network if device == "cpu" else {**self.network, **self.gpu_network}
+
+    def network_like(self, config: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the network, of a CPU or of a GPU, that a run with this `config` of its network has; else the CPU's.
+
+        A run may be resumed on another device than it began on.
+        """
+        networks = [self.network_on(device) for device in ("cpu", "cuda")]
+        return next((one for one in networks if one.items() <= config.items()), self.network)
+
     def for_games(self, games: int) -> "Recipe":
         """Return the recipe for a run that is limited to `games` games.
 
         For fewer than MANY_GAMES games it has the settings FEW_GAMES, otherwise this recipe's without a time limit.
         """
         if games < MANY_GAMES:
-            return replace(self, settings=FEW_GAMES, proved_after={}, gpu={}, note="")
+            return replace(self, settings=FEW_GAMES, proved_after={}, gpu={}, gpu_network={}, note="")
         return replace(self, settings={**self.settings, "max_minutes": None})
 
     def make_env(self, board_size: int | None = None) -> GameEnv:
@@ -84,12 +98,13 @@ FEW_GAMES: dict[str, Any] = {
 MANY_GAMES = 5000  # from this number of games on, which 7x7 plays in ten minutes, the recipes' settings apply
 
 # A GPU plays hundreds of games a second, so a larger ckp_freq keeps fewer networks.  RunSettings choose
-# games_in_flight by the device.  Smaller batches and fewer games at the beginning were not measured on a GPU.
+# games_in_flight by the device.  A run whose games all begin at once learns from a few generations only, however many
+# games it plays (docs/experiments/34), so there are few in the beginning.
 ON_GPU: dict[str, Any] = {
     "ckp_freq": 50_000,
     "plies_per_iteration": 24,
-    "batch_size": 512,
-    "first_games_in_flight": None,
+    "batch_size": 1024,
+    "first_games_in_flight": 256,
 }
 
 # For all games, of any size, that have no recipe of their own; not measured.
@@ -109,6 +124,7 @@ RECIPES: dict[str, Recipe] = {
         {**FAST, "max_minutes": 30.0, "first_readouts": 16, "readouts": 24, "curriculum": ((7, 0.15),)},
         {"gnugo": 484_000, "gnugo:10": 484_000},
         gpu=ON_GPU,
+        gpu_network={"tower_height": 6, "channels": 96},
     ),
     "13x13": Recipe(
         {"board_size": 13, "komi": 7},

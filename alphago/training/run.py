@@ -13,7 +13,7 @@ import torch
 
 from alphago.env.game import GameEnv
 from alphago.nn.net import NeuralNet
-from alphago.nn.threads import Workers
+from alphago.nn.threads import Workers, quick_switches
 from alphago.system.stopwatch import SAVING, Stopwatch
 from alphago.training.batches import Batch, Prefetcher, to_device
 from alphago.training.history import Row
@@ -216,10 +216,11 @@ class Run:
         def draw(generator: np.random.Generator) -> Batch:
             return to_device(self.draw(next(numbers), generator), self.learner.device)
 
-        for batch in self.prefetcher.batches(self.batches_due, draw, may_go_on):
-            due, taken = self.counts.samples_due, self.counts.batches_taken
-            self.count(samples_due=due - self.settings.learning.batch_size, batches_taken=taken + 1)
-            yield batch
+        with quick_switches(self.learner.device.type != "cpu"):
+            for batch in self.prefetcher.batches(self.batches_due, draw, may_go_on):
+                due, taken = self.counts.samples_due, self.counts.batches_taken
+                self.count(samples_due=due - self.settings.learning.batch_size, batches_taken=taken + 1)
+                yield batch
 
     def end_iteration(self, steps: list[dict[str, float]]) -> None:
         """End the iteration: log and report its metrics, and save if due.

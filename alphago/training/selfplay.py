@@ -16,7 +16,7 @@ from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.nn.inference.gpu import DeviceEvaluator
 from alphago.nn.net import NeuralNet
-from alphago.nn.threads import Workers
+from alphago.nn.threads import Workers, quick_switches
 from alphago.records.record import GameRecord, read_arrays, to_arrays
 from alphago.system.cores import available_cores
 from alphago.training.group import Group, GroupPlan
@@ -60,8 +60,9 @@ class SelfPlay:
         return [self._new_group(evaluator, width, self.numbers[g::groups], groups) for g, width in enumerate(widths)]
 
     def _new_group(self, evaluator: Evaluator, width: int, numbers: range, groups: int) -> GroupPlan:
-        # With the network on a device, each group uses its share of the cores for its trees.
-        threads = 1 if self.device == "cpu" else max(1, available_cores() // groups)
+        # With the network on a device, a group may use several cores for its trees.  Threads wait for each other's
+        # Python, so that three threads a group were slower than one on a machine of 16 cores (docs/experiments/34).
+        threads = 1 if self.device == "cpu" else max(1, available_cores() // (8 * groups))
         return Group(self.env, evaluator, self.settings, width, seed=self.seed, numbers=numbers, threads=threads)
 
     def publish(self, net: NeuralNet, dtype: str | None = None, *, company: Company | None = None) -> None:
@@ -133,8 +134,8 @@ class SelfPlay:
         until: value of time.monotonic() at which the threads stop, after at least one move in every game.
         """
         stop = stop or threading.Event()
-
-        self.workers.run([partial(group.play, stop, until) for group in self.groups], stop)
+        with quick_switches(self.device != "cpu"):
+            self.workers.run([partial(group.play, stop, until) for group in self.groups], stop)
         return not any(group.left for group in self.groups)
 
     def take(self) -> list[GameRecord]:

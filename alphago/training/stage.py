@@ -11,6 +11,7 @@ from alphago.env.games import selfplay_game
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
+from alphago.system.cores import available_cores
 from alphago.system.validation import qualified_name
 from alphago.training.beginning import draw_beginning
 from alphago.training.memory import Memory, MemorySettings
@@ -57,6 +58,8 @@ class Stage:
             masked=settings.learning.weights.masked,
             start=settings.start_training_after,
             seed=settings.seed,
+            # Beside a GPU the cores have time for samples; on a CPU the learner needs them.
+            threads=1 if device == "cpu" else min(4, available_cores()),
         )
         self.source: GameSource = make_source(
             self.variant, self.selfplay, numbers, workers, seed=settings.seed, device=device

@@ -45,9 +45,12 @@ class Window:
         python="See ReplayMemory",
     )
 
-    def make_memory(self, env: GameEnv, *, targets: Targets, masked: bool, start: int, seed: int) -> "WindowMemory":
+    def make_memory(
+        self, env: GameEnv, *, targets: Targets, masked: bool, start: int, seed: int, threads: int = 1
+    ) -> "WindowMemory":
         """Return an empty memory of games of `env`; see `MemorySettings.make_memory`."""
-        games = ReplayMemory(env, surprise_share=self.surprise_share, targets=targets, masked=masked)
+        share = self.surprise_share
+        games = ReplayMemory(env, surprise_share=share, targets=targets, masked=masked, threads=threads)
         return WindowMemory(self, games, start)
 
 

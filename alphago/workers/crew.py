@@ -5,7 +5,8 @@ from pathlib import Path
 
 from alphago.env.game import GameEnv
 from alphago.system.validation import check_int
-from alphago.workers.ray_cluster import RayCluster, import_ray, ray_runs
+from alphago.workers.ray_cluster import import_ray, ray_runs
+from alphago.workers.ray_process import RayProcess
 from alphago.workers.shared_folder import SharedFolder
 from alphago.workers.transport import Transport
 
@@ -28,7 +29,7 @@ class Crew:
 
     def connect(self, env: GameEnv | None = None) -> Transport:
         """Return the transport to the workers, for games of `env`."""
-        return RayCluster(self.address, self.count, env) if self.folder is None else SharedFolder(self.folder)
+        return RayProcess(self.address, self.count, env) if self.folder is None else SharedFolder(self.folder)
 
 
 def crew_of(workers: str | int | None) -> Crew | None:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from alphago.system.npz import read_npz
+
 
 def pack(plain: object, arrays: dict[str, np.ndarray]) -> bytes:
     """Return data for JSON, and arrays by name, as bytes."""
@@ -16,6 +18,5 @@ def pack(plain: object, arrays: dict[str, np.ndarray]) -> bytes:
 
 def unpack(data: bytes) -> tuple[Any, dict[str, np.ndarray]]:
     """Return both arguments of `pack`."""
-    with np.load(io.BytesIO(data), allow_pickle=False) as file:
-        arrays = dict(file)
+    arrays = read_npz(data)
     return json.loads(arrays.pop("").tobytes()), arrays

@@ -2,21 +2,20 @@
 
 import itertools
 import os
-import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from alphago.env.game import GameEnv
-from alphago.env.games import GAMES, is_packaged
+from alphago.env.games import GAMES
 from alphago.system.optional import optional_import
 from alphago.workers.transport import JobAnswer
 from alphago.workers.work import WorkBench, WorkerRefused, traceback_of
@@ -27,6 +26,7 @@ RAY_SETTINGS = {"RAY_worker_niceness": "0", "RAY_USAGE_STATS_ENABLED": "0"}
 TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")  # environment variables
 LEAVING = "ALPHAGO_WORKER_LEAVES"  # environment variable: a file that exists once this node's worker has to leave
 RAY_COMMAND = "from ray.scripts.scripts import main; main()"  # as the command `ray`, of this Python
+ENDED = "the Ray cluster has ended; the run can go on with another"
 PATIENCE = 5.0  # seconds for a cluster to answer
 LOOK = 1.0  # seconds between two looks for nodes
 MOST_MISSES = 5  # looks in a row at which the head of the cluster did not answer
@@ -38,7 +38,8 @@ def import_ray() -> Any:
     """Import Ray with settings of ours; raise ImportError with the line that installs it."""
     for name, value in RAY_SETTINGS.items():
         os.environ.setdefault(name, value)
-    if any(name in os.environ for name in TOKENS) or Path("~/.ray/auth_token").expanduser().exists():
+    has_token = any(name in os.environ for name in TOKENS) or Path("~/.ray/auth_token").expanduser().exists()
+    if has_token and "ray" not in sys.modules:  # which reads the mode once; later, only what it starts would have it
         os.environ.setdefault("RAY_AUTH_MODE", "token")  # of itself, Ray shows it only to clusters of this machine
     return optional_import("ray", NEED)
 
@@ -106,30 +107,27 @@ class Member:
 
 
 class RayCluster:
-    """The run's side.
+    """A cluster as Transport; see RayProcess.
 
     address: the cluster's, such as "10.0.0.1:6379", or "auto" for the one of this machine; None to start one on this
         machine.
     count: number of workers of one core; None for one on each node, with all its cores.
-    env: the run's game, if it has one.
+    games: classes of games that do not come with the package, by name.
     Raises ImportError without Ray, ValueError if there is no cluster at the address.
     """
 
-    def __init__(self, address: str | None, count: int | None, env: GameEnv | None) -> None:
+    def __init__(self, address: str | None, count: int | None, games: dict[str, type[GameEnv]]) -> None:
         self.ray, self.count, self.where = import_ray(), count, address or "this machine"
         check_reachable(address)
-        self.begun = not self.ray.is_initialized()
-        if self.begun:
-            # "local" starts one even where this machine has another, or remembers one that has ended.
-            options: dict[str, Any] = {"address": address or "local", **({} if address else {"num_cpus": count})}
-            with signals_kept():
-                try:
-                    self.ray.init(**options, log_to_driver=False, logging_level="ERROR")
-                except Exception as error:  # of many classes, by what is wrong
-                    raise ValueError(f"workers must name a Ray cluster that runs, got {self.where}: {error}") from error
+        # "local" starts one even where this machine has another, or remembers one that has ended.
+        options: dict[str, Any] = {"address": address or "local", **({} if address else {"num_cpus": count})}
+        try:
+            self.ray.init(**options, log_to_driver=False, logging_level="ERROR")
+        except Exception as error:  # of many classes, by what is wrong
+            raise ValueError(f"workers must name a Ray cluster that runs, got {self.where}: {error}") from error
         self.head, self.misses = self.ray.get_runtime_context().gcs_address, 0
         self.actor = self.ray.remote(NodePlayer)
-        self.games = {} if env is None or is_packaged(type(env)) else {env.name: type(env)}
+        self.games = games
         self.members: dict[str, Member] = {}
         self.out: set[str] = set()  # nodes
         self.numbers = itertools.count(1)
@@ -162,8 +160,12 @@ class RayCluster:
         except ValueError as error:
             self.misses += 1
             if self.misses == MOST_MISSES:
-                raise ConnectionError(f"the Ray cluster has ended; the run can go on with another: {error}") from None
+                raise ConnectionError(f"{ENDED}: {error}") from None
         return not self.misses
+
+    def is_lost(self, error: Exception) -> bool:
+        """Return whether an error is Ray's, which tells of a cluster that has ended."""
+        return isinstance(error, self.ray.exceptions.RayError)
 
     def _done(self, references: dict[str, Any]) -> list[str]:
         """Return the names whose references are there, or have failed."""
@@ -228,13 +230,16 @@ class RayCluster:
             f"on each machine to add, start: alphago worker {self.ray.get_runtime_context().gcs_address}"
         )
 
+    def cores(self) -> int:
+        """Return the number of the cluster's cores."""
+        return int(self.ray.cluster_resources().get("CPU", 1))
+
     def close(self) -> None:
         if self.misses:  # without a head, Ray would wait for it
             return
         for member in self.members.values():
             self.ray.kill(member.actor)
-        if self.begun:
-            self.ray.shutdown()
+        self.ray.shutdown()
 
 
 def counted(number: float, noun: str = "") -> str:
@@ -251,28 +256,6 @@ def check_reachable(address: str | None) -> None:
         socket.create_connection((host, int(port)), PATIENCE).close()
     except (OSError, ValueError, OverflowError) as error:
         raise ValueError(f"a Ray cluster must answer at {address}: {error}") from None
-
-
-@contextmanager
-def signals_kept() -> Iterator[None]:
-    """Restore the handlers of signals after the `with` block: Ray's would end the run without saving it."""
-    numbers = (signal.SIGTERM, signal.SIGINT)
-    before = [signal.getsignal(number) for number in numbers]
-    try:
-        yield
-    finally:
-        if threading.current_thread() is threading.main_thread():
-            for number, handler in zip(numbers, before, strict=True):
-                signal.signal(number, handler)
-
-
-def ray_cores(address: str) -> int:
-    """Return the number of cores of a cluster that runs; raise as RayCluster does."""
-    ray = import_ray()
-    check_reachable(address)
-    with signals_kept():
-        ray.init(address=address, log_to_driver=False, logging_level="ERROR", ignore_reinit_error=True)
-    return int(ray.cluster_resources().get("CPU", 1))
 
 
 def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable[[str], object] = print) -> None:

@@ -136,7 +136,7 @@ def test_tests_that_fail(bench: Bench, tmp_path: Path) -> None:
 @needs_compiler
 def test_a_part_that_breaks(bench: Bench) -> None:
     """So are those that raise; the command has failed then."""
-    bench.patch.setattr("alphago.env.go_cuda.CudaGoBatch.planes", None)
+    bench.patch.setattr("alphago.env.go_cuda.CudaGoBatch.observe", None)
     with pytest.raises(SystemExit) as caught:
         bench.run("gpu.py", *HOST, "--only", "wave", "--only", "memcheck")
     assert caught.value.code == 1
@@ -152,7 +152,7 @@ def test_cut_off(bench: Bench) -> None:
     def interrupt(*arguments: object) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
-    bench.patch.setattr("alphago.env.go_cuda.CudaGoBatch.planes", interrupt)
+    bench.patch.setattr("alphago.env.go_cuda.CudaGoBatch.observe", interrupt)
     before = signal.getsignal(signal.SIGTERM)
     with pytest.raises(SystemExit, match=r"^make gpu: it was cut off$"):
         bench.run("gpu.py", *HOST, "--only", "wave", "--only", "memcheck")

@@ -52,7 +52,7 @@ class Twins:
     def compare(self) -> np.ndarray:
         """All that can be asked of all slots, then the rows word by word; returns the legal masks."""
         env, slots = self.env, self.slots
-        self.ask("planes", (env.planes, env.N, env.N), np.float32, slots)
+        planes = self.ask("planes", (env.planes, env.N, env.N), np.float32, slots)
         for verb, dtype in {"is_over": bool, "to_play": np.int8, "hash": np.int64}.items():
             self.ask(verb, (), dtype, slots)
         for verb in ("score", "outcome"):
@@ -62,6 +62,10 @@ class Twins:
         for verb in self.decisive:
             self.ask(verb, (), np.int32, slots)
         masks = self.ask("legal_mask", (env.action_space,), np.bool_, slots)
+        observed = [self.theirs.backend.zeros(array.shape, array.dtype) for array in (masks, planes)]
+        self.theirs.observe(slots, *observed)
+        for one, two in zip(observed, (masks, planes), strict=True):
+            assert np.array_equal(self.theirs.backend.download(one), two)
         assert np.array_equal(self.ours.rows, self.theirs.rows)
         return masks
 

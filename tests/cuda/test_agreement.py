@@ -70,6 +70,24 @@ def test_set_ups(backend: Backend, size: int, options: dict) -> None:
     twins.compare()
 
 
+@pytest.mark.parametrize("planes", ["rules", "turns", "alive", 3])
+@pytest.mark.parametrize("size", [2, 9, 25])
+def test_planes_of_16_bits(backend: Backend, size: int, planes: str | int) -> None:
+    """In every layout, and at an address that two numbers at once may not have."""
+    twins = Twins(GoEnv(size, planes=planes), 5, backend)
+    twins.play_on(np.random.default_rng(size), 30, every=30)
+    count = twins.env.planes
+    exact = twins.ours.planes(twins.slots, np.empty((5, count, size, size), np.float32)).astype(np.float16)
+    for first in (0, 1):
+        for axes in ((0, 1, 2, 3), (0, 3, 1, 2)):
+            shape = (5, size, size, count) if axes[1] == 3 else exact.shape
+            memory = backend.zeros((first + exact.size,), np.float16)
+            out = memory[first:].reshape(shape).transpose(axes)
+            twins.theirs.planes(twins.slots, out)
+            assert np.array_equal(backend.download(out), exact)
+            assert not backend.download(memory[:first]).any()
+
+
 @pytest.mark.parametrize("path", GAMES, ids=lambda path: path.stem)
 def test_games_of_players(backend: Backend, path: Path) -> None:
     replay(path, backend, every=8)

@@ -17,10 +17,11 @@ from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.puct import Puct
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.inference.hardware import torch_device
-from alphago.nn.loss import Losses, LossWeights
+from alphago.nn.loss import Losses, LossWeights, alphazero_loss
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.nn.value import AddedForecast, DenseValue, ForecastValue
+from alphago.training import captured
 from alphago.training.call.selfplay_call import selfplay
 from alphago.training.learner import WARM_UP_STEPS, Learner
 from alphago.training.memory import ReplayMemory, Sample
@@ -451,6 +452,36 @@ class TestGpu:
             for name in ("policy_loss", "value_loss", "gradient_norm"):
                 # Muon makes directions that hardly matter as large as all others, and with them what was rounded.
                 assert two[name] == pytest.approx(one[name], rel=0.02 if step == 0 else 0.3, abs=0.02), (step, name)
+
+    @pytest.mark.parametrize("optimizer", MADE)
+    def test_graphs_compute_what_single_operations_do(
+        self, optimizer: str, go_sample: Sample, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Ten steps, of which the last eight are repetitions of a graph, with rates that rise from step to step."""
+        settings = LearningSettings(optimizer=optimizer, bfloat16=False, learning_rate=0.01)
+        rows, nets = [], []
+        with Workers(1) as workers:
+            for calls in (captured.WARM_UP_CALLS, 100):
+                monkeypatch.setattr(captured, "WARM_UP_CALLS", calls)
+                learner = Learner(go_network(), settings, workers, torch_device("cuda"))
+                rows.append([learner.step(go_sample) for _ in range(10)])
+                graphs = {steps.accumulate.is_captured for steps in learner._on_gpu.values()}
+                assert graphs == {calls < 100}
+                nets.append(learner.tensors())
+        for one, two in zip(*rows, strict=True):
+            assert one == pytest.approx(two, rel=0.05, abs=0.01)
+        assert nets[0]["net.base_net.entry.1.num_batches_tracked"] == 10
+
+    def test_a_loss_that_waits_for_the_gpu_is_computed_as_it_is(self, go_sample: Sample) -> None:
+        def loss(*given: torch.Tensor) -> Losses:
+            losses = alphazero_loss(*given)
+            assert float(losses.total) > 0  # which no graph can hold
+            return losses
+
+        with Workers(1) as workers:
+            learner = Learner(go_network(), LearningSettings(losses=loss), workers, torch_device("cuda"))
+            assert all(learner.step(go_sample) is not None for _ in range(5))
+            assert not any(steps.accumulate.is_captured for steps in learner._on_gpu.values())
 
     def test_it_learns_in_bfloat16(self, go_sample: Sample) -> None:
         """The loss on one batch falls."""

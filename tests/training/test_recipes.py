@@ -206,3 +206,12 @@ class TestNeeded:
         assert gone_on(new_run(asked(env)), env, until="gnugo").positions_to_beat == 320_000
         counted = new_run(asked(env, 100, until="gnugo"))
         assert counted.positions_to_beat == gone_on(counted, env).positions_to_beat == 0
+
+
+def test_a_run_of_a_gpu_goes_on_elsewhere_with_its_network() -> None:
+    recipe = RECIPES["9x9"]
+    large = {**recipe.network_on("cuda"), "planes": "rules"}
+    assert large["channels"] > recipe.network_on("cpu")["channels"]
+    assert recipe.network_like(large) == recipe.network_on("cuda")
+    assert recipe.network_like({"tower_height": 1, "channels": 8}) == recipe.network
+    assert recipe.for_games(100).network_on("cuda") == recipe.network

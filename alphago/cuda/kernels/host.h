@@ -21,6 +21,20 @@ extern "C" void stand_at(unsigned int blocks, unsigned int threads, unsigned int
     threadIdx.x = thread;
 }
 
+// No thread waits for another: each is a block of its own.
+#define BLOCK (blockIdx.x * blockDim.x + threadIdx.x)
+#define BLOCKS (gridDim.x * blockDim.x)
+#define MEMBER 0
+#define MEMBERS 1
+#define SHARED static thread_local
+#define FOUR_AT_ONCE
+inline void __syncthreads() {}
+inline void atomicOr(int* word, int bits) { *word |= bits; }
+
+struct alignas(16) int4 {
+    int x, y, z, w;
+};
+
 inline int __popc(unsigned int bits) { return __builtin_popcount(bits); }
 inline int __ffs(int bits) { return __builtin_ffs(bits); }
 inline int __popcll(unsigned long long bits) { return __builtin_popcountll(bits); }

@@ -23,8 +23,21 @@ typedef long long Long;
     EACH(share, (count) * (Long)(parts))  \
         for (Long i = share / (parts), part = share % (parts), once = 1; once; once = 0)
 
-// The same where each item has LANES parts, which go through its memory together.
-#define EACH_LANE(i, lane, count) EACH_POINT(i, lane, count, LANES)
+// A block of threads does a whole item together, in phases. In a phase threads side by side do parts side by side; between
+// two phases the threads `meet`, after which each sees what the others wrote. For a C++ compiler a block is one thread.
+#ifndef BLOCK
+#define BLOCK blockIdx.x
+#define BLOCKS gridDim.x
+#define MEMBER threadIdx.x
+#define MEMBERS blockDim.x
+#define SHARED __shared__
+#define FOUR_AT_ONCE _Pragma("unroll 4")  // of the turns of a loop
+#endif
+
+#define EACH_BLOCK(i, count) for (Long i = BLOCK, each = (count); i < each; i += BLOCKS)
+#define TOGETHER(part, parts) for (int part = (int)MEMBER, all = (parts); part < all; part += (int)MEMBERS)
+
+__device__ inline void meet() { __syncthreads(); }
 
 // Of kernels on rows (`rows`, of `words` words each) in n `slots`: each slot by its index i, and its row.
 #define EACH_SLOT EACH(i, n)

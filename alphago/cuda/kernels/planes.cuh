@@ -44,23 +44,11 @@ BOTH Half rounded<Half>(float value) {
     return Half{(unsigned short)(sign | ((size - (112u << 23) + 0xFFF + ((size >> 13) & 1)) >> 13))};
 }
 
-// One position's planes in the network's tensor: numbers of type T, `plane` and `point` steps apart. A
-// negative place is that of a plane that was not asked for.
+// One position's planes in the network's tensor: numbers of type T, `plane` and `point` steps apart.
 template <typename T>
 struct Planes {
     T* out;
     Long plane, point;
 
     BOTH void set(int place, int i, float value) const { out[place * plane + i * point] = rounded<T>(value); }
-
-    // Writes one board row, from point `begin`, of the plane that stands at `place`.
-    BOTH void set_bits(int place, int begin, int size, int bits) const {
-        if (place < 0) return;
-        for (int c = 0; c < size; c++) set(place, begin + c, (float)((bits >> c) & 1));
-    }
-
-    BOTH void fill(int place, int points, float value) const {
-        if (place < 0) return;
-        for (int i = 0; i < points; i++) set(place, i, value);
-    }
 };

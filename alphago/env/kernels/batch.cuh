@@ -1,7 +1,7 @@
 // What GameBatch's verbs do to rows (int [boards, words]), whatever the game: kernels of its rules.
 //
 // A game's file defines these functions, includes this file, and adds kernels for its legal moves and planes:
-//   copy(source, target, words, lane)   a lane's share of the words that make `target` equal to `source`
+//   words_in_use(row, words)            how many of the row's words are in use, the first ones
 //   play(row, action)                   a legal action for the side to move
 //   player(row)                         who is to move: 1 the first player, -1 the second
 //   is_over(row), position_hash(row)
@@ -13,8 +13,22 @@
 #pragma once
 #include "loops.cuh"
 
+// A block's copy of so many items of a row. The loads of four turns do not wait for each other.
+template <typename T>
+__device__ inline void copy_items(const T* __restrict__ source, T* __restrict__ target, int items) {
+    FOUR_AT_ONCE TOGETHER(i, items) target[i] = source[i];
+}
+
+// A block makes `target` equal to `source` up to the last word in use, four words at once where rows begin at
+// multiples of four. words: from one row to the next.
+__device__ inline void copy_row(const int* source, int* target, Long words) {
+    int used = words_in_use(source, (int)words), whole = words % 4 == 0 ? used / 4 : 0;
+    copy_items((const int4*)source, (int4*)target, whole);
+    copy_items(source + 4 * whole, target + 4 * whole, used - 4 * whole);
+}
+
 KERNEL copy_batch(const int* from_rows, const Long* sources, int* rows, Long words, const Long* slots, Long n) {
-    EACH_LANE(i, lane, n) copy(from_rows + sources[i] * words, ROW, (int)words, (int)lane);
+    EACH_BLOCK(i, n) copy_row(from_rows + sources[i] * words, ROW, words);
 }
 
 KERNEL play_batch(int* rows, Long words, const Long* slots, Long n, const int* actions) {
@@ -29,14 +43,19 @@ KERNEL replay_batch(int* rows, Long words, const Long* slots, Long n, const int*
     }
 }
 
-// As replay_batch; then over, movers and, where the game is over, outcomes: [n] each, as the kernels of these names.
-KERNEL reach_batch(int* rows, Long words, const Long* slots, Long n, const int* paths, Long depth, const int* lengths,
-                   const double* options, bool* over, signed char* movers, float* outcomes) {
-    EACH_SLOT {
-        for (int ply = 0; ply < lengths[i]; ply++) play(ROW, paths[i * depth + ply]);
-        movers[i] = (signed char)player(ROW);
-        over[i] = is_over(ROW);
-        if (over[i]) outcomes[i] = outcome(ROW, options);
+// Copies the row of roots[i] to each slot, then as replay_batch; then over, movers and, where the game is over,
+// outcomes: [n] each, as the kernels of these names.
+KERNEL reach_batch(int* rows, Long words, const Long* slots, Long n, const Long* roots, const int* paths, Long depth,
+                   const int* lengths, const double* options, bool* over, signed char* movers, float* outcomes) {
+    EACH_BLOCK(i, n) {
+        int* row = ROW;
+        copy_row(rows + roots[i] * words, row, words);
+        meet();
+        if (MEMBER != 0) continue;
+        for (int ply = 0; ply < lengths[i]; ply++) play(row, paths[i * depth + ply]);
+        movers[i] = (signed char)player(row);
+        over[i] = is_over(row);
+        if (over[i]) outcomes[i] = outcome(row, options);
     }
 }
 

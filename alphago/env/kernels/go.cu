@@ -1,5 +1,5 @@
-// The kernels of Go. A thread does a board, or a part of one where parts do not wait for each other: what they need was
-// written by an earlier kernel.
+// The kernels of Go. A thread does a board, or a part of one where parts do not wait for each other; or a block does a
+// board.
 
 #include "go_planes.cuh"
 #include "playouts.cuh"
@@ -15,9 +15,10 @@ __device__ inline float outcome(int* row, const double* options) {
 
 // Makes each row equal to `start` but for what belongs to one game.
 KERNEL reset_batch(int* rows, Long words, const Long* slots, Long n, const int* start, Long komi2) {
-    EACH_LANE(i, lane, n) {
-        copy(start, ROW, (int)words, (int)lane);
-        if (lane == KOMI2 % LANES) ROW[KOMI2] = (int)komi2;
+    EACH_BLOCK(i, n) {
+        copy_row(start, ROW, words);
+        meet();
+        if (MEMBER == 0) ROW[KOMI2] = (int)komi2;
     }
 }
 
@@ -60,28 +61,34 @@ KERNEL pass_alive_batch(int* rows, Long words, const Long* slots, Long n, signed
 
 // Plays every slot to its end with random moves; states: Long [n], a seed and then a stream per slot; moves: int [n].
 KERNEL playout_batch(int* rows, Long words, const Long* slots, Long n, Long* states, int* moves, Long fill_eyes) {
-    EACH_SLOT moves[i] = playout(ROW, states + i, fill_eyes != 0);
+    EACH_SLOT {
+        Long state = states[i];  // in a register
+        moves[i] = playout(ROW, &state, fill_eyes != 0);
+        states[i] = state;
+    }
 }
 
-// The planes of boards alone, and a named set of planes in two steps, as numbers of type T.
-// size: of the boards. board, plane, point: the steps of `out`. scratch: int [n, 2, per_board], for one colour each.
-#define PLANES_KERNELS(T, NAME)                                                                                      \
-    KERNEL history_planes_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board, Long plane,   \
-                                 Long point, Long size, Long history) {                                             \
-        EACH_PART(i, part, n, history * size + 1)                                                                   \
-        history_planes(ROW, (int)part, (int)history, Planes<T>{out + i * board, plane, point});                       \
-    }                                                                                                               \
-    KERNEL begin_rule_planes_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board,      \
-                                         Long plane, Long point, const Long* places) {                              \
-        EACH_PART(i, part, n, 2 + PLANES)                                                                           \
-        begin_rule_planes(ROW, (int)part, places, Planes<T>{out + i * board, plane, point});                           \
-    }                                                                                                               \
+// The planes of boards alone, and a named set of planes, as numbers of type T.
+// board, plane, point: the steps of `out`. planes: how many. mask: as legal_mask_batch writes it, or null.
+// scratch: int [n, 2, per_board], for one colour each.
+#define PLANES_KERNELS(T, NAME)                                                                                        \
+    KERNEL history_planes_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board,         \
+                                         Long plane, Long point, Long planes) {                                        \
+        EACH_BLOCK(i, n) {                                                                                             \
+            History<T> history{ROW, (int)planes - 1};                                                                  \
+            write_planes(history, (int)planes, ROW[SIZE], out + i * board, (int)plane, (int)point);                    \
+        }                                                                                                              \
+    }                                                                                                                  \
     KERNEL rule_planes_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board,            \
-                                   Long plane, Long point, Long size, const Long* places, int* scratch,             \
-                                   Long per_board) {                                                                \
-        EACH_PART(i, part, n, size + BOARD_PARTS)                                                                   \
-        rule_planes(ROW, (int)part, places, scratch + 2 * i * per_board, (int)per_board,                               \
-                 Planes<T>{out + i * board, plane, point});                                                         \
+                                      Long plane, Long point, Long planes, const Long* places, bool* mask,             \
+                                      int* scratch, Long per_board) {                                                  \
+        SHARED Sketch<T> sketch;                                                                                       \
+        EACH_BLOCK(i, n) {                                                                                             \
+            draw(ROW, places, scratch + 2 * i * per_board, (int)per_board, sketch);                                    \
+            write_planes(sketch, (int)planes, ROW[SIZE], out + i * board, (int)plane, (int)point);                     \
+            if (mask != nullptr) write_legal(ROW, sketch.legal, mask + i * (ROW[SIZE] * ROW[SIZE] + 1));               \
+            meet();                                                                                                    \
+        }                                                                                                              \
     }
 
 PLANES_KERNELS(float, float32)

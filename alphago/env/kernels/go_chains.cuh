@@ -69,39 +69,55 @@ BOTH void join(int* row, int a, int b) {
     row[at_b + NEXT] = after_a;
 }
 
+// What is around a point, by side, loaded at once: loads that do not wait for each other. heads: the head points of the
+// stones' chains, 0 for other neighbours.
+struct Around {
+    int points[4], colours[4], heads[4];
+
+    BOTH Around(const int* row, int point) {
+        for (int side = 0; side < 4; side++) {
+            points[side] = neighbour(point, side, row[SIZE] + 1);
+            colours[side] = row[cell(points[side]) + COLOUR];
+            heads[side] = row[cell(points[side]) + HEAD];
+        }
+        for (int side = 0; side < 4; side++) heads[side] = is_stone(colours[side]) ? heads[side] : 0;
+    }
+};
+
 // Capture the chain with this head; `at_board`: index of the chain's colour in the newest board.
 BOTH void take(int* row, int head_point, int taker, int at_board) {
-    int stride = row[SIZE] + 1;
     int stone = head_point;
     do {
-        int at = cell(stone), after = row[at + NEXT];
+        Around around(row, stone);
+        int at = cell(stone), after = row[at + NEXT], r = board_row(row, stone), bit = point_bit(row, stone, r);
+        row[at_board + r] ^= bit;
+        row[row[AT_VACATED] + r] |= bit;
         row[at + COLOUR] = EMPTY;
         list_empty(row, stone);
-        flip_bit(row, at_board, stone);
-        int r = board_row(row, stone);
-        row[row[AT_VACATED] + r] |= point_bit(row, stone, r);
-        for (int side = 0; side < 4; side++) {
-            int near = neighbour(stone, side, stride);
-            if (row[cell(near) + COLOUR] == taker) add_liberties(row, head_of(row, near), liberty(stone));
-        }
+        for (int side = 0; side < 4; side++)
+            if (around.colours[side] == taker) add_liberties(row, cell(around.heads[side]), liberty(stone));
         stone = after;
     } while (stone != head_point);
 }
 
 // Put a stone on an empty point as a chain of its own, and remove the point from its neighbours' liberties.
-// Return 4 bits, one per side, set where an enemy chain has no liberty left.
-BOTH int place_stone(int* row, int point, int colour) {
+// Return 4 bits, one per side, set where an enemy chain has no liberty left: on the last side of such a chain.
+BOTH int place_stone(int* row, int point, int colour, const Around& around) {
+    Long before[4], liberties = 0;
+    for (int side = 0; side < 4; side++) before[side] = load_long(row, cell(around.heads[side]) + LIBERTIES_LOW);
     unlist_empty(row, point);
-    Long liberties = 0;
     int dead = 0;
     for (int side = 0; side < 4; side++) {
-        int near = neighbour(point, side, row[SIZE] + 1);
-        int other = row[cell(near) + COLOUR];
-        if (is_stone(other)) {
-            Long left = add_liberties(row, head_of(row, near), -liberty(point));
-            dead |= (int)(other != colour && left == 0) << side;
+        int head = around.heads[side], sides = 0, last = side;
+        if (around.colours[side] == EMPTY) liberties += liberty(around.points[side]);
+        if (head == 0) continue;
+        for (int other = 0; other < 4; other++) {
+            sides += around.heads[other] == head;
+            if (around.heads[other] == head) last = other;
         }
-        if (other == EMPTY) liberties += liberty(near);
+        Long left = before[side] - sides * liberty(point);
+        store_long(row, cell(head) + LIBERTIES_LOW, left);
+        dead |= (int)(around.colours[side] != colour && left == 0 && side == last) << side;
     }
     int at = cell(point);
     row[at + COLOUR] = colour;
@@ -115,23 +131,22 @@ BOTH int place_stone(int* row, int point, int colour) {
 // Place a stone, join its chains and capture chains without liberties, the enemy's before its own.
 // Updates the newest board, the hash and the list of empty points.
 BOTH void put(int* row, int point, int colour) {
-    int size = row[SIZE], at = cell(point);
+    Around around(row, point);
+    int size = row[SIZE], at = cell(point), r = board_row(row, point), bit = point_bit(row, point, r);
     int at_newest = row[AT_BOARDS] + 2 * size * row[NEWEST];
     int at_own = at_newest + (colour == WHITE ? size : 0);
     Long board = load_long(row, HASH_LOW) ^ stone_hash(point, colour);
-    int dead = place_stone(row, point, colour);
-    flip_bit(row, at_own, point);
+    int dead = place_stone(row, point, colour, around);
+    row[at_own + r] ^= bit;
     for (int side = 0; side < 4; side++) {
-        int near = cell(neighbour(point, side, size + 1));
-        if (row[near + COLOUR] == colour && row[at + HEAD] != row[near + HEAD])
+        int near = cell(around.points[side]);
+        if (around.colours[side] == colour && row[at + HEAD] != row[near + HEAD])
             join(row, row[at + HEAD], row[near + HEAD]);
     }
     for (int side = 0; side < 4; side++) {
-        int near = cell(neighbour(point, side, size + 1));
-        if (((dead >> side) & 1) == 0 || row[near + COLOUR] == EMPTY) continue;
-        int head = row[near + HEAD];
-        board ^= load_long(row, cell(head) + CHAIN_LOW);
-        take(row, head, colour, 2 * at_newest + size - at_own);
+        if (((dead >> side) & 1) == 0) continue;
+        board ^= load_long(row, cell(around.heads[side]) + CHAIN_LOW);
+        take(row, around.heads[side], colour, 2 * at_newest + size - at_own);
     }
     int head = row[at + HEAD];
     if (load_long(row, cell(head) + LIBERTIES_LOW) == 0) {

@@ -36,13 +36,13 @@ BOTH bool allowed(const int* row, int point, int colour, bool check_repetition) 
     bool safe = false;
     Long board = load_long(row, HASH_LOW) ^ stone_hash(point, colour);
     Chains taken;
+    Around around(row, point);
     for (int side = 0; side < 4; side++) {
-        int near = neighbour(point, side, row[SIZE] + 1);
-        int other = row[cell(near) + COLOUR];
+        int other = around.colours[side];
         if (other == EMPTY) {
             safe = true;
         } else if (other != BORDER) {
-            int head = head_of(row, near);
+            int head = cell(around.heads[side]);
             bool atari = in_atari(row, head);
             if (atari != (other == colour)) safe = true;
             if (atari && other != colour && taken.add(head)) board ^= load_long(row, head + CHAIN_LOW);

@@ -5,33 +5,81 @@
 #include "go_score.cuh"
 #include "planes.cuh"
 
-static_assert(ABSENT < 0, "Planes takes a negative place for a plane that was not asked for");
-static_assert(PLANES == 20, "a new plane of go_planes.py has to be written here too, in begin_rule_planes or rule_planes");
+static_assert(PLANES == 20, "a new plane of go_planes.py has to be written here too, in begin_part or write_part");
 
-// Sets points of one plane to 1.
+// A board's planes before they are written: each is bits, and the number that a 1 stands for.
 template <typename T>
-struct PlaneMark {
-    Planes<T> planes;
-    int place;
+struct Sketch {
+    int bits[PLANES * MAX_SIZE];  // board rows of the planes that were asked for, in the order of the network's input
+    T ones[PLANES];
+    int legal[MAX_SIZE];  // points, by board row
+    unsigned char liberties[(MAX_SIZE + 1) * (MAX_SIZE + 2) + 1];  // of the chain with this head point, up to three
 
-    BOTH void operator()(int action) const { planes.set(place, action, 1); }
+    BOTH void put(Long place, int size, int r, int of_row) {
+        if (place != ABSENT) bits[(int)place * size + r] = of_row;
+    }
+
+    // A plane that is the same on all points.
+    BOTH void fill(Long place, int size, float value) {
+        if (place == ABSENT) return;
+        ones[place] = rounded<T>(value);
+        for (int r = 0; r < size; r++) put(place, size, r, ~0);
+    }
+
+    BOTH T number(int place, int size, int r, int c) const {
+        return (bits[place * size + r] >> c) & 1 ? ones[place] : T{};
+    }
 };
 
-// A part of: own and enemy stones of the newest board, of the one before, and so on; last plane: 1 if Black is to move.
+// The planes of boards alone: own and enemy stones of the newest board, of the one before, and so on; last plane: 1 if
+// Black is to move.
 template <typename T>
-BOTH void history_planes(const int* row, int part, int history, Planes<T> planes) {
-    int size = row[SIZE], age = part / size, r = part % size;
-    bool black_moves = row[TO_PLAY] == BLACK;
-    if (age == history) {
-        planes.fill(2 * history, size * size, (float)black_moves);
-        return;
+struct History {
+    const int* row;
+    int last;  // plane
+
+    BOTH T number(int place, int size, int r, int c) const {
+        bool black_moves = row[TO_PLAY] == BLACK, of_white = (place & 1) == (int)black_moves;
+        if (place == last) return rounded<T>(black_moves);
+        int age = row[NEWEST] - place / 2, slot = age < 0 ? age + row[DEPTH] : age;
+        return rounded<T>((row[row[AT_BOARDS] + (2 * slot + of_white) * size + r] >> c) & 1);
     }
-    int slot = row[NEWEST] - age;
-    if (slot < 0) slot += row[DEPTH];
-    int black = row[AT_BOARDS] + 2 * size * slot;
-    int own = black_moves ? black : black + size;
-    planes.set_bits(2 * age, r * size, size, row[own + r]);
-    planes.set_bits(2 * age + 1, r * size, size, row[2 * black + size - own + r]);
+};
+
+// Numbers below 2^16 divided by one of them, as a product.
+struct Division {
+    unsigned int by, factor;
+
+    BOTH Division(int by) : by((unsigned int)by), factor(0xFFFFFFFFu / (unsigned int)by + 1) {}
+
+    // One of 1 has no factor of 32 bits.
+    BOTH int operator()(int number) const {
+        return by == 1 ? number : (int)(((unsigned long long)(unsigned int)number * factor) >> 32);
+    }
+};
+
+// Writes two numbers, of 16 bits each, at once.
+template <typename T>
+BOTH void store_pair(T* out, T first, T second) {
+    *(unsigned int*)out = first.bits | (unsigned int)second.bits << 16;
+}
+
+// Writes all planes of a board: threads side by side write numbers side by side, with channels last those of a point,
+// two at once of 16 bits where they stand evenly.
+template <typename T, typename Source>
+__device__ inline void write_planes(const Source& source, int planes, int size, T* out, int plane, int point) {
+    int points = size * size;
+    bool last = plane < point, even = planes % 2 == 0 && point % 2 == 0 && (Long)out % 4 == 0;
+    bool pairs = sizeof(T) == 2 && plane == 1 && even;
+    Division lines(size), inner(pairs ? planes / 2 : last ? planes : points);
+    TOGETHER(i, pairs ? planes / 2 * points : planes * points) {
+        int outer = inner(i), rest = i - outer * (int)inner.by;
+        int place = pairs ? 2 * rest : last ? rest : outer, at = last ? outer : rest, r = lines(at), c = at - r * size;
+        T number = source.number(place, size, r, c), *target = out + place * plane + at * point;
+        if constexpr (sizeof(T) == 2)
+            if (pairs) store_pair(target, number, source.number(place + 1, size, r, c));
+        if (!pairs) *target = number;
+    }
 }
 
 // How many different liberties a chain has: 1, 2, or 3 for any number above.
@@ -53,24 +101,6 @@ BOTH int liberties_to_three(const int* row, int head_point) {
     return second == NO_ACTION ? 1 : 2;
 }
 
-// Sets the stones of all chains whose head is in board row r in the planes of their liberties.
-template <typename T>
-__device__ inline void write_liberties(const int* row, int r, const Long* places, Planes<T> planes) {
-    int size = row[SIZE];
-    for (int left = occupied_bits(row, r); left; left &= left - 1) {
-        int head = (r + 1) * (size + 1) + lowest_bit(left) + 1;
-        if (row[cell(head) + HEAD] != head) continue;
-        int place = (int)places[ONE_LIBERTY + liberties_to_three(row, head) - 1];
-        if (place == ABSENT) continue;
-        int stone = head;
-        do {
-            int of = board_row(row, stone);
-            planes.set(place, of * size + stone - (of + 1) * (size + 1) - 1, 1);
-            stone = row[cell(stone) + NEXT];
-        } while (stone != head);
-    }
-}
-
 // The bits of `forbidden`, points of board row r, that only the ko rule forbids.
 __device__ inline int repeating_bits(const int* row, int r, int forbidden) {
     for (int left = forbidden; left; left &= left - 1) {
@@ -80,81 +110,124 @@ __device__ inline int repeating_bits(const int* row, int r, int forbidden) {
     return forbidden;
 }
 
-// Board row r of the planes that are bits: stones, forbidden points and regions; the areas are marked already.
+// Writes one point of the plane of its chain's liberties.
 template <typename T>
-__device__ inline void write_row(const int* row, int r, const Long* places, Planes<T> planes) {
-    int size = row[SIZE], begin = r * size;
+__device__ inline void write_liberties(const int* row, int action, const Long* places, Sketch<T>& sketch) {
+    int point = point_of(row, action), at = cell(point), r = board_row(row, point);
+    if (!is_stone(row[at + COLOUR])) return;
+    int place = (int)places[ONE_LIBERTY + sketch.liberties[row[at + HEAD]] - 1];
+    if (place != ABSENT) atomicOr(&sketch.bits[place * row[SIZE] + r], point_bit(row, point, r));
+}
+
+// Board row r of stones, forbidden points and regions.
+template <typename T>
+__device__ inline void write_row(const int* row, int r, const Long* places, Sketch<T>& sketch) {
+    int size = row[SIZE];
     int black = row[AT_BOARDS] + 2 * size * row[NEWEST];
     int own = row[TO_PLAY] == BLACK ? black : black + size;
     int enemy = 2 * black + size - own;
-    int empty = empty_bits(row, r), forbidden = empty & ~legal_bits(row, r);
+    int empty = empty_bits(row, r), legal = legal_bits(row, r), forbidden = empty & ~legal;
+    sketch.legal[r] = legal;
     int mine = row[row[AT_SCRATCH] + own - black + r], theirs = row[row[AT_SCRATCH] + enemy - black + r];
-    planes.set_bits((int)places[OWN], begin, size, row[own + r]);
-    planes.set_bits((int)places[ENEMY], begin, size, row[enemy + r]);
-    planes.set_bits((int)places[FORBIDDEN], begin, size, forbidden);
-    planes.set_bits((int)places[OWN_REGION], begin, size, empty & mine & ~theirs);
-    planes.set_bits((int)places[ENEMY_REGION], begin, size, empty & theirs & ~mine);
-    if (places[KO] != ABSENT) planes.set_bits((int)places[KO], begin, size, repeating_bits(row, r, forbidden));
+    sketch.put(places[OWN], size, r, row[own + r]);
+    sketch.put(places[ENEMY], size, r, row[enemy + r]);
+    sketch.put(places[FORBIDDEN], size, r, forbidden);
+    sketch.put(places[OWN_REGION], size, r, empty & mine & ~theirs);
+    sketch.put(places[ENEMY_REGION], size, r, empty & theirs & ~mine);
+    if (places[KO] != ABSENT) sketch.put(places[KO], size, r, repeating_bits(row, r, forbidden));
 }
+
+// A block writes the N * N + 1 flags of `legal_mask` from legal points by board row.
+__device__ inline void write_legal(const int* row, const int* legal, bool* out) {
+    int size = row[SIZE], points = size * size;
+    bool going = !is_over(row);
+    Division lines(size);
+    TOGETHER(action, points) {
+        int r = lines(action);
+        out[action] = going && (legal[r] >> (action - r * size) & 1);
+    }
+    if (MEMBER != MEMBERS - 1) return;
+    int any = 0;
+    for (int r = 0; r < size; r++) any |= legal[r];
+    out[points] = going && (row[PLY] >= row[FIRST_PASS] || any == 0);
+}
+
+// Sets points of one plane to 1.
+template <typename T>
+struct PlaneMark {
+    Sketch<T>& sketch;
+    int place, size;
+
+    BOTH void operator()(int action) const { sketch.bits[place * size + action / size] |= 1 << action % size; }
+};
 
 // Sets what is pass-alive for a colour. scratch: the words that `Alive` needs.
 template <typename T>
-BOTH void write_alive(const int* row, int colour, const Long* places, int* scratch, Planes<T> planes) {
+BOTH void write_alive(const int* row, int colour, const Long* places, int* scratch, Sketch<T>& sketch) {
     int place = (int)places[colour == row[TO_PLAY] ? OWN_ALIVE : ENEMY_ALIVE];
-    if (place != ABSENT) Alive(row, colour, scratch).each(PlaneMark<T>{planes, place});
+    if (place != ABSENT) Alive(row, colour, scratch).each(PlaneMark<T>{sketch, place, row[SIZE]});
 }
 
 // Writes a plane that is the same on all points, or 0 but for points that are set later.
 template <typename T>
-BOTH void write_background(const int* row, int plane, const Long* places, Planes<T> planes) {
-    int points = row[SIZE] * row[SIZE], place = (int)places[plane];
+BOTH void write_background(const int* row, int plane, const Long* places, Sketch<T>& sketch) {
+    Long place = places[plane];
+    if (place == ABSENT) return;
+    int size = row[SIZE], points = size * size;
     float komi = (float)row[KOMI2] / 20.0f, left = (float)(row[MAX_MOVES] - row[PLY]) / (float)(2 * points);
+    sketch.ones[place] = rounded<T>(1);
+    for (int r = 0; r < size; r++) sketch.put(place, size, r, 0);
     switch (plane) {
-        case ON_BOARD: return planes.fill(place, points, 1);
-        case PASSED: return planes.fill(place, points, row[PASSES] > 0);
-        case KOMI: return planes.fill(place, points, row[TO_PLAY] == BLACK ? -komi : komi);
-        case PLIES_LEFT: return planes.fill(place, points, left > 1 ? 1 : left);
-        case ONE_LIBERTY:
-        case TWO_LIBERTIES:
-        case MORE_LIBERTIES:
-        case LAST_MOVE:
-        case SECOND_LAST_MOVE:
-        case THIRD_LAST_MOVE:
-        case OWN_ALIVE:
-        case ENEMY_ALIVE: planes.fill(place, points, 0);
+        case ON_BOARD: return sketch.fill(place, size, 1);
+        case PASSED: return sketch.fill(place, size, row[PASSES] > 0);
+        case KOMI: return sketch.fill(place, size, row[TO_PLAY] == BLACK ? -komi : komi);
+        case PLIES_LEFT: return sketch.fill(place, size, left > 1 ? 1 : left);
     }
-    if (plane < LAST_MOVE || plane > THIRD_LAST_MOVE || place == ABSENT) return;
+    if (plane < LAST_MOVE || plane > THIRD_LAST_MOVE) return;
     int action = row[LAST + plane - LAST_MOVE];  // a pass has no point
-    if (0 <= action && action < points) planes.set(place, action, 1);
+    if (0 <= action && action < points) PlaneMark<T>{sketch, (int)place, size}(action);
 }
 
-// A part of what comes before `rule_planes`: the marks of areas for a colour, or a plane's background.
+// A part of what comes before `write_part`: a plane's background, or the marks of areas for a colour.
 template <typename T>
-BOTH void begin_rule_planes(int* row, int part, const Long* places, Planes<T> planes) {
-    if (part < 2)
-        mark_area(row, part == 0 ? BLACK : WHITE);
+BOTH void begin_part(int* row, int part, const Long* places, Sketch<T>& sketch) {
+    if (part < PLANES)
+        write_background(row, part, places, sketch);
     else
-        write_background(row, part - 2, places, planes);
+        mark_area(row, part == PLANES ? BLACK : WHITE);
 }
 
-// A part of a set of planes, of which `places` says which and where: a board row, the score, its sign, or what is alive
-// for a colour. scratch: twice the words that `Alive` needs.
+// A part of the sketch: a board row, the score, its sign, or what is alive for a colour. scratch: twice the words that
+// `Alive` needs.
 template <typename T>
-__device__ inline void rule_planes(const int* row, int part, const Long* places, int* scratch, int words,
-                                Planes<T> planes) {
+__device__ inline void write_part(const int* row, int part, const Long* places, int* scratch, int words,
+                                  Sketch<T>& sketch) {
     int size = row[SIZE];
     if (part < size) {
-        write_row(row, part, places, planes);
-        write_liberties(row, part, places, planes);
+        write_row(row, part, places, sketch);
     } else if (part < size + 2) {
         float margin = mover_margin(row, marked_area(row)), tens = margin / 10.0f;
         if (part == size)
-            planes.fill((int)places[SCORE], size * size, tens < -3 ? -3 : tens > 3 ? 3 : tens);
+            sketch.fill(places[SCORE], size, tens < -3 ? -3 : tens > 3 ? 3 : tens);
         else
-            planes.fill((int)places[AHEAD], size * size, (float)(margin > 0) - (float)(margin < 0));
-    } else if (part == size + 2) {
-        write_alive(row, BLACK, places, scratch, planes);
+            sketch.fill(places[AHEAD], size, (float)(margin > 0) - (float)(margin < 0));
     } else {
-        write_alive(row, WHITE, places, scratch + words, planes);
+        bool white = part == size + 3;
+        write_alive(row, white ? WHITE : BLACK, places, scratch + (white ? words : 0), sketch);
     }
+}
+
+// A block's sketch of a set of planes, of which `places` says which and where. scratch: see write_part.
+template <typename T>
+__device__ inline void draw(int* row, const Long* places, int* scratch, int words, Sketch<T>& sketch) {
+    TOGETHER(action, row[SIZE] * row[SIZE]) {
+        int point = point_of(row, action), at = cell(point);
+        if (is_stone(row[at + COLOUR]) && row[at + HEAD] == point)
+            sketch.liberties[point] = (unsigned char)liberties_to_three(row, point);
+    }
+    TOGETHER(part, PLANES + 2) begin_part(row, part, places, sketch);
+    meet();
+    TOGETHER(action, row[SIZE] * row[SIZE]) write_liberties(row, action, places, sketch);
+    TOGETHER(part, row[SIZE] + BOARD_PARTS) write_part(row, part, places, scratch, words, sketch);
+    meet();
 }

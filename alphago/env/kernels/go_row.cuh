@@ -30,20 +30,11 @@ BOTH void store_long(int* row, int i, Long value) {
 // Return a point as a bit of its board row r.
 BOTH int point_bit(const int* row, int point, int r) { return 1 << (point - (r + 1) * (row[SIZE] + 1) - 1); }
 
-// Flip a point's bit in the N row words that begin at `at_board`.
-BOTH void flip_bit(int* row, int at_board, int point) {
-    int r = board_row(row, point);
-    row[at_board + r] ^= point_bit(row, point, r);
-}
-
 // Return whether the game has ended, by passes in a row or by its ply limit.
 BOTH bool is_over(const int* row) { return row[PASSES] >= row[PASSES_TO_END] || row[PLY] >= row[MAX_MOVES]; }
 
 // Who is to move: 1 Black, -1 White.
 BOTH int player(const int* row) { return 3 - 2 * row[TO_PLAY]; }
 
-// A lane's share of the words that make `target` equal to `source`, up to the last board hash in use.
-BOTH void copy(const int* source, int* target, int, int lane) {
-    int words = source[AT_HASHES] + 2 * source[BOARDS_SEEN];
-    for (int i = lane; i < words; i += LANES) target[i] = source[i];
-}
+// How many words of a row are in use: up to the last board hash.
+BOTH int words_in_use(const int* row, int) { return row[AT_HASHES] + 2 * row[BOARDS_SEEN]; }

@@ -36,6 +36,7 @@ HEADER = 32
 COLOUR, HEAD, NEXT, EMPTY_POINT, LIBERTIES_LOW, LIBERTIES_HIGH, CHAIN_LOW, CHAIN_HIGH = 0, 1, 2, 3, 4, 5, 6, 7
 PLACE = NEXT
 CELL = 8
+ALIGNMENT = 4  # a row begins at a multiple of so many words, which a GPU copies at once
 
 # A chain's pseudo-liberties packed into one number: the sum of squares of points from bit 0, the sum of points, the
 # count. k stones have at most 2 k + 2 pseudo-liberties, and an empty point counts at most 4 times: that is at most 834
@@ -62,9 +63,9 @@ def row_words(size, depth, ko_rule, max_moves):
     depth: number of boards kept for history planes.  max_moves: the most plies of a game.
     """
     words = HEADER + CELL * bordered_points(size) + 3 * size + 2 * size * depth
-    if ko_rule == SIMPLE:
-        return words
-    return words + filter_bits(size, max_moves) // 32 + 2 * (max_moves + 1)
+    if ko_rule != SIMPLE:
+        words += filter_bits(size, max_moves) // 32 + 2 * (max_moves + 1)
+    return -(-words // ALIGNMENT) * ALIGNMENT
 
 
 def filter_bits(size, max_moves):

@@ -3,28 +3,24 @@
 #pragma once
 #include "go_legal.cuh"
 
-// Grow the marks of board row r through empty points, from above, below and along the row.
-BOTH bool spread(int* row, int own, int r, int size) {
-    int empty = empty_bits(row, r), marks = row[own + r];
-    if (r > 0) marks |= row[own + r - 1] & empty;
-    if (r + 1 < size) marks |= row[own + r + 1] & empty;
-    int before = 0;
-    while (before != marks) {
-        before = marks;
-        marks |= ((marks << 1) | (marks >> 1)) & empty;
+// Grow marks through empty points along board rows, and from each row to the next: down the board, or up from row
+// `first` on; return whether any grew.
+BOTH bool sweep(int* row, int own, int first, int size) {
+    bool grew = false;
+    int r = first, step = first == 0 ? 1 : -1, next_to = 0;
+    for (int i = 0; i < size; i++, r += step) {
+        int empty = empty_bits(row, r), before = row[own + r], marks = before | (next_to & empty);
+        for (next_to = 0; next_to != marks; marks |= ((marks << 1) | (marks >> 1)) & empty) next_to = marks;
+        grew |= marks != before;
+        row[own + r] = marks;
     }
-    bool changed = marks != row[own + r];
-    row[own + r] = marks;
-    return changed;
+    return grew;
 }
 
 // Grow the marks in the scratch words `own` to every empty point connected with them.
 BOTH void reach(int* row, int own, int size) {
-    bool changed = true;
-    while (changed) {
-        changed = false;
-        for (int r = 0; r < size; r++) changed |= spread(row, own, r, size);
-        for (int r = size - 1; r >= 0; r--) changed |= spread(row, own, r, size);
+    sweep(row, own, 0, size);
+    while (sweep(row, own, size - 1, size) && sweep(row, own, 0, size)) {
     }
 }
 

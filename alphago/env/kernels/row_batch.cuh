@@ -28,8 +28,10 @@ KERNEL decisive_moves_batch(int* rows, Long words, const Long* slots, Long n, in
 KERNEL playout_batch(int* rows, Long words, const Long* slots, Long n, Long* states, int* moves) {
     EACH_SLOT {
         int count = 0;
-        for (; !is_over(ROW); count++) play(ROW, random_action(ROW, states + i));
+        Long state = states[i];  // in a register
+        for (; !is_over(ROW); count++) play(ROW, random_action(ROW, &state));
         moves[i] = count;
+        states[i] = state;
     }
 }
 

@@ -11,10 +11,8 @@ BOTH int player(const int* row) { return row[TO_PLAY]; }
 
 BOTH bool is_over(const int* row) { return row[OVER] != 0; }
 
-// A lane's share of the words that make `target` equal to `source`.
-BOTH void copy(const int* source, int* target, int words, int lane) {
-    for (int i = lane; i < words; i += LANES) target[i] = source[i];
-}
+// How many words of a row are in use.
+BOTH int words_in_use(const int*, int words) { return words; }
 
 // Counts a ply and hands the move to the other side.
 BOTH void end_turn(int* row) {

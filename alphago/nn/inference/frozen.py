@@ -43,8 +43,13 @@ def as_column(values: torch.Tensor) -> torch.Tensor:
 
 
 def frozen_parts(base_net: nn.Module, value: nn.Module, policy: nn.Module) -> Frozen:
-    """Return copies of the parts as one Frozen on the CPU in float32; raise ValueError if a weight is not finite."""
+    """Return copies of the parts as one Frozen on the CPU in float32; raise ValueError if a weight is not finite.
+
+    Convolutions are channels-last as in a Learner, since rounding depends on it: a network computes what its copy does
+    that was saved and loaded.
+    """
     frozen = Frozen(*(frozen_copy(module) for module in (base_net, value, policy)))
+    frozen.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     for name, tensor in frozen.state_dict().items():
         if isinstance(tensor, torch.Tensor) and not bool(torch.isfinite(tensor).all()):
             raise ValueError(f"the network's weights must be finite, got NaN or infinite numbers in {name}")

@@ -108,10 +108,10 @@ class DeviceEvaluator:
             padded = stream.padded(count)
             with TRANSFER:
                 on_device = stream.upload(leaves)
+            reached, mask, planes = padded.rows(count)
             with BOARDS:
-                batch.reach(on_device, padded.reached(count))
-                batch.legal_mask(on_device.slots, padded.mask_rows[:count])
-                batch.planes(on_device.slots, padded.plane_rows[:count])
+                batch.reach(on_device, reached)
+                batch.observe(on_device.slots, mask, planes)
             return self._finish(stream, count)
 
     @translate_out_of_memory()
@@ -127,8 +127,8 @@ class DeviceEvaluator:
             padded = stream.padded(count)
             padded.over.zero_()
             if batch.device == self.device:
-                batch.legal_mask(slots, padded.mask_rows[:count])
-                batch.planes(slots, padded.plane_rows[:count])
+                _, mask_rows, plane_rows = padded.rows(count)
+                batch.observe(slots, mask_rows, plane_rows)
             else:
                 planes = batch.planes(slots, np.empty((count, *padded.planes.shape[1:]), np.float32))
                 mask = batch.legal_mask(slots, np.empty((count, self.env.action_space), np.bool_))

@@ -14,7 +14,7 @@ from torch import nn
 from alphago.env.game import GameEnv
 from alphago.nn.inference.cpu_forms import Run
 from alphago.nn.inference.frozen import TRACING, Frozen, example_planes, outputs_agree
-from alphago.nn.inference.fusion import fold_batch_norms, fuse_convolutions
+from alphago.nn.inference.fusion import fold_batch_norms, fuse_convolutions, replace_poolings
 
 GPU_FORMS = ("fused", "folded", "modules")  # ordered from the fastest
 # Largest differences from the CPU's results, relative to the largest output, that count as rounding.  On the GPU,
@@ -91,7 +91,7 @@ def build_gpu_form(form: str, frozen: Frozen, env: GameEnv, dtype: torch.dtype, 
         planes = example_planes(env).to(device, dtype, memory_format=torch.channels_last)
         features = net.base_net(planes)
         for name, inputs in (("base_net", planes), ("value", features), ("policy", features)):
-            setattr(net, name, fuse_convolutions(getattr(net, name), inputs, CudnnConv))
+            setattr(net, name, replace_poolings(fuse_convolutions(getattr(net, name), inputs, CudnnConv)))
     return net.to(memory_format=torch.channels_last).requires_grad_(False)  # type: ignore[call-overload]
 
 

@@ -17,6 +17,7 @@ from alphago.nn.kernels.priors import LEAST
 # Padded batch sizes are SMALLEST, its doubles up to FINE, and then four sizes between successive powers of two.
 SMALLEST = 8
 FINE = 64
+MOST_SHAPES = 256  # of uploads whose places in the buffers are kept
 ALIGNMENT = 16  # bytes; an array begins at a multiple of it in a buffer
 
 
@@ -79,11 +80,18 @@ class PaddedBatch:
         self.mask_rows = as_array(self.mask, backend)
         self.plane_rows = as_array(self.planes, backend)
         self._reached = Reached(*(as_array(t, backend) for t in (self.over, self.answer.movers, self.outcomes)))
+        self._rows: dict[int, tuple[Reached, Any, Any]] = {}
         self.graph: Any = None
 
-    def reached(self, count: int) -> Reached:
-        """Return the buffers for the first `count` positions that `GameBatch.reach` overwrites."""
-        return Reached(*(array[:count] for array in self._reached))
+    def rows(self, count: int) -> tuple[Reached, Any, Any]:
+        """Return what the boards' kernels write for the first `count` positions: Reached, legal actions and planes.
+
+        They are kept for the next call, since CuPy takes longer to slice an array than to launch a kernel.
+        """
+        if count not in self._rows:
+            reached = Reached(*(array[:count] for array in self._reached))
+            self._rows[count] = reached, self.mask_rows[:count], self.plane_rows[:count]
+        return self._rows[count]
 
     def compute(self, net: nn.Module) -> None:
         """Queue the computation of `answer` from planes, legal actions and outcomes, without waiting for it."""
@@ -184,17 +192,33 @@ class Uploads:
         self._host = torch.empty(capacity, dtype=torch.uint8, pin_memory=device.type == "cuda")
         self._device = torch.empty(capacity, dtype=torch.uint8, device=device)
         self._source, self._target = self._host.numpy(), as_array(self._device, backend)
+        self._places: dict[tuple[tuple[int, ...], ...], tuple[list[np.ndarray], list[Any], int]] = {}  # by shapes
 
     def copy(self, arrays: tuple[np.ndarray, ...]) -> list[Any]:
-        """Queue the copy of arrays to the device; return the arrays on the device, of the same shapes and dtypes."""
-        copies, at = [], 0
+        """Queue the copy of arrays to the device; return the arrays on the device, of the same shapes and dtypes.
+
+        The dtypes are the same in all calls.
+        """
+        shapes = tuple(array.shape for array in arrays)
+        if shapes not in self._places:
+            if len(self._places) >= MOST_SHAPES:
+                self._places.clear()
+            self._places[shapes] = self._divided(arrays)
+        sources, targets, used = self._places[shapes]
+        for source, array in zip(sources, arrays, strict=True):
+            source[...] = array
+        self._device[:used].copy_(self._host[:used], non_blocking=True)
+        return targets
+
+    def _divided(self, arrays: tuple[np.ndarray, ...]) -> tuple[list[np.ndarray], list[Any], int]:
+        """Return the arrays' places in the two buffers, and the number of bytes that they take."""
+        sources, targets, at = [], [], 0
         for array in arrays:
-            end = at + array.nbytes
-            self._source[at:end].view(array.dtype).reshape(array.shape)[...] = array
-            copies.append(self._target[at:end].view(array.dtype).reshape(array.shape))
+            place = slice(at, at + array.nbytes)
+            sources.append(self._source[place].view(array.dtype).reshape(array.shape))
+            targets.append(self._target[place].view(array.dtype).reshape(array.shape))
             at += aligned(array.nbytes)
-        self._device[:at].copy_(self._host[:at], non_blocking=True)
-        return copies
+        return sources, targets, at
 
 
 def as_array(tensor: torch.Tensor, backend: Backend) -> Any:

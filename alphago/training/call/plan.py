@@ -126,7 +126,7 @@ def new_run(call: TrainCall) -> Plan[RunSettings]:
     if call.preset is not None and recipe.game != env.name and recipe.settings.get("curriculum"):
         raise ValueError(f"preset must be a recipe for {env.name}, got {call.preset!r}, which is for {recipe.game}")
     settings = call.merge(recipe).filled(call.device)  # once: a resumed run keeps the values on any device
-    model, notes = new_network(call, recipe.network, settings.seed)
+    model, notes = new_network(call, recipe.network_on(call.device), settings.seed)
     check_boards(env, settings, model)
     until = check_opponent(None if isinstance(call.until, Unset) else call.until, env)
     step_seconds = None
@@ -193,7 +193,7 @@ def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan[Ru
     env = call.env
     check_kind(config, folder, given=False)
     recipe = named_recipe(call.preset) if call.preset is not None else None
-    model = resumed_network(call, config, folder, recipe.network if recipe else {})
+    model = resumed_network(call, config, folder, recipe.network_like(config["network"]) if recipe else {})
     with version_errors(folder, "settings"):
         before = RUN.load(config["settings"], call.settings, f"the run in {folder}")
     settings = call.merge(recipe, before).filled(call.device, before)

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from alphago.env.game import GameEnv
-from alphago.training.memory import Entry, Sample, turn
+from alphago.training.columns import Entry
+from alphago.training.memory import Sample, turn
 
 FIRST_ROWS = 256  # number of rows allocated at first; the arrays grow
 

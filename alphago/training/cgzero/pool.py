@@ -13,7 +13,8 @@ from alphago.env.game import GameEnv
 from alphago.records.record import GameRecord
 from alphago.system.validation import check_float, check_int, check_ranges, setting, settings
 from alphago.training.cgzero.merged import Means, MergedSamples, merged
-from alphago.training.memory import Entry, ReplayMemory, Sample, turn
+from alphago.training.columns import Entry
+from alphago.training.memory import ReplayMemory, Sample, turn
 from alphago.training.targets import Targets
 
 TOP_SHARE = 0.2  # share of a subset that goes to the inputs with the highest counts
@@ -71,9 +72,12 @@ class Pool:
         check_ranges(self, "a pool's ")
         object.__setattr__(self, "rates", check_rates(self.rates))
 
-    def make_memory(self, env: GameEnv, *, targets: Targets, masked: bool, start: int, seed: int) -> "SamplePool":
+    def make_memory(
+        self, env: GameEnv, *, targets: Targets, masked: bool, start: int, seed: int, threads: int = 1
+    ) -> "SamplePool":
         """Return an empty memory of games of `env`; see `MemorySettings.make_memory`."""
-        return SamplePool(ReplayMemory(env, ENDLESS, targets=targets, masked=masked), self, start=start, seed=seed)
+        games = ReplayMemory(env, ENDLESS, targets=targets, masked=masked, threads=threads)
+        return SamplePool(games, self, start=start, seed=seed)
 
     @property
     def learned(self) -> int:

@@ -1,15 +1,13 @@
 """The games of a run on disk, in files that are written once and never changed."""
 
 import hashlib
-import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from alphago.records.record import GameRecord, read_arrays, records_to_bytes
 from alphago.system.files import read_file, set_aside, write_atomic
+from alphago.system.npz import read_npz
 
 
 class Shard(NamedTuple):
@@ -97,7 +95,7 @@ def read_shard(path: Path, digest: str) -> list[GameRecord]:
     if digest_of(data) != digest:
         raise ValueError("is damaged (its digest differs)")
     try:
-        return read_arrays(np.load(io.BytesIO(data), allow_pickle=False))
+        return read_arrays(read_npz(data))
     except KeyError as error:
         raise ValueError(f"is of another version ({error})") from error
 

@@ -15,6 +15,7 @@ from safetensors.torch import load as tensors_from
 from safetensors.torch import save as bytes_of
 
 from alphago.system.files import read_file, set_aside, write_atomic
+from alphago.system.npz import read_npz
 from alphago.training.runs.older import newer_state
 
 FORMAT = "alphago-state"
@@ -155,8 +156,7 @@ def pack_arrays(arrays: Mapping[str, np.ndarray]) -> torch.Tensor:
 
 def unpack_arrays(data: torch.Tensor) -> dict[str, np.ndarray]:
     """Return the named arrays in a tensor of `pack_arrays`."""
-    with np.load(io.BytesIO(zlib.decompress(data.numpy().data)), allow_pickle=False) as arrays:
-        return dict(arrays)
+    return read_npz(zlib.decompress(data.numpy().data))
 
 
 def tensor_name(board: int) -> str:

@@ -1,5 +1,6 @@
 """PlayingCrew: the workers that `train(workers=…)` names, and what a new run with them takes for settings left out."""
 
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -10,7 +11,7 @@ from alphago.system.validation import check_int
 from alphago.training.settings.selfplay_settings import NO_LIMIT
 from alphago.training.workers.remote_selfplay import RemoteSelfPlay
 from alphago.workers.crew import Crew, crew_of
-from alphago.workers.ray_cluster import ray_cores
+from alphago.workers.ray_process import RayProcess
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,10 @@ class PlayingCrew:
         Each core plays a group; this machine's cores take the gradient steps.
         """
         crew = self.crew
-        is_cluster = crew.address is not None and crew.count is None
-        groups = ray_cores(crew.address) if is_cluster and crew.address else crew.count or available_cores()
+        groups = crew.count or available_cores()
+        if crew.address is not None and crew.count is None:
+            with closing(RayProcess(crew.address, None)) as cluster:
+                groups = cluster.cores()
         return {"groups": groups, "learner_threads": available_cores()}
 
 

@@ -122,7 +122,7 @@ class Version(NamedTuple):
                 {
                     "game": plain_game(self.env),
                     "settings": SELFPLAY.plain(self.settings),
-                    "nets": [net.config for net in self.nets],
+                    "nets": [(plain_game(net.env), net.config) for net in self.nets],
                     "shares": self.shares,
                     "dtype": self.dtype,
                     "seed": self.seed,
@@ -136,7 +136,8 @@ class Version(NamedTuple):
         """Return the version in bytes; raise WorkerRefused for a game that this program does not know."""
         state = from_bytes(data)
         env = known_game(state.data.pop("game"))
-        nets = [build_net(config, env) for config in state.data["nets"]]
+        # A network's own game may have other rules than the run's: random games of it calibrate 8-bit numbers.
+        nets = [build_net(config, known_game(game)) for game, config in state.data["nets"]]
         for i, net in enumerate(nets):
             net.load_state_dict(strip_prefix(state.tensors, f"{i}."))
         settings = SELFPLAY.load(state.data["settings"], {}, "this run")

@@ -123,8 +123,9 @@ class Desk:
         self.thinker = self.engine_used = None
 
     def say(self, text: str) -> None:
-        """Send an error for the page to show, then the state, which may have changed before it."""
-        self.send(NoticeMessage(type="notice", kind="error", text=text))
+        """Send an error that names the game as people do, then the state, which may have changed before it."""
+        env = self.tree.env
+        self.send(NoticeMessage(type="notice", kind="error", text=text.replace(str(env), env.title_and_size)))
         self.tell_state()
 
     def status(self, text: str) -> None:

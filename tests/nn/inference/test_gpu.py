@@ -21,6 +21,7 @@ from alphago.mcts.search import Search
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.cpu_forms import ROUNDING
 from alphago.nn.inference.frozen import example_planes, frozen_parts, outputs_agree
+from alphago.nn.inference.fusion import REDUCTIONS
 from alphago.nn.inference.gpu import DeviceEvaluator
 from alphago.nn.inference.gpu_forms import Unsuited, build_gpu_form, translate_out_of_memory
 from alphago.nn.inference.gpu_stream import padded_size
@@ -227,14 +228,17 @@ def test_new_weights_are_looked_at_in_the_form_that_computes_them(device: str) -
 
 
 class Fickle(torch.nn.Module):
-    """Never the same result twice: a device's cannot be that of the modules."""
+    """Results that double from call to call: a device's cannot be that of the modules."""
+
+    calls = 0
 
     def __init__(self) -> None:
         super().__init__()
         self.layer = torch.nn.Conv2d(ENV.planes, 4, 3, padding=1)
 
     def forward(self, planes: torch.Tensor) -> torch.Tensor:
-        return self.layer(planes) + 10 * torch.rand(())
+        Fickle.calls += 1
+        return self.layer(planes) * 2.0**Fickle.calls
 
 
 def evaluator_of_auto(net: NeuralNet, device: str, monkeypatch: pytest.MonkeyPatch) -> Any:
@@ -274,6 +278,9 @@ def test_fused_convolutions_are_the_modules(net: NeuralNet, monkeypatch: pytest.
     assert outputs_agree(got, expected, ROUNDING[torch.float32])
     assert calls.count("plain") >= 4  # the entry, the blocks' first ones, the heads
     assert calls.count("adding") == 2  # the blocks' second ones
+    left = {node.target for part in whole.children() for node in part.graph.nodes}  # type: ignore[union-attr]
+    assert not left & set(REDUCTIONS)
+    assert left & set(REDUCTIONS.values())
 
 
 def test_other_errors_are_not_translated() -> None:

@@ -1,5 +1,7 @@
 """8-bit inference: its ranges are the same on every call, and it changes results by rounding only."""
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -149,9 +151,11 @@ def test_agrees_with_packaged_networks(name: str) -> None:
 
 @needs_int8
 def test_same_weights_give_the_same_bits() -> None:
-    net = lived_in(NeuralNet(ENV, tower_height=2, channels=8))
+    """Also to a learner's network, whose convolutions are channels-last."""
+    net = lived_in(NeuralNet(ENV, tower_height=4, channels=32))
+    learning = copy.deepcopy(net).to(memory_format=torch.channels_last)
     batch, slots = random_batch(ENV, 40), np.arange(40)
-    first, second = (evaluate(net.evaluator("int8"), batch, slots) for _ in range(2))
+    first, second = (evaluate(one.evaluator("int8", shared=False), batch, slots) for one in (net, learning))
     for a, b in zip(first, second, strict=True):
         assert np.array_equal(a, b)
 

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from alphago import GoEnv, NeuralNet
 from alphago.training.workers.playing_crew import PlayingCrew
 from alphago.workers.crew import Crew
 from alphago.workers.ray_cluster import RAY_SETTINGS, import_ray
+from alphago.workers.ray_process import RayProcess
 from tests.training.small_runs import EXACT, Listener, games_in, interrupt_at, run, same
 
 pytestmark = pytest.mark.cluster
@@ -145,6 +146,18 @@ def head(cores: int, made: "list[subprocess.Popen[bytes]] | None" = None) -> Ite
         made[-1].wait(60)
 
 
+def actors() -> list[Any]:
+    """Return the processes of Ray that play for this one."""
+    import_ray()
+    import psutil  # which comes with Ray
+
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            found += [process] if process.name().startswith("ray::NodePlayer") else []
+    return found
+
+
 class Watched:
     """A crew whose sources are kept."""
 
@@ -167,21 +180,17 @@ def wait_until(is_so: Callable[[], object], seconds: float = 90.0) -> None:
 @with_ray
 class TestRay:
     def test_workers_of_this_machine_that_are_killed(self, tmp_path: Path, alone: NeuralNet) -> None:
-        """Each time that both have a task, one of them."""
-        import ray
-
-        crew, killed = Watched(PlayingCrew(Crew(count=2))), list[int]()
+        """Each time that there are two, one of them, after a while."""
+        killed = list[int]()
 
         def act(over: threading.Event) -> None:
-            while not over.wait(0.05):
-                transport = crew.made[-1].dispatcher.transport if crew.made else None
-                if transport is not None and len(set(transport.asked.values())) == 2:
-                    killed.append(ray.get(next(iter(transport.members.values())).ready))
-                    os.kill(killed[-1], signal.SIGKILL)
-                    over.wait(4)
+            while not over.wait(1):
+                if len(there := actors()) == 2 and not over.wait(4):
+                    killed.append(there[0].pid)
+                    there[0].kill()
 
         with meanwhile(act):
-            net, listener = run(tmp_path, GAMES, FIVE, source=crew, **SETTINGS)
+            net, listener = run(tmp_path, GAMES, FIVE, workers=2, **SETTINGS)
         assert same(net, alone)
         assert killed
         assert listener.noted("has gone")
@@ -221,6 +230,13 @@ class TestRay:
             ray.cancel(taken, force=True)
             ray.shutdown()
         assert "1 core is wanted, 0 are free of the 1 of the cluster" in " ".join(listener.notes)
+
+    def test_the_process_that_speaks_with_it_dies(self) -> None:
+        """As Ray lets it where its node has gone."""
+        with closing(RayProcess(None, 1)) as cluster:
+            cluster.process.kill()
+            with pytest.raises(ConnectionError, match="the Ray cluster has ended; the run can go on with another"):
+                cluster.workers()
 
     def test_the_head_dies(self, tmp_path: Path, alone: NeuralNet) -> None:
         """The run ends with a sentence, and goes on without the cluster."""

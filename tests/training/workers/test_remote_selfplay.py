@@ -234,6 +234,12 @@ class TestTasks:
         stop.set()
         assert GroupPlayer(version).play(self.task(4), stop) is None
 
+    def test_a_network_keeps_its_own_game(self) -> None:
+        """By whose rules 8-bit numbers are calibrated, whatever the run plays."""
+        sent = self.version()._replace(env=GO.replace(komi_spread=1.0, first_pass=4))
+        got = Version.from_bytes(sent.to_bytes())
+        assert (got.env, got.nets[0].env) == (sent.env, NET.env)
+
     def test_damage_is_found(self) -> None:
         data = bytearray(self.task(1).to_bytes())
         data[len(data) // 2] ^= 1

@@ -98,7 +98,7 @@ export class Board {
     for (const drawing of [this.below, this.svg]) drawing.setAttribute("viewBox", box.join(" "));
     this.element.style.setProperty("--ratio", game.surface === "text" ? "1" : String(box[2] / box[3]));
     this.element.style.setProperty("--ground", game.ground);
-    this.element.style.setProperty("--label-size", `${Math.min(Math.max(10.5, box[2] / 50), 16)}px`);
+    this.element.style.setProperty("--label-size", `${Math.min(Math.max(10.5, box[2] / 50), 14)}px`);
     this.element.toggleAttribute("data-ground", Boolean(game.ground));
     for (const [i, name] of ["--black", "--white"].entries()) {
       this.element.style.setProperty(name, game.colours ? game.colours[i] : "");

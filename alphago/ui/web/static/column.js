@@ -40,6 +40,7 @@ export class Column {
       h("div", { class: "ag-title" }, this.title, this.about),
       this.players.element, this.status.element, this.notice.element, this.comment, this.reasons.element,
       h("div", { class: "ag-pane" }, this.play.element, this.study.element, this.menu.element), this.actions.element);
+    this.status.draw();
   }
 
   /** @param {"play" | "study" | "menu"} pane */

@@ -16,14 +16,9 @@ export function h(tag, attributes = {}, ...children) {
 
 /**
  * Make an element of a drawing; the arguments are those of `h`.
- * @param {string} tag
- * @param {Record<string, any>} [attributes]
- * @param {...any} children
- * @returns {any}
+ * @type {typeof h}
  */
-export function s(tag, attributes = {}, ...children) {
-  return filled(document.createElementNS(SVG, tag), attributes, children);
-}
+export const s = (tag, attributes = {}, ...children) => filled(document.createElementNS(SVG, tag), attributes, children);
 
 /**
  * @param {Element} node

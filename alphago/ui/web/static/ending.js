@@ -4,7 +4,7 @@ import { kindOf, LOSSES } from "./candidates.js";
 import { h } from "./elements.js";
 import { dot } from "./icons.js";
 import { decisive, lossesOf, lossText } from "./losses.js";
-import { fill, say } from "./words.js";
+import { fill, legend, say } from "./words.js";
 
 const MOMENTS = 3;
 const LEAST_MOVES = 8; // of a game that is looked into
@@ -61,7 +61,7 @@ export class Ending {
     this.decided.hidden = path.length <= LEAST_MOVES;
     this.moments.replaceChildren(...(state.busy === "review" ? [h("li", {}, say.counting)] : found.map((loss) => h("li", {},
       h("button", { type: "button", onclick: () => this.app.send("go", { node: path[loss.number - 1].node }) }, dotOf(loss),
-        fill(say.moment, loss.number, known.side(loss.mover), known.game.names[loss.move], lossText(loss)))))));
+        fill(say.moment, loss.number, known.side(loss.mover), known.game.names[loss.move], lossText(loss), loss.points === null ? "" : legend.points))))));
     if (!this.moments.children.length) this.decided.hidden = true;
   }
 

@@ -17,8 +17,8 @@ export class MoveList {
     this.means = h("span", { class: "ag-small" });
     const step = (/** @type {string} */ text, /** @type {string} */ title, /** @type {number} */ direction) => h("button",
       { type: "button", title, "aria-label": title, onclick: () => app.mistake(direction) }, text);
-    this.element = h("div", { class: "ag-list" }, h("div", { class: "ag-row" }, h("h2", {}, say.moves), judged && [this.means,
-      step("‹", say.previousMistake, -1), h("span", { class: "ag-small" }, say.mistakes), step("›", say.nextMistake, 1)]), this.rows);
+    this.element = h("div", { class: "ag-list" }, h("div", { class: "ag-row" }, judged ? [this.means,
+      step("‹", say.previousMistake, -1), h("span", { class: "ag-small" }, say.mistakes), step("›", say.nextMistake, 1)] : h("h2", {}, say.moves)), this.rows);
   }
 
   draw() {
@@ -46,10 +46,10 @@ export class MoveList {
  */
 function meansOf(losses, known) {
   if (losses.length < 4) return "";
-  return [1, -1].map((player) => {
+  return fill(say.each, [1, -1].map((player) => {
     const own = losses.filter(({ mover }) => mover === player);
     const points = own.some((loss) => loss.points === null) ? null : own.reduce((sum, one) => sum + Number(one.points), 0) / own.length;
     const win = own.reduce((sum, one) => sum + one.win, 0) / own.length;
     return own.length ? fill(say.per, known.side(player), lossText({ ...own[0], win, points })) : "";
-  }).filter(Boolean).join(" · ");
+  }).filter(Boolean).join(" · "));
 }

@@ -14,14 +14,16 @@ const FEW = 4; // visits of the best move, up to which moves are shown by what t
 const LEAST_OWNER = 8; // percent; a point that is less anyone's has no square
 
 /**
- * The last move, points where no stone may be set, numbers of moves, and the count of a finished game.
+ * The last move, where few moves are allowed these, points where no stone may be set, numbers of moves, and the count of a finished game.
  * @param {GameView} game
  * @param {Scene} scene
  * @param {Map<number, number>} numbers of moves by cell
  */
-export function marksOf(game, { view, count }, numbers) {
-  const { stones = "", last, ko } = view;
-  const parts = [];
+export function marksOf(game, { view, count, open = true }, numbers) {
+  const { stones = "", last, ko, legal, toPlay } = view;
+  const few = open && game.surface === "squares" && legal.length < stones.split(".").length - 1;
+  const parts = (few ? legal : []).map((action) => landingOf(game, action, toPlay, () => true)).filter((cell) => cell !== null)
+    .map((cell) => middleOf(game, cell)).map(([cx, cy]) => s("circle", { cx, cy, r: 6, class: "ag-aim" }));
   for (const [cell, number] of numbers) {
     if (!stones[cell] || stones[cell] === ".") continue;
     const [x, y] = middleOf(game, cell);

@@ -25,7 +25,7 @@ export class Reasons {
   tell({ node, move, best, sentences }) {
     const { game: { names } } = this.app.known;
     this.of = node;
-    this.text.replaceChildren(h("b", {}, move === best ? names[move] : fill(say.better, names[move], names[best])),
+    this.text.replaceChildren(move === best ? "" : h("b", {}, fill(say.better, names[move], names[best])),
       ...sentences.map((text) => h("p", {}, text)));
     this.draw();
   }

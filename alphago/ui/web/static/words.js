@@ -26,7 +26,7 @@ export const say = {
   first: "first position (Home)", back: "a move back (←)", on: "a move on (→)", last: "last position (End)",
   you: "you", engine: "engine",
   who: "who plays {0}",
-  captured: "{0} captured", time: "time used", onBoard: "{0} on the board",
+  captured: "{0} captured", time: "time used", onBoard: "{0} stones",
 
   // the status line
   move: "Move {0}: {1} to play",
@@ -66,7 +66,7 @@ export const say = {
   allAlive: "All alive", sum: "{0} {1} + {2} = {3}",
   again: "Play again", exchanged: "Swap colours", studyGame: "Study it",
   decided: "What decided it", counting: "Looking for the moves that decided it …",
-  moment: "{0} {1} {2}  {3}",
+  moment: "{0} {1} {2}  {3} {4}",
 
   // study
   analyse: "Analyse", analyseTitle: "think about every position that is shown (A)",
@@ -84,7 +84,7 @@ export const say = {
   moves: "Moves", treeTitle: "tree of variations",
   start: "start",
   mistakes: "Mistakes", previousMistake: "previous mistake ([)", nextMistake: "next mistake (])",
-  per: "{0} {1}",
+  per: "{0} {1}", each: "{0} a move",
 
   // menu
   newGame: "New game", newTitle: "another game, its options, your colour (N)",

@@ -1,0 +1,78 @@
+"""CUDA graphs of gradient steps: a GPU repeats a step's hundreds of small operations without waiting for Python."""
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+import torch
+
+from alphago.nn.inference.frozen import TRACING
+from alphago.training.batches import Batch, DeviceSample
+
+WARM_UP_CALLS = 2  # that run as usual: libraries allocate workspaces, and optimizers their state
+Result = TypeVar("Result")
+
+
+class Captured(Generic[Result]):
+    """A function on a GPU, whose operations are captured as a CUDA graph and then repeated.
+
+    The function must read and write the same memory in every call.  The tensors that it returns are the same in every
+    call, too.  If it cannot be captured, because it waits for the GPU, say, it is called as it is.
+
+    work: the function.
+    """
+
+    def __init__(self, work: Callable[[], Result]) -> None:
+        self._work = work
+        self._calls = 0
+        self._graph: torch.cuda.CUDAGraph | None = None
+        self._result: Any = None
+
+    def __call__(self) -> Result:
+        self._calls += 1
+        if self._calls == WARM_UP_CALLS + 1:
+            self._capture()
+        if self._graph is None:
+            return self._work()
+        self._graph.replay()
+        return self._result
+
+    @property
+    def is_captured(self) -> bool:
+        """Whether the operations are a graph by now."""
+        return self._graph is not None
+
+    def _capture(self) -> None:
+        """Capture the function's operations; nothing is computed yet."""
+        graph = torch.cuda.CUDAGraph()
+        torch.cuda.synchronize()
+        here = torch.cuda.current_stream()
+        # torch captures one graph at a time; where a capture fails, it stays on the stream of the capture.
+        with TRACING, torch.cuda.stream(here):
+            try:
+                with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+                    self._result = self._work()
+            except RuntimeError:  # whatever the operations of a user's loss or part are, they still run one by one
+                torch.cuda.synchronize()
+                return
+        self._graph = graph
+
+
+class Inputs:
+    """Memory on a GPU for a batch, which is the same for all batches of one size, and the batch's share of the loss."""
+
+    def __init__(self, batch: DeviceSample) -> None:
+        self.batch = DeviceSample(batch.tensors.map(torch.empty_like), batch.weight_sum)
+        self.share = torch.ones((), device=batch.tensors.value.device)
+
+    def fill(self, batch: DeviceSample, share: float) -> None:
+        """Copy a batch here."""
+        for target, source in zip(self.batch.tensors, batch.tensors, strict=True):
+            if target is not None:
+                target.copy_(source, non_blocking=True)
+        self.share.fill_(share)
+
+
+def shapes_of(batch: Batch) -> tuple[Any, ...]:
+    """Return the shapes of a batch's tensors, which tell whether two batches have the same size."""
+    tensors = batch.tensors if isinstance(batch, DeviceSample) else batch
+    return tuple(None if tensor is None else tuple(tensor.shape) for tensor in tensors)

@@ -1,0 +1,219 @@
+"""What workers cost: the same games by one process and by two workers, the overhead of tasks, and how soon one plays.
+
+    python benchmarks/workers.py rates --preset 7x7       # --ray: on Ray instead of over a folder
+    python benchmarks/workers.py rates --preset 9x9 --iterations 4
+    python benchmarks/workers.py overhead
+    python benchmarks/workers.py first --ray
+
+Each takes less than three minutes on a quiet machine.  `rates` plays the same iterations twice, game for game, after
+some that warm up; its processor seconds are those of this process and of all that it has started.
+"""
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from alphago import GoEnv, load_model, train
+from alphago.system.cores import available_cores
+from alphago.training.group import Group
+from alphago.training.recipes import RECIPES
+from alphago.training.watch.report import Report
+from alphago.training.workers.group_player import GroupPlayer
+from alphago.training.workers.remote_selfplay import RemoteSelfPlay
+from alphago.workers.ray_cluster import RAY_COMMAND, RAY_SETTINGS
+from alphago.workers.transport import JobAnswer
+from alphago.workers.work import WorkBench
+
+CORES = 2
+WARM_UP = 2  # iterations
+ALPHAGO = [sys.executable, "-m", "alphago"]
+
+
+class Stopper(Report):
+    """Notes time, processor seconds and games at each iteration, and ends the run after so many."""
+
+    def __init__(self, iterations: int) -> None:
+        self.iterations, self.rows = iterations, list[tuple[float, float, int]]()
+
+    def iteration(self, metrics: dict[str, Any]) -> None:
+        self.rows.append((time.monotonic(), processor_seconds(), int(metrics["games"])))
+        if len(self.rows) == self.iterations:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def difference(self) -> list[float]:
+        """Return the seconds, processor seconds and games since the warm-up."""
+        return [late - early for early, late in zip(self.rows[WARM_UP - 1], self.rows[-1], strict=True)]
+
+
+def processor_seconds() -> float:
+    """Return the processor time of this process and all that it has started."""
+    parents, spent = dict[int, int](), dict[int, int]()
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (process / "stat").read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        parents[int(process.name)] = int(fields[1])
+        spent[int(process.name)] = sum(map(int, fields[11:15]))  # its own, and that of its children that have ended
+    ours, new = set[int](), {os.getpid()}
+    while new:
+        ours |= new
+        new = {number for number, parent in parents.items() if parent in new}
+    return sum(spent[number] for number in ours) / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def folder_workers(path: Path, count: int) -> Iterator[str]:
+    """Workers of one core over a folder; yields their name."""
+    command = [*ALPHAGO, "worker", "--folder", str(path), "--cores", "1"]
+    made = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(count)]
+    try:
+        yield f"folder:{path}"
+    finally:
+        for process in made:
+            process.terminate()
+            process.wait()
+
+
+def measured(preset: str, iterations: int, folder: Path, workers: str | int | None) -> list[float]:
+    """Train by a recipe, without smaller boards, and return the difference of its Stopper."""
+    stopper = Stopper(iterations)
+    options: dict[str, Any] = {"max_minutes": None, "curriculum": (), "groups": CORES, "learner_threads": CORES}
+    env = RECIPES[preset].make_env()
+    train(env, 100_000, preset=preset, folder=folder, workers=workers, reports=[stopper], **options)
+    return stopper.difference()
+
+
+def rates(options: argparse.Namespace) -> None:
+    """Print games a second and a processor second of one process and of two workers of one core."""
+    if available_cores() != CORES:
+        print(f"on {available_cores()} cores: taskset -c 0,1 gives the {CORES} that are compared", flush=True)
+    with tempfile.TemporaryDirectory() as place:
+        alone = measured(options.preset, options.iterations, Path(place, "alone"), None)
+        if options.ray:
+            shared = measured(options.preset, options.iterations, Path(place, "shared"), CORES)
+        else:
+            with folder_workers(Path(place, "folder"), CORES) as workers:
+                shared = measured(options.preset, options.iterations, Path(place, "shared"), workers)
+    for name, (seconds, processor, games) in (("one process", alone), ("two workers", shared)):
+        print(f"{name}: {games:.0f} games, {seconds:.1f} s, {processor:.1f} processor seconds")
+    print(f"games a processor second: {alone[1] / shared[1]:.3f} of one process's (0.95 is wanted)")
+    print(f"games a second by the clock: {alone[0] / shared[0]:.3f} of one process's (0.9 is wanted)")
+
+
+class Inline:
+    """A transport to a worker in this process, which does its tasks when answers are asked for."""
+
+    def __init__(self) -> None:
+        self.works, self.given = dict[str, bytes](), deque[tuple[str, str, str, bytes]]()
+        self.bench = WorkBench(lambda name: self.works[name])
+
+    def publish(self, name: str, data: bytes, keep: set[str]) -> None:
+        self.works = {name: data} | {old: self.works[old] for old in keep - {name}}
+
+    def workers(self) -> dict[str, int]:
+        return {"inline": 1}
+
+    def give(self, *job: Any) -> None:
+        self.given.append(job)
+
+    def answers(self) -> list[JobAnswer]:
+        if not self.given:
+            time.sleep(0.005)
+            return []
+        worker, key, work, job = self.given.popleft()
+        return [JobAnswer(worker, key, self.bench.do(work, job, threading.Event()))]
+
+    def leave_out(self, worker: str, why: str) -> None:
+        raise SystemExit(why)
+
+    def how_to_join(self) -> str:
+        return ""
+
+    def close(self) -> None:
+        pass
+
+
+def overhead(options: argparse.Namespace) -> None:
+    """Print what a recipe's tasks cost beside their moves, in processor time."""
+    spent = Counter[str]()
+
+    def timed(name: str, method: Any) -> Any:
+        def call(*arguments: Any, **named: Any) -> Any:
+            begin = time.process_time()
+            try:
+                return method(*arguments, **named)
+            finally:
+                spent[name] += time.process_time() - begin
+
+        return call
+
+    class Timed(RemoteSelfPlay):
+        go_on = timed("all", RemoteSelfPlay.go_on)
+
+    Group.play = timed("moves", Group.play)  # type: ignore[method-assign]
+    GroupPlayer.from_bytes = timed("versions", GroupPlayer.from_bytes)  # type: ignore[method-assign]
+    stopper = Stopper(options.iterations)
+    with tempfile.TemporaryDirectory() as place:
+        source = partial(Timed, connect=Inline, audits=0.0)
+        more: dict[str, Any] = {"max_minutes": None, "curriculum": (), "first_games_in_flight": None, "groups": CORES}
+        net = load_model(options.preset)
+        env = RECIPES[options.preset].make_env()
+        train(env, 100_000, preset=options.preset, model=net, folder=place, source=source, reports=[stopper], **more)
+    tasks = options.iterations * CORES
+    beside = spent["all"] - spent["moves"] - spent["versions"]
+    print(f"{tasks} tasks of {spent['moves'] / tasks:.2f} processor seconds, {options.preset}")
+    print(f"beside their moves: {1000 * beside / tasks:.1f} ms each, {beside / spent['moves']:.2%} (2 % are allowed)")
+    print(f"a version of the network on a worker: {1000 * spent['versions'] / options.iterations:.0f} ms")
+
+
+def first(options: argparse.Namespace) -> None:
+    """Print how long after its start a worker has played the first move of each of its games."""
+    with tempfile.TemporaryDirectory() as place:
+        stack, workers, words = [], f"folder:{place}/folder", ["--folder", f"{place}/folder"]
+        if options.ray:
+            port = 20000 + os.getpid() % 20000
+            start = ["start", "--head", f"--port={port}", "--num-cpus=0", "--block", "--include-dashboard=false"]
+            command = [sys.executable, "-c", RAY_COMMAND, *start]
+            stack.append(subprocess.Popen(command, env={**os.environ, **RAY_SETTINGS}, stdout=subprocess.DEVNULL))
+            time.sleep(10)
+            workers, words = f"127.0.0.1:{port}", [f"127.0.0.1:{port}"]
+        begun = list[float]()
+
+        def begin() -> None:
+            begun.append(time.monotonic())
+            stack.append(subprocess.Popen([*ALPHAGO, "worker", *words, "--cores", "1"], stdout=subprocess.DEVNULL))
+
+        timer, stopper = threading.Timer(20, begin), Stopper(1)
+        timer.start()
+        sizes = {"tower_height": 4, "channels": 64, "games_in_flight": 64, "plies_per_iteration": 1, "readouts": 24}
+        train(GoEnv(9), 1000, folder=Path(place, "run"), workers=workers, reports=[stopper], groups=1, **sizes)
+        print(f"{stopper.rows[0][0] - begun[0]:.1f} s from the worker's start to its first move (10 s are allowed)")
+        for process in reversed(stack):
+            process.terminate()
+            process.wait()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=("rates", "overhead", "first"))
+    parser.add_argument("--preset", choices=("7x7", "9x9"), default="7x7", help="the recipe (7x7)")
+    parser.add_argument("--iterations", type=int, default=8, help=f"of which {WARM_UP} warm up (8)")
+    parser.add_argument("--ray", action="store_true", help="workers on Ray, which must be installed")
+    options = parser.parse_args()
+    {"rates": rates, "overhead": overhead, "first": first}[options.what](options)
+
+
+if __name__ == "__main__":
+    main()

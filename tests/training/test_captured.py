@@ -1,0 +1,75 @@
+"""CUDA graphs of a function: when it is called, captured and repeated, with stand-ins for torch's graphs."""
+
+import contextlib
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from alphago.training.batches import DeviceSample
+from alphago.training.captured import WARM_UP_CALLS, Captured, Inputs, shapes_of
+from alphago.training.memory import Sample
+
+
+class Graph:
+    """A stand-in for a CUDA graph, which counts its repetitions."""
+
+    replays = 0
+
+    def replay(self) -> None:
+        Graph.replays += 1
+
+
+@pytest.fixture(autouse=True)
+def without_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextlib.contextmanager
+    def graph(_: Graph, **__: object) -> Iterator[None]:
+        yield
+
+    monkeypatch.setattr(Graph, "replays", 0)
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", Graph)
+    monkeypatch.setattr(torch.cuda, "graph", graph)
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda: None)
+    monkeypatch.setattr(torch.cuda, "stream", lambda _: contextlib.nullcontext())
+
+
+def test_it_is_captured_once_and_repeated() -> None:
+    calls: list[int] = []
+    work = Captured(lambda: calls.append(len(calls)) or len(calls))  # type: ignore[func-returns-value]
+    results = [work() for _ in range(WARM_UP_CALLS + 5)]
+    assert len(calls) == WARM_UP_CALLS + 1
+    assert Graph.replays == 5
+    assert results == [*range(1, WARM_UP_CALLS + 1), *[WARM_UP_CALLS + 1] * 5]
+    assert work.is_captured
+
+
+def test_what_cannot_be_captured_is_called() -> None:
+    calls: list[int] = []
+
+    def work() -> int:
+        calls.append(1)
+        if len(calls) == WARM_UP_CALLS + 1:
+            raise RuntimeError("operation not permitted when stream is capturing")
+        return len(calls)
+
+    captured = Captured(work)
+    for _ in range(WARM_UP_CALLS + 3):
+        captured()
+    assert len(calls) == WARM_UP_CALLS + 4  # one of them failed, and was repeated
+    assert not Graph.replays
+    assert not captured.is_captured
+
+
+def test_inputs_are_copies_with_the_strides_of_the_batch() -> None:
+    planes = torch.rand(2, 3, 4, 4).contiguous(memory_format=torch.channels_last)
+    rest = [torch.rand(2, 5), torch.rand(2), torch.rand(2), torch.rand(2), torch.ones(2, 16), torch.ones(2)]
+    batch = DeviceSample(Sample(planes, *rest), 2.0)
+    inputs = Inputs(batch)
+    inputs.fill(batch, 0.25)
+    assert inputs.batch.tensors.planes.stride() == planes.stride()
+    assert shapes_of(inputs.batch) == shapes_of(batch) == shapes_of(batch.tensors.map(lambda tensor: tensor.numpy()))
+    for copied, given in zip(inputs.batch.tensors, batch.tensors, strict=True):
+        assert torch.equal(copied, given)
+        assert copied.data_ptr() != given.data_ptr()
+    assert float(inputs.share) == 0.25
