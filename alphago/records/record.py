@@ -212,8 +212,8 @@ def read_arrays(arrays: Mapping[str, np.ndarray]) -> list[GameRecord]:
     ]
 
 
-class Block(NamedTuple):
-    """Moves of n games, each the game's next one, which their builders share: thousands of games are played at once."""
+class RecordedMoves(NamedTuple):
+    """The next move of each of n games, which their builders share, since thousands of games are played at once."""
 
     policies: np.ndarray  # uint16 [n, A]
     numbers: np.ndarray  # float64 [n, 6]: action, value, number of legal actions, mover, weight, surprise
@@ -234,7 +234,7 @@ class RecordBuilder:
         self.setup = setup or {}
         self.seed = seed
         self.began = time.monotonic()
-        self.plies: list[tuple[Block, int]] = []  # each with its row
+        self.plies: list[tuple[RecordedMoves, int]] = []  # each with its row
         self.dropped = 0  # number of first moves that have lost their weights
 
     @classmethod
@@ -242,7 +242,7 @@ class RecordBuilder:
         """Return a builder that continues after a record's moves; the record's outcome and score are dropped."""
         builder = cls(record.setup, record.seed, record.env)
         columns = (record.moves, record.values, record.legal_counts, record.movers, record.weights, record.surprises)
-        block = Block(record.policies, np.stack(columns, axis=1, dtype=np.float64))
+        block = RecordedMoves(record.policies, np.stack(columns, axis=1, dtype=np.float64))
         builder.plies = [(block, row) for row in range(len(record))]
         return builder
 
@@ -315,6 +315,6 @@ def add_moves(
     policies: float32 [n, A], each row sums to 1. The other arrays are [n], `values` from the view of each mover.
     """
     columns = (actions, values, legal_counts, movers, weights, surprises)
-    block = Block(quantise(policies), np.stack(columns, axis=1, dtype=np.float64))
+    block = RecordedMoves(quantise(policies), np.stack(columns, axis=1, dtype=np.float64))
     for row, builder in enumerate(builders):
         builder.plies.append((block, row))

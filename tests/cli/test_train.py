@@ -75,6 +75,7 @@ def test_a_timed_run(tmp_path: Path) -> None:
     assert config["network"]["tower_height"] == 4
 
 
+@pytest.mark.slow
 def test_cgzeros_preset(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     """Whole, and from where it ended."""
     folder = tmp_path / "run"

@@ -87,6 +87,7 @@ class TestWarnOnce:
         assert capsys.readouterr().err == "another sentence of this test\n"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows finds the home folder in another way")
 def test_no_home_folder_and_an_unknown_user(tmp_path: Path) -> None:
     """As in containers: a broken OpenVINO is told once, and the command works."""

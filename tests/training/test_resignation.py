@@ -124,6 +124,7 @@ class TestRuns:
         monkeypatch.setattr("alphago.training.resignation.FEWEST", 4)
         monkeypatch.setattr("alphago.training.resignation.HIGHEST", -0.02)
 
+    @pytest.mark.slow
     @pytest.mark.usefixtures("quick")
     def test_it_goes_on_to_the_bit(self, tmp_path: Path) -> None:
         """Games resign below the threshold that the ones played out tell, and a killed run ends with the same."""

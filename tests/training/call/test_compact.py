@@ -198,6 +198,7 @@ class TestCompact:
         with pytest.raises(ValueError, match=r"is damaged .*; .*holds no state to go on from"):
             go_on(finished)
 
+    @pytest.mark.slow
     def test_too_large_a_network(self, tmp_path: Path) -> None:
         large = NeuralNet(GO, tower_height=4, channels=400)
         with pytest.raises(ValueError, match=r"the network of a compact run must be at most 20 MiB, got \d\d MiB"):

@@ -245,6 +245,7 @@ class TestRun:
         assert len(mixed) >= 2
         assert all(0.3 < half < 0.7 for half in mixed)  # every other ply
 
+    @pytest.mark.slow
     def test_it_goes_on_to_the_bit(self, tmp_path: Path, championed: Small) -> None:
         """Killed three times, each time after so many saves."""
         for saves in (35, 20, 20):
@@ -257,6 +258,7 @@ class TestRun:
         games = [[record.moves.tolist() for record in games_in(path)] for path in (championed.folder, tmp_path)]
         assert games[0] == games[1]
 
+    @pytest.mark.slow
     def test_they_come_later_and_go(self, tmp_path: Path) -> None:
         """The network as it stands then is both champions; and the best goes on alone when they are taken off."""
         net, _ = run(tmp_path, 8, BLACK_WINS)
@@ -270,6 +272,7 @@ class TestRun:
         assert listener.noted("champions is None from now on")
         assert listener.last["games"] == 20
 
+    @pytest.mark.slow
     def test_boards_one_after_the_other(self, tmp_path: Path) -> None:
         """The champions go on to the larger board."""
         judges = [Champions(**QUICK | {"readouts": 0, "every": 6})]

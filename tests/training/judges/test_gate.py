@@ -267,6 +267,7 @@ class TestRun:
             stopped = listener.stopped
         assert same(net, gated.net)
 
+    @pytest.mark.slow
     def test_one_that_comes_later(self, tmp_path: Path) -> None:
         """The network as it stands then is the first best one."""
         net, _ = run(tmp_path, 8, BLACK_WINS)

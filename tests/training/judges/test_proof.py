@@ -138,6 +138,7 @@ class TestWithProof:
         engine("= resign")
         return Opponent("gnugo:1", readouts=0, first=0, every=0, most_games=60)
 
+    @pytest.mark.slow
     def test_through_a_curriculum(self, tmp_path: Path, resigning: Opponent) -> None:
         """Nothing is examined on the small board; the proof is of the large one, and ends the run, for good."""
         settings = {"curriculum": ((3, 0.05),), "source": RandomGames}

@@ -75,6 +75,7 @@ class TestNames:
             make_one(f"exam:{file}@0", OwareEnv())
 
 
+@pytest.mark.slow
 def test_in_a_run(file: Path, tmp_path: Path) -> None:
     """Rows at the beginning and at the end, with the run's games and processor seconds, and a sentence."""
     listener = Listener()

@@ -115,7 +115,7 @@ def train_for(run: Run, watcher: Watcher, until: float, step: float = 1.5) -> It
 
 
 class TestShare:
-    @pytest.mark.parametrize("at_once", [1, 8])
+    @pytest.mark.parametrize("at_once", [pytest.param(1, marks=pytest.mark.slow), 8])
     def test_it_is_kept_all_along(self, tmp_path: Path, at_once: int) -> None:
         """Whatever an opponent takes: beyond it is one move of its games at most, at any time of the run."""
         clock, pace = Clock(), iter(range(10**6))
@@ -148,6 +148,7 @@ class TestShare:
         assert before[-1] + 2 < last <= SHARE / (1 - SHARE) * 601.5 + 0.01
         assert "at most 5.0% was asked for" in watcher.conclusion("")
 
+    @pytest.mark.slow
     def test_what_is_over_is_not_examined_again(self, tmp_path: Path) -> None:
         clock = Clock()
         watcher = Watcher(GO, [Slow("fast", clock, lambda: 0.1)], SHARE, clock=clock)

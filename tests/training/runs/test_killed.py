@@ -81,6 +81,7 @@ def test_a_few_times(tmp_path: Path) -> None:
     kill_often(tmp_path, 4, 1)
 
 
+@pytest.mark.slow
 def test_with_a_pool_and_champions(tmp_path: Path) -> None:
     """The merged samples come from the games again; champions and candidates are in the state."""
     kill_often(tmp_path, 3, 2, CHAMPIONS)

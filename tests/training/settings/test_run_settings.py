@@ -136,8 +136,8 @@ class TestGamesInFlight:
     @pytest.mark.parametrize(
         ("device", "given", "chosen"),
         [
-            ("cuda", {}, (4096, None, 4, 50_000)),
-            ("cuda", {"ckp_freq": 7, "groups": 2, "games_in_flight": 9}, (9, None, 2, 7)),
+            ("cuda", {}, (4096, 256, 4, 50_000)),
+            ("cuda", {"ckp_freq": 7, "groups": 2, "games_in_flight": 9}, (9, 256, 2, 7)),
             ("cpu", {}, (256, 64, available_cores(), 2000)),
         ],
     )

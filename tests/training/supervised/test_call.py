@@ -286,6 +286,7 @@ class TestTraining:
         assert not any("selfplay_share" in row for row in history.metrics)  # so no advice about self-play is given
         assert any(not np.array_equal(weights[name], tensor) for name, tensor in before.state_dict().items())
 
+    @pytest.mark.slow
     def test_moves_and_results_are_learned(self, dataset: Path, tmp_path: Path) -> None:
         """A good part of these moves can be foreseen, and who wins is known from whose turn it is."""
         notes = Notes()
