@@ -25,6 +25,7 @@ IDLE = {"points": 0.75, "win rate": 0.01}  # most that a pass may lose if the bo
 OPEN = 1 / 3  # share of it while the search is not sure who wins
 NO_HOPE = -0.8  # value below which a lost board may be left as it is; above 0.8 the search is sure to win
 MOVING = 0.05  # share of the points that may still change hands if it is done
+EMPTY = 0.25  # share of the points that may belong to no side if it is done: on an open board a network may expect none
 PRIOR_VISITS = 8.0  # visits that the prior counts for in a move's share
 FEWEST = 4  # candidates
 FIRST, MORE = 0.1, 0.4  # candidates, as a share of all actions: at target 0, and more for a target of WORTH
@@ -154,6 +155,7 @@ def done(search: AnalysisSearch, games: np.ndarray, analysis: Analysis, worth: n
     idle = IDLE[unit] * np.where(np.abs(analysis.value) < -NO_HOPE, OPEN, 1)
     settled = (moving <= MOVING * owners.shape[1]) & (gain <= idle)
     settled &= (outcomes > 0) | (analysis.value < NO_HOPE)
+    settled &= (owners == 0).mean(axis=1) <= EMPTY
     return legal & (wins | (settled & (shares[:, env.pass_action] > 0)))
 
 

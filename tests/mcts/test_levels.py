@@ -82,6 +82,14 @@ def test_a_player_at_a_level(env: GameEnv) -> None:
         MCTSPlayer(env, HashEvaluator()).level_move(3)
 
 
+def test_an_open_board_is_not_done() -> None:
+    """White is ahead by the komi, and the network expects most points to be nobody's: that is no board to pass on."""
+    player = MCTSPlayer(GoEnv(9, komi=7), "9x9", level=2, seed=1)
+    for move in ("B6", "C7", "D8"):
+        player.play_move(move)
+    assert player.suggest_move() != player.env.pass_action
+
+
 def test_an_opponent() -> None:
     """Who plays the moves that the search likes best is taken for stronger than who plays those it likes least."""
     env, found = GoEnv(5), {}

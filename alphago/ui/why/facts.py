@@ -66,14 +66,13 @@ class Fact:
 class Loss(Fact):
     """What a move loses against the best one, in points (NaN if unknown) and win rate (0 .. 1); below 0 if it gains.
 
-    clear: whether the best move leads all others clearly.  equal: another move that is about as good as it.
+    better: the best move; unless it is clear, the next one too.
     """
 
     best: int
     points: float
     rate: float
-    clear: bool = True
-    equal: int | None = None
+    better: tuple[int, ...]
 
     @property
     def small(self) -> bool:
@@ -91,8 +90,8 @@ class Loss(Fact):
             return f"{move} is the best move."
         if self.small:
             return f"{move} is as good as {best}."
-        names = best if self.equal is None else f"{best} or {words.move(self.equal)}"
-        return f"{move} {self.size}; {names}{'' if self.clear else ', for example,'} is better."
+        names = " and ".join(map(words.move, self.better))
+        return f"{move} {self.size}; {'one of ' * (len(self.better) > 1)}{names} is better."
 
     @property
     def size(self) -> str:
@@ -281,9 +280,8 @@ class Race(Fact):
     liberties: tuple[int, int]
 
     def sentence(self, words: Words) -> str:
-        own, other = self.liberties
+        (own, other), winner, loser = self.liberties, words.group(self.winner), words.group(self.loser)
         return (
             f"After {words.move(self.action)} {words.side(-self.colour)} wins the capturing race: "
-            f"{words.group(self.winner)} with {own} {'liberty' if own == 1 else 'liberties'} "
-            f"against {words.group(self.loser)} with {other}, and {words.side(-self.colour)} is to move."
+            f"{winner} with {own} liberties, and the move, against {loser} with {other}."
         )

@@ -46,7 +46,7 @@ def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss | None) -> lis
     if reply := reply_of(tried, seen, loss):
         found += [reply, *deeds(tried.after, answer[0], answer[1:])]
     found += dangers(tried, seen, reply.line[:1] if reply else ())
-    if loss.clear and best not in answer[1:FORESEEN:2]:
+    if seen.before.is_clear and best not in answer[1:FORESEEN:2]:
         done = {type(fact): fact for fact in own}
         found += [fact for fact in deeds(tried.position, best, seen.best.line) if type(fact) not in done]
         found += sente(tried, seen, best, 2)
@@ -65,7 +65,7 @@ def reply_of(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> Reply | No
     line, taken = harvest(tried.after, answer, tried.after_best, seen.best.line)
     if not line or passing in line or not all(tried.is_near(*pair) for pair in pairwise(line)):
         line, taken = answer[:1], ()  # no capture, or one that the mover does not resist
-    takes = answer[0] == tried.best
+    takes = answer[0] in loss.better
     punishes = loss.large and tried.is_near(action, answer[0])
     how = Reply.TAKES if takes else Reply.PUNISHES if punishes else Reply.ANSWERS
     return Reply(mover, action, line, -mover, how, taken)

@@ -10,8 +10,7 @@ from alphago.env.position import Position
 from alphago.mcts.analysis_result import Analysis
 
 P = TypeVar("P", bound=Position)
-CLEAR, LIKELY = 0.75, 0.15  # part of the visits, and probability, of a move that leads clearly
-SECOND = 0.2  # part of the visits of a move that may be as good as the best one
+CLEAR, LIKELY = 0.85, 0.4  # part of the visits, and probability, of a move that leads clearly
 NEAR = 2  # lines within which a move concerns another one
 
 
@@ -66,20 +65,9 @@ class Row:
     @property
     def is_clear(self) -> bool:
         """Whether the best move has most of the visits, and was likely before the search too."""
-        best, visits = self.analysis.best(self.i), self.analysis.visits[self.i]
-        return bool(visits[best] >= CLEAR * visits.sum() and self.analysis.prior[self.i, best] >= LIKELY)
-
-    @property
-    def equal(self) -> int | None:
-        """The second move, if the search looked at it a good deal and found it within a point of the best one."""
-        order, visits, scores = (
-            self.analysis.order(self.i)[:2],
-            self.analysis.visits[self.i],
-            self.analysis.score[self.i],
-        )
-        if len(order) < 2 or visits[order[1]] < SECOND * visits.sum():
-            return None
-        return int(order[1]) if scores[order[1]] > scores[order[0]] - 1 else None
+        visits, priors = self.analysis.visits[self.i], self.analysis.prior[self.i]
+        best = self.analysis.best(self.i)
+        return bool(visits[best] >= CLEAR * visits.sum() and priors[best] >= LIKELY)
 
     @property
     def line(self) -> tuple[int, ...]:

@@ -17,7 +17,8 @@ from alphago.mcts.analysis import analyze
 from alphago.nn.net import load_model
 from alphago.ui.why.deeds import deeds, in_danger
 from alphago.ui.why.explain import explain
-from alphago.ui.why.facts import Better, ChangesOwner, Loss, Reply, Sente, Words
+from alphago.ui.why.facts import Better, ChangesOwner, Cuts, Loss, Reply, Words
+from alphago.ui.why.races import won_races
 from tests.ui.why.rules_say import check_facts, is_caught
 
 DRAWN = {
@@ -66,6 +67,14 @@ def test_a_ladder_is_read() -> None:
     assert position.env.to_text(point) == "C2"
     assert is_caught(position.play(line[0]), point)
     assert position.after(line).board.flat[point] == 0
+
+
+@pytest.mark.parametrize("filled", ["", "F2"])
+def test_a_capturing_race_is_counted(filled: str) -> None:
+    """Two against two liberties: White moves first and wins, unless Black has filled a liberty."""
+    rows = ". . . . . . .\n" + ". . O . . X .\n" * 3 + "O O O X X X X\n. X X O O . .\n. X X O O . ."
+    position = drawn(rows).after(filled.split()).give_turn(-1)
+    assert list(won_races(position).values()) == ([] if filled else [(2, 2)])
 
 
 def likes_the_top(position: Position) -> tuple[np.ndarray, float]:
@@ -131,4 +140,4 @@ def test_facts_about_bad_moves() -> None:
 @pytest.mark.slow
 def test_facts_about_two_hundred_blunders() -> None:
     kinds = explain_bad_moves(9, 200, 100)
-    assert min(kinds[kind] for kind in (Loss, Reply, Better, ChangesOwner, Sente)) > 5
+    assert min(kinds[kind] for kind in (Loss, Reply, ChangesOwner, Cuts)) > 5
