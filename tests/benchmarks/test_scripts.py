@@ -178,7 +178,9 @@ PEERS = {
     "pgx_selfplay.py": "jax",
 }
 ELSEWHERE = {
+    "cluster_kills.py",
     "cluster_memory.py",
+    "workers.py",
     "levels.py",
     "bot_match.py",
     "gpu.py",
