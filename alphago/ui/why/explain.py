@@ -130,9 +130,7 @@ def facts_of(tried: Tried[Position], seen: Searched) -> list[Fact]:
     rate = mover * (seen.best.value - seen.after.value) / 2
     same = action == best
     losses = (0.0, 0.0) if same else (points, rate)
-    others = [int(move) for move in seen.before.analysis.order(seen.before.i) if move not in (action, best)]
-    better = (best, *others[: not seen.before.is_clear])
-    loss = Loss(mover, action, best, *losses, better)
+    loss = Loss(mover, action, best, *losses, seen.before.is_clear)
     bad = not loss.small and not same
     facts: list[Fact] = [loss]
     if is_go(tried):

@@ -66,13 +66,13 @@ class Fact:
 class Loss(Fact):
     """What a move loses against the best one, in points (NaN if unknown) and win rate (0 .. 1); below 0 if it gains.
 
-    better: the best move; unless it is clear, the next one too.
+    clear: whether the search is clear about the best move.
     """
 
     best: int
     points: float
     rate: float
-    better: tuple[int, ...]
+    clear: bool
 
     @property
     def small(self) -> bool:
@@ -90,8 +90,7 @@ class Loss(Fact):
             return f"{move} is the best move."
         if self.small:
             return f"{move} is as good as {best}."
-        names = " and ".join(map(words.move, self.better))
-        return f"{move} {self.size}; {'one of ' * (len(self.better) > 1)}{names} is better."
+        return f"{move} {self.size}; {'' if self.clear else 'perhaps '}{best} is better."
 
     @property
     def size(self) -> str:

@@ -65,7 +65,7 @@ def reply_of(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> Reply | No
     line, taken = harvest(tried.after, answer, tried.after_best, seen.best.line)
     if not line or passing in line or not all(tried.is_near(*pair) for pair in pairwise(line)):
         line, taken = answer[:1], ()  # no capture, or one that the mover does not resist
-    takes = answer[0] in loss.better
+    takes = answer[0] == loss.best
     punishes = loss.large and tried.is_near(action, answer[0])
     how = Reply.TAKES if takes else Reply.PUNISHES if punishes else Reply.ANSWERS
     return Reply(mover, action, line, -mover, how, taken)
