@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from alphago.cuda.contract import Array, BackendMissing
-from alphago.cuda.kernel_source import Program
+from alphago.cuda.kernel_source import LANES, Program
 from alphago.system.optional import optional_import
 from alphago.system.stopwatch import TRANSFER
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 # Without fused multiply-add: a product and a sum are rounded separately, as in numba's kernels.
 OPTIONS = ("-std=c++17", "--fmad=false")
-THREADS = 32  # per block: one warp, so that the boards of a wave spread over as many multiprocessors as possible
 BLOCKS = 65_535  # largest number; with more items a thread processes several
 INTEGERS = (int, np.integer, np.bool_)  # types of arguments that kernels get as 64-bit integers
 # Streams to use again.  They are never destroyed: torch remembers which streams copied from a block of pinned memory,
@@ -92,7 +91,7 @@ class Device:
 
     name = "cuda"
 
-    def __init__(self, threads: int = THREADS) -> None:
+    def __init__(self, threads: int = LANES) -> None:
         self._cupy = import_cupy()
         self._threads = threads
 

@@ -12,7 +12,8 @@ from types import ModuleType
 from alphago.system.kernels import hashing
 
 FOLDER = Path(__file__).parent / "kernels"  # files that the programs of all games include
-LANES = 32  # threads that do a board together: a warp
+# Threads of a block, which do a board together: one warp, so that boards spread over many multiprocessors.
+LANES = 32
 _INCLUDE = re.compile(r'#include "(\S+)"\n')
 
 

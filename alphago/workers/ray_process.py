@@ -101,7 +101,7 @@ class ClusterServer:
         except Exception as error:
             if self.cluster is None or not self.cluster.is_lost(error):
                 return None, RuntimeError(traceback_of(error))
-            self.cluster = None  # there is nobody to shut it down
+            self.cluster = None  # with nothing left to shut down
             return None, ConnectionError(f"{ENDED}: {error}")
 
     def serve(self, connection: Connection) -> None:

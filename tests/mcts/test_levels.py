@@ -83,7 +83,7 @@ def test_a_player_at_a_level(env: GameEnv) -> None:
 
 
 def test_an_open_board_is_not_done() -> None:
-    """White is ahead by the komi, and the network expects most points to be nobody's: that is no board to pass on."""
+    """White is ahead by the komi, and the network gives most points to no side: that is no board to pass on."""
     player = MCTSPlayer(GoEnv(9, komi=7), "9x9", level=2, seed=1)
     for move in ("B6", "C7", "D8"):
         player.play_move(move)
