@@ -1,4 +1,4 @@
-"""Compile the kernels of games, searches and players: numba and numpy suffice for it, while torch is being installed."""
+"""Compile the kernels of games, searches and players, for which numba and numpy suffice."""
 
 import gc
 
