@@ -6,7 +6,7 @@ import { saveFile } from "./file_saving.js";
 import { countOf, shortResult } from "./go_count.js";
 import { outcome } from "./stones.js";
 
-/** @typedef {import("./wire.js").Message} Message */
+/** @typedef {import("../wire.js").Message} Message */
 /** @typedef {import("./engine_worker.js").Found} Found */
 /** @typedef {import("./engine.js").Engine} Engine */
 
@@ -37,7 +37,7 @@ export class FileDesk {
     this.listeners = [];
     this.game = beginGame(facts, {});
     this.players = [HUMAN, ENGINE];
-    /** @type {import("./wire.js").StrengthView & {level: number | null}} */
+    /** @type {import("../wire.js").StrengthView & {level: number | null}} */
     this.strength = { network: facts.network, readouts: 200, seconds: null, tree: true, level: FIRST_LEVEL };
     this.study = this.analysing = false;
     /** @type {Job | null} */

@@ -3,8 +3,8 @@
 import { startOf } from "./rules.js";
 import { GameNodes } from "./game_nodes.js";
 
-/** @typedef {import("./wire.js").GameView} GameView */
-/** @typedef {import("./wire.js").OptionView} OptionView */
+/** @typedef {import("../wire.js").GameView} GameView */
+/** @typedef {import("../wire.js").OptionView} OptionView */
 
 /**
  * A game on one board.
