@@ -177,7 +177,7 @@ STATES = {
 
 FILES: dict[str, tuple[str, Visit]] = {
     "file": ("9x9", begin),
-    "file_study": ("9x9", study),
+    "file_study": ("9x9", lambda page: (begin(page), study(page))),
     "file_oware": ("oware", waits),
 }
 
