@@ -130,7 +130,7 @@ def facts_of(tried: Tried[Position], seen: Searched) -> list[Fact]:
     rate = mover * (seen.best.value - seen.after.value) / 2
     same = action == best
     losses = (0.0, 0.0) if same else (points, rate)
-    loss = Loss(mover, action, best, *losses, seen.before.is_clear)
+    loss = Loss(mover, action, best, *losses, seen.before.share, seen.before.prior)
     bad = not loss.small and not same
     facts: list[Fact] = [loss]
     if is_go(tried):
@@ -138,6 +138,6 @@ def facts_of(tried: Tried[Position], seen: Searched) -> list[Fact]:
     if answer := seen.after.line:
         how = Reply.TAKES if bad and answer[0] == best else Reply.PUNISHES if bad and loss.large else Reply.ANSWERS
         facts.append(Reply(mover, action, answer, tried.after.to_play, how))
-    if bad:
+    if bad and loss.named:
         facts.append(Better(mover, best, (best, *seen.best.line)))
     return facts
