@@ -138,6 +138,6 @@ def facts_of(tried: Tried[Position], seen: Searched) -> list[Fact]:
     if answer := seen.after.line:
         how = Reply.TAKES if bad and answer[0] == best else Reply.PUNISHES if bad and loss.large else Reply.ANSWERS
         facts.append(Reply(mover, action, answer, tried.after.to_play, how))
-    if bad and loss.named:
+    if bad:
         facts.append(Better(mover, best, (best, *seen.best.line)))
     return facts

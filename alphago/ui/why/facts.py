@@ -13,7 +13,6 @@ SURE_PART = 0.4  # of an estimate of points, that a strong judge nearly always f
 LEAST = 2.5  # points that are told; fewer are in no proportion to what such moves lose in fights
 CLEAR = 0.85  # part of the visits of a move that leads clearly; or, if the other move loses enough points:
 ENOUGH, LEADS, LIKELY = 3.0, 0.5, 0.3  # these points, this part of the visits and this probability
-SPREAD = 0.5  # part of the visits below which several moves are good; between it and CLEAR the search is often mistaken
 FORESEEN = 4  # plies of a search's line that it names: what comes later was hardly searched
 
 
@@ -94,19 +93,12 @@ class Loss(Fact):
         leads = self.points >= ENOUGH and self.share >= LEADS and self.prior >= LIKELY
         return self.share >= CLEAR or leads
 
-    @property
-    def named(self) -> bool:
-        """Whether the best move is told."""
-        return self.clear or self.share < SPREAD
-
     def sentence(self, words: Words) -> str:
         move, best = words.move(self.action), words.move(self.best)
         if self.action == self.best:
             return f"The search finds no better move than {move}."
         if self.small:
             return f"{move} is as good as {best}, as far as the search sees."
-        if not self.named:
-            return f"{move} {self.size}; which move is better is not clear."
         return f"{move} {self.size}; {'' if self.clear else 'perhaps '}{best} is better."
 
     @property

@@ -46,7 +46,8 @@ def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss | None) -> lis
     if reply := reply_of(tried, seen, loss):
         found += [reply, *deeds(tried.after, answer[0], answer[1:])]
     found += dangers(tried, seen, reply.line[:1] if reply else ())
-    if loss.clear and best not in answer[1:FORESEEN:2]:
+    takes = reply is not None and reply.line[0] == best  # then what a stone there does is told already
+    if loss.clear and not takes and best not in answer[1:FORESEEN:2]:
         done = {type(fact): fact for fact in own}
         found += [fact for fact in deeds(tried.position, best, seen.best.line) if type(fact) not in done]
         found += sente(tried, seen, best, 2)

@@ -123,12 +123,12 @@ def test_the_best_move_and_a_pass() -> None:
         (2.0, 0.9, 0.1, "C3 is a mistake; D4 is better."),
         (8.0, 0.6, 0.4, "C3 loses 3 points or more; D4 is better."),
         (2.0, 0.4, 0.4, "C3 is a mistake; perhaps D4 is better."),
-        (2.0, 0.6, 0.4, "C3 is a mistake; which move is better is not clear."),
+        (8.0, 0.6, 0.2, "C3 loses 3 points or more; perhaps D4 is better."),
         (1.0, 0.9, 0.4, "C3 may lose a little; D4 is better."),
         (0.2, 0.9, 0.4, "C3 is as good as D4, as far as the search sees."),
     ],
 )
-def test_a_better_move_is_named_where_the_search_leads_clearly_or_spreads(
+def test_a_better_move_is_certain_where_the_search_leads_clearly(
     points: float, share: float, prior: float, said: str
 ) -> None:
     env = GoEnv(5)
