@@ -96,15 +96,18 @@ def harvest(
 
 
 def lost_races(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
-    """Return the capturing races that the mover loses by the move, and by the best one would not."""
-    owners, found = seen.after.ownership, list[Fact]()
-    before = won_races(tried.after_best)
+    """Return one capturing race that the mover loses by the move, and by the best one would not; [] if there is none.
+
+    The opponent is to move after either; a race also counts as lost only if the loser's stones are forecast as dead.
+    """
+    owners = seen.after.ownership
+    lost_anyway = won_races(tried.after_best)
     for (winner, loser), liberties in won_races(tried.after).items():
-        if any(winner.stones & one.stones and loser.stones & other.stones for one, other in before):
+        if any(winner.stones & one.stones and loser.stones & other.stones for one, other in lost_anyway):
             continue
         if owners is None or share_of(owners, loser.stones, loser.colour) < SURE:
-            found.append(Race(tried.mover, tried.action, group_of(winner), group_of(loser), liberties))
-    return found[:1]
+            return [Race(tried.mover, tried.action, group_of(winner), group_of(loser), liberties)]
+    return []
 
 
 def fates(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
