@@ -243,21 +243,50 @@ class Searcher {
     /** @type {Found} */
     const found = { number: request.number, analysis: analysisOf(search, forecasts), done,
       rate: Math.round(done / Math.max(seconds, 1e-3)), over,
-      best: choice ? drawn(choice.chances, Math.random()) : search.visits > 1 ? search.best() : this.policyMove(),
+      best: choice ? drawn(choice.chances, Math.random()) : search.visits > 1 ? this.unlessIdle(search.best()) : this.policyMove(),
       resigns: empty && search.value < this.model.resign && (!choice || choice.hopeless),
       opponent: request.even ? this.opponent : "",
       ownership: forecasts && root.ownership ? Array.from(root.ownership, (owner) => owner * position.toPlay) : null };
     worker.postMessage(found);
   }
 
-  // The most probable move, but no pass that would lose a won game (alphago/mcts/rule.py, `without_rash_passes`).
-  policyMove() {
-    const { root, position } = /** @type {TreeSearch} */ (this.search);
-    const priors = Array.from(/** @type {Float32Array} */ (root.waiting), (prior, action) => Math.max(prior,
+  // The priors of the actions in the position.
+  priors() {
+    const { root } = /** @type {TreeSearch} */ (this.search);
+    return Array.from(/** @type {Float32Array} */ (root.waiting), (prior, action) => Math.max(prior,
       root.children.find((child) => child.action === action)?.prior ?? 0));
+  }
+
+  policyMove() {
+    const { root } = /** @type {TreeSearch} */ (this.search);
+    return this.heaviest(this.priors(), root.value);
+  }
+
+  /**
+   * The move with the greatest weight, but no pass that would lose a won game (alphago/mcts/rule.py, `without_rash_passes`).
+   * @param {number[]} weights
+   * @param {number} value
+   */
+  heaviest(weights, value) {
     const { pass } = this.model;
-    const rash = root.value > Math.max(outcome(position) + CLEARLY, 0) && priors.some((prior, action) => prior > 0 && action !== pass);
-    if (pass !== null && rash) priors[pass] = 0;
-    return priors.indexOf(Math.max(...priors));
+    const { position } = /** @type {TreeSearch} */ (this.search);
+    const rash = value > Math.max(outcome(position) + CLEARLY, 0) && weights.some((weight, action) => weight > 0 && action !== pass);
+    if (pass !== null && rash) weights[pass] = 0;
+    return weights.indexOf(Math.max(...weights));
+  }
+
+  /**
+   * The move, but a pass if it gains nothing (`without_idle_moves`).
+   * @param {number} action
+   */
+  unlessIdle(action) {
+    const { pass } = this.model;
+    const { root, position, value } = /** @type {TreeSearch} */ (this.search);
+    const sensible = position.sensible();
+    if (pass === null || sensible[action] || !sensible[pass]) return action;
+    const weights = this.priors().map((prior, move) => (sensible[move] ? prior : 0));
+    for (const { action: move, visits } of root.children) if (sensible[move]) weights[move] += visits;
+    weights[pass] = Infinity;
+    return this.heaviest(weights, value);
   }
 }
