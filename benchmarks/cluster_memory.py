@@ -100,6 +100,9 @@ class Sampler(Report):
     def iteration(self, metrics: dict[str, float]) -> None:
         self.played = int(metrics["games"])
 
+    def note(self, text: str) -> None:
+        print(text, flush=True)
+
     def run(self) -> None:
         begin = time.monotonic()
         with self.file.open("a") as out:
