@@ -21,6 +21,7 @@ from alphago.nn.parts import game_structure
 from alphago.nn.threads import own_settings
 from alphago.nn.value import POINTS, ForecastHead
 from alphago.system.files import parse_json
+from alphago.system.kernels.cache import warn_once
 from alphago.system.stopwatch import BOARDS, NET
 
 NOT_FINITE = "the network's output is not finite: its weights are too large"
@@ -211,11 +212,18 @@ def compiled_network(evaluator: object) -> bytes:
 def compiled_evaluator(env: GameEnv, data: bytes) -> RunEvaluator | None:
     """Return an evaluator, as with `exact`, of what another process has compiled, in a sixth of the time.
 
-    data: of `compiled_network`.  None if it is empty, or was compiled on another kind of machine.
+    data: of `compiled_network`.  None if it is empty or damaged, or was compiled on another kind of machine.
     """
     head, _, rest = data.partition(b"\n")
-    model = SharedModel.from_bytes(rest) if head else None
-    return None if model is None else RunEvaluator(env, in_blocks(model), *parse_json(head))
+    if not head:
+        return None
+    try:
+        dtype, form = parse_json(head)
+        model = SharedModel.from_bytes(rest)
+    except Exception as error:  # OpenVINO has many kinds
+        warn_once(f"a compiled network is damaged ({type(error).__name__}), and is compiled here")
+        return None
+    return None if model is None else RunEvaluator(env, in_blocks(model), dtype, form)
 
 
 def check_batch(batch: GameBatch, env: GameEnv) -> None:

@@ -237,12 +237,17 @@ class SharedModel:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "SharedModel | None":
-        """Return a model that another process has compiled; None with another OpenVINO or on another processor."""
+        """Return a model that another process has compiled; None with another OpenVINO or on another processor.
+
+        Raises an exception of some kind if it is damaged.
+        """
         head, _, exported = data.partition(b"\n")
         kind, options = parse_json(head)
-        return (
-            cls(lambda: imported(exported, options), options) if is_installed() and kind == kind_of_machine() else None
-        )
+        if not is_installed() or kind != kind_of_machine():
+            return None
+        model = cls(lambda: imported(exported, options), options)
+        model.idle.append(Request(model._copy()))
+        return model
 
 
 @cache

@@ -83,6 +83,8 @@ def test_copies_compute_the_same_bits(monkeypatch, dtype):
         for output, right in zip(evaluate(copy, batch, slots), expected, strict=True):
             np.testing.assert_array_equal(output, right)
     assert compiled_network(net.evaluator(dtype)) == b""  # which also has a form for few positions
+    for damaged in (b"", b"[]", sent[: len(sent) // 2], sent.replace(b"{", b"[", 1)):
+        assert compiled_evaluator(net.env, damaged) is None
     monkeypatch.setattr(openvino, "kind_of_machine", lambda: "another")
     assert compiled_evaluator(net.env, sent) is None
 
