@@ -18,18 +18,23 @@ PYTHON = python3
 VENV = .venv
 BIN = $(VENV)/bin
 INSTALLED = $(VENV)/installed
-# Two tests at a time, those of a file one after the other.
-PYTEST_ARGUMENTS = -n 2 --dist loadfile --durations=15
+# Three tests at a time, those of a file one after the other: on two cores one waits for a process or a clock.
+PYTEST_ARGUMENTS = -n 3 --dist loadfile --durations=15
 
-.PHONY: demo test style page matrix campaign cluster format docs benchmark gpu strength clean
+.PHONY: demo test tests looks style page matrix campaign cluster format docs benchmark gpu strength clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
 
-# Style and types take one core, the page and Chromium the other.
+# Style, types and then the page beside the tests, so that two cores always have work.
 test: $(INSTALLED)
-	@$(MAKE) --no-print-directory -j 2 style page
+	@$(MAKE) --no-print-directory -j 2 tests looks
+
+tests: $(INSTALLED)
 	$(BIN)/python -m pytest $(PYTEST_ARGUMENTS)
+
+looks: $(INSTALLED)
+	@$(MAKE) --no-print-directory -j 1 style page
 
 style: $(INSTALLED)
 	$(BIN)/ruff check .

@@ -5,6 +5,7 @@
     python benchmarks/levels.py rates                        # win rate lost in other games, by a search of the network
     python benchmarks/levels.py neighbours --games 200       # Elo of each level against the one before
     python benchmarks/levels.py against gnugo:10 --games 100 # of each level
+    python benchmarks/levels.py against gnugo:10 --levels 10 7
     python benchmarks/levels.py nonsense runs/levels/*       # own eyes filled and early passes in the games of matches
 
 Matches are in runs/levels; the same command goes on after a stop.  TARGETS are chosen by hand, so that neighbours
@@ -141,7 +142,7 @@ def measure_matches(options: argparse.Namespace, found: dict[str, Any]) -> None:
     size, settings = options.board_size, TournamentSettings(games=options.games)
     names = [f"{size}x{size}@level={level}" for level in range(1, LEVELS)] + [f"{size}x{size}@{FULL}"]
     rows = found["games"]["go"][str(size)]["levels"]
-    for level in range(1, LEVELS + 1):
+    for level in options.levels or range(1, LEVELS + 1):
         other = options.player or (names[level - 2] if level > 1 else None)
         if other is None:
             continue
@@ -220,6 +221,7 @@ def main() -> None:
     parser.add_argument("--file", type=Path, help="an exam")
     parser.add_argument("--board-size", type=int, default=9)
     parser.add_argument("--games", type=int, default=200)
+    parser.add_argument("--levels", type=int, nargs="+", help="of matches, in this order; else all")
     options = parser.parse_args()
     options.player = options.more[0] if options.what == "against" else None
     options.folders = [Path(word) for word in options.more]

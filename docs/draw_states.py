@@ -1,6 +1,7 @@
 """Pictures of every state of the page and of every game, to be looked at: windows of five sizes, light and dark.
 
     python docs/draw_states.py [FOLDER] [--only NAME ...] [--runs RUN RUN]    # build/states
+    python docs/draw_states.py --each 2    # of each state two pictures, every time of other sizes
     python docs/draw_states.py --axe axe.min.js    # no pictures: what axe-core (npm) finds that is serious
 
 A state is a row of STATES, a game one of GAME_LINKS; the runs are shown one by one and together.  The file that plays
@@ -33,7 +34,8 @@ from alphago.ui.web.game_tree import GameTree
 from alphago.ui.web.new_game import link_of
 
 ROOT = Path(__file__).parents[1]
-SIZES = [(1440, 900), (1280, 800), (768, 1024), (390, 844), (844, 390)]
+SIZES = [(1440, 900), (1280, 800), (820, 1180), (390, 844), (844, 390)]
+LOOKS = [(SIZES[at % 5], ("light", "dark")[at % 2]) for at in range(0, 30, 3)]  # all ten, neighbours unlike
 BOARD = re.compile("/board")  # the address of the page's connection
 ENDED = "game=go&board_size=9&komi=7.5&rules=Chinese&moves=E5.F5.E4.F4.E6.F6.D7.E7.F3.G3.D8.E8.F2.G2.H7.B3.C3.H6.C7.G7"
 ENDED += ".F1.G1.D9.E9.pass.pass"  # with a dead stone on either side
@@ -175,7 +177,7 @@ STATES = {
 
 FILES: dict[str, tuple[str, Visit]] = {
     "file": ("9x9", begin),
-    "file_study": ("9x9", study),
+    "file_study": ("9x9", lambda page: (begin(page), study(page))),
     "file_oware": ("oware", waits),
 }
 
@@ -195,9 +197,15 @@ def game_link(env: GameEnv, plies: int) -> str:
 class Studio:
     """Takes pictures into a folder, or runs axe-core, and keeps what it and the console say."""
 
-    def __init__(self, browser: Browser, folder: Path, names: Sequence[str], axe: Path | None) -> None:
-        self.browser, self.folder, self.names, self.axe = browser, folder, names, axe
+    def __init__(self, browser: Browser, options: argparse.Namespace) -> None:
+        self.browser, self.folder, self.names, self.axe = browser, options.folder, options.only, options.axe
+        self.each, self.drawn = options.each, 0
         self.said: list[str] = []
+
+    def looks(self) -> list[tuple[tuple[int, int], str]]:
+        """Return the next sizes and themes."""
+        first, self.drawn = self.drawn, self.drawn + self.each
+        return [LOOKS[at % len(LOOKS)] for at in range(first, self.drawn)]
 
     def draw(self, name: str, address: str, state: State) -> None:
         """Take the pictures of a state, unless others are asked for."""
@@ -214,15 +222,14 @@ class Studio:
         if state.begins:
             waits(page)
         state.visit(page)
-        for width, height in SIZES:
+        for (width, height), scheme in self.looks():
             page.set_viewport_size({"width": width, "height": height})
-            for scheme in ("light", "dark"):
-                page.emulate_media(color_scheme=scheme)
-                page.wait_for_timeout(300)  # what moves comes to rest
-                if self.axe:
-                    self.said += [f"{name} {width} {scheme}: {fault}" for fault in page.evaluate(SERIOUS)]
-                else:
-                    page.screenshot(path=self.folder / f"{name}-{width}-{scheme}.png")
+            page.emulate_media(color_scheme=scheme)
+            page.wait_for_timeout(300)  # what moves comes to rest
+            if self.axe:
+                self.said += [f"{name} {width} {scheme}: {fault}" for fault in page.evaluate(SERIOUS)]
+            else:
+                page.screenshot(path=self.folder / f"{name}-{width}-{scheme}.png")
         page.close()
         print(name, flush=True)
 
@@ -246,13 +253,14 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "build" / "states", help="build/states")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="the pictures to take (all)")
     parser.add_argument("--runs", nargs="+", default=[], metavar="RUN", help="folders of runs to watch (none)")
+    parser.add_argument("--each", type=int, default=len(LOOKS), help="sizes and themes of each state (all ten)")
     parser.add_argument("--axe", type=Path, metavar="FILE", help="the script of axe-core, to be run on each state")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     expect.set_options(timeout=1000 * PATIENCE)
     GAMES.update({env.name: type(env) for env in OWN})
     with launched() as browser:
-        studio = Studio(browser, options.folder, options.only, options.axe)
+        studio = Studio(browser, options)
         server, port = served([], 3)
         for name, state in STATES.items():
             studio.draw(name, f"http://127.0.0.1:{port}/", state)

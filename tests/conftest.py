@@ -1,5 +1,6 @@
 """What no verdict may depend on: a machine's GPU, its processor's kinds of numbers, and chance."""
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -15,6 +16,12 @@ from tests.devices import DEVICES
 
 hypothesis.settings.register_profile("gate", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("gate")
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays: no garbage collection looks at it again, nor does a test that counts objects."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

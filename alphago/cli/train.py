@@ -104,6 +104,7 @@ def run(options: argparse.Namespace) -> int:
 
     names = ("folder", "preset", "tower_height", "channels", "stop_after", "compact", "workers", "max_lag")
     given: dict[str, Any] = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    # These flags, and those of settings, are in `options` only if they were given.
     given |= {name: getattr(options, name) for name in ("until", "device") if name in options}
     given |= given_keywords(options, RUN)
     env_options = given_game_settings(options)

@@ -15,6 +15,10 @@ HOLLOW, BROWN = "#d3b377", "#3f2a14"
 GOLDEN = pi * (3 - 5**0.5)  # the angle between neighbours of a sunflower's seeds
 MOST_SEEDS = 24  # seeds that are drawn in one house; the number beside the house counts them all
 STORE = 1.9 * CELL  # width of a store
+ROWS = 2.1 * CELL  # from the upper row of houses to the lower one
+NAMES = 1.9 * CELL  # from the upper row to the edge, with room for the names
+BELOW = 1.75 * CELL  # from the lower row to the texts below the board
+DISCS = CELL  # room for a row of discs
 
 
 class Houses(NamedTuple):
@@ -45,11 +49,12 @@ def houses_picture(houses: Houses, overlay: Overlay | None = None, mover: int = 
     count = len(houses.letters)
     left = STORE + 0.6 * CELL
     wide = 2 * left + STEP * (count - 1) + 2 * PIT
-    discs_above, discs_below = ((overlay is not None) and mover == side for side in (-1, 1))
-    top = (1.9 + 1.0 * discs_above) * CELL  # the middle of White's houses
-    own = [(left + PIT + STEP * i, top + 2.1 * CELL) for i in range(count)]
+    above = DISCS if overlay is not None and mover < 0 else 0.0
+    below = DISCS if overlay is not None and mover > 0 else 0.0
+    top = NAMES + above  # the middle of White's houses
+    own = [(left + PIT + STEP * i, top + ROWS) for i in range(count)]
     places = [*own, *((x, top) for x, _ in reversed(own))]
-    bottom = own[0][1] + (1.75 + 1.0 * discs_below) * CELL
+    bottom = top + ROWS + BELOW + below
     rows = places[:count] if mover > 0 else places[count:]
     spots: list[Spot | None] = [Spot(x, outside(y, top, 2.2), 0.5 * CELL) for x, y in rows]
     sentences = list(houses.texts)
@@ -59,7 +64,7 @@ def houses_picture(houses: Houses, overlay: Overlay | None = None, mover: int = 
     ground: list[Shape] = [Rect(0, 0, wide, high, Style(WOOD), 0.15 * CELL)]
     ground += [Circle(x, y, PIT, Style(HOLLOW, LINE, 1.5)) for x, y in places]
     ground += [
-        Rect(x, top - PIT, STORE, 2.1 * CELL + 2 * PIT, Style(HOLLOW, LINE, 1.5), 0.5 * CELL)
+        Rect(x, top - PIT, STORE, ROWS + 2 * PIT, Style(HOLLOW, LINE, 1.5), 0.5 * CELL)
         for x in (0.3 * CELL, wide - 0.3 * CELL - STORE)
     ]
     layers: tuple[Layer, ...] = (

@@ -91,16 +91,19 @@ class StonesEnv(GameEnv):
 
     @cached_property
     def board_view(self) -> BoardView:
-        (height, width), surface = self.plane_shape, self.surface
-        columns = self.action_space == width
-        places: Places = tuple((point,) for point in range(height * width))
-        if columns:  # stones fall
-            places = tuple(tuple(range(column, height * width, width))[::-1] for column in range(width))
+        """How the board is drawn: as a grid if actions are points or columns, else as any game's."""
+        height, width = self.plane_shape
+        points = range(height * width)
+        stones_fall = self.action_space == width
+        places: Places
+        if stones_fall:
+            places = tuple(tuple(points[column::width])[::-1] for column in range(width))
         else:
-            places += ((),) * (self.action_space - height * width)  # a pass, and the like
-        if self.action_names[0].isdecimal() or len(places) != self.action_space:
+            places = (*((point,) for point in points), *((),) * (self.action_space - len(points)))  # a pass has none
+        names_are_numbers = self.action_names[0].isdecimal()
+        if names_are_numbers or len(places) != self.action_space:
             return super().board_view
-        surface = self.surface or ("holes" if columns else "squares")
+        surface = self.surface or ("holes" if stones_fall else "squares")
         return grid_view(self.title_and_size, surface, self.plane_shape, places)
 
     def make_position(self, batch: GameBatch, setup: Mapping[str, object]) -> "StonesPosition":

@@ -76,8 +76,9 @@ class AnalysisSearch(Search):
         points = env.plane_shape[0] * env.plane_shape[1] if self.has_forecasts else 0
         self.scores = np.zeros((games, nodes), np.float32)  # of each node, from its mover's view
         self.owners = np.zeros((games, nodes, points), np.int8)  # from its mover's view, in units of 1 / OWNERS
-        self.root_priors = np.zeros((games, env.action_space), np.float32)  # of games with forbidden moves: all priors
-        self._forbidden: dict[int, tuple[Forbidden, ...]] = {}
+        self._forbidden: dict[int, tuple[Forbidden, ...]] = {}  # by game
+        # The priors of the roots of these games, before those of forbidden moves became 0; other games' rows are 0.
+        self.root_priors = np.zeros((games, env.action_space), np.float32)
 
     def start(self, game: int, position: Position, forbidden: Sequence[Forbidden] = ()) -> None:
         """Set the root of a game to `position`, and empty its tree.

@@ -65,14 +65,15 @@ class StrengthEstimator:
             if mover != position.to_play
         ]
         known = [self.look(before, action) for before, action in found[-LATEST:]]
-        ages = np.arange(len(known))[::-1]
-        totals = np.vstack([self.usual, *known])
-        level = self.level_of((USUAL_MOVES, *FADING**ages) @ totals)
+        total = USUAL_MOVES * self.usual
+        for age, losses in enumerate(reversed(known)):  # an older move counts less
+            total = total + FADING**age * losses
+        level = self.level_of(total)
         table = level_table(self.search.env, self.search.has_forecasts)
         lost = table.interpolate(level, "lost")
-        return OpponentStrength(
-            level, table.interpolate(level, "target") if np.isnan(lost) else lost, table.unit, len(known)
-        )
+        if np.isnan(lost):  # the level was not measured
+            lost = table.interpolate(level, "target")
+        return OpponentStrength(level, lost, table.unit, len(known))
 
     def level_of(self, totals: np.ndarray) -> float:
         """Return the level that loses as much, rounded to a tenth; totals: sums of what `look` returns."""

@@ -110,7 +110,7 @@ class MCTSPlayer:
             self.search.batch.copy(_GAME, _GAME, of=position.batch)
             self.search.forget(_GAME)
         self.position, self._record = position, record
-        self._hopeless = True
+        self._hopeless = True  # False if the opponent may still lose as many points as the side to move is behind
         self._winner: int | None = None
         self._was_resign = False
 
@@ -258,12 +258,17 @@ class MCTSPlayer:
         """Return whether the player to move should resign.
 
         value: the game's value from that player's view, -1 .. 1; None for `root_value`.  With None the result is False
-            before any search, and after `level_move` also while the opponent may still lose what is missing.
+            before any search, and after `level_move` also while the opponent may still lose so many points that the
+            game turns.
         """
         if value is None:
-            value = self.root_value if self.root_visits and self._hopeless else 1.0
+            if not self.root_visits or not self._hopeless:
+                return False
+            value = self.root_value
         threshold = self.resign_threshold
-        return bool(resigns(value, measured_threshold(self.network, self.position) if threshold is None else threshold))
+        if threshold is None:
+            threshold = measured_threshold(self.network, self.position)
+        return bool(resigns(value, threshold))
 
     def set_result(self, winner: int, was_resign: bool) -> None:
         """End the game.

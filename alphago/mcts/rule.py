@@ -179,6 +179,31 @@ def without_rash_passes(env: GameEnv, priors: np.ndarray, values: np.ndarray, ou
     return priors
 
 
+def without_idle_moves(
+    batch: GameBatch, games: np.ndarray, actions: np.ndarray, weights: np.ndarray, values: np.ndarray
+) -> np.ndarray:
+    """Return the chosen actions, int32 [n], but a pass for those that gain nothing.
+
+    Such moves are those into own eyes and points that belong to a side for good (`GameBatch.sensible_mask`).  Where a
+    pass might lose a won game (`without_rash_passes`), the other move with the greatest weight is played.
+
+    batch, games: the positions, int64 [n].  actions: int32 [n].
+    weights: [n, A], of moves instead; 0 for those that must not be played.  values: [n], from the mover's view.
+    """
+    env, slots = batch.env, np.arange(len(games))
+    if env.pass_action is None:
+        return actions
+    here = env.new_batch(len(games))
+    here.copy(games, slots, of=batch)
+    sensible = here.sensible_mask(slots, np.empty(weights.shape, np.bool_)) & (weights > 0)
+    outcomes = here.outcome(slots, np.empty(len(games), np.float32))
+    weights = np.where(sensible, weights, 0)
+    weights[sensible[:, env.pass_action], env.pass_action] = np.inf
+    instead = without_rash_passes(env, weights, values, outcomes).argmax(axis=1)
+    idle = ~sensible[slots, actions] & sensible[:, env.pass_action]
+    return np.where(idle, instead, actions).astype(np.int32)
+
+
 def measured_threshold(network: Any, position: Position) -> float:
     """Return the resignation threshold that a network's run has measured, if it holds in a position; else -1, never.
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,11 +51,10 @@ def split(batch: Batch, parts: int) -> list[Batch]:
     """Divide the rows of a batch into at most `parts` batches of nearly equal size, in order; none is empty."""
     if parts == 1:
         return [batch]
-    assert isinstance(batch, Sample)  # a device has one replica
-    count = len(batch.value)
-    parts = min(parts, count)
-    ends = [count * part // parts for part in range(parts + 1)]
-    return [batch.map(lambda array, rows=slice(*rows): array[rows]) for rows in pairwise(ends)]  # type: ignore[misc]
+    assert isinstance(batch, Sample)  # a batch on a GPU is never divided
+    parts = min(parts, len(batch.value))
+    ends = [len(batch.value) * part // parts for part in range(parts + 1)]
+    return [batch.map(itemgetter(slice(begin, end))) for begin, end in pairwise(ends)]
 
 
 class Prefetcher:

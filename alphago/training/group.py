@@ -23,12 +23,14 @@ from alphago.training.seating import Moves, OneNetwork, Seating, draw_moves
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.source import OnGame
 
+PLAYED_OUT = 2**31 - 1  # in `Slots.opening`: the rest of a game that was resigned
+
 
 class Slots(NamedTuple):
     """What a Group knows of the game in each of its W slots, beside its record and its random generator."""
 
     plies: np.ndarray  # int32 [W]
-    opening: np.ndarray  # int32 [W], number of first plies that the policy plays without search
+    opening: np.ndarray  # int32 [W], number of first plies that the policy plays without search, or PLAYED_OUT
     may_resign: np.ndarray  # bool [W]
 
     def set(self, slot: int, **values: Any) -> None:
@@ -204,6 +206,10 @@ class Group(GroupPlan):
         moves = self.look(games)
         self.choose(moves)
         resigned = self.slots.may_resign[games] & resigns(moves.values, self.resign_threshold) & moves.searched
+        if self.settings.play_out:
+            self.slots.may_resign[games[resigned]] = False
+            self.slots.opening[games[resigned]] = PLAYED_OUT
+            resigned[:] = False
         self.record(moves, ~resigned)
         self.advance(moves, ~resigned)
         return True
@@ -251,13 +257,19 @@ class Group(GroupPlan):
         return priors
 
     def choose(self, moves: Moves) -> None:
-        """Choose the moves by the searches, or where there was none by the policy; fill in policies and actions."""
+        """Choose the moves by the searches, or where there was none by the policy; fill in policies and actions.
+
+        The policy's moves are drawn, but in a game that is played out they are the most probable ones.
+        """
         found, drawn = moves.games[moves.searched], moves.games[~moves.searched]
         early = self.slots.plies[found] < self.temperature_plies
         policies, actions = self.search.selfplay_moves(found, early, self.generators_of(found))
         moves.policies[moves.searched], moves.actions[moves.searched] = policies, actions
         weights = moves.priors[~moves.searched]
-        moves.actions[~moves.searched] = draw_moves(self.env, weights, self.generators_of(drawn))
+        chosen = weights.argmax(axis=1).astype(np.int32)
+        opening = self.slots.opening[drawn] != PLAYED_OUT
+        chosen[opening] = draw_moves(self.env, weights[opening], self.generators_of(drawn[opening]))
+        moves.actions[~moves.searched] = chosen
 
     def record(self, moves: Moves, plays: np.ndarray) -> None:
         """Add the moves to the games' records, after the seating has altered them.

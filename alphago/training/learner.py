@@ -77,7 +77,9 @@ class Learner:
     ) -> None:
         self.net = net
         self.settings = settings
-        self.weights = settings.weights if may_drift(net.policy) else replace(settings.weights, log_sum=0.0)
+        self.weights = settings.weights
+        if not may_drift(net.policy):  # nothing to keep near 0
+            self.weights = replace(settings.weights, log_sum=0.0)
         self.loss: LossFunction = (
             partial(alphazero_loss, weights=self.weights)
             if isinstance(settings.losses, LossWeights)
@@ -95,14 +97,15 @@ class Learner:
         self.optimizer = make(net.parameters(), settings.learning_rate, settings.weight_decay)
         if settings.dense_rate != 1:
             slow_down_dense(self.optimizer, settings.dense_rate)
-        self._on_gpu: dict[tuple[object, ...], Steps] = {}  # by the shapes of batches
-        self._update: Callable[[], object] = self.optimizer.step
+        self._on_gpu: dict[tuple[object, ...], Steps] = {}  # CUDA graphs, by the shapes of batches
+        self._update: Callable[[], object] = self.optimizer.step  # or a CUDA graph of it
         if self.optimizer.defaults.get("capturable"):
             for group in self.optimizer.param_groups:
                 group["lr"] = torch.tensor(float(group["lr"]), device=device)  # which CUDA graphs read
-        weights = sum(parameter.numel() for parameter in net.parameters())
-        chosen = settings.bfloat16
-        self.autocast = chosen if isinstance(chosen, bool) else trains_in_bfloat16(weights, device)
+        if isinstance(settings.bfloat16, bool):
+            self.autocast = settings.bfloat16
+        else:
+            self.autocast = trains_in_bfloat16(sum(each.numel() for each in net.parameters()), device)
 
     def resize(self, env: GameEnv) -> None:
         """Replace `net` by a network for the board of `env` with the same weights, and keep the optimizer."""

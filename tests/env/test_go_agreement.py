@@ -12,29 +12,33 @@ from alphago.env.kernels.playouts import random_action
 from tests.diagrams import draw, stones
 from tests.naive.go import NaiveGoEnv, is_own_eye, random_board
 
+# How many times as many games.
+THOROUGH = [1, pytest.param(4, marks=pytest.mark.slow)]
 
+
+@pytest.mark.parametrize("times", THOROUGH)
 @pytest.mark.parametrize(
     ("size", "games", "options"),
     [
-        (2, 100, {}),
-        (2, 50, {"max_moves": 60, "planes": 5}),
-        (2, 30, {"max_moves": 40, "first_pass": 25}),
-        (5, 8, {"first_pass": 20}),
-        (3, 60, {}),
-        (3, 20, {"max_moves": 100, "komi": 0, "planes": 3}),
-        (5, 16, {}),
-        (5, 16, {"planes": 17}),
-        (7, 6, {"planes": 9}),
-        (9, 3, {}),
-        (13, 1, {"max_moves": 90}),
-        (19, 1, {"max_moves": 60}),
-        (19, 1, {"max_moves": 60, "planes": 17}),
+        (2, 30, {}),
+        (2, 15, {"max_moves": 60, "planes": 5}),
+        (2, 10, {"max_moves": 40, "first_pass": 25}),
+        (5, 2, {"first_pass": 20}),
+        (3, 20, {}),
+        (3, 6, {"max_moves": 100, "komi": 0, "planes": 3}),
+        (5, 5, {}),
+        (5, 4, {"planes": 17}),
+        (7, 2, {"planes": 9}),
+        (9, 1, {}),
+        (13, 1, {"max_moves": 60}),
+        (19, 1, {"max_moves": 40}),
+        (19, 1, {"max_moves": 40, "planes": 17}),
         (25, 1, {"max_moves": 3}),
-        (2, 12, {"max_moves": 20, "ko": "simple"}),
-        (2, 12, {"max_moves": 20, "ko": "situational"}),
-        (2, 12, {"max_moves": 20, "suicide": True}),
-        (2, 12, {"max_moves": 20, "ko": "simple", "suicide": True}),
-        (2, 12, {"max_moves": 20, "ko": "situational", "suicide": True, "planes": "alive"}),
+        (2, 6, {"max_moves": 20, "ko": "simple"}),
+        (2, 6, {"max_moves": 20, "ko": "situational"}),
+        (2, 6, {"max_moves": 20, "suicide": True}),
+        (2, 6, {"max_moves": 20, "ko": "simple", "suicide": True}),
+        (2, 6, {"max_moves": 20, "ko": "situational", "suicide": True, "planes": "alive"}),
         (3, 5, {"max_moves": 50, "ko": "simple", "suicide": True, "planes": 5}),
         (3, 5, {"max_moves": 50, "ko": "situational", "planes": "alive"}),
         (3, 5, {"max_moves": 50, "suicide": True, "planes": "alive"}),
@@ -43,15 +47,17 @@ from tests.naive.go import NaiveGoEnv, is_own_eye, random_board
         (5, 2, {"turns": 20, "komi": 0, "first_pass": 40, "planes": "turns"}),
     ],
 )
-def test_random_games(size: int, games: int, options: dict) -> None:
-    check_game(GoEnv(size, **options), NaiveGoEnv(size, **options), games=games)
+def test_random_games(size: int, games: int, options: dict, times: int) -> None:
+    check_game(GoEnv(size, **options), NaiveGoEnv(size, **options), games=games * times)
 
 
+@pytest.mark.parametrize("times", THOROUGH)
 @pytest.mark.parametrize(
-    ("size", "games", "max_moves"), [(2, 60, 20), (3, 60, 30), (5, 20, 40), (9, 5, 40), (13, 2, 30), (19, 2, 25)]
+    ("size", "games", "max_moves"), [(2, 20, 20), (3, 20, 30), (5, 8, 40), (9, 2, 40), (13, 2, 20), (19, 2, 12)]
 )
-def test_random_set_ups(size: int, games: int, max_moves: int) -> None:
+def test_random_set_ups(size: int, games: int, max_moves: int, times: int) -> None:
     """From crowded boards, where most moves take something."""
+    games *= times
     random = np.random.default_rng(size)
     setups = [
         {

@@ -18,7 +18,14 @@ from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.kernels.waves import select_by
 from alphago.mcts.player import MCTSPlayer
 from alphago.mcts.puct import Puct, PuctRule
-from alphago.mcts.rule import choose_actions, measured_threshold, resigns, temperature_plies, without_rash_passes
+from alphago.mcts.rule import (
+    choose_actions,
+    measured_threshold,
+    resigns,
+    temperature_plies,
+    without_idle_moves,
+    without_rash_passes,
+)
 from alphago.mcts.search_forms import SEARCHES
 from alphago.system.kernels.jit import inlined
 from alphago.system.validation import setting, settings
@@ -100,6 +107,22 @@ def test_a_policy_passes_where_the_board_says_what_its_value_says(value: float, 
     ready = without_rash_passes(env, priors, np.full(2, value, np.float32), np.full(2, outcome, np.float32))
     assert ready.argmax(axis=1).tolist() == [4 if passes else 1, 4]
     assert without_rash_passes(TicTacToeEnv(), priors, np.ones(2), -np.ones(2)).tolist() == priors.tolist()
+
+
+@pytest.mark.parametrize(
+    ("komi", "chosen", "played"),
+    [(0, "A1", "pass"), (0, "C3", "C3"), (0, "pass", "pass"), (99, "A1", "D2"), (99, "C3", "C3")],
+)
+def test_a_pass_instead_of_an_own_eye_but_none_that_loses(komi: float, chosen: str, played: str) -> None:
+    """Black, who has a wall and an eye behind it, believes to win; with a komi of 99 the board says otherwise."""
+    env = GoEnv(4, komi=komi)
+    position = env.position().after(["B1", "pass", "B2", "pass", "B3", "pass", "B4", "pass", "A2", "pass"])
+    weights = position.legal_mask[None] / 2.0
+    weights[0, env.from_text("D2")] = 1
+    games, actions = np.zeros(1, np.int64), np.array([env.from_text(chosen)], np.int32)
+    found = without_idle_moves(position.batch, games, actions, weights, np.full(1, 0.9, np.float32))
+    assert found.dtype == np.int32
+    assert env.to_text(int(found[0])) == played
 
 
 @pytest.mark.parametrize(

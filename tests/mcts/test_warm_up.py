@@ -12,7 +12,7 @@ from alphago.mcts.kernels import gumbel, nodes, puct, subtrees, waves
 from alphago.mcts.warm_up import compile_planes, compile_player, compile_tree
 from alphago.system.cores import available_cores
 
-WARM_UP = """
+BEGIN = """
 import os, sys
 from alphago.mcts.warm_up import is_compiled, warm_up
 from alphago.mcts.kernels import gumbel, puct
@@ -29,8 +29,16 @@ sys.executable = python
 warm_up.cache_clear()
 begun = warm_up("connect-four")
 assert begun is warm_up("connect-four"), "it is begun twice"
+"""
+AWAIT = """
 assert begun.wait() == 0
 assert is_compiled(gumbel.select) and is_compiled(puct.select)
+"""
+COMPILE = """
+from alphago.mcts.warm_up import compile_planes, compile_player, compile_tree
+compile_planes("connect-four")
+compile_player()
+compile_tree()
 """
 
 # The verbs of self-play and of players, by both rules.
@@ -40,44 +48,60 @@ from alphago.mcts.evaluator import UniformEvaluator
 from alphago.env.kernels import connect_four
 from alphago.mcts.kernels import gumbel, nodes, puct, subtrees, tree_reading, waves
 from alphago.mcts.warm_up import warm_up
-assert warm_up() is None, "it is compiled, and begun all the same"
+kernels = (
+    puct.select, puct.mix_noise, gumbel.select, gumbel.add_candidates, gumbel.improved_policy, nodes.root_visits,
+    nodes.root_priors, waves.expand, subtrees.clear_all, subtrees.restart_all, subtrees.advance, tree_reading.add_up,
+    tree_reading.write_lines, tree_reading.root_values, connect_four.planes_batch,
+)
+before = [kernel.signatures for kernel in kernels]
 for rule in ("gumbel", "puct"):
     selfplay(ConnectFourEnv(), UniformEvaluator(), 8, 2, search=rule, seed=0)
     player = MCTSPlayer(ConnectFourEnv(), UniformEvaluator(), 8, settings=rule)
     player.suggest_move()
     player.analysis()
 player.position.planes()
-for kernel in (
-    puct.select, puct.mix_noise, gumbel.select, gumbel.add_candidates, gumbel.improved_policy, nodes.root_visits,
-    nodes.root_priors, waves.expand, subtrees.clear_all, subtrees.restart_all, subtrees.advance, tree_reading.add_up,
-    tree_reading.write_lines, tree_reading.root_values, connect_four.planes_batch,
-):
+assert warm_up() is None, "it is compiled, and begun all the same"
+"""
+NO_OTHERS = """
+for kernel, known in zip(kernels, before):
+    assert len(known) == 1 and kernel.signatures == known, f"{kernel} is compiled for {kernel.signatures} too"
+"""
+NONE_ANEW = """
+for kernel in kernels:
     stats = kernel.stats
     assert (len(stats.cache_hits), len(stats.cache_misses)) == (1, 0), f"{kernel} is compiled again"
 """
 
 
-def run(program: str, cache: Path) -> subprocess.CompletedProcess[str]:
-    command, env = [sys.executable, "-W", "always", "-c", program], {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+def run(program: str, cache: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a program with a cache of kernels of its own, or with everybody's."""
+    env = {**os.environ, **({} if cache is None else {"NUMBA_CACHE_DIR": str(cache)})}
+    command = [sys.executable, "-W", "always", "-c", program]
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done
 
 
+def test_searches_need_no_others() -> None:
+    """What is compiled are the very versions of the kernels that a game's search asks for."""
+    run(COMPILE + SEARCH + NO_OTHERS)
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(available_cores() < 2, reason="with one core there is no process beside")
 def test_searches_find_what_was_compiled(tmp_path: Path) -> None:
-    """The very versions that a game's search asks for, in a process that compiles the game's own kernels alone.
-
-    None is begun with one core, where no process is to be had, twice, or once they are compiled.
-    """
-    run(WARM_UP, tmp_path)
-    run(SEARCH, tmp_path)
+    """By another process: this one compiles the game's own kernels alone."""
+    run(BEGIN + AWAIT, tmp_path)
+    run(SEARCH + NONE_ANEW, tmp_path)
 
 
 @pytest.mark.skipif(available_cores() < 2, reason="with one core there is no process beside")
 def test_it_ends_with_the_process(tmp_path: Path) -> None:
-    """Nothing is left behind or printed, whether it is finished or not."""
-    done = run("from alphago.mcts.warm_up import warm_up; print(warm_up().pid)", tmp_path)
+    """Nothing is left behind or printed, whether it is finished or not.
+
+    None is begun with one core, where no process is to be had, or twice.
+    """
+    done = run(f"{BEGIN}print(begun.pid)", tmp_path)
     assert "subprocess" not in done.stderr, done.stderr
     with pytest.raises(ProcessLookupError):
         os.kill(int(done.stdout), 0)

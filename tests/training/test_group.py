@@ -279,6 +279,15 @@ class TestResignation:
             assert not record.resigned
             assert record.position(GoEnv(3)).is_over
 
+    def test_played_out(self) -> None:
+        """What would have been resigned goes on without search to a result by the rules."""
+        for record in play(TIC_TAC_TOE, 6, Gloomy(), resign_threshold=-0.9, no_resign_share=0.0, play_out=True):
+            assert not record.resigned
+            assert record.weights.tolist() == [1.0] + [0.0] * (len(record) - 1)
+            end = record.position(TIC_TAC_TOE)
+            assert end.is_over
+            assert record.outcome == end.outcome
+
     def test_the_share_of_games_that_nobody_resigns(self) -> None:
         records = play(GoEnv(3), 120, Gloomy(), readouts=2, resign_threshold=-0.9, no_resign_share=0.3)
         played_out = sum(not record.resigned for record in records)

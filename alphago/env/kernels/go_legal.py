@@ -110,9 +110,13 @@ def legal_bits(row, r):
 
 @kernel
 def is_own_eye(row, point, colour):
-    """Return whether an empty point is an eye of `colour` that one move cannot make false (libego's rule)."""
+    """Return whether an empty point is an eye of `colour` that one move cannot make false (libego's rule).
+
+    All neighbours are stones of that colour or the border, and fewer than two of the diagonal points the other
+    side's; at the border it has already one against it.
+    """
     stride = load(row, layout.SIZE) + 1
-    own = colour  # this bit stays set if each neighbour is a stone of that colour or the border
+    own = colour  # this bit stays set if each neighbour is a stone of that colour, or the border, which has both bits
     for side in range(4):
         own &= load(row, cell(neighbour(point, side, stride)) + layout.COLOUR)
     if own == 0:
@@ -120,10 +124,10 @@ def is_own_eye(row, point, colour):
     enemies = 0
     edge = 0
     for side in range(4):
-        step = stride + 1 if side & 1 else stride - 1
-        other = load(row, cell(point + (step if side & 2 else -step)) + layout.COLOUR)
-        enemies += other == 3 - colour
-        edge |= other == layout.BORDER
+        step = stride + 1 if side & 1 else stride - 1  # from a point to one diagonal to it, there and back
+        diagonal = load(row, cell(point + (step if side & 2 else -step)) + layout.COLOUR)
+        enemies += diagonal == 3 - colour
+        edge |= diagonal == layout.BORDER
     return enemies + edge < 2
 
 

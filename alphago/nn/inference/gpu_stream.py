@@ -98,7 +98,8 @@ class PaddedBatch:
         logits, raw = net(self.planes)
         illegal = ~self.mask
         logits = logits.masked_fill(illegal, -torch.inf)
-        # As in alphago.nn.kernels.priors.masked_softmax_batch, legal actions never get 0, illegal ones always.
+        # As in alphago.nn.kernels.priors.masked_softmax_batch, legal actions never get 0, illegal ones always: also
+        # where none is legal, and the difference is NaN.
         weights = (logits - logits.amax(dim=1, keepdim=True)).exp().clamp_min(float(LEAST)).masked_fill(illegal, 0)
         torch.div(weights, weights.sum(dim=1, keepdim=True).clamp_min(float(LEAST)), out=self.answer.priors)
         torch.where(self.over, self.outcomes, raw.clamp(-1, 1), out=self.answer.values)

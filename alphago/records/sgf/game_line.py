@@ -20,7 +20,7 @@ from alphago.records.sgf.values import RATED_NAME, WRITTEN, read_handicap, read_
 from alphago.system.validation import shown
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # of which the texts of the root have none
-SIGNS = {"B": 1, "W": -1}
+SIGNS = {"B": 1, "W": -1}  # the side of each property that is a move
 LENIENT = (Rules("simple", False), Rules("simple", True))  # tried if a file names no known rules
 
 
@@ -48,12 +48,19 @@ class LineReader:
     def __init__(
         self, line: Sequence[Node], required: GoEnv | None, number: int | None, source: str, faults: list[Fault]
     ) -> None:
-        self.line, self.required, self.number, self.source, self.faults = line, required, number, source, faults
+        self.line = line
+        self.required = required
+        self.number = number
+        self.source = source
+        self.faults = faults
         self.head: Node = dict(line[0]) if line else {}
         for node in line[1:4]:  # some programs write root properties into the nodes after the root
-            if "SZ" in self.head or any(name in node for name in SIGNS):
+            has_move = any(name in node for name in SIGNS)
+            if "SZ" in self.head or has_move:
                 break
-            self.head = {**{name: values for name, values in node.items() if name not in STONES}, **self.head}
+            for name, values in node.items():
+                if name not in STONES:
+                    self.head.setdefault(name, values)
 
     def text(self, name: str) -> str:
         """Return the text of a root property, "" if it is missing."""

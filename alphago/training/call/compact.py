@@ -90,7 +90,7 @@ def thin_log(path: Path, limit: int) -> None:
     lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
     count = len(lines)
     while sum(map(len, lines)) > limit and len(lines) > 1:
-        half = len(lines) // 2
+        half = max(2, len(lines) // 2)
         lines = lines[:half:2] + lines[half:]
     if len(lines) < count:
         write_atomic(path, b"".join(lines))

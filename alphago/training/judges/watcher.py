@@ -295,7 +295,7 @@ class Watcher:
         }
 
     def state(self) -> dict[str, Any]:
-        """Return the tasks with their examinations' completed units, as plain data."""
+        """Return the time spent, and each task with the completed units of its examination, as plain data."""
         tasks = {
             task.watched.name: {
                 **{name: getattr(task, name) for name in SAVED},
@@ -303,7 +303,7 @@ class Watcher:
             }
             for task in self.tasks
         }
-        return {"spent": self.budget.spent, "begun": self.begun, "ending": self.ending, "accounts": tasks}
+        return {"spent": self.budget.spent, "begun": self.begun, "ending": self.ending, "tasks": tasks}
 
     def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
         """Continue the saved tasks from `tensors` and `state`; do nothing if `state` is None.
@@ -314,7 +314,7 @@ class Watcher:
         if state is None:
             return
         self.budget.spent, self.begun, self.ending = state["spent"], state["begun"], state["ending"]
-        saved = state["accounts"]
+        saved = state["tasks"]
         known = [task for task in self.tasks if task.watched.name in saved]
         for task in known:
             own = saved[task.watched.name]

@@ -62,6 +62,11 @@ class SelfPlaySettings:
         least=0,
         most=1,
     )
+    play_out: bool = setting(
+        "whether a resigned game goes on to its end, by the network's most probable moves, without search and not "
+        "learned, so that its result, score and ownership are known",
+        default=False,
+    )
     opening_plies: float | None = setting(
         "mean number of first moves that are drawn from the network's policy without search, and not trained on; the "
         "number is drawn for each game from an exponential distribution; None for a twentieth of the longest game's "

@@ -27,7 +27,7 @@ class SupervisedRun(Run):
     The games are taken in turn, each game once an epoch, with a new random order in each epoch.  The games taken
     determine the number of gradient steps and the metrics; the samples come from all games.
 
-    games: the given games.
+    given: the given games; their samples' targets are set here.
     more: see Run.
     """
 
@@ -46,9 +46,9 @@ class SupervisedRun(Run):
     ) -> None:
         self.given = given
         given.prepare(settings.learning.weights.masked, settings.search_share)
-        mean = max(1.0, float(given.lengths.mean()))
-        about = round(STEPS_AT_ONCE * settings.learning.batch_size / mean)
-        self.at_once = max(1, min(settings.games_per_check, len(given.lengths), about))  # games in an iteration
+        moves_at_once = STEPS_AT_ONCE * settings.learning.batch_size
+        games = round(moves_at_once / max(1.0, float(given.lengths.mean())))
+        self.at_once = max(1, min(settings.games_per_check, len(given.lengths), games))  # games in an iteration
         self.moves = 0  # of the iteration's games
         self.meter = ProcessorMeter(workers.count)
         super().__init__(env, settings, folder, learner, workers, **more)

@@ -10,7 +10,7 @@ from alphago.env.go_count import count_of
 from alphago.env.go_rules import read_rules
 from alphago.env.position import IllegalMove
 from alphago.records.sgf import SgfGame, salvage_sgf
-from alphago.records.sgf.faults import FATAL, HANDICAP, SET_UP, TOLD
+from alphago.records.sgf.faults import BOARD, FATAL, HANDICAP, SET_UP, TOLD
 from alphago.records.sgf.variations import Additions, with_additions
 from alphago.system.files import check_regular, os_error_text, user_path, write_atomic
 from alphago.ui.gtp.ending_commands import count_of_game
@@ -130,11 +130,15 @@ def first_game(name: str, last: int | None) -> SgfGame:
     """Return the first game in a file; print the faults that do not change its position after move `last`.
 
     last: the number of moves that are needed, None for all.
-    Raises ValueError for a fault that does, OSError if the file cannot be read.
+    Raises GtpFailure for a board that is not square, ValueError for another fault that does, OSError if the file cannot
+    be read.
     """
     games = salvage_sgf(name)
     game = next(games)
     for fault in game.faults:
+        if fault.kind == BOARD:
+            print_message(fault.of(name))
+            raise GtpFailure("cannot load file: unacceptable size")
         # A fault of a move leaves the moves before it; the others leave a whole game, such as a missing end.
         reached = fault.move is None or fault.kind in TOLD or (last is not None and last <= len(game.moves))
         if fault.kind in (*FATAL, SET_UP) or not reached or (fault.kind == HANDICAP and needs_handicap(game)):

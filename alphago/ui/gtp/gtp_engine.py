@@ -17,7 +17,7 @@ from alphago.env.position import IllegalMove
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.analysis_search import Forbidden
 from alphago.mcts.evaluator import UniformEvaluator
-from alphago.mcts.levels import LEVELS, Level, check_level
+from alphago.mcts.levels import EVEN, LEVELS, Level, check_level
 from alphago.mcts.player import MCTSPlayer
 from alphago.system.validation import MOST_READOUTS, check_float, check_int, printable
 from alphago.ui.gtp.background import BackgroundSearch
@@ -241,6 +241,8 @@ class GtpEngine:
             action = self.search(thinker, self.seconds_for(colour), reports)
         else:
             action = thinker.player.level_move(level)
+            if level == EVEN:
+                print_message(f"{thinker.player.opponent.estimate(position)}.")
             if reports is not None:
                 reports.tell(thinker.player)
         resigns = may_resign and self.parameters.allow_resignation and thinker.player.should_resign()

@@ -7,6 +7,7 @@ float16 numbers, computed by WebAssembly in workers. The parts are deflated, and
 import base64
 import html
 import json
+import math
 import zlib
 from collections.abc import Mapping
 from contextlib import suppress
@@ -21,7 +22,7 @@ import alphago
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES
 from alphago.env.packaged import NETWORKS, packaged_nets
-from alphago.mcts.levels import LEVELS, describe_level, terms_of
+from alphago.mcts.levels import LEVELS, describe_level, level_table, terms_of
 from alphago.mcts.player import USUAL_LEAVES
 from alphago.mcts.puct import Puct
 from alphago.nn.export import layer_weights, manifest, network_graph, raw_files
@@ -234,8 +235,14 @@ def board_facts(env: GameEnv, size_free: bool, has_scores: bool) -> dict[str, An
         "view": {**view, "shape": env.plane_shape},
         "options": options,
         "handicaps": handicaps_of(env),
-        "levels": [terms_of(level, env, has_scores)._asdict() for level in range(1, LEVELS)],
+        "levels": [level_facts(level, env, has_scores) for level in range(1, LEVELS + 1)],
     }
+
+
+def level_facts(level: int, env: GameEnv, has_scores: bool) -> dict[str, Any]:
+    """Return how to play at a level, and what it was measured to lose a move, None if it was not."""
+    lost = level_table(env, has_scores).interpolate(level, "lost")
+    return {**terms_of(level, env, has_scores)._asdict(), "lost": None if math.isnan(lost) else lost}
 
 
 def about(net: NeuralNet, name: str, packaged: bool, strength: str | None, licence: str | None) -> dict[str, object]:

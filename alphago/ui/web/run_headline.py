@@ -50,8 +50,8 @@ def strength_of(matches: Sequence[Row]) -> str:
         return f"finds {100 * found[-1]:.0f} % of the moves of held-out games" if found else ""
     name, row = min(latest.items(), key=lambda pair: number(pair[1], "win_rate") or 0.0)
     rate, low, high = (number(row, key) for key in ("win_rate", "low", "high"))
-    between = "" if low is None or high is None else f" ({100 * low:.0f} to {100 * high:.0f})"
-    return f"{100 * (rate or 0):.0f} %{between} against {name}"
+    between = "" if low is None or high is None else f" (95 % sure: {100 * low:.0f} to {100 * high:.0f} %)"
+    return f"wins {100 * (rate or 0):.0f} % against {name}{between}"
 
 
 def games_a_minute(rows: Sequence[Row]) -> float:

@@ -1,4 +1,4 @@
-"""What goes to the page: its messages as objects with names, which `static/wire.js` describes for the page's script."""
+"""What goes to the page: its messages as objects with names, which `wire.js` describes for the page's script."""
 
 import math
 from collections.abc import Mapping

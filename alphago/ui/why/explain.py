@@ -130,7 +130,7 @@ def facts_of(tried: Tried[Position], seen: Searched) -> list[Fact]:
     rate = mover * (seen.best.value - seen.after.value) / 2
     same = action == best
     losses = (0.0, 0.0) if same else (points, rate)
-    loss = Loss(mover, action, best, *losses, seen.before.is_clear)
+    loss = Loss(mover, action, best, *losses, seen.before.share, seen.before.prior)
     bad = not loss.small and not same
     facts: list[Fact] = [loss]
     if is_go(tried):

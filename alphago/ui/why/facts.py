@@ -11,6 +11,8 @@ LADDER = 5  # plies of a ladder; a shorter one is a plain capture
 SHOWN_PLIES = 6  # plies of a ladder that a sentence names
 SURE_PART = 0.4  # of an estimate of points, that a strong judge nearly always finds too
 LEAST = 2.5  # points that are told; fewer are in no proportion to what such moves lose in fights
+CLEAR = 0.85  # part of the visits of a move that leads clearly; or, if the other move loses enough points:
+ENOUGH, LEADS, LIKELY = 3.0, 0.5, 0.3  # these points, this part of the visits and this probability
 FORESEEN = 4  # plies of a search's line that it names: what comes later was hardly searched
 
 
@@ -66,13 +68,14 @@ class Fact:
 class Loss(Fact):
     """What a move loses against the best one, in points (NaN if unknown) and win rate (0 .. 1); below 0 if it gains.
 
-    clear: whether the search is clear about the best move.
+    share, prior: the best move's part of the visits, and its probability before the search.
     """
 
     best: int
     points: float
     rate: float
-    clear: bool
+    share: float
+    prior: float
 
     @property
     def small(self) -> bool:
@@ -84,12 +87,18 @@ class Loss(Fact):
         """Whether the move loses at least 1.5 points or 5 % of winning."""
         return self.rate >= 0.05 or self.points >= 1.5
 
+    @property
+    def clear(self) -> bool:
+        """Whether the best move leads clearly."""
+        leads = self.points >= ENOUGH and self.share >= LEADS and self.prior >= LIKELY
+        return self.share >= CLEAR or leads
+
     def sentence(self, words: Words) -> str:
         move, best = words.move(self.action), words.move(self.best)
         if self.action == self.best:
-            return f"{move} is the best move."
+            return f"The search finds no better move than {move}."
         if self.small:
-            return f"{move} is as good as {best}."
+            return f"{move} is as good as {best}, as far as the search sees."
         return f"{move} {self.size}; {'' if self.clear else 'perhaps '}{best} is better."
 
     @property
@@ -99,7 +108,9 @@ class Loss(Fact):
             return f"loses {at_least(self.points)}"
         percent = max(round(20 * self.rate), 1) * 5
         unknown = isnan(self.points) and self.rate >= 0.03
-        return f"loses about {percent}% of winning" if unknown else "is a mistake" if self.large else "loses a little"
+        return (
+            f"loses about {percent}% of winning" if unknown else "is a mistake" if self.large else "may lose a little"
+        )
 
 
 @dataclass(frozen=True)

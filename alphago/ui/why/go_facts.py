@@ -39,14 +39,15 @@ def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss | None) -> lis
     mover, action, best, answer = tried.mover, tried.action, tried.best, seen.after.line
     own = deeds(tried.position, action, answer)
     if loss is None:
-        told = [Reply(mover, action, answer, -mover, Reply.ANSWERS)] if answer else []
+        told = [Reply(mover, action, answer[:1], -mover, Reply.ANSWERS)] if answer and seen.after.is_clear else []
         return [*told, *own, *dangers(tried, seen, ()), *sente(tried, seen, action, 1)]
     found = [*fates(tried, seen), *lost_races(tried, seen)]
     found += [fact for fact in own if isinstance(fact, LosesEye) and fact.owner == mover]
     if reply := reply_of(tried, seen, loss):
         found += [reply, *deeds(tried.after, answer[0], answer[1:])]
     found += dangers(tried, seen, reply.line[:1] if reply else ())
-    if seen.before.is_clear and best not in answer[1:FORESEEN:2]:
+    takes = reply is not None and reply.line[0] == best  # then what a stone there does is told already
+    if loss.clear and not takes and best not in answer[1:FORESEEN:2]:
         done = {type(fact): fact for fact in own}
         found += [fact for fact in deeds(tried.position, best, seen.best.line) if type(fact) not in done]
         found += sente(tried, seen, best, 2)
@@ -56,7 +57,7 @@ def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss | None) -> lis
 def reply_of(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> Reply | None:
     """Return the answer to a bad move: its line up to a capture, else its first move; None if that is not clear.
 
-    Nor is an answer told that follows the best move too.
+    Nor is one told that follows the best move too, or one that takes nothing if the best move is not clear.
     """
     mover, action, answer = tried.mover, tried.action, seen.after.line
     passing = tried.position.env.pass_action
@@ -65,6 +66,8 @@ def reply_of(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> Reply | No
     line, taken = harvest(tried.after, answer, tried.after_best, seen.best.line)
     if not line or passing in line or not all(tried.is_near(*pair) for pair in pairwise(line)):
         line, taken = answer[:1], ()  # no capture, or one that the mover does not resist
+    if not taken and not loss.clear:
+        return None
     takes = answer[0] == loss.best
     punishes = loss.large and tried.is_near(action, answer[0])
     how = Reply.TAKES if takes else Reply.PUNISHES if punishes else Reply.ANSWERS
@@ -93,15 +96,18 @@ def harvest(
 
 
 def lost_races(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
-    """Return the capturing races that the mover loses by the move, and by the best one would not."""
-    owners, found = seen.after.ownership, list[Fact]()
-    before = won_races(tried.after_best)
+    """Return one capturing race that the mover loses by the move, and by the best one would not; [] if there is none.
+
+    The opponent is to move after either; a race also counts as lost only if the loser's stones are forecast as dead.
+    """
+    owners = seen.after.ownership
+    lost_anyway = won_races(tried.after_best)
     for (winner, loser), liberties in won_races(tried.after).items():
-        if any(winner.stones & one.stones and loser.stones & other.stones for one, other in before):
+        if any(winner.stones & one.stones and loser.stones & other.stones for one, other in lost_anyway):
             continue
         if owners is None or share_of(owners, loser.stones, loser.colour) < SURE:
-            found.append(Race(tried.mover, tried.action, group_of(winner), group_of(loser), liberties))
-    return found[:1]
+            return [Race(tried.mover, tried.action, group_of(winner), group_of(loser), liberties)]
+    return []
 
 
 def fates(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:

@@ -8,9 +8,10 @@ import numpy as np
 from alphago.env.go_position import GoPosition, is_go_position
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import Analysis
+from alphago.ui.why.facts import CLEAR
 
 P = TypeVar("P", bound=Position)
-CLEAR, LIKELY = 0.85, 0.4  # part of the visits, and probability, of a move that leads clearly
+LIKELY = 0.4  # probability of an answer that is told
 NEAR = 2  # lines within which a move concerns another one
 
 
@@ -63,11 +64,20 @@ class Row:
         return None if owners is None else self.view * owners[self.i]
 
     @property
+    def share(self) -> float:
+        """The best move's part of the visits."""
+        visits = self.analysis.visits[self.i]
+        return float(visits[self.analysis.best(self.i)] / max(visits.sum(), 1))
+
+    @property
+    def prior(self) -> float:
+        """The probability that the network gave the best move."""
+        return float(self.analysis.prior[self.i, self.analysis.best(self.i)])
+
+    @property
     def is_clear(self) -> bool:
         """Whether the best move has most of the visits, and was likely before the search too."""
-        visits, priors = self.analysis.visits[self.i], self.analysis.prior[self.i]
-        best = self.analysis.best(self.i)
-        return bool(visits[best] >= CLEAR * visits.sum() and priors[best] >= LIKELY)
+        return self.share >= CLEAR and self.prior >= LIKELY
 
     @property
     def line(self) -> tuple[int, ...]:

@@ -230,6 +230,9 @@ class TestParts:
         assert numbers[0] == 0
         assert numbers[-100:] == list(range(900, 1000))
         assert numbers == sorted(set(numbers))
+        path.write_text("one long line\n" * 3)
+        thin_log(path, 20)
+        assert path.read_text() == "one long line\n"
         thin_log(tmp_path / "none.jsonl", 10)
 
     def test_policies_of_games_in_progress(self) -> None:

@@ -82,7 +82,9 @@ class TestStopping:
         assert same(load_model(tmp_path, GO), net)
         assert len(games_in(tmp_path)) == listener.last["games"]
 
-    @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
+    @pytest.mark.parametrize(
+        ("number", "code"), [pytest.param(signal.SIGINT, 0, marks=pytest.mark.slow), (signal.SIGTERM, 143)]
+    )
     def test_a_signal_from_outside(self, tmp_path: Path, number: int, code: int) -> None:
         """A program that is interrupted goes on after `train`; one that is to end has saved, and ends.
 

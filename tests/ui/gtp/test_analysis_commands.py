@@ -268,13 +268,14 @@ class TestParameters:
         ask(gtp, "kata-set-param cpuctExploration 2.5")
         assert gtp.thinker.player.search.settings.c_puct == 2.5
 
-    def test_levels(self, gtp: GoEngine) -> None:
+    def test_levels(self, gtp: GoEngine, capsys: pytest.CaptureFixture[str]) -> None:
         assert ask(gtp, "kata-get-param level") == ["10"]
         for level in ("2.5", "even"):
             assert ask(gtp, f"kata-set-param level {level}", "kata-get-param level") == ["", level]
         ask(gtp, "play b c3", "play w b2", "play b d2", "play w b4")
         gtp.game.env.from_text(ask(gtp, "genmove b")[0])
         assert gtp.analyst.player.opponent.estimate(gtp.game.position).moves == 3
+        assert re.search(r"You lose about .* a move \(in \d so far\): level [\d.]+\.", capsys.readouterr().err)
         assert GoEngine(GoEnv(5), None, 8, level=3, device="cpu").parameters.level == 3
 
     @pytest.mark.parametrize(
@@ -415,6 +416,7 @@ class TestFiles:
             ),
             ("(;SZ[5]HA[three]AB[cc];W[bb])", "W B4", "the handicap must be a number of stones, got 'three'"),
             ("(;SZ[5]HA[three];W[bb])", "? cannot load file", "got 'three'"),  # where are the stones?
+            ("(;SZ[5:3];B[aa])", "? cannot load file: unacceptable size", "must be a square one, got '5:3'"),
             ("(;SZ[5];B[A5];W[pass])", "B A5, W pass", "got B[A5], which is read as people write it"),
             ("(;SZ[5]CA[Big5]PB[\xff\xff];B[aa])", "B A5", "as CA says, but is not"),
         ],

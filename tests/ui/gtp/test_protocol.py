@@ -215,7 +215,7 @@ class TestProcess:
         assert b"Traceback" not in done.stderr
 
     def test_the_end_of_input(self) -> None:
-        done = run("gtp", "--board-size", "3", "--readouts", "4", sent=b"1 genmove b\n2 name")
+        done = run("gtp", "--board-size", "3", "--policy", "random", sent=b"1 genmove b\n2 name")
         assert done.stdout.startswith(b"=1 ")
         assert done.stdout.endswith(b"\n\n=2 alphago\n\n")
         assert done.returncode == 0
@@ -250,7 +250,7 @@ print("afterwards")
     @pytest.mark.skipif(os.name == "nt", reason="POSIX pipes")
     def test_a_controller_that_goes_away(self) -> None:
         """The engine ends without a traceback when nobody reads its replies any more."""
-        command = [sys.executable, "-m", "alphago", "gtp", "--board-size", "3", "--readouts", "0"]
+        command = [sys.executable, "-m", "alphago", "gtp", "--policy", "random"]
         with subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT
         ) as process:

@@ -73,6 +73,15 @@ const ANSWERS = {
     }
     return answers;
   },
+  async even({ game, options, games, planes, inputs, settings, levels, pass }) {
+    const { startOf } = await load("rules");
+    const { EvenLevel } = await load("even_level");
+    const evaluate = async (positions) => positions.map((position) => standIn(position, planes, inputs));
+    const even = new EvenLevel(settings, evaluate, pass);
+    const found = [];
+    for (const moves of games) found.push(await even.estimate(startOf(game, options), moves, levels, async () => true));
+    return found;
+  },
   async weights({ bytes }) {
     return packed((await load("unpacking")).weightsOf(Uint8Array.from(bytes)));
   },

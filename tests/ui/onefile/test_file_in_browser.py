@@ -55,5 +55,7 @@ def test_go_to_its_end(chromium: Any, tmp_path: Path) -> None:
 def test_the_engine_answers_in_another_game(chromium: Any, tmp_path: Path) -> None:
     with reading(chromium, export_page(small(OwareEnv()), tmp_path / "oware.html").path) as reader:
         reader.page.locator("[data-name=white]").select_option("engine")
+        reader.part("even").check()
         reader.click("C")
         reader.says("Move 3: Black")
+        reader.page.get_by_text("You lose about").wait_for()

@@ -14,9 +14,11 @@ from alphago.env.gomoku import GomokuEnv
 from alphago.env.reversi import ReversiEnv
 from alphago.mcts.analysis_search import AnalysisSearch
 from alphago.mcts.level_choice import LevelTerms, move_losses, weights
+from alphago.mcts.opponent import StrengthEstimator
 from alphago.mcts.player import CHANCES, MCTSPlayer
 from alphago.mcts.puct import Puct
 from alphago.nn.net import load_model
+from alphago.ui.onefile.page import level_facts
 from alphago.ui.web.wire import analysis_view
 from tests.ui.onefile.scripts import actions_of, ask, inputs, options_of, random_game
 from tests.ui.onefile.test_network_in_script import model_of
@@ -113,6 +115,23 @@ def test_levels_choose_alike(env: GameEnv, planes: int, terms: LevelTerms) -> No
             assert answer["level"]["hopeless"] == (terms.unit != "points" or behind >= CHANCES * terms.target)
             if move is not None:
                 player.play_move(move)
+
+
+@pytest.mark.parametrize(("env", "planes"), [(GoEnv(5).match_variant(), 11), (ConnectFourEnv(), 2)], ids=["go", "four"])
+def test_the_level_even_follows_alike(env: GameEnv, planes: int) -> None:
+    """From the moves of the side that is not to move."""
+    evaluator = StandIn(env, planes)
+    games = [actions_of(random_game(env, 1, most=most)[-1]) for most in (0, 3, 12)]
+    question = {"game": env.name, "options": options_of(env), "games": games, "planes": inputs(env)}
+    question |= {"inputs": evaluator.inputs, "settings": asdict(Puct(leaves=8)), "pass": env.pass_action}
+    told = ask("even", **question, levels=[level_facts(level, env, True) for level in range(1, 11)])
+    ours = StrengthEstimator(env, evaluator)
+    for moves, answer in zip(games, told, strict=True):
+        position = env.position()
+        for move in moves:
+            position = position.play(move)
+        found = ours.estimate(position)
+        assert (answer["level"], answer["text"]) == (pytest.approx(found.level), str(found).replace("%", " %"))
 
 
 @pytest.mark.slow

@@ -42,7 +42,7 @@ def test_a_run_is_shown_and_stays_as_it_is(run: Path) -> None:
     assert facts["facts"]["games"] == "8 of 8"
     assert facts["facts"]["over"] == "yes, all games are played"
     assert "against random@0" in facts["facts"]
-    assert re.fullmatch(r"\d+ % \(\d+ to \d+\) against random@0", facts["headline"]["strength"])
+    assert re.fullmatch(r"wins \d+ % against random@0 \(95 % sure: \d+ to \d+ %\)", facts["headline"]["strength"])
     assert re.search(r"min · 8 games.* · finished$", facts["headline"]["progress"])
     assert facts["headline"]["share"] == 1
     titles = [title(panel) for panel in shown["panels"]]
@@ -68,7 +68,7 @@ def test_a_run_is_shown_and_stays_as_it_is(run: Path) -> None:
 def test_a_run_that_learns_from_games_tells_what_it_found_of_them() -> None:
     judged = [{"opponent": "held-out games", "accuracy": share} for share in (0.31, 0.514)]
     assert strength_of(judged) == "finds 51 % of the moves of held-out games"
-    assert strength_of([*judged, {"opponent": "random", "win_rate": 0.9}]) == "90 % against random"
+    assert strength_of([*judged, {"opponent": "random", "win_rate": 0.9}]) == "wins 90 % against random"
 
 
 def test_a_game_of_a_run_is_replayed_with_its_values(run: Path) -> None:

@@ -94,7 +94,7 @@ def test_the_types_of_the_script() -> None:
 def typedefs() -> dict[str, tuple[set[str], set[str]]]:
     """The properties of each object in wire.js: all, and those that may be missing."""
     found = {}
-    for block in re.findall(r"/\*\*.*?\*/", module_text("wire"), re.DOTALL):
+    for block in re.findall(r"/\*\*.*?\*/", (STATIC.parent / "wire.js").read_text(), re.DOTALL):
         if told := re.search(r"@typedef \{\{(.*)\}\} (\w+)", block, re.DOTALL):
             properties = re.findall(r"(\w+)(\??):\s", told[1])
             found[told[2]] = {one for one, _ in properties}, {one for one, optional in properties if optional}

@@ -108,12 +108,32 @@ def test_a_side_that_moves_twice_goes_on() -> None:
 def test_the_best_move_and_a_pass() -> None:
     position = GoEnv(5).position()
     best = analyze(position, likes_the_top, 30, threads=1).best()
-    assert explain(position, best, likes_the_top, 30, threads=1).sentences[0].endswith("is the best move.")
+    told = explain(position, best, likes_the_top, 30, threads=1)
+    assert told.sentences[0] == f"The search finds no better move than {position.env.to_text(best)}."
     assert explain(position, "pass", likes_the_top, 30, threads=1).sentences[0].startswith("Pass ")
     ended = position.play("pass")
     assert explain(ended, "pass", likes_the_top, 30, threads=1).loss.action == ended.env.pass_action
     with pytest.raises(IllegalMove):
         explain(position.play("C3"), "C3", likes_the_top, 30)
+
+
+@pytest.mark.parametrize(
+    ("points", "share", "prior", "said"),
+    [
+        (2.0, 0.9, 0.1, "C3 is a mistake; D4 is better."),
+        (8.0, 0.6, 0.4, "C3 loses 3 points or more; D4 is better."),
+        (2.0, 0.4, 0.4, "C3 is a mistake; perhaps D4 is better."),
+        (8.0, 0.6, 0.2, "C3 loses 3 points or more; perhaps D4 is better."),
+        (1.0, 0.9, 0.4, "C3 may lose a little; D4 is better."),
+        (0.2, 0.9, 0.4, "C3 is as good as D4, as far as the search sees."),
+    ],
+)
+def test_a_better_move_is_certain_where_the_search_leads_clearly(
+    points: float, share: float, prior: float, said: str
+) -> None:
+    env = GoEnv(5)
+    loss = Loss(1, env.from_text("C3"), env.from_text("D4"), points, points / 60, share, prior)
+    assert loss.sentence(Words(env)) == said
 
 
 def explain_bad_moves(size: int, count: int, readouts: int) -> Counter[Any]:

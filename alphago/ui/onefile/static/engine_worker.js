@@ -2,6 +2,7 @@
 
 import { analysisOf } from "./analysis_views.js";
 import { evaluationOf, inputOf } from "./evaluator.js";
+import { EvenLevel, termsAt } from "./even_level.js";
 import { loadKernels } from "./kernels.js";
 import { drawn, levelChances } from "./level_choice.js";
 import { Network } from "./network.js";
@@ -32,6 +33,7 @@ import { TreeSearch } from "./tree_search.js";
  * @property {number | null} seconds
  * @property {number} most simulations of the tree
  * @property {import("./level_choice.js").Level | null} level at which the move is chosen, whatever the other limits
+ * @property {import("./even_level.js").MeasuredLevel[] | null} even the levels of which the opponent's is chosen
  */
 
 /**
@@ -44,6 +46,7 @@ import { TreeSearch } from "./tree_search.js";
  * @property {number} best the move to play
  * @property {boolean} resigns
  * @property {number[] | null} ownership what the network alone expects, for Black
+ * @property {string} opponent what the other side is taken to be
  */
 
 const SLICE = 30; // milliseconds, after which messages are read
@@ -110,6 +113,8 @@ class Searcher {
     /** @type {number[]} */
     this.moves = [];
     this.running = false;
+    this.even = new EvenLevel(model.settings, (positions) => this.evaluate(positions), model.pass);
+    this.opponent = "";
     this.shape = [0, 0]; // of the board that is searched
     this.channel = new MessageChannel();
   }
@@ -143,7 +148,7 @@ class Searcher {
   /** @param {Request} request */
   async work(request) {
     const search = this.follow(request);
-    const { level } = request;
+    const level = request.even ? await this.evenLevel(request, request.even) : request.level;
     const readouts = level ? Math.max(0, level.readouts - search.visits) : request.readouts;
     const begun = performance.now();
     const seconds = () => (performance.now() - begun) / 1000;
@@ -165,6 +170,21 @@ class Searcher {
     }
     const choice = level && this.request === request ? await levelChances(search, level, this.model.pass) : null;
     if (this.request === request) this.tell(request, done, seconds(), true, choice);
+  }
+
+  /**
+   * How to play against an opponent as it has played.
+   * @param {Request} request
+   * @param {import("./even_level.js").MeasuredLevel[]} levels
+   */
+  async evenLevel(request, levels) {
+    const start = startOf(this.model.game, request.options);
+    const found = await this.even.estimate(start, request.moves, levels, async () => {
+      await this.pause();
+      return this.request === request;
+    });
+    this.opponent = found.text;
+    return termsAt(levels, found.level);
   }
 
   /**
@@ -223,20 +243,50 @@ class Searcher {
     /** @type {Found} */
     const found = { number: request.number, analysis: analysisOf(search, forecasts), done,
       rate: Math.round(done / Math.max(seconds, 1e-3)), over,
-      best: choice ? drawn(choice.chances, Math.random()) : search.visits > 1 ? search.best() : this.policyMove(),
+      best: choice ? drawn(choice.chances, Math.random()) : search.visits > 1 ? this.unlessIdle(search.best()) : this.policyMove(),
       resigns: empty && search.value < this.model.resign && (!choice || choice.hopeless),
+      opponent: request.even ? this.opponent : "",
       ownership: forecasts && root.ownership ? Array.from(root.ownership, (owner) => owner * position.toPlay) : null };
     worker.postMessage(found);
   }
 
-  // The most probable move, but no pass that would lose a won game (alphago/mcts/rule.py, `without_rash_passes`).
-  policyMove() {
-    const { root, position } = /** @type {TreeSearch} */ (this.search);
-    const priors = Array.from(/** @type {Float32Array} */ (root.waiting), (prior, action) => Math.max(prior,
+  // The priors of the actions in the position.
+  priors() {
+    const { root } = /** @type {TreeSearch} */ (this.search);
+    return Array.from(/** @type {Float32Array} */ (root.waiting), (prior, action) => Math.max(prior,
       root.children.find((child) => child.action === action)?.prior ?? 0));
+  }
+
+  policyMove() {
+    const { root } = /** @type {TreeSearch} */ (this.search);
+    return this.heaviest(this.priors(), root.value);
+  }
+
+  /**
+   * The move with the greatest weight, but no pass that would lose a won game (alphago/mcts/rule.py, `without_rash_passes`).
+   * @param {number[]} weights
+   * @param {number} value
+   */
+  heaviest(weights, value) {
     const { pass } = this.model;
-    const rash = root.value > Math.max(outcome(position) + CLEARLY, 0) && priors.some((prior, action) => prior > 0 && action !== pass);
-    if (pass !== null && rash) priors[pass] = 0;
-    return priors.indexOf(Math.max(...priors));
+    const { position } = /** @type {TreeSearch} */ (this.search);
+    const rash = value > Math.max(outcome(position) + CLEARLY, 0) && weights.some((weight, action) => weight > 0 && action !== pass);
+    if (pass !== null && rash) weights[pass] = 0;
+    return weights.indexOf(Math.max(...weights));
+  }
+
+  /**
+   * The move, but a pass if it gains nothing (`without_idle_moves`).
+   * @param {number} action
+   */
+  unlessIdle(action) {
+    const { pass } = this.model;
+    const { root, position, value } = /** @type {TreeSearch} */ (this.search);
+    const sensible = position.sensible();
+    if (pass === null || sensible[action] || !sensible[pass]) return action;
+    const weights = this.priors().map((prior, move) => (sensible[move] ? prior : 0));
+    for (const { action: move, visits } of root.children) if (sensible[move]) weights[move] += visits;
+    weights[pass] = Infinity;
+    return this.heaviest(weights, value);
   }
 }

@@ -6,7 +6,7 @@ import { saveFile } from "./file_saving.js";
 import { countOf, shortResult } from "./go_count.js";
 import { outcome } from "./stones.js";
 
-/** @typedef {import("./wire.js").Message} Message */
+/** @typedef {import("../wire.js").Message} Message */
 /** @typedef {import("./engine_worker.js").Found} Found */
 /** @typedef {import("./engine.js").Engine} Engine */
 
@@ -20,7 +20,7 @@ import { outcome } from "./stones.js";
  * @property {Found | null} found so far
  */
 
-const [HUMAN, ENGINE] = ["human", "engine"];
+const [HUMAN, ENGINE, EVEN] = ["human", "engine", "even"];
 const FIRST_LEVEL = 3; // of a page that is opened
 const MOST_READOUTS = 100000;
 const TREE_BYTES = 128 * 1024 * 1024; // of the priors and owners in one tree
@@ -37,8 +37,11 @@ export class FileDesk {
     this.listeners = [];
     this.game = beginGame(facts, {});
     this.players = [HUMAN, ENGINE];
-    /** @type {import("./wire.js").StrengthView & {level: number | null}} */
+    /** @type {import("../wire.js").StrengthView} */
     this.strength = { network: facts.network, readouts: 200, seconds: null, tree: true, level: FIRST_LEVEL };
+    /** @type {import("./even_level.js").MeasuredLevel[] | null} */
+    this.even = null; // the levels of which the search that goes on takes the opponent's
+    this.opponent = ""; // what the level "even" takes the person to be
     this.study = this.analysing = false;
     /** @type {Job | null} */
     this.job = null;
@@ -99,7 +102,7 @@ export class FileDesk {
       type: "state", node: tree.current, line: tree.line(), view: this.positionView(), over: tree.over,
       result: tree.over ? this.result() : null, count: node.loser ? null : node.count?.view() ?? null, added,
       evaluations: added.map((one) => this.evaluation(one.node)).filter(({ win }) => win !== null),
-      players: [...this.players], strength: { ...this.strength }, opponent: "", teach: null,
+      players: [...this.players], strength: { ...this.strength }, opponent: this.opponent, teach: null,
       lesson: false, study: this.study, analysing: this.analysing,
       busy: this.job ? this.job.purpose : "", analysis: node.analysis, comment: "", link: linkOf(this.game),
     });
@@ -147,7 +150,10 @@ export class FileDesk {
    * @param {number | null} [seconds]
    */
   start(purpose, nodes, readouts, seconds = null) {
-    const level = purpose === "move" && this.strength.tree ? this.game.levels[(this.strength.level || Infinity) - 1] || null : null;
+    const { levels } = this.game;
+    const chosen = purpose === "move" && this.strength.tree ? this.strength.level || levels.length : levels.length;
+    this.even = chosen === EVEN ? levels : null;
+    const level = Number(chosen) < levels.length ? levels[Number(chosen) - 1] : null;
     this.job = { purpose, nodes, readouts: level ? level.readouts : readouts, seconds, level, found: null };
     this.searchNext();
   }
@@ -163,7 +169,7 @@ export class FileDesk {
     const moves = this.tree.moves(number);
     const { shape } = /** @type {any} */ (this.game.view);
     this.engine.search({ options: this.game.options, moves: job.purpose === "count" ? moves.slice(0, -2) : moves, shape,
-      readouts: job.readouts, seconds: job.seconds, level: job.level, most: this.most + (job.purpose === "move" ? job.readouts : 0) });
+      readouts: job.readouts, seconds: job.seconds, level: job.level, even: this.even, most: this.most + (job.purpose === "move" ? job.readouts : 0) });
   }
 
   /** @param {Found & {fault?: string}} found */
@@ -176,6 +182,7 @@ export class FileDesk {
       return;
     }
     job.found = found;
+    if (job.purpose === "move") this.opponent = found.opponent;
     if (job.purpose !== "count") {
       const [node] = job.nodes;
       const analysis = tree.remember(node, found.analysis);
@@ -364,8 +371,8 @@ const COMMANDS = {
       throw new Error(`readouts must be 1 to ${desk.most}, got ${readouts}`);
     }
     if (seconds !== null && !(seconds > 0)) throw new Error(`seconds must be more than 0, got ${seconds}`);
-    if (level !== null && !(level >= 1 && level <= desk.game.levels.length + 1)) {
-      throw new Error(`level must be 1 to ${desk.game.levels.length + 1}, got ${level}`);
+    if (level !== null && level !== EVEN && !(level >= 1 && level <= desk.game.levels.length)) {
+      throw new Error(`level must be 1 to ${desk.game.levels.length}, or ${EVEN}, got ${level}`);
     }
     desk.strength = { ...desk.strength, readouts, seconds, tree, level };
     if (desk.job?.purpose === "move") desk.wake();

@@ -3,8 +3,8 @@
 import { startOf } from "./rules.js";
 import { GameNodes } from "./game_nodes.js";
 
-/** @typedef {import("./wire.js").GameView} GameView */
-/** @typedef {import("./wire.js").OptionView} OptionView */
+/** @typedef {import("../wire.js").GameView} GameView */
+/** @typedef {import("../wire.js").OptionView} OptionView */
 
 /**
  * A game on one board.
@@ -12,7 +12,7 @@ import { GameNodes } from "./game_nodes.js";
  * @property {GameView} view
  * @property {Record<string, any>} options of the rules
  * @property {Record<string, number[]>} handicaps the points of Black's stones, by their number
- * @property {import("./level_choice.js").Level[]} levels below full strength, from the weakest on
+ * @property {import("./even_level.js").MeasuredLevel[]} levels from the weakest on
  */
 
 /**
@@ -28,7 +28,7 @@ import { GameNodes } from "./game_nodes.js";
  * @property {GameView} view
  * @property {Record<string, any>} options of its rules, and the points of a handicap
  * @property {number} handicap
- * @property {import("./level_choice.js").Level[]} levels
+ * @property {import("./even_level.js").MeasuredLevel[]} levels
  * @property {GameNodes} tree
  */
 

@@ -15,7 +15,7 @@ import { outcome } from "./stones.js";
 const WORTH = { points: 4, "win rate": 0.2 };
 /** @type {Record<string, number>} */
 const IDLE = { points: 0.75, "win rate": 0.01 };
-const [NO_HOPE, MOVING, CLEARLY, OPEN] = [-0.8, 0.05, 0.5, 1 / 3];
+const [NO_HOPE, MOVING, EMPTY, CLEARLY, OPEN] = [-0.8, 0.05, 0.25, 0.5, 1 / 3];
 const PRIOR_VISITS = 8;
 const FEWEST = 4;
 const [FIRST, MORE] = [0.1, 0.4];
@@ -34,7 +34,30 @@ const greatest = (numbers) => numbers.indexOf(Math.max(...numbers));
  * @param {number | null} pass
  * @returns {Promise<{chances: number[], hopeless: boolean}>}
  */
-export async function levelChances(search, { target, unit }, pass) {
+export async function levelChances(search, level, pass) {
+  const { target, unit } = level;
+  const behind = unit === "points" ? -(scoreBelow(search.root, search.root.mover) ?? 0) : Infinity;
+  return { chances: chancesOf(await moveLosses(search, level, pass), level, pass), hopeless: behind >= CHANCES * target };
+}
+
+/**
+ * What the candidates of a level lose, by the search's estimate.
+ * @typedef {object} MoveLosses
+ * @property {number[]} lost 0 for moves that are no candidates
+ * @property {number[]} shares 0 there
+ * @property {boolean} passes whether to pass at once
+ * @property {number[]} worth of the moves; NaN if it is unknown
+ * @property {number} best the worth of the best move
+ */
+
+/**
+ * @param {TreeSearch} search whose root is evaluated
+ * @param {Level} level
+ * @param {number | null} pass
+ * @param {number | null} [action] a move whose worth is wanted too
+ * @returns {Promise<MoveLosses>}
+ */
+export async function moveLosses(search, { target, unit }, pass, action = null) {
   const { root, position } = search;
   const priors = Array.from(/** @type {Float32Array} */ (root.waiting), (prior) => Math.max(prior, 0));
   const visits = priors.map(() => 0);
@@ -42,23 +65,28 @@ export async function levelChances(search, { target, unit }, pass) {
   const total = visits.reduce((sum, count) => sum + count, PRIOR_VISITS);
   const shares = priors.map((prior, action) => (visits[action] + PRIOR_VISITS * prior) / total);
   const sensible = position.sensible();
-  const goal = target / WORTH[unit];
-  const least = leastShare(shares.map((share, action) => (sensible[action] ? share : 0)), goal);
-  const wanted = shares.map((share, action) => Boolean(sensible[action]) && (share >= least || action === pass));
-  const worth = await worthOf(search, wanted, unit);
+  const least = leastShare(shares.map((share, move) => (sensible[move] ? share : 0)), target / WORTH[unit]);
+  const wanted = shares.map((share, move) => Boolean(sensible[move]) && (share >= least || move === pass));
+  const worth = await worthOf(search, wanted.map((one, move) => one || move === action), unit);
   let passes = pass !== null && priors[pass] > 0 && boardIsDone(search, shares, worth, unit, pass);
   if (pass !== null) wanted[pass] = false;
   if (!wanted.includes(true)) {
     passes ||= pass !== null && priors[pass] > 0;
     worth.forEach((value, action) => { wanted[action] = !Number.isNaN(value); });
   }
-  const own = shares.map((share, action) => (wanted[action] ? share : 0));
+  const own = shares.map((share, move) => (wanted[move] ? share : 0));
   const best = worth[greatest(own)];
-  const lost = worth.map((value, action) => (wanted[action] ? Math.max(best - value, 0) / WORTH[unit] : 0));
-  const behind = unit === "points" ? -(scoreBelow(root, root.mover) ?? 0) : Infinity;
-  const chances = passes ? priors.map((_, action) => Number(action === pass)) : weights(own, lost, goal);
-  return { chances, hopeless: behind >= CHANCES * target };
+  return { lost: worth.map((value, move) => (wanted[move] ? Math.max(best - value, 0) : 0)), shares: own, passes, worth, best: worth[greatest(shares)] };
 }
+
+/**
+ * The probability of each move at a level.
+ * @param {MoveLosses} losses
+ * @param {Level} level
+ * @param {number | null} pass
+ */
+export const chancesOf = ({ lost, shares, passes }, { target, unit }, pass) => (passes ? shares.map((_, move) => Number(move === pass))
+  : weights(shares, lost.map((loss) => loss / WORTH[unit]), target / WORTH[unit]));
 
 /**
  * The least share of a candidate.
@@ -122,7 +150,8 @@ function boardIsDone(search, all, worth, unit, pass) {
   if (!expected || !owners) return first === pass;
   const moving = owners.reduce((sum, owner, point) => sum + Math.abs(owner - expected[point]), 0) / 2;
   const idle = IDLE[unit] * (Math.abs(search.value) < -NO_HOPE ? OPEN : 1);
-  return moving <= MOVING * owners.length && worth[first] - worth[pass] <= idle && (now > 0 || search.value < NO_HOPE)
+  const empty = owners.reduce((count, owner) => count + Number(owner === 0), 0);
+  return moving <= MOVING * owners.length && empty <= EMPTY * owners.length && worth[first] - worth[pass] <= idle && (now > 0 || search.value < NO_HOPE)
     && shares[pass] > 0;
 }
 

@@ -10,7 +10,7 @@ import { obeyKey } from "./keys.js";
 import { isMistake, lossesOf } from "./losses.js";
 import { say } from "./words.js";
 
-/** @typedef {import("./wire.js").StateMessage} StateMessage */
+/** @typedef {import("../wire.js").StateMessage} StateMessage */
 
 /**
  * `keys`: where keys are listened for, `document` on a page of its own; `isShown`: whether they are meant for the board; `onLink`
@@ -25,7 +25,7 @@ const REVIEW = 100; // readouts of a position in a review, where a move is limit
 
 /**
  * @param {HTMLElement} element
- * @param {import("./wire.js").Connection} connection
+ * @param {import("../wire.js").Connection} connection
  * @param {Options} [options]
  */
 export function mount(element, connection, options = {}) {
@@ -52,14 +52,14 @@ export default {
 export class App {
   /**
    * @param {HTMLElement} element
-   * @param {import("./wire.js").Connection} connection
+   * @param {import("../wire.js").Connection} connection
    * @param {Options} options
    */
   constructor(element, connection, options) {
     this.root = element;
     this.connection = connection;
     this.options = options;
-    /** @type {Pick<import("./wire.js").WelcomeMessage, "games">} */
+    /** @type {Pick<import("../wire.js").WelcomeMessage, "games">} */
     this.welcome = { games: [] };
     this.known = new GameState();
     this.look = { mode: "loss", ownership: true, numbers: false, sound: false };
@@ -78,6 +78,8 @@ export class App {
     this.keyTarget.addEventListener("keydown", this.keys);
     this.clock = setInterval(() => this.column.players.tick(), 1000);
     this.unlisten = connection.listen((message) => this.receive(message));
+    this.resized = new ResizeObserver(() => this.draw());
+    this.resized.observe(element);
   }
 
   listen() {
@@ -94,6 +96,7 @@ export class App {
   destroy() {
     this.keyTarget.removeEventListener("keydown", this.keys);
     clearInterval(this.clock);
+    this.resized.disconnect();
     if (typeof this.unlisten === "function") this.unlisten();
     this.root.replaceChildren();
   }
@@ -106,7 +109,7 @@ export class App {
     this.connection.send({ type, ...fields });
   }
 
-  /** @param {import("./wire.js").Message} message */
+  /** @param {import("../wire.js").Message} message */
   receive(message) {
     if (message.type === "welcome") this.welcome = message;
     else if (message.type === "game") this.setGame(message);
@@ -122,13 +125,13 @@ export class App {
     }
   }
 
-  /** @param {import("./wire.js").NoticeMessage} message */
+  /** @param {import("../wire.js").NoticeMessage} message */
   setNotice({ text, kind }) {
     this.column.notice.say(text, kind);
     if (kind === "error" && !this.known.game) this.send("hello"); // its link names no game: a board is better than none
   }
 
-  /** @param {import("./wire.js").GameMessage} message */
+  /** @param {import("../wire.js").GameMessage} message */
   setGame(message) {
     this.known.setGame(message);
     this.board.setGame(message.game);

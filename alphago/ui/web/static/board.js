@@ -7,14 +7,14 @@ import { marksOf, overlays } from "./overlays.js";
 import { Pieces } from "./pieces.js";
 import { say } from "./words.js";
 
-/** @typedef {import("./wire.js").GameView} GameView */
+/** @typedef {import("../wire.js").GameView} GameView */
 
 /**
  * What the board shows: a position; `open`: whether a click may play, true without it; an analysis, drawn over the pieces; `path`: the
  * moves that led to the position, to number the stones; `mode`: which numbers the discs have, a key of `say.modes`; `ownership`:
  * whether owners are drawn; the count of a finished game, with which a click tells `toggle` of a stone.
- * @typedef {{view: import("./wire.js").PositionView, open?: boolean, analysis?: import("./wire.js").AnalysisView | null,
- *   path?: {move: number, mover: number}[], mode?: string, ownership?: boolean, count?: import("./wire.js").CountView | null}} Scene
+ * @typedef {{view: import("../wire.js").PositionView, open?: boolean, analysis?: import("../wire.js").AnalysisView | null,
+ *   path?: {move: number, mover: number}[], mode?: string, ownership?: boolean, count?: import("../wire.js").CountView | null}} Scene
  */
 
 /**
@@ -129,7 +129,7 @@ export class Board {
 
   /**
    * What a search has found meanwhile.
-   * @param {import("./wire.js").AnalysisView | null} analysis
+   * @param {import("../wire.js").AnalysisView | null} analysis
    */
   showAnalysis(analysis) {
     if (!this.scene) return;

@@ -2,7 +2,7 @@
 
 import { percent, short } from "./elements.js";
 
-/** @typedef {import("./wire.js").MoveView} MoveView */
+/** @typedef {import("../wire.js").MoveView} MoveView */
 
 // From the best move to a blunder: blue to orange, which the colour-blind tell apart, and light to dark on either side.
 export const LOSSES = ["#0b5fa5", "#5aa2d6", "#b9dcf2", "#fcdcae", "#f3a04b", "#cf5510"];
@@ -43,7 +43,7 @@ export const kindOf = (win, points) => (points === null ? RATE_STEPS.filter((ste
 export function numbersOf(move, best, mode) {
   const q = move.win === null ? null : 2 * move.win - 1;
   if (mode === "prior" || (mode === "loss" && !move.visits)) return [`${percent(move.prior, move.prior < 0.095 ? 1 : 0)}%`, ""];
-  if (mode === "loss") return [lossOf(move, best).text.replace("-", "−").replace(/^−0(\.0)?%?$/, "0"), short(move.visits)];
+  if (mode === "loss") return [lossOf(move, best).text.replace("-", "−").replace(/^−?0(\.0)?%?$/, "0"), short(move.visits)];
   if (mode === "visits") return [move.visits ? short(move.visits) : "", ""];
   if (mode === "none" || q === null) return ["", ""];
   return [signed(mode === "sum" ? q + move.prior : q), ""];

@@ -2,7 +2,7 @@
 
 import { say } from "./words.js";
 
-/** @typedef {import("./wire.js").Message} Message */
+/** @typedef {import("../wire.js").Message} Message */
 
 const SESSION = "alphago-board"; // where the tab keeps the key of its board, for a reload
 const [PAUSE, LONGEST_PAUSE] = [250, 5000]; // milliseconds before it tries again
@@ -45,7 +45,7 @@ export class SocketConnection {
     if (message.type === "state" && !this.ready) this.go();
   }
 
-  /** @param {import("./wire.js").WelcomeMessage} message */
+  /** @param {import("../wire.js").WelcomeMessage} message */
   begin(message) {
     this.pause = PAUSE;
     this.refused = "";

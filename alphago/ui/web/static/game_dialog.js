@@ -3,7 +3,7 @@
 import { h } from "./elements.js";
 import { say } from "./words.js";
 
-/** @typedef {import("./wire.js").OptionView} OptionView */
+/** @typedef {import("../wire.js").OptionView} OptionView */
 
 /** @type {Record<string, string>} */
 const OWN_SIDE = { "human,engine": "black", "engine,human": "white", "human,human": "both" }; // by the players

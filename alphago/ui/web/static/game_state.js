@@ -1,24 +1,24 @@
 // What the page knows of the game: its tree of variations, the position that is shown, and what the engine found.
 
-/** @typedef {import("./wire.js").NodeView & {children: number[], win: number | null, score: number | null}} Knot */
-/** @typedef {import("./wire.js").StateMessage} StateMessage */
+/** @typedef {import("../wire.js").NodeView & {children: number[], win: number | null, score: number | null}} Knot */
+/** @typedef {import("../wire.js").StateMessage} StateMessage */
 
 export class GameState {
   constructor() {
-    /** @type {import("./wire.js").GameView} */
+    /** @type {import("../wire.js").GameView} */
     this.game = /** @type {any} */ (null); // until the first message that has one, as `state`
     this.names = ["", ""];
     /** @type {Map<number, Knot>} */
     this.nodes = new Map();
     /** @type {StateMessage} */
     this.state = /** @type {any} */ (null);
-    /** @type {import("./wire.js").ThinkingMessage | null} */
+    /** @type {import("../wire.js").ThinkingMessage | null} */
     this.thought = null; // the latest message of the search
     this.spent = [0, 0]; // milliseconds that each side has thought
     this.since = 0; // when the side that is to move began
   }
 
-  /** @param {import("./wire.js").GameMessage} message */
+  /** @param {import("../wire.js").GameMessage} message */
   setGame({ game, names }) {
     this.game = game;
     this.names = names;
@@ -49,14 +49,14 @@ export class GameState {
     return this.spent[side] + (!over && !study && view.toPlay === [1, -1][side] ? Date.now() - this.since : 0);
   }
 
-  /** @param {import("./wire.js").ThinkingMessage} message */
+  /** @param {import("../wire.js").ThinkingMessage} message */
   setThought(message) {
     this.thought = message;
     this.evaluate(message.evaluation);
     if (message.node === this.state.node) this.state.analysis = message.analysis;
   }
 
-  /** @param {import("./wire.js").EvaluationView} known */
+  /** @param {import("../wire.js").EvaluationView} known */
   evaluate({ node, win, score }) {
     const knot = this.nodes.get(node);
     if (knot) [knot.win, knot.score] = [win, score];

@@ -1,6 +1,6 @@
 // Where things are on a game's board, from its description (alphago/env/board_view.py); no rules.
 
-/** @typedef {import("./wire.js").GameView} GameView */
+/** @typedef {import("../wire.js").GameView} GameView */
 
 export const UNIT = 40; // pixels of the drawing from a cell to the next
 
@@ -68,3 +68,9 @@ export function numbersOfMoves(game, path) {
   });
   return numbers;
 }
+
+/**
+ * Colours of the two sides, in messages and styles; their names are the game's.
+ * @type {Record<number, string>}
+ */
+export const COLOURS = { 1: "black", "-1": "white" };

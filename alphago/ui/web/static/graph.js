@@ -7,7 +7,7 @@ import { fill, say } from "./words.js";
 
 /** @typedef {import("./game_state.js").Knot} Knot */
 
-const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [360, 96, 30, 30, 5, 13];
+const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [360, 96, 32, 36, 5, 13];
 const LEAST_LEAD = 5; // points, the least that the axis of leads reaches to
 const DOTTED = 60; // fewer positions than this have a dot each
 

@@ -3,7 +3,7 @@
 import { middleOf, UNIT } from "./geometry.js";
 import { s } from "./elements.js";
 
-/** @typedef {import("./wire.js").GameView} GameView */
+/** @typedef {import("../wire.js").GameView} GameView */
 /** @typedef {[number, string, number]} Stop offset, colour, opacity */
 
 /**

@@ -6,7 +6,7 @@ import { dot, swatch } from "./icons.js";
 import { fill } from "./words.js";
 
 /**
- * @param {import("./wire.js").GameView} game
+ * @param {import("../wire.js").GameView} game
  * @param {typeof import("./words.js").legend} words
  */
 export function legendOf(game, words) {

@@ -35,7 +35,10 @@ export class MoveList {
     }));
     this.means.textContent = meansOf([...losses.values()], known);
     const here = this.rows.querySelector(".ag-here-row");
-    if (here) this.rows.scrollTop = here.offsetTop - this.rows.offsetTop - this.rows.clientHeight / 2;
+    if (!here) return;
+    const { rows } = this;
+    const most = Math.min(here.offsetTop - rows.offsetTop - rows.clientHeight / 2, rows.scrollHeight - rows.clientHeight);
+    rows.scrollTop = Math.floor(most / here.clientHeight) * here.clientHeight; // whole rows
   }
 }
 

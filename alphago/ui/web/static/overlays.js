@@ -2,11 +2,10 @@
 
 import { DARK_TEXT, LOSSES, lossOf, numbersOf } from "./candidates.js";
 import { s } from "./elements.js";
-import { landingOf, middleOf, UNIT } from "./geometry.js";
+import { COLOURS, landingOf, middleOf, UNIT } from "./geometry.js";
 import { appears } from "./motion.js";
-import { COLOURS } from "./wire.js";
 
-/** @typedef {import("./wire.js").GameView} GameView */
+/** @typedef {import("../wire.js").GameView} GameView */
 /** @typedef {import("./board.js").Scene} Scene */
 
 const UNSEEN = "#5aa2d6"; // the colour of a move whose loss is not known
@@ -41,7 +40,7 @@ export function marksOf(game, { view, count }, numbers) {
 /**
  * @param {GameView} game
  * @param {string} stones
- * @param {import("./wire.js").CountView} count
+ * @param {import("../wire.js").CountView} count
  */
 function countOf(game, stones, { owners, dead }) {
   const gone = new Set(dead);
@@ -90,7 +89,7 @@ export function overlays(game, scene, { hovered, line, chosen, walks }) {
 /**
  * Dots where a piece may be set, unless it may be set everywhere.
  * @param {GameView} game
- * @param {import("./wire.js").PositionView} view
+ * @param {import("../wire.js").PositionView} view
  */
 function allowedOf(game, { stones = "", legal, toPlay }) {
   const cells = legal.flatMap((action) => landingOf(game, action, toPlay, () => true) ?? []);
@@ -101,7 +100,7 @@ function allowedOf(game, { stones = "", legal, toPlay }) {
 /**
  * The piece that a click would set.
  * @param {GameView} game
- * @param {import("./wire.js").PositionView} view
+ * @param {import("../wire.js").PositionView} view
  * @param {number} action
  */
 function shadowOf(game, { stones, toPlay }, action) {
@@ -131,7 +130,7 @@ function ownersOf(game, stones, ownership, hidden) {
 /**
  * @param {GameView} game
  * @param {string} stones
- * @param {import("./wire.js").AnalysisView} found
+ * @param {import("../wire.js").AnalysisView} found
  * @param {string} mode
  */
 function discsOf(game, stones, found, mode) {
@@ -152,7 +151,7 @@ function discsOf(game, stones, found, mode) {
       s("circle", { cx: x, cy: y, r: 17.5, fill: kind === null ? UNSEEN : LOSSES[kind], "fill-opacity": strong.toFixed(2),
         class: "ag-disc", "data-move": game.names[move.move], "data-at": move.move }));
     if (move === best) parts.push(s("circle", { cx: x, cy: y, r: 18, class: "ag-best" }));
-    if (first) parts.push(s("text", { x, y: second ? y - 4 : y, class: first.length > 4 ? "ag-value ag-long" : "ag-value",
+    if (first) parts.push(s("text", { x, y: second ? y - 4 : y, class: first.replace("%", "%%").length > 4 ? "ag-value ag-long" : "ag-value",
       fill: colour }, first));
     if (first && second) parts.push(s("text", { x, y: y + 9, class: "ag-visits", fill: colour }, second));
   }

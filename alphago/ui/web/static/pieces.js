@@ -1,12 +1,11 @@
 // The pieces on a board: stones, or seeds in houses. What stays is not drawn anew, so that what changes can move.
 
 import { s } from "./elements.js";
-import { landingOf, middleOf, UNIT } from "./geometry.js";
+import { COLOURS, landingOf, middleOf, UNIT } from "./geometry.js";
 import { falls, fades, flips, lands, pulses } from "./motion.js";
-import { COLOURS } from "./wire.js";
 
-/** @typedef {import("./wire.js").GameView} GameView */
-/** @typedef {import("./wire.js").PositionView} PositionView */
+/** @typedef {import("../wire.js").GameView} GameView */
+/** @typedef {import("../wire.js").PositionView} PositionView */
 
 const MOST_SEEDS = 24; // that are drawn in one house
 const SLOPPY = 0.7; // pixels of the drawing by which a stone may lie beside its point
@@ -116,8 +115,7 @@ export class Pieces {
       const group = s("g", { class: "ag-set" },
         live.has(cell) ? s("circle", { cx: x, cy: y, r, class: "ag-live" }) : null,
         ...seedsIn(x, y - 2, count, MOST_SEEDS, this.id),
-        s("circle", { cx: x + 20, cy: y + 20, r: 9, class: "ag-tag" }),
-        s("text", { x: x + 20, y: y + 20.5, class: "ag-count" }, count));
+        count ? [s("circle", { cx: x + 20, cy: y + 20, r: 9, class: "ag-tag" }), s("text", { x: x + 20, y: y + 20.5, class: "ag-count" }, count)] : null);
       if (moves && before.length && before[cell] !== count) pulses(group, 90 * order++);
       return group;
     }));

@@ -17,6 +17,7 @@ export class PlayPane {
     this.ending = new Ending(app);
     this.list = new MoveList(app, false);
     this.seen = readSeen();
+    this.due = 0; // the hint that is due
     this.hintText = h("span", {});
     this.hint = h("p", { class: "ag-hint", hidden: true }, this.hintText, h("button", { type: "button", "data-name": "hint",
       onclick: () => this.read() }, say.gotIt));
@@ -30,16 +31,16 @@ export class PlayPane {
 
   draw() {
     const { state } = this.app;
-    const due = this.seen < say.hints.length && state.view.moves >= MOVES[this.seen];
-    this.hint.hidden = !due || state.over || !state.players.includes("engine") || Boolean(this.app.options.widget);
-    if (due) this.hintText.textContent = say.hints[this.seen];
+    this.due = MOVES.filter((moves) => state.view.moves >= moves).length - 1;
+    this.hint.hidden = this.due < this.seen || state.over || !state.players.includes("engine") || Boolean(this.app.options.widget);
+    this.hintText.textContent = say.hints[this.due];
     this.opponent.draw();
     this.ending.draw();
     this.list.draw();
   }
 
   read() {
-    this.seen += 1;
+    this.seen = this.due + 1;
     try {
       localStorage.setItem(SEEN, String(this.seen));
     } catch { /* a browser that keeps nothing shows its hints again */ }

@@ -2,7 +2,7 @@
 
 import { h, percent } from "./elements.js";
 import { fill, say } from "./words.js";
-import { COLOURS } from "./wire.js";
+import { COLOURS } from "./geometry.js";
 
 export class Players {
   /** @param {import("./app.js").App} app */

@@ -21,7 +21,7 @@ export class Reasons {
     this.of = NONE;
   }
 
-  /** @param {import("./wire.js").WhyMessage} message */
+  /** @param {import("../wire.js").WhyMessage} message */
   tell({ node, move, best, sentences }) {
     const { game: { names } } = this.app.known;
     this.of = node;

@@ -8,9 +8,17 @@ import { MoveList } from "./move_list.js";
 import { Variations } from "./variations.js";
 import { say } from "./words.js";
 
-/** @typedef {import("./wire.js").MoveView} MoveView */
+/** @typedef {import("../wire.js").MoveView} MoveView */
 
 export const ROWS = 6; // of the table of moves
+
+/** @type {Record<string, (move: MoveView) => string>} */
+const CELLS = {
+  win: ({ win }) => (win === null ? "" : `${percent(win, 1)} %`),
+  points: ({ score }) => (score === null ? "" : `${score > 0 ? "+" : score < 0 ? "−" : ""}${Math.abs(score).toFixed(1)}`),
+  visits: ({ visits }) => (visits ? short(visits) : ""),
+  prior: ({ prior }) => `${percent(prior, 1)} %`,
+};
 
 export class Study {
   /** @param {import("./app.js").App} app */
@@ -61,7 +69,9 @@ export class Study {
   }
 
   clear() {
-    this.ownership.hidden = !this.app.known.game.ownership;
+    const { ownership, surface } = this.app.known.game;
+    this.ownership.hidden = !ownership;
+    this.numbers.hidden = surface === "houses"; // no piece there came with one move
   }
 
   nextMode() {
@@ -90,7 +100,7 @@ export class Study {
   drawMoves() {
     const found = this.app.known.analysis();
     const listed = found ? found.moves.slice(0, ROWS) : [];
-    this.heads.points.hidden = !listed.some(({ score }) => score !== null);
+    if (found) for (const [name, text] of Object.entries(CELLS)) this.heads[name].hidden = !listed.some(text);
     const rows = listed.map((move) => this.row(move, listed[0]));
     while (rows.length < ROWS) rows.push(h("tr", { class: "ag-empty", "aria-hidden": "true" }, h("td", { colspan: 5 }, "\u00a0")));
     renew(this.moves, rows);
@@ -103,10 +113,9 @@ export class Study {
   row(move, best) {
     const { names } = this.app.known.game;
     const kind = move.visits ? lossOf(move, best).kind : null;
-    const points = move.score === null ? "" : `${move.score > 0 ? "+" : move.score < 0 ? "−" : ""}${Math.abs(move.score).toFixed(1)}`;
     const line = move.line.map((one) => names[one]).join(" ");
     return h("tr", { class: this.app.board.hovered === move.move ? "ag-chosen" : "", "data-action": move.move, title: line },
-      h("td", {}, dot(kind === null ? "#999" : LOSSES[kind]), h("b", {}, names[move.move])), h("td", {}, move.win === null ? "" : `${percent(move.win, 1)} %`),
-      this.heads.points.hidden ? null : h("td", {}, points), h("td", {}, short(move.visits)), h("td", {}, `${percent(move.prior, 1)} %`));
+      h("td", {}, dot(kind === null ? "#999" : LOSSES[kind]), h("b", {}, names[move.move])),
+      Object.entries(CELLS).map(([name, text]) => !this.heads[name].hidden && h("td", {}, text(move))));
   }
 }

@@ -1,7 +1,7 @@
 // The tree of variations: each line keeps its row, each variation takes the next free one; a click goes there.
 
 import { h, s } from "./elements.js";
-import { COLOURS } from "./wire.js";
+import { COLOURS } from "./geometry.js";
 import { say } from "./words.js";
 
 const STEP = 18; // pixels from a node to the next

@@ -4,7 +4,7 @@ import { h, s } from "./elements.js";
 import { swatch } from "./icons.js";
 import { fill, runs, say } from "./words.js";
 
-/** @typedef {import("./wire.js").RunView} RunView */
+/** @typedef {import("../wire.js").RunView} RunView */
 /** @typedef {(run: number, game: number) => void} Open opens a game of a run; for run -1 the board as it is */
 
 const EVERY = 4000; // milliseconds
@@ -61,7 +61,7 @@ class Watch {
     }
   }
 
-  /** @param {import("./wire.js").OverviewView} data */
+  /** @param {import("../wire.js").OverviewView} data */
   show(data) {
     if (!this.axis.options.length) {
       this.axis.replaceChildren(...data.axes.map((name) => h("option", { value: name }, name)));

@@ -1,4 +1,4 @@
-// What the server sends, as alphago/ui/web/wire.py describes it; types only, for the checker.
+// What the server sends, as wire.py describes it, for the checker of the script in static/; the page loads types nowhere.
 
 /**
  * A move of an analysis, from the mover's view; what is not known is null.
@@ -131,8 +131,4 @@
  * @property {(callback: (message: Message) => void) => void | (() => void)} listen
  */
 
-/**
- * Colours of the two sides, in messages and styles; their names are the game's.
- * @type {Record<number, string>}
- */
-export const COLOURS = { 1: "black", "-1": "white" };
+export {};
