@@ -23,7 +23,7 @@ from alphago.workers.ray_cluster import import_ray
 
 SETTINGS = {
     "tower_height": 1,
-    "channels": 16,
+    "channels": 64,  # so that a version is too large to travel beside the object store
     "readouts": 16,
     "batch_size": 64,
     "games_in_flight": 64,
@@ -68,16 +68,18 @@ def descendants() -> list[Path]:
 
 
 def sample() -> dict[str, float]:
-    """Return the MB of each part."""
+    """Return the MB of each part; of players the mean, since one may die."""
     found = Counter({"driver": own_memory(Path("/proc/self"))})
+    number = 0
     for process in descendants():
         try:
             words = (process / "cmdline").read_text().replace("\0", " ")
             part = next((part for text, part in PART_OF.items() if text in words), "others")
             found[part] += own_memory(process)
+            number += part == "players"
         except (OSError, ValueError):
             continue
-    return {**found, "object store": stored()}
+    return {**found, "players": found["players"] / max(1, number), "object store": stored()}
 
 
 def stored() -> float:
@@ -97,6 +99,9 @@ class Sampler(Report):
 
     def iteration(self, metrics: dict[str, float]) -> None:
         self.played = int(metrics["games"])
+
+    def note(self, text: str) -> None:
+        print(text, flush=True)
 
     def run(self) -> None:
         begin = time.monotonic()

@@ -130,10 +130,15 @@ class FolderWorker:
         self.bench = WorkBench(lambda name: read_file(self.path / WORKS / name))
         self.busy: set[str] = set()  # names of the tasks that its threads do
         self.refused = ""
-        self.own = Path()
+        self.own = self.path / WORKERS / "none"
 
-    def join(self) -> None:
-        """Make a folder of its own among the workers', with a name that no other has."""
+    def join(self, stop: threading.Event) -> None:
+        """Wait for the run's folder, and make a folder in it with a name that no other worker has."""
+        if not (self.path / WORKERS).is_dir():
+            self.tell(f"no run has begun in {self.path} yet: waits for `alphago train --workers folder:{self.path}`")
+        while not (self.path / WORKERS).is_dir():  # and makes nothing, since PATH may be a slip
+            if stop.wait(POLL):
+                return
         name = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(2)}"
         self.own, self.beats, self.beat_at = self.path / WORKERS / name, 0, 0.0
         for inner in (TASKS, ANSWERS):
@@ -151,13 +156,13 @@ class FolderWorker:
 
         Raises WorkerRefused if this machine cannot do the run's tasks as the run would.
         """
-        self.join()
+        self.join(stop)
         with ThreadPoolExecutor(self.cores) as threads:
             while not (stop.is_set() or self.refused):
                 try:
                     self.beat()
                 except FileNotFoundError:  # the run has taken it for dead, or was begun anew in an empty folder
-                    self.join()
+                    self.join(stop)
                 with suppress(FileNotFoundError):
                     self.refused = read_file(self.own / "out").decode()
                 begun = set(self.busy)  # before the files are listed, since a task ends with its file

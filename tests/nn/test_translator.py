@@ -51,7 +51,7 @@ def assert_same(base: nn.Module) -> None:
     computed = [(outputs["logits"], outputs["value"][:, 0])]
     if openvino.is_installed():
         computed.append((np.full(expected.shape, np.nan, np.float32), np.full(5, np.nan, np.float32)))
-        OpenVinoModel(graph, bfloat16=False).run(planes.numpy(), *computed[1])
+        OpenVinoModel(graph, bfloat16=False)(planes.numpy(), *computed[1])
     for logits, values in computed:
         assert logits.dtype == values.dtype == np.float32
         np.testing.assert_allclose(logits, expected, atol=1e-5)

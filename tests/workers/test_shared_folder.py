@@ -127,6 +127,22 @@ class TestSharedFolder:
                 rest = all_games_after(games, len(first))
             assert_same_games(first + rest, wanted)
 
+    def test_before_the_run_a_worker_waits_and_makes_nothing(self, tmp_path: Path) -> None:
+        """Since its PATH may be a slip, it says what it waits for."""
+        path = tmp_path / "a" / "b"
+        with working(path):
+            pass
+        assert not list(tmp_path.iterdir())
+        with working(path) as told:
+            while not told:
+                time.sleep(0.01)
+            with closing(SharedFolder(path)) as folder:
+                while not folder.workers():
+                    time.sleep(0.01)
+        assert told[0].startswith(f"no run has begun in {path} yet: waits for `alphago train --workers folder:")
+        assert len(told) == 2
+        assert told[1].endswith(f"works for the run in {path}")
+
     def test_what_an_earlier_run_left_is_removed(self, wanted: list[GameRecord], tmp_path: Path) -> None:
         for name in ("workers/old/tasks/k v", "workers/old/answers/k done", "works/v"):
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,6 @@
 """`NetEvaluator`: a frozen copy of a network for search and analysis of positions on the CPU, compiled to be fast."""
 
+import json
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -14,87 +15,38 @@ from alphago.nn.inference.cpu_forms import FORMS, Run, choose_form, in_blocks, t
 from alphago.nn.inference.frozen import TRACING, example_planes, frozen_copy, frozen_parts
 from alphago.nn.inference.gpu_forms import choose_gpu_form, device_run, translate_out_of_memory
 from alphago.nn.inference.hardware import choose_dtype, dtype_name, torch_device
+from alphago.nn.inference.openvino import OpenVinoModel, SharedModel
 from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
 from alphago.nn.parts import game_structure
 from alphago.nn.threads import own_settings
 from alphago.nn.value import POINTS, ForecastHead
+from alphago.system.files import parse_json
+from alphago.system.kernels.cache import warn_once
 from alphago.system.stopwatch import BOARDS, NET
 
 NOT_FINITE = "the network's output is not finite: its weights are too large"
 
 
-class NetEvaluator:
-    """An evaluator for search on the CPU: a frozen copy of a network, which later training does not change.
+class RunEvaluator:
+    """An evaluator for search on the CPU that lets a `Run` compute the network; several threads may call it at once.
 
-    Batch norm is folded into the convolutions.  By default the base network computes in int8 if the CPU has VNNI but
-    not AMX and OpenVINO is installed, else in bfloat16 if the CPU has instructions for it (AMX, AVX512-BF16), else in
-    float32.  OpenVINO computes the network if it is installed, with one thread per call; otherwise torch computes it,
-    with as many threads as torch is set to use.  Several threads may call an evaluator at the same time.
-
-    In float32, results differ from those of the torch modules by 1e-5.  In bfloat16, on briefly trained networks,
-    policies differ by a total variation of 0.002 on average (0.09 at most), values by 0.0005 (0.02 at most).  In int8
-    (see alphago.nn.inference.int8), on the packaged networks, policies differ by a divergence of 0.001 nats on average,
-    values by 0.008 to 0.016.
-
-    env, base_net, value, policy: the game and the parts of a NeuralNet.
-    dtype: "float32", "bfloat16" or "int8"; None for the fastest.  int8 needs OpenVINO and a CPU with VNNI; otherwise
-        the fastest floating-point dtype is used.  Networks that do not support the dtype run in float32.  The
-        attributes `dtype` and `form` tell what was chosen.
-    exact: whether a position's results must be bit-identical whatever other positions are in the same call.  The
-        network then computes padded blocks of BATCH_SIZE positions.
-    form: the implementation: "openvino", "folded" (torch, with batch norms folded into the convolutions) or "modules"
-        (the torch modules unchanged); None for the fastest available one whose results agree with the network's.
-    forecasts: whether to predict score and ownership too, if the value head does; it takes no longer, since a single
-        forward pass computes everything.
-    where: the device that computes the network, "cpu", "cuda" or "host" (see
-        `alphago.nn.inference.hardware.find_device`); the positions are on the CPU in any case.
-    Raises ValueError for a network whose weights are not finite, and if `form` cannot compute it on this machine.
+    env: the game.  run: the network.  dtype, form: in which it computes.
+    columns: number of outputs of the value head: 2 + H W if it also forecasts score and ownership, otherwise 1.
     """
 
     device = "cpu"  # the device of the positions
 
-    @own_settings()
+    def __init__(self, env: GameEnv, run: Run, dtype: str, form: str, columns: int = 1) -> None:
+        self.env, self.dtype, self.form = env, dtype, form
+        self.makes_forecasts = columns > 1
+        self._run, self._columns = run, columns
+        self._local = threading.local()
+
     def __reduce__(self) -> Any:
         raise TypeError(
             "a network that is ready to compute, as in a player, cannot be pickled: pass the network itself, its name "
             "or its file to the other process, and make the player there"
         )
-
-    def __init__(
-        self,
-        env: GameEnv,
-        base_net: nn.Module,
-        value: nn.Module,
-        policy: nn.Module,
-        *,
-        dtype: str | None = None,
-        exact: bool = False,
-        form: str | None = None,
-        forecasts: bool = False,
-        where: str = "cpu",
-    ) -> None:
-        if form not in (None, *FORMS):
-            raise ValueError(f"form must be {', '.join(map(repr, FORMS))} or None, got {form!r}")
-        self.env, self.where = env, where
-        self.makes_forecasts = forecasts and makes_forecasts(env, base_net, value)
-        if self.makes_forecasts:
-            assert isinstance(value, ForecastHead)
-            value = ForecastOutputs(value)
-        frozen = frozen_parts(base_net, value, policy)
-        self._run: Run
-        if where == "cpu":
-            with TRACING, torch.no_grad(), threads_for(frozen):
-                self._run, chosen, self.form = choose_form(frozen, env, choose_dtype(dtype), form)
-        else:
-            device = torch_device(where)
-            with translate_out_of_memory():
-                net, self.form, chosen = choose_gpu_form(frozen, env, choose_dtype(dtype, device), device)
-            self._run = device_run(net, chosen, device)
-        if exact:
-            self._run = in_blocks(self._run)
-        self.dtype = dtype_name(chosen)  # in which the base computes
-        self._columns = 2 + env.plane_shape[0] * env.plane_shape[1] if self.makes_forecasts else 1
-        self._local = threading.local()
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
         """Compute priors and values of positions; see `evaluate_forecasts`."""
@@ -184,7 +136,94 @@ class NetEvaluator:
         return scratch
 
     def __repr__(self) -> str:
-        return f"NetEvaluator({self.env!r}, dtype={self.dtype!r}, form={self.form!r})"
+        return f"{type(self).__name__}({self.env!r}, dtype={self.dtype!r}, form={self.form!r})"
+
+
+class NetEvaluator(RunEvaluator):
+    """An evaluator for search on the CPU: a frozen copy of a network, which later training does not change.
+
+    Batch norm is folded into the convolutions.  By default the base network computes in int8 if the CPU has VNNI but
+    not AMX and OpenVINO is installed, else in bfloat16 if the CPU has instructions for it (AMX, AVX512-BF16), else in
+    float32.  OpenVINO computes the network if it is installed, with one thread per call; otherwise torch computes it,
+    with as many threads as torch is set to use.  Several threads may call an evaluator at the same time.
+
+    In float32, results differ from those of the torch modules by 1e-5.  In bfloat16, on briefly trained networks,
+    policies differ by a total variation of 0.002 on average (0.09 at most), values by 0.0005 (0.02 at most).  In int8
+    (see alphago.nn.inference.int8), on the packaged networks, policies differ by a divergence of 0.001 nats on average,
+    values by 0.008 to 0.016.
+
+    env, base_net, value, policy: the game and the parts of a NeuralNet.
+    dtype: "float32", "bfloat16" or "int8"; None for the fastest.  int8 needs OpenVINO and a CPU with VNNI; otherwise
+        the fastest floating-point dtype is used.  Networks that do not support the dtype run in float32.  The
+        attributes `dtype` and `form` tell what was chosen.
+    exact: whether a position's results must be bit-identical whatever other positions are in the same call.  The
+        network then computes padded blocks of BATCH_SIZE positions.
+    form: the implementation: "openvino", "folded" (torch, with batch norms folded into the convolutions) or "modules"
+        (the torch modules unchanged); None for the fastest available one whose results agree with the network's.
+    forecasts: whether to predict score and ownership too, if the value head does; it takes no longer, since a single
+        forward pass computes everything.
+    where: the device that computes the network, "cpu", "cuda" or "host" (see
+        `alphago.nn.inference.hardware.find_device`); the positions are on the CPU in any case.
+    Raises ValueError for a network whose weights are not finite, and if `form` cannot compute it on this machine.
+    """
+
+    @own_settings()
+    def __init__(
+        self,
+        env: GameEnv,
+        base_net: nn.Module,
+        value: nn.Module,
+        policy: nn.Module,
+        *,
+        dtype: str | None = None,
+        exact: bool = False,
+        form: str | None = None,
+        forecasts: bool = False,
+        where: str = "cpu",
+    ) -> None:
+        if form not in (None, *FORMS):
+            raise ValueError(f"form must be {', '.join(map(repr, FORMS))} or None, got {form!r}")
+        columns = 1
+        if forecasts and makes_forecasts(env, base_net, value):
+            columns = 2 + env.plane_shape[0] * env.plane_shape[1]
+            assert isinstance(value, ForecastHead)
+            value = ForecastOutputs(value)
+        frozen = frozen_parts(base_net, value, policy)
+        if where == "cpu":
+            with TRACING, torch.no_grad(), threads_for(frozen):
+                run, chosen, form = choose_form(frozen, env, choose_dtype(dtype), form)
+        else:
+            device = torch_device(where)
+            with translate_out_of_memory():
+                net, form, chosen = choose_gpu_form(frozen, env, choose_dtype(dtype, device), device)
+            run = device_run(net, chosen, device)
+        super().__init__(env, in_blocks(run) if exact else run, dtype_name(chosen), form, columns)  # dtype of the base
+        self.where = where
+        self.model = run.many if exact and columns == 1 and isinstance(run, OpenVinoModel) else None
+
+
+def compiled_network(evaluator: object) -> bytes:
+    """Return the network that an evaluator has compiled, for `compiled_evaluator`; empty if it cannot travel."""
+    if not isinstance(evaluator, NetEvaluator) or evaluator.model is None:
+        return b""
+    return json.dumps([evaluator.dtype, evaluator.form]).encode() + b"\n" + evaluator.model.to_bytes()
+
+
+def compiled_evaluator(env: GameEnv, data: bytes) -> RunEvaluator | None:
+    """Return an evaluator, as with `exact`, of what another process has compiled, in a sixth of the time.
+
+    data: of `compiled_network`.  None if it is empty or damaged, or was compiled on another kind of machine.
+    """
+    head, _, rest = data.partition(b"\n")
+    if not head:
+        return None
+    try:
+        dtype, form = parse_json(head)
+        model = SharedModel.from_bytes(rest)
+    except Exception as error:  # OpenVINO has many kinds
+        warn_once(f"a compiled network is damaged ({type(error).__name__}), and is compiled here")
+        return None
+    return None if model is None else RunEvaluator(env, in_blocks(model), dtype, form)
 
 
 def check_batch(batch: GameBatch, env: GameEnv) -> None:

@@ -38,7 +38,7 @@ def build_openvino(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtyp
         if not ranges:
             raise ValueError("the network has no convolution that can be computed in 8 bits")
     graph = openvino.list_operations(base, value, policy, tuple(planes.shape[1:]))
-    return openvino.OpenVinoModel(graph, dtype == torch.bfloat16, ranges).run
+    return openvino.OpenVinoModel(graph, dtype == torch.bfloat16, ranges)
 
 
 def build_folded(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run:

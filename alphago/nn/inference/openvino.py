@@ -6,11 +6,13 @@ publishes new weights every few seconds.  Models are compiled for two fixed batc
 its kernels again for each new size.
 """
 
+import io
+import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from types import ModuleType
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 from torch import fx
@@ -18,16 +20,18 @@ from torch import fx
 from alphago.nn.graph import NetworkGraph, Tensor
 from alphago.nn.inference.int8 import Range
 from alphago.nn.translator import Translator
+from alphago.system.files import parse_json
 from alphago.system.kernels.cache import warn_once
 from alphago.system.optional import optional_import
 
 if TYPE_CHECKING:
-    from openvino import Core, Model, Node
+    from openvino import CompiledModel, Core, Model, Node
 
 Value = Union["Node", np.ndarray]
 
 NEED = "OpenVINO computes networks faster on Intel's processors: pip install openvino"
 BATCH_SIZE = 16  # positions per call; larger batches are not faster
+ONE_THREAD = {"INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1, "ENABLE_CPU_PINNING": False}
 FEW = 8  # positions of the small calls, as the search of a single game makes them; they take half the time
 
 
@@ -164,10 +168,6 @@ OPERATIONS: dict[str, Callable[..., "Node"]] = {
 class OpenVinoModel:
     """Base, value and policy as OpenVINO models, one for BATCH_SIZE positions, another for at most FEW.
 
-    Each is compiled when first used, once for each concurrent caller, for one thread, so that it runs in the caller's
-    thread.  (A model that callers share has threads of its own; waiting for them took a tenth of the time of self-play
-    on 7x7.)
-
     graph: the network's operations, with the outputs "logits" and "value".
     bfloat16: whether operations that do not compute in 8 bits compute in bfloat16.
     ranges: the input ranges of the base's convolutions to compute in 8 bits, by name; none if it is empty.
@@ -175,54 +175,105 @@ class OpenVinoModel:
     """
 
     def __init__(self, graph: NetworkGraph, bfloat16: bool, ranges: Mapping[str, Range] | None = None) -> None:
-        self.graph = graph
-        self.ranges = {f"base_net.{name}.weight": span for name, span in (ranges or {}).items()}
-        self.models = {
-            BATCH_SIZE: build_model(graph, BATCH_SIZE, self.ranges)
-        }  # by the number of positions; self-play needs no other
-        self._lock = threading.Lock()
-        self.precision = "bf16" if bfloat16 else "f32"
-        self._idle: dict[int, list[Request]] = {FEW: [], BATCH_SIZE: []}
+        spans = {f"base_net.{name}.weight": span for name, span in (ranges or {}).items()}
+        options = {"INFERENCE_PRECISION_HINT": "bf16" if bfloat16 else "f32", **ONE_THREAD}
+        model = build_model(graph, BATCH_SIZE, spans)  # self-play needs no other
+        self.many = SharedModel(lambda: core().compile_model(model, "CPU", options), options)
+        self.few = SharedModel(lambda: core().compile_model(build_model(graph, FEW, spans), "CPU", options), options)
 
-    def run(self, planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
+    def __call__(self, planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
         """Compute logits and values of n positions.
 
         planes: float32 [n, planes, height, width].
         logits: float32 [n, A], overwritten.
         values: float32 [n], or [n, columns] if the value part has several columns; overwritten.
         """
-        size = FEW if len(planes) <= FEW else BATCH_SIZE
+        (self.few if len(planes) <= FEW else self.many)(planes, logits, values)
+
+
+class SharedModel:
+    """A model for a fixed number of positions that several threads may call at the same time, as an OpenVinoModel.
+
+    Each concurrent caller has a copy, for one thread, so that it runs in the caller's thread.  (A model that callers
+    share has threads of its own; waiting for them took a tenth of the time of self-play on 7x7.)
+
+    compile: compiles the model with `options`, when it is first called.  The copies take a third of the time.
+    """
+
+    def __init__(self, compile: Callable[[], "CompiledModel"], options: Mapping[str, Any]) -> None:
+        self.compile, self.options, self.lock = compile, options, threading.Lock()
+        self.first: CompiledModel | None = None
+        self.exported = b""  # once a copy is wanted
+        self.idle: list[Request] = []
+
+    def __call__(self, planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
         try:
-            request = self._idle[size].pop()
+            request = self.idle.pop()
         except IndexError:
-            request = Request(self._model(size), self.precision)
+            request = Request(self._copy())
+        size = len(request.inputs)
         for begin in range(0, len(planes), size):
             rows = slice(begin, begin + size)
             request.run(planes[rows], logits[rows], values[rows])
-        self._idle[size].append(request)
+        self.idle.append(request)
 
-    def _model(self, rows: int) -> "Model":
-        with self._lock:
-            if rows not in self.models:
-                self.models[rows] = build_model(self.graph, rows, self.ranges)
-            return self.models[rows]
+    def _copy(self) -> "CompiledModel":
+        with self.lock:
+            if self.first is None:
+                self.first = self.compile()
+                return self.first
+        return imported(self._export(), self.options)
+
+    def _export(self) -> bytes:
+        with self.lock:
+            if not self.exported:
+                self.first = self.first or self.compile()
+                self.exported = self.first.export_model().getvalue()
+        return self.exported
+
+    def to_bytes(self) -> bytes:
+        """Return the compiled model for `from_bytes`."""
+        return json.dumps([kind_of_machine(), self.options]).encode() + b"\n" + self._export()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "SharedModel | None":
+        """Return a model that another process has compiled; None with another OpenVINO or on another processor.
+
+        Raises an exception of some kind if it is damaged.
+        """
+        head, _, exported = data.partition(b"\n")
+        kind, options = parse_json(head)
+        if not is_installed() or kind != kind_of_machine():
+            return None
+        model = cls(lambda: imported(exported, options), options)
+        model.idle.append(Request(model._copy()))
+        return model
+
+
+@cache
+def kind_of_machine() -> str:
+    """Return what must be equal where a compiled model is used again."""
+    name, features = (core().get_property("CPU", key) for key in ("FULL_DEVICE_NAME", "OPTIMIZATION_CAPABILITIES"))
+    return f"OpenVINO {package().__version__} on {name}: {sorted(features)}"
+
+
+def imported(exported: bytes, options: Mapping[str, Any]) -> "CompiledModel":
+    return core().import_model(io.BytesIO(exported), "CPU", dict(options))
 
 
 class Request:
-    """A compiled model that computes one call at a time; precision: "bf16" or "f32"."""
+    """A compiled model that computes one call at a time."""
 
-    def __init__(self, model: "Model", precision: str) -> None:
-        options = {"INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1}
-        compiled = core().compile_model(model, "CPU", options | {"ENABLE_CPU_PINNING": False})
-        self.request = compiled.create_infer_request()
-        self.inputs = np.zeros(tuple(compiled.input(0).shape), np.float32)
+    def __init__(self, model: "CompiledModel") -> None:
+        self.request = model.create_infer_request()
+        self.inputs = np.zeros(tuple(model.input(0).shape), np.float32)
         self.request.set_input_tensor(package().Tensor(self.inputs, shared_memory=True))
         self.request.infer()
         self.logits = self.request.get_output_tensor(0).data
         self.values = self.request.get_output_tensor(1).data
 
     def run(self, planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
-        """Compute logits and values of at most as many positions as the model is for; see `OpenVinoModel.run`."""
+        """Compute logits and values of at most as many positions as the model is for; see `OpenVinoModel`."""
         count = len(planes)
         self.inputs[:count] = planes
         self.request.infer()

@@ -9,6 +9,7 @@ from alphago.env.game import GameEnv, check_env
 from alphago.mcts.evaluator import as_evaluator, fitting_network
 from alphago.mcts.network_digest import network_digest
 from alphago.mcts.warm_up import warm_up
+from alphago.nn.inference.cpu import compiled_network
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.records.record import SEED_END, GameRecord
@@ -73,8 +74,10 @@ def selfplay(
         chosen = replace(chosen, games_in_flight=in_flight).filled(in_flight, default_groups(place))
         if isinstance(player, NeuralNet):
             assert pool is not None
-            check = network_digest(env, player.evaluator(exact=True, shared=False))
-            return played_by_workers(pool, Version(env, chosen, [player], (), None, seed, check), num_games, on_game)
+            evaluator = player.evaluator(exact=True, shared=False)
+            check, compiled = network_digest(env, evaluator), compiled_network(evaluator)
+            version = Version(env, chosen, [player], (), None, seed, check, [compiled])
+            return played_by_workers(pool, version, num_games, on_game)
         with Workers(min(chosen.groups, in_flight)) as threads:
             source = SelfPlay(env, chosen, range(num_games), threads, seed=seed, device=place)
             return source.play_all(player, on_game)

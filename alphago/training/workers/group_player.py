@@ -1,9 +1,12 @@
 """GroupPlayer: the work of a run's workers, which is to play its groups with a version of the network."""
 
 import threading
+from collections.abc import Iterator
 from typing import Self
 
+from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.network_digest import check_network
+from alphago.nn.inference.cpu import compiled_evaluator
 from alphago.nn.threads import own_thread
 from alphago.records.record import read_arrays
 from alphago.training.group import Group
@@ -17,9 +20,9 @@ class GroupPlayer(RemoteWork):
     """Plays tasks with the networks of a version; raises WorkerRefused if they compute otherwise than the run's."""
 
     def __init__(self, version: Version) -> None:
-        self.version = version
+        self.version = version._replace(nets=(), compiled=())
         with own_thread():
-            nets = [net.evaluator(version.dtype, exact=True, shared=False) for net in version.nets]
+            nets = list(evaluators_of(version))
             if version.check is not None:
                 check_network(version.env, nets[0], version.check)
         self.evaluator, self.others = nets[0], tuple(nets[1:])
@@ -52,6 +55,13 @@ class GroupPlayer(RemoteWork):
         group.restore(task.state, games, self.evaluator, self.others, version.shares)
         group.play(stop)
         return None if group.left and version.settings.search.keeps_trees else Played.of(group)
+
+
+def evaluators_of(version: Version) -> Iterator[Evaluator]:
+    """Yield the evaluators of a version's networks, as the run has compiled them if this machine can use that."""
+    for i in range(len(version.nets)):
+        ready = compiled_evaluator(version.env, version.compiled[i]) if version.compiled else None
+        yield ready or version.nets[i].evaluator(version.dtype, exact=True, shared=False)
 
 
 class ChunkPlayer(SealedWork):

@@ -17,6 +17,7 @@ from typing import Any
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.network_digest import network_digest
+from alphago.nn.inference.cpu import compiled_network
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
@@ -144,7 +145,8 @@ class RemoteSelfPlay(SelfPlay):
         assert self.evaluator is not None
         nets = (net, *(() if company is None else company.nets))
         check = network_digest(self.env, self.evaluator) if self.exact else None
-        version = Version(self.env, self.settings, nets, self.shares, dtype, self.seed, check)
+        compiled = [compiled_network(evaluator) for evaluator in (self.evaluator, *self.others)]
+        version = Version(self.env, self.settings, nets, self.shares, dtype, self.seed, check, compiled)
         self.version = version.to_bytes()
         data = to_publish(GroupPlayer, self.version, exact=check is not None)
         self.dispatcher.publish(f"{self.session}-{self.published + 1}", data)

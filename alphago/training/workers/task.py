@@ -7,6 +7,7 @@ needs is in it and in the version, so any worker can do it, and to do it again g
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 
 from alphago.env.game import GameEnv
@@ -21,6 +22,7 @@ from alphago.training.runs.state import State, from_bytes, pack_arrays, to_bytes
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.workers.known_games import known_game, plain_game
 
+COMPILED = "compiled.{}"
 SELFPLAY = SettingsTree(SelfPlaySettings, {name: PARTS[name] for name in ("search", "seating")})
 
 
@@ -95,12 +97,30 @@ def unpacked(data: bytes) -> dict[str, Any]:
     return {**state.data, **state.tensors}
 
 
+class TravelledNets(Sequence[NeuralNet]):
+    """The networks in a version's bytes, each built when it is asked for."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+
+    def __len__(self) -> int:
+        return len(self.state.data["nets"])
+
+    def __getitem__(self, i: Any) -> Any:
+        # A network's own game may have other rules than the run's: random games of it calibrate 8-bit numbers.
+        game, config = self.state.data["nets"][i]
+        net = build_net(config, known_game(game))
+        net.load_state_dict(strip_prefix(self.state.tensors, f"{i}."))
+        return net
+
+
 class Version(NamedTuple):
     """A version of a run's network, with all that its tasks have in common.
 
     nets: the run's network, then those of its company.  shares: of the company.
     dtype: of inference.  seed: the run's seed.
     check: the digest that `network_digest` must give on a worker; None for any.
+    compiled: what `compiled_network` returns for each of the networks; may be left out.
     """
 
     env: GameEnv
@@ -110,12 +130,15 @@ class Version(NamedTuple):
     dtype: str | None
     seed: int
     check: str | None
+    compiled: Sequence[bytes] = ()
 
     def to_bytes(self) -> bytes:
         """Return the version as bytes; raise ValueError for a network of modules that only this program has."""
         for net in self.nets:
             check_travels(net)
         tensors = {f"{i}.{name}": t for i, net in enumerate(self.nets) for name, t in net.state_dict().items()}
+        for i, data in enumerate(self.compiled):
+            tensors[COMPILED.format(i)] = torch.from_numpy(np.frombuffer(data, np.uint8).copy())
         return to_bytes(
             State(
                 tensors,
@@ -136,9 +159,9 @@ class Version(NamedTuple):
         """Return the version in bytes; raise WorkerRefused for a game that this program does not know."""
         state = from_bytes(data)
         env = known_game(state.data.pop("game"))
-        # A network's own game may have other rules than the run's: random games of it calibrate 8-bit numbers.
-        nets = [build_net(config, known_game(game)) for game, config in state.data["nets"]]
-        for i, net in enumerate(nets):
-            net.load_state_dict(strip_prefix(state.tensors, f"{i}."))
         settings = SELFPLAY.load(state.data["settings"], {}, "this run")
-        return cls(env, **{**state.data, "nets": nets, "settings": settings, "shares": tuple(state.data["shares"])})
+        nets = TravelledNets(state)
+        names = [name for i in range(len(nets)) if (name := COMPILED.format(i)) in state.tensors]
+        compiled = [state.tensors[name].numpy().tobytes() for name in names]
+        rest = {"settings": settings, "shares": tuple(state.data["shares"]), "compiled": compiled}
+        return cls(env, **{**state.data, "nets": nets, **rest})

@@ -6,7 +6,7 @@ import torch
 
 from alphago.env.go import GoEnv
 from alphago.nn.inference import openvino
-from alphago.nn.inference.cpu import NetEvaluator
+from alphago.nn.inference.cpu import NetEvaluator, compiled_evaluator, compiled_network
 from alphago.nn.inference.fusion import fold_batch_norms
 from alphago.nn.inference.hardware import has_native_bfloat16
 from alphago.nn.inference.openvino import BATCH_SIZE, FEW, OpenVinoModel, list_operations
@@ -42,7 +42,7 @@ def test_any_number_of_positions_with_the_module_beside_it(count):
     for slots in (np.arange(200)[::-1], np.arange(count)):  # what an earlier call left behind does not matter
         planes = planes_of(batch, slots)
         logits, values = np.full((len(slots), 26), np.nan, np.float32), np.full(len(slots), np.nan, np.float32)
-        model.run(planes, logits, values)
+        model(planes, logits, values)
         expected_logits, expected_values = net(torch.from_numpy(planes))
         np.testing.assert_allclose(logits, expected_logits.detach(), atol=1e-5)
         np.testing.assert_allclose(values, expected_values.detach(), atol=1e-5)
@@ -55,9 +55,9 @@ def test_models_that_are_compiled(monkeypatch, exact, sizes):
     compiled = []
 
     class Watched(openvino.Request):
-        def __init__(self, model, precision):
-            compiled.append(model.inputs[0].shape[0])
-            super().__init__(model, precision)
+        def __init__(self, model):
+            compiled.append(model.input(0).shape[0])
+            super().__init__(model)
 
     monkeypatch.setattr(openvino, "Request", Watched)
     net = lived_in(NeuralNet(GoEnv(5), tower_height=1, channels=8))
@@ -66,6 +66,27 @@ def test_models_that_are_compiled(monkeypatch, exact, sizes):
     assert set(compiled) == {BATCH_SIZE}
     evaluate(evaluator, random_batch(net.env, 3), np.arange(3))
     assert set(compiled) == sizes
+
+
+@needs_openvino
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
+def test_copies_compute_the_same_bits(monkeypatch, dtype):
+    """In a second thread, and on a machine of the same kind; another one compiles the network itself."""
+    net = lived_in(NeuralNet(GoEnv(5), tower_height=1, channels=16))
+    evaluator = net.evaluator(dtype, exact=True)
+    batch, slots = random_batch(net.env, 20), np.arange(20)
+    expected = evaluate(evaluator, batch, slots)
+    evaluator.model.idle.clear()  # as while another thread computes
+    sent = compiled_network(evaluator)
+    for copy in (evaluator, compiled_evaluator(net.env, sent)):
+        assert (copy.dtype, copy.form) == (evaluator.dtype, "openvino")
+        for output, right in zip(evaluate(copy, batch, slots), expected, strict=True):
+            np.testing.assert_array_equal(output, right)
+    assert compiled_network(net.evaluator(dtype)) == b""  # which also has a form for few positions
+    for damaged in (b"", b"[]", sent[: len(sent) // 2], sent.replace(b"{", b"[", 1)):
+        assert compiled_evaluator(net.env, damaged) is None
+    monkeypatch.setattr(openvino, "kind_of_machine", lambda: "another")
+    assert compiled_evaluator(net.env, sent) is None
 
 
 # --- where it is not installed ---------------------------------------------------------------------
