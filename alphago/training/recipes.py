@@ -87,6 +87,9 @@ FAST: dict[str, Any] = {
     "ckp_freq": 2000,
 }
 
+# Decided games are not searched to their ends: some 40 Elo on 7x7 for the same time (docs/experiments/36).
+RESIGNING: dict[str, Any] = {"adaptive_resignation": True, "no_resign_share": 0.1, "play_out": True}
+
 # Settings of a run of few games: four times as many readouts and samples, and no games on smaller boards.
 FEW_GAMES: dict[str, Any] = {
     "readouts": 64,
@@ -114,7 +117,7 @@ RECIPES: dict[str, Recipe] = {
     "7x7": Recipe(
         {"board_size": 7, "komi": 9},
         {"tower_height": 4, "channels": 32},
-        {**FAST, "max_minutes": 10.0, "curriculum": ((5, 0.1),)},
+        {**FAST, **RESIGNING, "max_minutes": 10.0, "curriculum": ((5, 0.1),)},
         {"gnugo": 320_000, "gnugo:10": 320_000},
         gpu=ON_GPU,
     ),
