@@ -14,8 +14,10 @@ export class ActionBar {
     this.redo = button("redo", say.redo, say.redoTitle, () => app.send("redo"));
     this.resign = button("resign", say.resign, say.resignTitle, () => app.send("resign"));
     const step = (/** @type {string} */ name, /** @type {string} */ title, /** @type {number} */ count) => button(name, "", title, () => app.step(count));
+    this.back = [step("first", say.first, -FAR), step("back", say.back, -1)];
+    this.on = [step("on", say.on, 1), step("last", say.last, FAR)];
     this.element = h("div", { class: "ag-actions" },
-      h("div", { class: "ag-steps" }, step("first", say.first, -FAR), step("back", say.back, -1), step("on", say.on, 1), step("last", say.last, FAR)),
+      h("div", { class: "ag-steps" }, ...this.back, ...this.on),
       h("div", { class: "ag-verbs" }, this.pass, this.undo, this.redo, this.resign));
   }
 
@@ -27,7 +29,10 @@ export class ActionBar {
     const { known: { game }, state } = this.app;
     this.pass.disabled = game.pass === null || !state.view.legal.includes(game.pass) || state.over;
     this.resign.disabled = state.over;
-    this.redo.disabled = state.line.at(-1) === state.node;
+    const isLast = state.line.at(-1) === state.node;
+    for (const step of this.back) step.disabled = state.node === 0;
+    for (const step of this.on) step.disabled = isLast;
+    this.redo.disabled = isLast;
     this.redo.hidden = this.redo.disabled;
     this.undo.disabled = state.node === 0 && !state.over;
   }
