@@ -210,7 +210,7 @@ def compiled_network(evaluator: object) -> bytes:
 
 
 def compiled_evaluator(env: GameEnv, data: bytes) -> RunEvaluator | None:
-    """Return an evaluator, as with `exact`, of what another process has compiled, in a sixth of the time.
+    """Return an evaluator, as with `exact`, of what another process has compiled, in a fifth of the time of compiling.
 
     data: of `compiled_network`.  None if it is empty or damaged, or was compiled on another kind of machine.
     """

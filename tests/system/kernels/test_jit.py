@@ -30,5 +30,5 @@ def test_members_that_are_called() -> None:
         assert callable(getattr(CompileResult, name)), name
     compiled = numba.njit("int64(int64)")(lambda x: x).overloads
     (result,) = compiled.values()
-    assert result.library.has_dynamic_globals is False
+    assert result._asdict()["library"].has_dynamic_globals is False
     assert result.codegen.magic_tuple()
