@@ -62,6 +62,8 @@ export class App {
     /** @type {Pick<import("../wire.js").WelcomeMessage, "games">} */
     this.welcome = { games: [] };
     this.known = new GameState();
+    /** @type {import("../wire.js").GameMessage | null} */
+    this.coming = null; // a game that is shown when its position is here
     this.look = { mode: "loss", ownership: true, numbers: false, sound: false };
     this.waiting = false; // whether it is drawn soon
     this.board = new Board({ play: (action) => this.play(action), hover: () => this.hovered(),
@@ -112,11 +114,11 @@ export class App {
   /** @param {import("../wire.js").Message} message */
   receive(message) {
     if (message.type === "welcome") this.welcome = message;
-    else if (message.type === "game") this.setGame(message);
+    else if (message.type === "game") this.coming = message;
     else if (message.type === "notice") this.setNotice(message);
     else if (message.type === "file") download(message.name, message.text);
     else if (message.type === "status") this.column.status.load(message.text);
-    else if (!this.known.game) return; // a notebook's board may be shown while a game goes on: its own begins later
+    else if (!this.known.game && !this.coming) return; // a notebook's board may be shown while a game goes on: its own begins later
     else if (message.type === "state") this.setState(message);
     else if (message.type === "why") this.column.reasons.tell(message);
     else if (message.type === "thinking" && this.known.state) {
@@ -133,6 +135,7 @@ export class App {
 
   /** @param {import("../wire.js").GameMessage} message */
   setGame(message) {
+    this.coming = null;
     this.known.setGame(message);
     this.board.setGame(message.game);
     this.column.clear();
@@ -140,6 +143,7 @@ export class App {
 
   /** @param {StateMessage} message */
   setState(message) {
+    if (this.coming) this.setGame(this.coming);
     const before = this.known.state;
     this.known.setState(message);
     const other = !before || before.node !== message.node;
@@ -158,7 +162,7 @@ export class App {
 
   /** @param {number | null} action */
   play(action) {
-    if (action !== null && this.state) this.send("play", { move: action });
+    if (action !== null && this.state && !this.coming) this.send("play", { move: action });
   }
 
   /** @param {"study" | "analysing"} what */
