@@ -134,7 +134,7 @@ def facts_of(tried: Tried[Position], seen: Searched) -> list[Fact]:
     loss = Loss(mover, action, best, *losses, seen.before.share, seen.before.prior, change)
     facts: list[Fact] = [loss]
     if is_go(tried):
-        return facts + go_facts(tried, seen, loss if loss.worse else None)
+        return facts + go_facts(tried, seen, loss)
     if answer := seen.after.line:
         how = Reply.TAKES if loss.worse and answer[0] == best else Reply.PUNISHES if loss.large else Reply.ANSWERS
         facts.append(Reply(mover, action, answer, tried.after.to_play, how))

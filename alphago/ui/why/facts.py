@@ -13,8 +13,8 @@ SURE_PART = 0.4  # of an estimate of points, that a strong judge nearly always f
 LEAST = 2.5  # points that are told; fewer are in no proportion to what such moves lose in fights
 MISTAKE = 3.0  # estimated points from which a strong judge nearly always finds a loss too
 KEPT = -0.3  # points: a better move whose own search finds less than this beyond the first one is none half of the time
-CLEAR = 0.85  # part of the visits of a move that leads clearly; or, if the other move loses enough points:
-ENOUGH, LEADS, LIKELY = 3.0, 0.5, 0.3  # these points, this part of the visits and this probability
+CLEAR = 0.85  # part of the visits of a move that leads clearly; or:
+LEADS, LIKELY = 0.5, 0.3  # of a mistake, this part of the visits and this probability
 FORESEEN = 4  # plies of a search's line that it names: what comes later was hardly searched
 
 
@@ -88,8 +88,13 @@ class Loss(Fact):
 
     @property
     def large(self) -> bool:
-        """Whether the move loses at least MISTAKE points, or 5 % of winning if the points are unknown."""
-        return self.rate >= 0.05 if isnan(self.points) else self.points >= MISTAKE
+        """Whether the move is a mistake: it loses points that are told, or MISTAKE ones and the best leads clearly.
+
+        If the points are unknown, it is one from 5 % of winning on.
+        """
+        if isnan(self.points):
+            return self.rate >= 0.05
+        return SURE_PART * self.points >= LEAST or (self.points >= MISTAKE and self.clear)
 
     @property
     def kept(self) -> bool:
@@ -104,7 +109,7 @@ class Loss(Fact):
     @property
     def clear(self) -> bool:
         """Whether the best move leads clearly."""
-        leads = self.points >= ENOUGH and self.share >= LEADS and self.prior >= LIKELY
+        leads = self.points >= MISTAKE and self.share >= LEADS and self.prior >= LIKELY
         return self.kept and (self.share >= CLEAR or leads)
 
     def sentence(self, words: Words) -> str:

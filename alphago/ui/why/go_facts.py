@@ -36,17 +36,18 @@ READ = 8  # plies of a line that are played to see what it takes
 MOST_CHAINS = 3  # of each kind of fact
 
 
-def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss | None) -> list[Fact]:
-    """Return what the move, the answer to it and the best move do; loss: what a bad move loses, None for a good one.
+def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> list[Fact]:
+    """Return what the move, the answer to it and the best move do; loss: what the move loses.
 
-    Of a bad move nothing is told in its favour, and of the answer and the best move only what makes a difference.
+    In favour of a move something is told only if the search finds none better.  Of the answer to a worse one and of the
+    best move is told what makes a difference.
     """
     mover, action, best, answer = tried.mover, tried.action, tried.best, seen.after.line
     own = deeds(tried.position, action, answer)
     after, after_best = seen.after.ownership, seen.best.ownership
-    if loss is None:
-        told = [Reply(mover, action, answer[:1], -mover, Reply.ANSWERS)] if answer and seen.after.is_clear else []
-        return [*told, *lasting(own, after), *dangers(tried, seen, ()), *sente(tried, seen, action, 1)]
+    if not loss.worse:
+        praise = [*lasting(own, after), *sente(tried, seen, action, 1)] if loss.small else []
+        return praise + dangers(tried, seen, ())
     found = [*fates(tried, seen), *lost_races(tried, seen)]
     found += [fact for fact in own if isinstance(fact, LosesEye) and fact.owner == mover]
     if reply := reply_of(tried, seen, loss):

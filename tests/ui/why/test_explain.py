@@ -123,11 +123,11 @@ def test_the_best_move_and_a_pass() -> None:
     [
         (4.0, 0.9, 0.1, 0.0, "C3 seems a mistake; D4 is better."),
         (8.0, 0.6, 0.4, 0.0, "C3 loses 3 points or more; D4 is better."),
-        (4.0, 0.4, 0.4, 0.0, "C3 seems a mistake; perhaps D4 is better."),
+        (4.0, 0.4, 0.4, 0.0, "The search prefers D4 to C3, but is not sure."),
+        (4.0, 0.9, 0.9, -1.0, "The search cannot tell C3 from D4."),
         (8.0, 0.6, 0.2, 0.0, "C3 loses 3 points or more; perhaps D4 is better."),
         (8.0, 0.9, 0.9, -1.0, "C3 loses 3 points or more."),
         (2.0, 0.9, 0.4, 0.0, "The search prefers D4 to C3, but is not sure."),
-        (2.0, 0.9, 0.4, -1.0, "The search cannot tell C3 from D4."),
         (0.2, 0.9, 0.4, 0.0, "The search cannot tell C3 from D4."),
     ],
 )
