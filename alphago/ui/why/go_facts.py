@@ -48,7 +48,7 @@ def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> list[Fact]
     if not loss.worse:
         praise = [*lasting(own, after), *sente(tried, seen, action, 1)] if loss.small else []
         return praise + dangers(tried, seen, ())
-    found = [*fates(tried, seen), *lost_races(tried, seen)]
+    found = [*fates(tried, seen, loss), *lost_races(tried, seen)]
     found += [fact for fact in own if isinstance(fact, LosesEye) and fact.owner == mover]
     if reply := reply_of(tried, seen, loss):
         found += [reply, *lasting(deeds(tried.after, answer[0], answer[1:]), after)]
@@ -139,13 +139,18 @@ def lost_races(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
     return []
 
 
-def fates(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
-    """Return the chains that live after one of the two moves and die after the other, and whether the stone dies."""
+def fates(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> list[Fact]:
+    """Return the chains that live after one of the two moves and die after the other, and whether the stone dies.
+
+    Nothing if the best move's own search does not keep it, and of the other side's chains only if it leads clearly.
+    """
     best_owners, owners = seen.best.ownership, seen.after.ownership
     if best_owners is None or owners is None:
         return []
     mover, action, found = tried.mover, tried.action, list[ChangesOwner]()
-    for chain in stones_of(tried.position).chains():
+    for chain in stones_of(tried.position).chains() if loss.kept else []:
+        if chain.colour != mover and not loss.clear:
+            continue
         shares = share_of(best_owners, chain.stones, chain.colour), share_of(owners, chain.stones, chain.colour)
         if min(shares) < SURE and max(shares) > 1 - SURE:
             found.append(ChangesOwner(mover, action, tried.best, group_of(chain), *shares))
