@@ -72,6 +72,7 @@ class Loss(Fact):
 
     share, prior: the best move's part of the visits, and its probability before the search.
     change: by how many points a search after the best move finds it better than the search that chose it.
+    shown: whether the rules show a loss, a chain that can be taken after the move and not after the best one.
     """
 
     best: int
@@ -80,6 +81,7 @@ class Loss(Fact):
     share: float
     prior: float
     change: float
+    shown: bool = False
 
     @property
     def small(self) -> bool:
@@ -88,13 +90,13 @@ class Loss(Fact):
 
     @property
     def large(self) -> bool:
-        """Whether the move is a mistake: it loses points that are told, or MISTAKE ones and the best leads clearly.
+        """Whether the move is a mistake: it loses points that are told, or MISTAKE ones and that is clear or shown.
 
         If the points are unknown, it is one from 5 % of winning on.
         """
         if isnan(self.points):
             return self.rate >= 0.05
-        return SURE_PART * self.points >= LEAST or (self.points >= MISTAKE and self.clear)
+        return SURE_PART * self.points >= LEAST or (self.points >= MISTAKE and (self.clear or self.shown))
 
     @property
     def kept(self) -> bool:

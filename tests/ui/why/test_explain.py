@@ -1,6 +1,7 @@
 """Explanations: every fact holds by the rules, and the sentences say it."""
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -137,6 +138,8 @@ def test_a_better_move_is_certain_where_the_search_leads_clearly(
     env = GoEnv(5)
     loss = Loss(1, env.from_text("C3"), env.from_text("D4"), points, points / 60, share, prior, change)
     assert loss.sentence(Words(env)) == said
+    if points == 4.0:
+        assert replace(loss, shown=True).sentence(Words(env)).startswith("C3 seems a mistake")
 
 
 @pytest.mark.parametrize("alive", [True, False])
