@@ -167,9 +167,9 @@ class Better(Fact):
 
 @dataclass(frozen=True)
 class ChangesOwner(Fact):
-    """A chain whose points are expected to become the other side's after the move, unlike after the best one.
+    """A chain of the move's side whose points are expected to become the other side's, unlike after the best move.
 
-    best_share, share: the part of its points that become its own side's after the best move and after this one, 0 .. 1.
+    best_share, share: the part of its points that stays its own side's after the best move and after this one, 0 .. 1.
     """
 
     best: int
@@ -177,18 +177,10 @@ class ChangesOwner(Fact):
     best_share: float
     share: float
 
-    @property
-    def harm(self) -> float:
-        """The stones that the move's side loses by it; below 0 if it wins them."""
-        side = 1 if self.group.colour == self.colour else -1
-        return side * self.group.stones * (self.best_share - self.share)
-
     def sentence(self, words: Words) -> str:
-        lives = self.share > self.best_share
-        fate, other = ("live", "die") if lives else ("die", "live")
         return (
-            f"{words.group(self.group)} {fate}{'s' * (self.group.stones == 1)} after {words.move(self.action)} "
-            f"({self.share:.0%} to survive), and would {other} after {words.move(self.best)} ({self.best_share:.0%})."
+            f"{words.group(self.group)} die{'s' * (self.group.stones == 1)} after {words.move(self.action)} "
+            f"({self.share:.0%} to survive), and would live after {words.move(self.best)} ({self.best_share:.0%})."
         )
 
 
