@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
 from alphago.env.board import StonesEnv, StonesPosition, check_player
 from alphago.env.board_view import BoardView
 from alphago.env.check import check_game
+from alphago.env.game import GameEnv
 from alphago.env.symmetry import Symmetries
 from alphago.examples.go_on_a_graph import GraphGo
 from alphago.system.validation import check_float, check_int
@@ -21,6 +23,7 @@ class GraphGoEnv(StonesEnv):
 
     board_size: the side of a square board.
     komi: White's points before the game.
+    first_pass: the ply from which passing is allowed; None for half of the points.
     """
 
     surface = "lines"
@@ -31,10 +34,10 @@ class GraphGoEnv(StonesEnv):
     captures_win = False  # whether the first capture wins; a side that cannot move loses then, and nobody passes
     stones_a_turn = 1  # the first turn has one stone
 
-    def __init__(self, board_size: int = 7, komi: float = 6.5) -> None:
-        self.komi = check_float("komi", komi)
+    def __init__(self, board_size: int = 7, komi: float = 6.5, first_pass: int | None = None) -> None:
         side = check_int("board_size", board_size, 3, 25)
         self.lay_out(side, side)
+        self.set_rules(komi, first_pass)
 
     def lay_out(self, height: int, width: int, missing: frozenset[int] = frozenset()) -> None:
         """Set the sizes of a board; missing: points where nobody can play."""
@@ -43,11 +46,24 @@ class GraphGoEnv(StonesEnv):
         self.pass_action = None if self.captures_win else points
         self.action_space = points + (not self.captures_win)
         self.max_moves = 3 * points * self.stones_a_turn
-        self.first_pass = points // 2  # before it the first lesson of self-play would be that two passes end a game
+
+    def set_rules(self, komi: float, first_pass: int | None) -> None:
+        """Set komi and the first ply with a pass: before it the first lesson of self-play is that two end a game."""
+        half = self.plane_shape[0] * self.plane_shape[1] // 2
+        self.komi = check_float("komi", komi)
+        self.first_pass = half if first_pass is None else check_int("first_pass", first_pass, 0)
+        self.rules = {"komi": self.komi, "first_pass": first_pass}
 
     @cached_property
     def config(self) -> dict[str, object]:
-        return {"board_size": self.N, "komi": self.komi}
+        return {"board_size": self.N, **self.rules}
+
+    def match_variant(self) -> Self:
+        """Return the game in which passing is always legal."""
+        return self.replace(first_pass=0) if "first_pass" in self.config else self
+
+    def accepts(self, other: GameEnv) -> bool:
+        return isinstance(other, GraphGoEnv) and self.match_variant() == other.match_variant()
 
     def resized(self, size: int) -> "GraphGoEnv":
         return self.replace(board_size=size)
@@ -138,6 +154,7 @@ class TorusGoEnv(GraphGoEnv):
     """Go without an edge: the left edge continues at the right one, the top at the bottom.
 
     komi: White's points before the game.
+    first_pass: the ply from which passing is allowed; None for half of the points.
     """
 
     name, title, torus = "torus-go", "Torus Go", True
@@ -160,6 +177,7 @@ class TwoStonesGoEnv(GraphGoEnv):
     """Go with two stones a turn; Black's first turn has one.
 
     komi: White's points before the game.
+    first_pass: the ply from which passing is allowed; None for half of the points.
     """
 
     name, title, stones_a_turn = "two-stones-go", "Go, two stones a turn", 2
@@ -180,14 +198,12 @@ class OutlineGoEnv(GraphGoEnv):
     def __init__(
         self, height: int = 5, width: int = 9, missing: str = "", komi: float = 6.5, first_pass: int | None = None
     ) -> None:
-        self.komi = check_float("komi", komi)
         self.lay_out(check_int("height", height, 2, 25), check_int("width", width, 2, 25))
         points = frozenset(map(self.from_text, missing.replace(",", " ").split()))
         self.config = {"height": height, "width": width, "missing": " ".join(map(self.to_text, sorted(points)))}
-        self.config |= {"komi": self.komi, "first_pass": first_pass}
         self.lay_out(height, width, points)
-        if first_pass is not None:
-            self.first_pass = check_int("first_pass", first_pass, 0)
+        self.set_rules(komi, first_pass)
+        self.config |= self.rules
 
     @property
     def title_and_size(self) -> str:

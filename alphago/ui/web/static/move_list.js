@@ -37,6 +37,7 @@ export class MoveList {
     const here = this.rows.querySelector(".ag-here-row");
     if (!here) return;
     const { rows } = this;
+    rows.scrollLeft = here.offsetLeft - rows.offsetLeft - rows.clientWidth / 2; // where it is a strip
     const most = Math.min(here.offsetTop - rows.offsetTop - rows.clientHeight / 2, rows.scrollHeight - rows.clientHeight);
     rows.scrollTop = Math.floor(most / here.clientHeight) * here.clientHeight; // whole rows
   }
