@@ -104,6 +104,16 @@ def study(page: Page) -> None:
     idle(page)
 
 
+def look(page: Page) -> None:
+    """Analyse the position on the board a little: games in plain Python take seconds for a readout."""
+    page.keyboard.press("Space")
+    expect(page.locator(".ag-study")).to_be_visible()
+    page.keyboard.press("a")
+    expect(page.locator(".ag-value")).not_to_have_count(0)
+    page.keyboard.press("Escape")
+    idle(page)
+
+
 def why(page: Page) -> None:
     study(page)
     for key in ("Home", "]", "ArrowRight", "w"):
@@ -272,7 +282,7 @@ def main() -> None:
             if not options.only or {name, f"{name}_study"} & {*options.only}:
                 link = game_link(env, plies)
                 studio.draw(name, f"http://127.0.0.1:{port}/", State(link))
-                studio.draw(f"{name}_study", f"http://127.0.0.1:{port}/", State(link, study))
+                studio.draw(f"{name}_study", f"http://127.0.0.1:{port}/", State(link, look if env in OWN else study))
         server.should_exit = True
         for name, runs in watched(options.runs).items():
             server, port = served(runs)

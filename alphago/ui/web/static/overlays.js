@@ -99,7 +99,7 @@ export function overlays(game, scene, { hovered, line, chosen, walks, small }) {
 function allowedOf(game, { stones = "", legal, toPlay }) {
   const cells = legal.flatMap((action) => landingOf(game, action, toPlay, () => true) ?? []);
   return cells.length < stones.split(".").length - 1
-    ? cells.map((cell) => middleOf(game, cell)).map(([cx, cy]) => s("circle", { cx, cy, r: 6, class: "ag-aim" })) : [];
+    ? cells.map((cell) => middleOf(game, cell)).map(([cx, cy]) => s("circle", { cx, cy, r: 4, class: "ag-aim" })) : [];
 }
 
 /**
