@@ -106,18 +106,19 @@ class HexEnv(StonesEnv):
         ends = ((-0.9, 0.45), (size - 0.1, -0.45))  # of a column
         labels = [(*at(row, i + shift), COLUMNS[i]) for i in range(size) for row, shift in ends]
         labels += [(*at(i, column), str(size - i)) for i in range(size) for column in (-0.8, size - 0.2)]
-        middle = (size - 1) / 2
-        sides = [(*at(row, middle + shift), "Black") for row, shift in ((-1.6, 0.8), (size + 0.6, -0.8))]
-        sides += [(*at(middle, column), "White") for column in (-1.8, size + 0.8)]
+        low, high_end = -0.6, size - 0.4  # a step of 0.6 around the outermost stones
+        corners = [at(low, low + 0.3), at(low, high_end), at(high_end, high_end - 0.3), at(high_end, low)]
+        edges = [(*corners[i], *corners[(i + 1) % 4]) for i in range(4)]  # the upper one, then to the right
         return BoardView(
             self.title_and_size,
             self.surface,
             size=at(size - 1, size - 1),
-            margin=2,
+            margin=1.5,
             cells=tuple(at(row, column) for row, column in cells),
             places=((*((point,) for point in range(size**2)), ()),) * 2,
             lines=tuple(lines),
-            labels=(*labels, *sides),
+            edges=((edges[0], edges[2]), (edges[1], edges[3])),
+            labels=tuple(labels),
             stone=0.42,
             reach=0.45,
         )
