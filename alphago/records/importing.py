@@ -99,7 +99,7 @@ def import_games(
     sources = [stamp(path, dataset) for path in places]
     with DatasetWriter(dataset, split) as writer:
         done = writer.begin(sources, {"filter": filter.plain(), "index": len(converter.index)})
-        if done < 0:  # it is complete already
+        if done is None:
             return ImportReport(0, writer.games)
         for number, batch in enumerate(converted(converter, jobs(places, done), workers), done + 1):
             writer.add(batch, number)
