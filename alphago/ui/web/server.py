@@ -15,7 +15,7 @@ from alphago.env.games import GAMES, require_go
 from alphago.env.go import GoEnv
 from alphago.system.validation import shown
 from alphago.ui.web.board_session import error_sentence
-from alphago.ui.web.engines import PLAYOUTS, Engines
+from alphago.ui.web.engines import PLAYOUTS, Engines, with_planes_of
 from alphago.ui.web.guard import COOKIE, HEADERS, Guard
 from alphago.ui.web.limits import MOST_CONNECTIONS, MOST_MESSAGE
 from alphago.ui.web.new_game import open_link, usual_game
@@ -146,13 +146,14 @@ class FileRequests(NamedTuple):
     page_of: PageOf | None
 
     def file(self, request: Request) -> Response:
-        engines = self.engines
+        """Return the page of the network and the game that the request names, to be saved."""
         try:
-            name = request.query_params.get("network", "")
             env = open_link(request.query_params.get("link"), self.bases).env
-            if self.page_of is None or engines.choices[engines.check(name, env)].source == PLAYOUTS:
+            name = self.engines.check(request.query_params.get("network", ""), env)
+            source = self.engines.choices[name].source
+            if self.page_of is None or source == PLAYOUTS:
                 raise ValueError("a file needs a network, which plays without this server")
-            text = self.page_of(engines.choices[name].source, engines.engine(name, env).env)
+            text = self.page_of(source, with_planes_of(self.engines.engine(name, env).env, env))
         except (ValueError, OSError) as error:
             return PlainTextResponse(error_sentence(error), status_code=400, headers=HEADERS)
         disposition = f'attachment; filename="{re.sub("[^A-Za-z0-9._-]+", "-", name)}.html"'
