@@ -117,9 +117,9 @@ class Loss(Fact):
     def sentence(self, words: Words) -> str:
         move, best = words.move(self.action), words.move(self.best)
         if self.action == self.best:
-            return f"{move} is the move that the search would play."
+            return f"The search would play {move} too, which does not prove it good."
         if not self.worse:
-            return f"The search cannot tell {move} from {best}."
+            return f"The search cannot tell {move} from {best}, and may overlook a difference."
         if not self.large:
             return f"The search prefers {best} to {move}, but is not sure."
         better = f"; {'' if self.clear else 'perhaps '}{best} is better" if self.kept else ""

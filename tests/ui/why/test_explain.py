@@ -111,7 +111,7 @@ def test_the_best_move_and_a_pass() -> None:
     position = GoEnv(5).position()
     best = analyze(position, likes_the_top, 30, threads=1).best()
     told = explain(position, best, likes_the_top, 30, threads=1)
-    assert told.sentences[0] == f"{position.env.to_text(best)} is the move that the search would play."
+    assert told.sentences[0] == f"The search would play {position.env.to_text(best)} too, which does not prove it good."
     assert " pass" in explain(position, "pass", likes_the_top, 30, threads=1).sentences[0]
     ended = position.play("pass")
     assert explain(ended, "pass", likes_the_top, 30, threads=1).loss.action == ended.env.pass_action
@@ -125,11 +125,11 @@ def test_the_best_move_and_a_pass() -> None:
         (4.0, 0.9, 0.1, 0.0, "C3 seems a mistake; D4 is better."),
         (8.0, 0.6, 0.4, 0.0, "C3 loses 3 points or more; D4 is better."),
         (4.0, 0.4, 0.4, 0.0, "The search prefers D4 to C3, but is not sure."),
-        (4.0, 0.9, 0.9, -1.0, "The search cannot tell C3 from D4."),
+        (4.0, 0.9, 0.9, -1.0, "The search cannot tell C3 from D4, and may overlook a difference."),
         (8.0, 0.6, 0.2, 0.0, "C3 loses 3 points or more; perhaps D4 is better."),
         (8.0, 0.9, 0.9, -1.0, "C3 loses 3 points or more."),
         (2.0, 0.9, 0.4, 0.0, "The search prefers D4 to C3, but is not sure."),
-        (0.2, 0.9, 0.4, 0.0, "The search cannot tell C3 from D4."),
+        (0.2, 0.9, 0.4, 0.0, "The search cannot tell C3 from D4, and may overlook a difference."),
     ],
 )
 def test_a_better_move_is_certain_where_the_search_leads_clearly(
