@@ -161,7 +161,8 @@ def explain_bad_moves(size: int, count: int, readouts: int) -> Counter[Any]:
     for position, judged, prior in zip(positions, exam.positions[::step], priors, strict=False):
         bad = np.nan_to_num(judged.points) > 3
         if bad.any():
-            told = explain(position, int(np.argmax(np.sqrt(prior) * bad * rng.random(len(bad)))), net, readouts, threads=1)
+            move = int(np.argmax(np.sqrt(prior) * bad * rng.random(len(bad))))
+            told = explain(position, move, net, readouts, threads=1)
             check_facts(position, told)
             assert all(text.endswith(".") for text in told.sentences)
             kinds.update(map(type, told.facts))
