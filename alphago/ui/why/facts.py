@@ -105,8 +105,9 @@ class Loss(Fact):
 
     @property
     def worse(self) -> bool:
-        """Whether the search finds the move worse than the best one."""
-        return self.action != self.best and (self.large or (self.kept and not self.small))
+        """Whether the search finds the move worse than the best one, which leads or is as good when searched itself."""
+        preferred = not self.small and (self.kept or self.share >= LEADS)
+        return self.action != self.best and (self.large or preferred)
 
     @property
     def clear(self) -> bool:
