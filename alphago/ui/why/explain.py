@@ -44,7 +44,7 @@ class Explanation:
 
     @property
     def sentences(self) -> list[str]:
-        """What there is to say: nothing of a move in which the search sees no clear fault, and that it would not play."""
+        """What there is to say; nothing of a move with no clear fault that the search would not play for certain."""
         return [text for _, text in self.told if text]
 
     @property
