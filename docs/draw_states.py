@@ -235,6 +235,7 @@ class Studio:
         if state.begins:
             waits(page)
         state.visit(page)
+        page.mouse.move(1, 1)
         for (width, height), scheme in self.looks():
             page.set_viewport_size({"width": width, "height": height})
             page.emulate_media(color_scheme=scheme)

@@ -16,7 +16,7 @@ export class MoveList {
     this.rows = h("ol", { class: "ag-played", "data-name": judged ? "played" : "so-far", tabindex: 0, "aria-label": say.moves });
     this.means = h("span", { class: "ag-small" });
     const step = (/** @type {string} */ text, /** @type {string} */ title, /** @type {number} */ direction) => h("button",
-      { type: "button", title, "aria-label": title, onclick: () => app.mistake(direction) }, text);
+      { title, "aria-label": title, onclick: () => app.mistake(direction) }, text);
     this.element = h("div", { class: "ag-list" }, h("div", { class: "ag-row" }, judged ? [this.means,
       step("‹", say.previousMistake, -1), h("span", { class: "ag-small" }, say.mistakes), step("›", say.nextMistake, 1)] : h("h2", {}, say.moves)), this.rows);
   }
@@ -28,7 +28,7 @@ export class MoveList {
     const losses = new Map((this.judged ? lossesOf(line) : []).map((loss) => [loss.node, loss]));
     this.rows.replaceChildren(...line.slice(1).map(({ node, mover, move }, i) => {
       const loss = losses.get(node);
-      return h("li", {}, h("button", { type: "button", "data-node": node, class: node === state.node ? "ag-here-row" : "",
+      return h("li", {}, h("button", { "data-node": node, class: node === state.node ? "ag-here-row" : "",
         "aria-current": node === state.node ? "step" : null, onclick: () => this.app.send("go", { node }) },
         h("span", { class: "ag-small" }, i + 1), h("span", { class: `ag-stone ag-${mover > 0 ? "black" : "white"}`, title: known.side(mover) }),
         known.game.names[move], loss && isMistake(loss) ? [dotOf(loss), h("span", { class: "ag-small" }, lossText(loss))] : null));
