@@ -116,8 +116,10 @@ def look(page: Page) -> None:
 
 def why(page: Page) -> None:
     study(page)
-    for key in ("Home", "]", "ArrowRight", "w"):
+    for key, told in (("Home", "Move 1:"), ("]", "Move 4:"), ("ArrowRight", "Move 5:")):
         page.keyboard.press(key)
+        waits(page, told)
+    page.keyboard.press("w")
     page.locator("[data-name=reasons]").wait_for()
 
 
