@@ -6,7 +6,6 @@ import { percent, short } from "./elements.js";
 
 // From the best move to a blunder: blue to orange, which the colour-blind tell apart, and light to dark on either side.
 export const LOSSES = ["#0b5fa5", "#5aa2d6", "#b9dcf2", "#fcdcae", "#f3a04b", "#cf5510"];
-export const DARK_TEXT = ["#fff", "#000", "#000", "#000", "#000", "#fff"];
 export const POINT_STEPS = [0.5, 1.5, 3, 6, 12]; // points lost, as in KaTrain
 export const RATE_STEPS = [1, 3, 6, 12, 25]; // percent of the chance to win
 
