@@ -130,9 +130,9 @@ def entrant_for(player: object, env: GameEnv, readouts: int, search: SearchForm 
 
 
 def level_entrant(base: str, model: Path, readouts: int, search: str, text: str) -> EntrantText:
-    """Return a network at the level that a text names; readouts, search: as in `parse_entrant`.
+    """Return a network at the level that a text names; the highest is a full search with the tables' readouts.
 
-    Full strength is a search with the readouts with which the tables were measured.
+    base, model: as in `EntrantText`.  readouts, search: as in `parse_entrant`.
     """
     level = check_level(text)
     if isinstance(level, str):

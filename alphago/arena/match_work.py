@@ -70,7 +70,10 @@ class MatchWork(SealedWork):
 
 
 def plain_player(env: GameEnv, entrant: Entrant) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Return a player as data for JSON, and its network's weights; raise ValueError if it cannot travel."""
+    """Return a player as data for JSON, and its network's weights; raise ValueError if it cannot travel.
+
+    The data of a network have a digest of what it computes at the entrant's level, for `player_of` to check.
+    """
     player = entrant.player
     if player == "random":
         return {"kind": "random"}, {}

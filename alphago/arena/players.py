@@ -17,14 +17,16 @@ from alphago.arena.alphabeta import (
 )
 from alphago.arena.engine import COMMAND, Engine, find_engine
 from alphago.arena.engine_player import EnginePlayer, check_engine
-from alphago.arena.level_player import LevelPlayer
 from alphago.arena.plain_alphabeta import PlainAlphaBetaPlayer
 from alphago.arena.playout_player import PlayoutPlayer, PlayoutSettings, playout_settings
 from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
 from alphago.env.games import is_go, require_go
 from alphago.env.packaged import packaged_nets
+from alphago.mcts.analysis_search import AnalysisSearch
 from alphago.mcts.evaluator import Evaluator, as_evaluator
+from alphago.mcts.level_choice import level_shares
+from alphago.mcts.levels import terms_of
 from alphago.mcts.playout_evaluator import PlayoutEvaluator
 from alphago.mcts.puct import Puct
 from alphago.mcts.rule import SearchSettings, choose_actions, without_rash_passes
@@ -37,6 +39,7 @@ from alphago.system.validation import near_names
 UCT = Puct(c_puct=2.0, first_play_reduction=0.0)
 # What `make_player` accepts as a player.
 PlayerSource = Evaluator | PlayoutSettings | AlphaBetaSettings | Engine | Literal["random"]
+LEAVES = 4  # of a wave of a player at a level, however many games are played at once
 
 
 class Player(Protocol):
@@ -110,6 +113,28 @@ class PolicyPlayer:
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
         self.batch.play(games, actions)
+
+
+class LevelPlayer:
+    """A player at a level below full strength, see `alphago.mcts.levels`; all its moves are drawn by chance."""
+
+    def __init__(self, env: GameEnv, evaluator: Evaluator, games: int, level: float) -> None:
+        self.search = AnalysisSearch(env, evaluator, games, Puct(leaves=LEAVES))
+        self.terms = terms_of(level, env, self.search.has_forecasts)
+        self.plies = np.zeros(games, np.int32)
+
+    def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
+        readouts = np.zeros(self.search.games, np.int32)
+        readouts[games] = self.terms.readouts
+        self.search.begin_move(games, self.plies[games])
+        self.search.run(readouts)
+        shares = level_shares(self.search, games, self.terms)
+        return choose_actions(shares, np.ones(len(games), np.bool_), chance)
+
+    def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
+        self.search.batch.play(games, actions)
+        self.search.forget(games)  # each move is searched alone, as where levels were measured
+        self.plies[games] += 1
 
 
 def resolve_player(player: object, env: GameEnv | None = None, device: str = "cpu") -> PlayerSource:

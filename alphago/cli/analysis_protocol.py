@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 from alphago.cli.models import add_device, add_model, load
-from alphago.cli.options import Parser, integer
+from alphago.cli.options import Parser, integer, option
 from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 
@@ -19,26 +19,24 @@ def add_options(parser: Parser) -> None:
         "output."
     )
     add_model(parser)
-    parser.add_argument("-model", dest="katago_model", metavar="MODEL", help="the same as MODEL, in KataGo's notation")
-    parser.add_argument("-config", metavar="FILE", help=IGNORED)
-    parser.add_argument(
-        "-override-config",
+    option(parser, "-model MODEL", "the same as MODEL, in KataGo's notation", dest="katago_model")
+    option(parser, "-config FILE", IGNORED)
+    option(
+        parser,
+        "-override-config KEY=VALUE,…",
+        "sets maxVisits and reportAnalysisWinratesAs; other keys are ignored",
         dest="override",
         action="append",
         default=[],
-        metavar="KEY=VALUE,…",
-        help="sets maxVisits and reportAnalysisWinratesAs; other keys are ignored",
     )
-    parser.add_argument(
-        "-quit-without-waiting", dest="quit", action="store_true", help="end at once when the input ends"
+    option(parser, "-quit-without-waiting", "end at once when the input ends", dest="quit", action="store_true")
+    option(parser, "-analysis-threads N", IGNORED)
+    option(parser, "--visits N", "visits for queries without maxVisits (500)", integer)
+    option(
+        parser, "--report-as", "the player whose view replies take (BLACK)", choices=("BLACK", "WHITE", "SIDETOMOVE")
     )
-    parser.add_argument("-analysis-threads", metavar="N", help=IGNORED)
-    parser.add_argument("--visits", type=integer, metavar="N", help="visits for queries without maxVisits (500)")
-    parser.add_argument(
-        "--report-as", choices=("BLACK", "WHITE", "SIDETOMOVE"), help="the player whose view replies take (BLACK)"
-    )
-    parser.add_argument("--threads", type=integer, metavar="N", help="number of search threads (one per core)")
-    parser.add_argument("--version", metavar="TEXT", help="reply to query_version (alphago's version)")
+    option(parser, "--threads N", "number of search threads (one per core)", integer)
+    option(parser, "--version TEXT", "reply to query_version (alphago's version)")
     add_device(parser)
 
 

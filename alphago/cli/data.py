@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
-from alphago.cli.options import add_settings, given_settings, integer
+from alphago.cli.options import add_settings, given_settings, integer, option
 from alphago.cli.who_works import files_workers
 from alphago.records.converting import GameFilter
 from alphago.records.downloads import COLLECTIONS, Collection, address_name, fetch_collection
@@ -21,17 +21,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "with source and licence. Downloaded files are kept, and the same command resumes an interrupted one."
     )
     parser.usage = f"{parser.prog} [NAME] [OPTIONS]"
-    parser.add_argument("name", nargs="?", metavar="NAME", help=f"one of {', '.join(COLLECTIONS)}")
-    parser.add_argument("--to", metavar="DATASET", help="the dataset's folder, new or existing (data/NAME.dataset)")
-    parser.add_argument("--downloads", metavar="PATH", help="folder for the downloaded files (data/NAME)")
-    parser.add_argument("--first", type=integer, metavar="N", help="only the first N files of the collection (all)")
-    parser.add_argument("--mirror", metavar="URL", help="download the files from URL/FILE instead")
-    parser.add_argument(
-        "--workers",
-        type=files_workers,
-        metavar="WHO",
-        help="processes (one per core, at most 8); or HOST:PORT, folder:PATH",
-    )
+    option(parser, "name NAME", f"one of {', '.join(COLLECTIONS)}", nargs="?")
+    option(parser, "--to DATASET", "the dataset's folder, new or existing (data/NAME.dataset)")
+    option(parser, "--downloads PATH", "folder for the downloaded files (data/NAME)")
+    option(parser, "--first N", "only the first N files of the collection (all)", integer)
+    option(parser, "--mirror URL", "download the files from URL/FILE instead")
+    option(parser, "--workers WHO", "processes (one per core, at most 8); or HOST:PORT, folder:PATH", files_workers)
     add_settings(parser.add_argument_group("the games to keep"), GameFilter)
 
 

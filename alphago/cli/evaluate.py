@@ -8,7 +8,7 @@ from alphago.arena.entrant import read_entrants
 from alphago.arena.standings import ProgressBar, read_anchor, standings
 from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.cli.models import add_device, add_game
-from alphago.cli.options import Parser, add_settings, given_settings, integer, number
+from alphago.cli.options import Parser, add_settings, given_settings, integer, number, option
 from alphago.cli.search_options import add_rule
 from alphago.cli.who_works import add_workers
 from alphago.env.go_rules import named_rules
@@ -31,38 +31,33 @@ def add_options(parser: Parser) -> None:
         "('gtp:./engine --argument')."
     )
     parser.usage = f"{parser.prog} PLAYER PLAYER... [OPTIONS]"
-    parser.add_argument("players", nargs="+", metavar="PLAYER", help="two or more; see below")
-    parser.add_argument(
-        "--readouts", type=integer, default=64, metavar="N", help="a network's simulations per move (64)"
-    )
+    option(parser, "players PLAYER", "two or more; see below", nargs="+")
+    option(parser, "--readouts N", "a network's simulations per move (64)", integer, default=64)
     add_rule(parser, "the networks' search")
     add_game(parser, "the networks' game, or go", "the networks' size, or the game's default, in Go 9")
-    parser.add_argument("--komi", type=number, metavar="K", help="komi (the networks', or the board's default)")
-    parser.add_argument("--rules", metavar="NAME", help="rules of ko and suicide: Chinese, Tromp-Taylor, AGA, NZ, …")
-    parser.add_argument(
-        "--turns",
-        type=integer,
-        metavar="N",
-        help="end games after N moves of each side; 0: two passes end a game (as in the networks' games)",
+    option(parser, "--komi K", "komi (the networks', or the board's default)", number)
+    option(parser, "--rules NAME", "rules of ko and suicide: Chinese, Tromp-Taylor, AGA, NZ, …")
+    option(
+        parser,
+        "--turns N",
+        "end games after N moves of each side; 0: two passes end a game (as in the networks' games)",
+        integer,
     )
     add_device(parser)
     add_workers(parser)
     add_settings(parser, TournamentSettings, leave=["sprt"])
-    parser.add_argument(
-        "--sprt",
-        type=number,
-        nargs=2,
-        metavar=("ELO0", "ELO1"),
-        help="end a match when a sequential test between these Elo differences decides, with error rates of 5 %%",
+    option(
+        parser,
+        "--sprt ELO0 ELO1",
+        "end a match when a sequential test between these Elo differences decides, with error rates of 5 %%",
+        number,
     )
-    parser.add_argument(
-        "--anchor",
-        metavar="PLAYER[=ELO]",
-        help="the player whose rating is fixed, and the rating (GNU Go, rave, uct, or the last player; 0)",
+    option(
+        parser,
+        "--anchor PLAYER[=ELO]",
+        "the player whose rating is fixed, and the rating (GNU Go, rave, uct, or the last player; 0)",
     )
-    parser.add_argument(
-        "--folder", metavar="PATH", help="folder for the games (a folder in runs, named after the players and settings)"
-    )
+    option(parser, "--folder PATH", "folder for the games (a folder in runs, named after the players and settings)")
     parser.shorten("--games", "games in each match, an even number (200)")
     parser.shorten("--anchor", "the player whose rating is fixed, and the rating (0)")
     parser.shorten("--device", "the device of boards and networks: auto, cpu, cuda (auto)")

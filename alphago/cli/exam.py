@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from alphago.cli.models import add_device
-from alphago.cli.options import Parser, add_settings, given_settings, integer, read_value, settings_of
+from alphago.cli.options import Parser, add_settings, given_settings, integer, option, read_value, settings_of
 from alphago.cli.positions_bar import with_bar
 from alphago.exams.drawn_positions import MakeSettings
 from alphago.mcts.search_forms import SEARCHES
@@ -33,36 +33,27 @@ def add_options(parser: Parser) -> None:
         "A NET is a network's file, a run's folder, or the name of a packaged network (9x9), optionally with readouts "
         "and search after an @ (runs/a@64, 9x9@64,gumbel), or a level (9x9@level=7)."
     )
-    parser.add_argument("networks", nargs="*", metavar="NET", help="one or more; see below")
-    parser.add_argument(
-        "--readouts",
-        type=counts,
-        default=(0, 64),
-        metavar="N,…",
-        help="simulations per move; 0: the policy alone (0,64)",
-    )
-    parser.add_argument("--file", metavar="FILE", help="the exam (the package's for the networks' board)")
-    parser.add_argument("--search", choices=tuple(SEARCHES), help="the networks' search (puct)")
-    parser.add_argument(
+    option(parser, "networks NET", "one or more; see below", nargs="*")
+    option(parser, "--readouts N,…", "simulations per move; 0: the policy alone (0,64)", counts, default=(0, 64))
+    option(parser, "--file FILE", "the exam (the package's for the networks' board)")
+    option(parser, "--search", "the networks' search (puct)", choices=tuple(SEARCHES))
+    option(
+        parser,
         "--dtype",
+        "the networks' numbers; float32 for grades that hardly depend on the machine (float32)",
         choices=DTYPES,
         default=DTYPES[0],
-        help="the networks' numbers; float32 for grades that hardly depend on the machine (float32)",
     )
-    parser.add_argument("--threads", type=integer, metavar="N", help="number of threads (one per core)")
-    parser.add_argument("--halves", action="store_true", help="tell how much random halves of the exam differ")
-    parser.add_argument("--sheet", metavar="FILE", help="draw the ten worst moves of the first network, as SVG")
-    parser.add_argument("--json", metavar="FILE", help="write all grades as JSON lines")
+    option(parser, "--threads N", "number of threads (one per core)", integer)
+    option(parser, "--halves", "tell how much random halves of the exam differ", action="store_true")
+    option(parser, "--sheet FILE", "draw the ten worst moves of the first network, as SVG")
+    option(parser, "--json FILE", "write all grades as JSON lines")
     add_device(parser)
     group = parser.add_argument_group("making an exam")
-    group.add_argument("--make", metavar="FILE", help="the file to make, or to go on with")
-    group.add_argument(
-        "--engine", metavar="COMMAND", help="a program that speaks KataGo's analysis protocol ('alphago analysis 9x9')"
-    )
-    group.add_argument(
-        "--games", nargs="+", metavar="PATH", help="SGF files, folders of them or of a run's games, or datasets"
-    )
-    group.add_argument("--board-size", type=integer, default=9, metavar="N", help="size of the board (9)")
+    option(group, "--make FILE", "the file to make, or to go on with")
+    option(group, "--engine COMMAND", "a program that speaks KataGo's analysis protocol ('alphago analysis 9x9')")
+    option(group, "--games PATH", "SGF files, folders of them or of a run's games, or datasets", nargs="+")
+    option(group, "--board-size N", "size of the board (9)", integer, default=9)
     add_settings(group, MakeSettings)
     parser.shorten("--dtype", "the networks' numbers: float32, bfloat16, int8, fastest (float32)")
     parser.shorten("--device", "the device of boards and networks: auto, cpu, cuda (auto)")

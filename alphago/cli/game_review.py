@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from alphago.cli.models import add_device, load
-from alphago.cli.options import Parser, integer
+from alphago.cli.options import Parser, integer, option
 from alphago.drawing.image import save_drawing
 from alphago.env.go import GoEnv
 from alphago.env.position import IllegalMove
@@ -26,16 +26,12 @@ def add_options(parser: Parser) -> None:
     parser.description = (
         "Reviews games of Go: writes an SGF file with win rates, scores, best lines and mistakes, and a graph."
     )
-    parser.add_argument("games", nargs="+", metavar="PATH", help="SGF files, or folders of SGF files")
-    parser.add_argument(
-        "--model", metavar="MODEL", help="a network's name, file or run folder (the package's network for the board)"
-    )
-    parser.add_argument("--readouts", type=integer, default=200, metavar="N", help="simulations per position (200)")
-    parser.add_argument("--to", metavar="FOLDER", help="folder for the output (beside each game)")
-    parser.add_argument("--graph", action=argparse.BooleanOptionalAction, default=True, help="draw a graph too")
-    parser.add_argument(
-        "--symmetries", action="store_true", help="average the network over all symmetries of the board (slower)"
-    )
+    option(parser, "games PATH", "SGF files, or folders of SGF files", nargs="+")
+    option(parser, "--model MODEL", "a network's name, file or run folder (the package's network for the board)")
+    option(parser, "--readouts N", "simulations per position (200)", integer, default=200)
+    option(parser, "--to FOLDER", "folder for the output (beside each game)")
+    option(parser, "--graph", "draw a graph too", action=argparse.BooleanOptionalAction, default=True)
+    option(parser, "--symmetries", "average the network over all symmetries of the board (slower)", action="store_true")
     add_device(parser)
 
 

@@ -5,7 +5,7 @@ from functools import cache, partial
 from typing import Any
 
 from alphago.cli.models import add_device, add_level, add_model, load
-from alphago.cli.options import Parser, integer, number
+from alphago.cli.options import Parser, integer, number, option
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game, require_go
 from alphago.env.go import GoEnv
@@ -16,23 +16,22 @@ def add_options(parser: Parser) -> None:
     parser.others["--game"] = "the Go Text Protocol is for Go"
     parser.description = "Speaks the Go Text Protocol, version 2, on standard input and output."
     add_model(parser)
-    parser.add_argument(
+    option(
+        parser,
         "--policy",
+        "how moves are chosen: at random, by the network's policy alone, or by search (mcts)",
         choices=("random", "net", "mcts"),
         default="mcts",
-        help="how moves are chosen: at random, by the network's policy alone, or by search (mcts)",
     )
-    parser.add_argument("--readouts", type=integer, metavar="N", help="simulations per move; 0: policy alone (800)")
+    option(parser, "--readouts N", "simulations per move; 0: policy alone (800)", integer)
     add_level(parser)
-    parser.add_argument("--board-size", type=integer, metavar="N", help="size of the board (the model's, or 9)")
-    parser.add_argument("--komi", type=number, metavar="K", help="komi until the controller sets one (the model's)")
-    parser.add_argument(
-        "--resign", type=number, metavar="VALUE", help="resign if the value is below VALUE; -1: never (the model's)"
-    )
-    parser.add_argument("--seed", type=integer, metavar="S", help="seed of the choice among equal moves (random)")
-    parser.add_argument("--ponder", action="store_true", help="search also while the opponent thinks")
-    parser.add_argument("--name", metavar="TEXT", help='reply to the command "name"; Lizzie needs KataGo (alphago)')
-    parser.add_argument("--version", metavar="TEXT", help='reply to the command "version" (alphago\'s version)')
+    option(parser, "--board-size N", "size of the board (the model's, or 9)", integer)
+    option(parser, "--komi K", "komi until the controller sets one (the model's)", number)
+    option(parser, "--resign VALUE", "resign if the value is below VALUE; -1: never (the model's)", number)
+    option(parser, "--seed S", "seed of the choice among equal moves (random)", integer)
+    option(parser, "--ponder", "search also while the opponent thinks", action="store_true")
+    option(parser, "--name TEXT", 'reply to the command "name"; Lizzie needs KataGo (alphago)')
+    option(parser, "--version TEXT", 'reply to the command "version" (alphago\'s version)')
     add_device(parser)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import alphago
-from alphago.cli.options import number
+from alphago.cli.options import number, option
 from alphago.cli.rates import measure_rates
 from alphago.nn.inference.hardware import describe_machine
 from alphago.nn.model_files import LATEST, model_file, read_weights
@@ -26,16 +26,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "resignation threshold. With MODEL it describes the network."
     )
     parser.usage = f"{parser.prog} [RUN|MODEL] [OPTIONS]"
-    parser.add_argument(
-        "what",
-        nargs="?",
-        metavar="RUN|MODEL",
-        help="the folder of a run, finished or not; or a network's file or name (9x9)",
+    option(
+        parser, "what RUN|MODEL", "the folder of a run, finished or not; or a network's file or name (9x9)", nargs="?"
     )
-    parser.add_argument(
-        "--seconds", type=number, metavar="S", help="time for measuring speed; 0: none (5, or 0 with RUN|MODEL)"
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON, with rates not rounded")
+    option(parser, "--seconds S", "time for measuring speed; 0: none (5, or 0 with RUN|MODEL)", number)
+    option(parser, "--json", "print JSON, with rates not rounded", action="store_true")
 
 
 def run(options: argparse.Namespace) -> int:

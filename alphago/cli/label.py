@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from alphago.cli.options import Parser, add_settings, given_settings, integer
+from alphago.cli.options import Parser, add_settings, given_settings, integer, option
 from alphago.cli.positions_bar import with_bar
 from alphago.exams.drawn_positions import LabelSettings
 from alphago.system.interrupts import INTERRUPTED
@@ -17,15 +17,11 @@ def add_options(parser: Parser) -> None:
         "The same command resumes an interrupted one. A network that learns from labels is taught, and says by whom."
     )
     parser.usage = f"{parser.prog} GAMES... --to DATASET (--engine COMMAND | --network NET) [OPTIONS]"
-    parser.add_argument(
-        "games", nargs="+", metavar="GAMES", help="SGF files, folders of them or of a run's games, or datasets"
-    )
-    parser.add_argument("--to", metavar="DATASET", required=True, help="the dataset's folder, new or begun")
-    parser.add_argument(
-        "--engine", metavar="COMMAND", help="a program that speaks KataGo's analysis protocol ('katago analysis …')"
-    )
-    parser.add_argument("--network", metavar="NET", help="a network's file or name (9x9), or a run's folder")
-    parser.add_argument("--board-size", type=integer, default=9, metavar="N", help="size of the board (9)")
+    option(parser, "games GAMES", "SGF files, folders of them or of a run's games, or datasets", nargs="+")
+    option(parser, "--to DATASET", "the dataset's folder, new or begun", required=True)
+    option(parser, "--engine COMMAND", "a program that speaks KataGo's analysis protocol ('katago analysis …')")
+    option(parser, "--network NET", "a network's file or name (9x9), or a run's folder")
+    option(parser, "--board-size N", "size of the board (9)", integer, default=9)
     add_settings(parser, LabelSettings)
 
 

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from alphago.cli.models import add_device, add_model, load
-from alphago.cli.options import Parser, integer
+from alphago.cli.options import Parser, integer, option
 from alphago.env.go import GoEnv
 
 
@@ -16,7 +16,7 @@ def add_options(parser: Parser) -> None:
         "analyse a position or an SGF file, find mistakes, explain a move, show a board."
     )
     add_model(parser)
-    parser.add_argument("--readouts", type=integer, default=200, metavar="N", help="simulations per position (200)")
+    option(parser, "--readouts N", "simulations per position (200)", integer, default=200)
     add_device(parser)
 
 

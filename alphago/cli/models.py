@@ -4,7 +4,7 @@ import argparse
 from dataclasses import replace
 from typing import Any
 
-from alphago.cli.options import Parser, Setting, add_setting, given_settings, in_shell, integer, settings_of
+from alphago.cli.options import Parser, Setting, add_setting, given_settings, in_shell, integer, option, settings_of
 from alphago.cli.own_games import named_game
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, USUAL_GAME, game_reference, is_packaged, make_game
@@ -17,34 +17,30 @@ BRIEF = {"komi": "White's points before a game of Go"}  # what --help says of a 
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "model", nargs="?", metavar="MODEL", help="a network's name, file or run folder (a packaged one)"
-    )
+    option(parser, "model MODEL", "a network's name, file or run folder (a packaged one)", nargs="?")
     parser.usage = f"{parser.prog} [MODEL] [OPTIONS]"
 
 
 def add_game(parser: argparse.ArgumentParser, usual: str, usual_size: str) -> None:
     names = ", ".join(name for name, env in GAMES.items() if is_packaged(env))
     text = f"the game: {names}, or MODULE:CLASS for a custom game ({usual})"
-    parser.add_argument("--game", type=named_game, metavar="GAME", help=text)
-    parser.add_argument("--board-size", type=integer, metavar="N", help=f"size of the board ({usual_size})")
+    option(parser, "--game GAME", text, named_game)
+    option(parser, "--board-size N", f"size of the board ({usual_size})", integer)
 
 
 def add_device(parser: argparse.ArgumentParser, default: str = "auto") -> None:
-    parser.add_argument(
+    option(
+        parser,
         "--device",
+        "the device of boards and networks; auto: the GPU if there is one that supports them (auto)",
         choices=("cpu", "cuda", "auto"),
         default=default,
-        help="the device of boards and networks; auto: the GPU if there is one that supports them (auto)",
     )
 
 
 def add_level(parser: argparse.ArgumentParser, usual: str = "10") -> None:
-    parser.add_argument(
-        "--level",
-        type=read_level,
-        metavar="N",
-        help=f"strength, from 1 (a beginner) to 10; even: follows the opponent's ({usual})",
+    option(
+        parser, "--level N", f"strength, from 1 (a beginner) to 10; even: follows the opponent's ({usual})", read_level
     )
 
 

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from alphago.cli.models import add_game, add_model, load
-from alphago.cli.options import Parser, integer
+from alphago.cli.options import Parser, integer, option
 from alphago.env.packaged import packaged_net
 
 
@@ -18,13 +18,11 @@ def add_options(parser: Parser) -> None:
     )
     add_model(parser)
     add_game(parser, "the model's own, or go", "the model's own, or 9")
-    parser.add_argument(
-        "--format", choices=("onnx", "w32", "w16", "npz", "page"), help="the format (FILE's suffix, or onnx)"
-    )
-    parser.add_argument("--out", metavar="FILE", help="the file to write (in this folder, with the model's name)")
-    parser.add_argument("--strength", metavar="TEXT", help="page: what was measured of the network, a sentence")
-    parser.add_argument("--licence", metavar="TEXT", help="page: the network's licence")
-    parser.add_argument("--positions", type=integer, default=500, metavar="N", help="positions to compare (500)")
+    option(parser, "--format", "the format (FILE's suffix, or onnx)", choices=("onnx", "w32", "w16", "npz", "page"))
+    option(parser, "--out FILE", "the file to write (in this folder, with the model's name)")
+    option(parser, "--strength TEXT", "page: what was measured of the network, a sentence")
+    option(parser, "--licence TEXT", "page: the network's licence")
+    option(parser, "--positions N", "positions to compare (500)", integer, default=500)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -50,7 +50,7 @@ class Parser(argparse.ArgumentParser):
     def shorten(self, flag: str, text: str = "") -> None:
         """Let --help show an option with `text` instead of its help, or without text not at all; --help-all has it."""
         if "--help-all" not in self._option_string_actions:
-            self.add_argument("--help-all", action=HelpAll, help="show this help message and exit")
+            option(self, "--help-all", "show this help message and exit", action=HelpAll)
             self.brief["--help-all"] = ""  # the last line tells of it
         self.brief[flag] = text
 
@@ -269,6 +269,21 @@ def help_of(target: type, name: str) -> str:
         if name in match["names"].split(", "):
             return " ".join(match["text"].split()).removesuffix(".")
     return ""
+
+
+def option(parser: argparse._ActionsContainer, words: str, text: str, kind: Any = None, **more: Any) -> None:
+    """Add an option or argument to `parser`, written as in its help: "games GAMES", "--port N", "--range LOW HIGH".
+
+    text: the help.  kind: converts the text that is given, as `type` of `add_argument`.  more: as in `add_argument`.
+    """
+    name, *values = words.split()
+    if kind is not None:
+        more["type"] = kind
+    if len(values) == 1:
+        more["metavar"] = values[0]
+    elif values:
+        more |= {"metavar": tuple(values), "nargs": len(values)}
+    parser.add_argument(name, help=text, **more)
 
 
 def add_settings(

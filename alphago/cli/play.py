@@ -3,7 +3,7 @@
 import argparse
 
 from alphago.cli.models import add_device, add_game, add_level, add_model, load
-from alphago.cli.options import integer, number
+from alphago.cli.options import integer, number, option
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -13,23 +13,23 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_model(parser)
     add_game(parser, "the model's own, or go", "the model's own, or 9")
-    parser.add_argument("--komi", type=number, metavar="K", help="White's points before a game of Go")
-    parser.add_argument("--handicap", type=integer, default=0, metavar="N", help="handicap stones in a game of Go (0)")
-    parser.add_argument("--white", action="store_true", help="play White instead of Black")
-    parser.add_argument(
-        "--readouts",
+    option(parser, "--komi K", "White's points before a game of Go", number)
+    option(parser, "--handicap N", "handicap stones in a game of Go (0)", integer, default=0)
+    option(parser, "--white", "play White instead of Black", action="store_true")
+    option(
+        parser,
+        "--readouts N",
+        "simulations per move (200; with --seconds, as many as fit); 0: the policy alone",
+        integer,
         dest="num_readouts",
-        type=integer,
-        metavar="N",
-        help="simulations per move (200; with --seconds, as many as fit); 0: the policy alone",
     )
-    parser.add_argument("--seconds", type=number, metavar="S", help="time per move; --readouts may end a move earlier")
+    option(parser, "--seconds S", "time per move; --readouts may end a move earlier", number)
     add_level(parser)
-    parser.add_argument(
-        "--teach",
-        type=number,
-        metavar="POINTS",
-        help="explain each of your moves that loses more than so many points, and offer to take it back",
+    option(
+        parser,
+        "--teach POINTS",
+        "explain each of your moves that loses more than so many points, and offer to take it back",
+        number,
     )
     add_device(parser)
 

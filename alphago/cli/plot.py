@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from alphago.cli.options import option
+
 OUT = {"curves": "curves.png", "games": "games.svg", "network": "network.svg"}
 
 
@@ -12,20 +14,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "a run from its beginning to now (--games), or a network (--network)."
     )
     parser.usage = f"{parser.prog} RUN... [OPTIONS]"
-    parser.add_argument("runs", nargs="+", metavar="RUN", help="the folder of a run, finished or not")
+    option(parser, "runs RUN", "the folder of a run, finished or not", nargs="+")
     kinds = parser.add_mutually_exclusive_group()
-    kinds.add_argument("--games", action="store_true", help="draw games of self-play of one RUN, from its first to now")
-    kinds.add_argument(
-        "--network", action="store_true", help="draw a network; RUN is a run's folder, a network's file or name (9x9)"
+    option(kinds, "--games", "draw games of self-play of one RUN, from its first to now", action="store_true")
+    option(
+        kinds, "--network", "draw a network; RUN is a run's folder, a network's file or name (9x9)", action="store_true"
     )
-    parser.add_argument(
-        "--out",
-        metavar="FILE",
-        help=".png, .svg or .pdf (curves.png); .svg for --games (games.svg) and --network (network.svg)",
+    option(
+        parser,
+        "--out FILE",
+        ".png, .svg or .pdf (curves.png); .svg for --games (games.svg) and --network (network.svg)",
     )
-    parser.add_argument(
-        "--x", default="minutes", choices=("minutes", "processor", "games", "positions"), help="x axis (minutes)"
-    )
+    option(parser, "--x", "x axis (minutes)", default="minutes", choices=("minutes", "processor", "games", "positions"))
 
 
 def run(options: argparse.Namespace) -> int:

@@ -2,7 +2,7 @@
 
 import argparse
 
-from alphago.cli.options import Parser
+from alphago.cli.options import Parser, option
 from alphago.cli.settings_flags import add_tree, given_keywords
 from alphago.mcts.search_forms import PLAYERS, SEARCHES, SearchForm
 from alphago.system.settings_tree import SettingsTree, part
@@ -28,7 +28,7 @@ PLAYER = SettingsTree(PlayerSettings, {"search": SEARCHES})
 
 def add_rule(parser: argparse._ActionsContainer, text: str) -> None:
     """Add `--search`, which chooses a rule; the parsed options have it only if it was given.  text: the help."""
-    parser.add_argument("--search", choices=list(SEARCHES), default=argparse.SUPPRESS, help=f"{text} ({PLAYERS})")
+    option(parser, "--search", f"{text} ({PLAYERS})", choices=list(SEARCHES), default=argparse.SUPPRESS)
 
 
 def add_search(parser: Parser) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from alphago.cli.models import add_device, add_game, add_game_settings, add_model, given_game_settings, load
-from alphago.cli.options import Parser, integer
+from alphago.cli.options import Parser, integer, option
 from alphago.cli.settings_flags import SELF_PLAY_DEFAULTS, add_tree, given_keywords
 from alphago.cli.who_works import add_workers
 from alphago.env.game import GameEnv
@@ -34,17 +34,13 @@ def add_options(parser: Parser) -> None:
     )
     add_model(parser)
     add_game(parser, "the model's own, or go", "the model's own, or 9")
-    parser.add_argument("--games", type=integer, default=10, metavar="N", help="number of games (10)")
-    parser.add_argument(
-        "--seed", type=integer, metavar="S", help="random seed; the seed of an earlier call repeats its games (random)"
-    )
+    option(parser, "--games N", "number of games (10)", integer, default=10)
+    option(parser, "--seed S", "random seed; the seed of an earlier call repeats its games (random)", integer)
     add_device(parser)
     add_workers(parser)
-    parser.add_argument("--records", action="store_true", help="save records, with policies and values, instead of SGF")
-    parser.add_argument(
-        "--verbose", action="store_true", help="print each game: moves, the search's results, final position"
-    )
-    parser.add_argument("--folder", metavar="PATH", help="folder for the games, new or empty (a new one in runs)")
+    option(parser, "--records", "save records, with policies and values, instead of SGF", action="store_true")
+    option(parser, "--verbose", "print each game: moves, the search's results, final position", action="store_true")
+    option(parser, "--folder PATH", "folder for the games, new or empty (a new one in runs)")
     defaults = {**SELF_PLAY_DEFAULTS, "resign_threshold": "the model's own"}
     add_tree(parser, SELF_PLAYS, "self-play", defaults=defaults)
     add_game_settings(parser)

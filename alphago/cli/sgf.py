@@ -5,7 +5,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from alphago.cli.options import Parser, add_settings, given_settings, integer, number
+from alphago.cli.options import Parser, add_settings, given_settings, integer, number, option
 from alphago.cli.who_works import files_workers
 from alphago.records.converting import Converter, GameFilter
 from alphago.records.dataset import Dataset, is_dataset
@@ -28,26 +28,21 @@ def add_options(parser: Parser) -> None:
         ";B[pd];W[dp]…), or a folder of such files."
     )
     parser.usage = f"{parser.prog} PATH... [--to DATASET] [OPTIONS]"
-    parser.add_argument("paths", nargs="+", metavar="PATH", help="files, folders and archives; see below")
-    parser.add_argument("--to", metavar="DATASET", help="the dataset's folder, new or existing")
-    parser.add_argument(
-        "--index",
+    option(parser, "paths PATH", "files, folders and archives; see below", nargs="+")
+    option(parser, "--to DATASET", "the dataset's folder, new or existing")
+    option(
+        parser,
+        "--index FILE",
+        "a file with results and komi of games in text files (index files beside and above the text files)",
         action="append",
-        metavar="FILE",
-        help="a file with results and komi of games in text files (index files beside and above the text files)",
     )
-    parser.add_argument(
-        "--workers",
-        type=files_workers,
-        metavar="WHO",
-        help="processes (one per core, at most 8); or HOST:PORT, folder:PATH",
-    )
+    option(parser, "--workers WHO", "processes (one per core, at most 8); or HOST:PORT, folder:PATH", files_workers)
     filters = parser.add_argument_group("the games to keep")
     add_settings(filters, GameFilter)
     split = parser.add_argument_group("the dataset's splits")
-    split.add_argument("--validation", type=number, metavar="X", help="share of games for choosing networks (0.05)")
-    split.add_argument("--test", type=number, metavar="X", help="share of games for testing the result (0.05)")
-    split.add_argument("--split-seed", type=integer, metavar="N", help="random seed of the splits (0)")
+    option(split, "--validation X", "share of games for choosing networks (0.05)", number)
+    option(split, "--test X", "share of games for testing the result (0.05)", number)
+    option(split, "--split-seed N", "random seed of the splits (0)", integer)
     parser.shorten("--min-rank", "least rank of both players: 1 to 9 dan, -30 to -1 kyu, 101 to 109 professional")
     for flag in ("--index", "--max-moves", "--any-result", "--rank", "--split-seed"):
         parser.shorten(flag)

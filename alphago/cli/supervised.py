@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from alphago.cli.models import add_device
-from alphago.cli.options import Parser, integer, number
+from alphago.cli.options import Parser, integer, number, option
 from alphago.cli.settings_flags import add_tree, given_keywords
 from alphago.training.supervised.supervised_settings import SUPERVISED
 
@@ -19,35 +19,27 @@ def add_options(parser: Parser) -> None:
         "Ctrl-C saves and stops; the same --folder resumes."
     )
     parser.usage = f"{parser.prog} DATASET [OPTIONS]"
-    parser.add_argument(
-        "dataset",
-        metavar="DATASET",
-        help="a dataset (alphago sgf FILES --to DATASET), a run of self-play, or a file or folder of games",
+    option(
+        parser,
+        "dataset DATASET",
+        "a dataset (alphago sgf FILES --to DATASET), a run of self-play, or a file or folder of games",
     )
-    parser.add_argument(
-        "--board-size", type=integer, metavar="N", help="size of the board (the model's, or the dataset's usual one)"
+    option(parser, "--board-size N", "size of the board (the model's, or the dataset's usual one)", integer)
+    option(parser, "--komi K", "komi of games without one (the board's default)", number)
+    option(parser, "--model FILE", "a network to start from; its file is not changed")
+    option(parser, "--test", "only test --model, on the test games; train nothing", action="store_true")
+    option(
+        parser,
+        "--epochs X",
+        "how often each game is trained on, on average, instead of --games (1; a resumed run keeps its own)",
+        number,
     )
-    parser.add_argument("--komi", type=number, metavar="K", help="komi of games without one (the board's default)")
-    parser.add_argument("--model", metavar="FILE", help="a network to start from; its file is not changed")
-    parser.add_argument("--test", action="store_true", help="only test --model, on the test games; train nothing")
-    parser.add_argument(
-        "--epochs",
-        type=number,
-        metavar="X",
-        help="how often each game is trained on, on average, instead of --games (1; a resumed run keeps its own)",
-    )
-    parser.add_argument(
-        "--tower-height", type=integer, metavar="N", help="residual blocks (the board's recipe's); a --model grows"
-    )
-    parser.add_argument(
-        "--channels", type=integer, metavar="N", help="channels (the board's recipe's); a --model grows"
-    )
-    parser.add_argument("--folder", metavar="PATH", help="the run's folder (a new one in runs)")
-    parser.add_argument(
-        "--stop-after", type=number, metavar="MINUTES", help="save and stop after so many minutes; --folder resumes"
-    )
+    option(parser, "--tower-height N", "residual blocks (the board's recipe's); a --model grows", integer)
+    option(parser, "--channels N", "channels (the board's recipe's); a --model grows", integer)
+    option(parser, "--folder PATH", "the run's folder (a new one in runs)")
+    option(parser, "--stop-after MINUTES", "save and stop after so many minutes; --folder resumes", number)
     add_device(parser)
-    parser.add_argument("--tensorboard", action="store_true", help="write curves for TensorBoard into the run's folder")
+    option(parser, "--tensorboard", "write curves for TensorBoard into the run's folder", action="store_true")
     add_tree(parser, SUPERVISED, "the run")
 
 

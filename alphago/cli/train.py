@@ -9,7 +9,7 @@ from typing import Any
 
 from alphago.arena.engine import EngineError
 from alphago.cli.models import add_device, add_game, add_game_settings, check_named, given_game_settings
-from alphago.cli.options import Parser, Setting, integer, number
+from alphago.cli.options import Parser, Setting, integer, number, option
 from alphago.cli.settings_flags import SELF_PLAY_DEFAULTS, add_tree, given_keywords
 from alphago.cli.who_works import add_workers
 from alphago.env.game import GameEnv
@@ -48,46 +48,43 @@ def add_options(parser: Parser) -> None:
     )
     parser.others["--max-minutes"] = "--minutes is the length of the whole run, --stop-after ends only this call"
     add_game(parser, "go, or the model's own", "the preset's or the model's own, or the game's usual one, in Go 9")
-    parser.add_argument(
-        "--preset", metavar="NAME", help="a recipe and its game, instead of the board's own: 9x9, cody2007, cgzero, …"
-    )
-    parser.add_argument("--tower-height", type=integer, metavar="N", help="residual blocks (the recipe's)")
-    parser.add_argument("--channels", type=integer, metavar="N", help="channels of the network (the recipe's)")
-    parser.add_argument("--model", metavar="FILE", help="a network to start from; its file is not changed")
-    parser.add_argument(
-        "--until",
-        metavar="PLAYER",
+    option(parser, "--preset NAME", "a recipe and its game, instead of the board's own: 9x9, cody2007, cgzero, …")
+    option(parser, "--tower-height N", "residual blocks (the recipe's)", integer)
+    option(parser, "--channels N", "channels of the network (the recipe's)", integer)
+    option(parser, "--model FILE", "a network to start from; its file is not changed")
+    option(
+        parser,
+        "--until PLAYER",
+        "play matches against PLAYER, such as gnugo or rave:1000, and end once the network is proved stronger",
+        Setting("until", (str, NoneType)).read,
         default=argparse.SUPPRESS,
-        type=Setting("until", (str, NoneType)).read,
-        help="play matches against PLAYER, such as gnugo or rave:1000, and end once the network is proved stronger",
     )
-    parser.add_argument("--folder", metavar="PATH", help="the run's folder (a new one in runs)")
-    parser.add_argument(
-        "--stop-after", type=number, metavar="MINUTES", help="save and stop after so many minutes; --folder resumes"
-    )
-    parser.add_argument(
+    option(parser, "--folder PATH", "the run's folder (a new one in runs)")
+    option(parser, "--stop-after MINUTES", "save and stop after so many minutes; --folder resumes", number)
+    option(
+        parser,
         "--compact",
+        "reduce the run's folder to at most 60 MiB, 16 MiB per file: the latest network and the newest games",
         action="store_true",
         default=None,
-        help="reduce the run's folder to at most 60 MiB, 16 MiB per file: the latest network and the newest games",
     )
     add_workers(parser)
-    parser.add_argument(
-        "--learners",
-        type=integer,
-        metavar="N",
-        help="processes that share every gradient step, each with a GPU of its own or with some cores (1)",
+    option(
+        parser,
+        "--learners N",
+        "processes that share every gradient step, each with a GPU of its own or with some cores (1)",
+        integer,
     )
-    parser.add_argument(
-        "--max-lag",
-        type=integer,
-        metavar="N",
-        help="let workers play on while the network learns, with one that is at most N versions old; the run is then "
+    option(
+        parser,
+        "--max-lag N",
+        "let workers play on while the network learns, with one that is at most N versions old; the run is then "
         "not bit-identical to another one (they wait for each network)",
+        integer,
     )
     add_device(parser, default=argparse.SUPPRESS)
-    parser.add_argument("--tensorboard", action="store_true", help="write curves for TensorBoard into the run's folder")
-    parser.add_argument("--verbose", action="store_true", help="print a line for each game of self-play")
+    option(parser, "--tensorboard", "write curves for TensorBoard into the run's folder", action="store_true")
+    option(parser, "--verbose", "print a line for each game of self-play", action="store_true")
     add_tree(parser, RUN, "the run", defaults=SELF_PLAY_DEFAULTS, notes=NOTES)
     add_game_settings(parser)
     for flag, text in BRIEF.items():

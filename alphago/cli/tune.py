@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 from alphago.cli.models import add_device, add_game, add_model, load
-from alphago.cli.options import Parser, add_settings, given_settings, integer, number, settings_of
+from alphago.cli.options import Parser, add_settings, given_settings, integer, number, option, settings_of
 from alphago.cli.search_options import add_search, given_search
 from alphago.cli.who_works import add_workers
 from alphago.mcts.rule import SearchSettings
@@ -23,33 +23,32 @@ def add_options(parser: Parser) -> None:
         "if a sequential test accepts it. Games are saved in a folder, and the same command resumes after an interrupt."
     )
     parser.epilog = "The result also names values that are not clearly weaker than the winner: see docs/strength.md."
-    parser.add_argument("setting", metavar="SETTING", help="the search setting to tune, such as c_puct")
+    option(parser, "setting SETTING", "the search setting to tune, such as c_puct")
     add_model(parser)
     parser.usage = f"{parser.prog} SETTING [MODEL] [OPTIONS]"
     which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument("--values", metavar="A,B,…", help="the values to compare")
-    which.add_argument("--range", type=number, nargs=2, metavar=("LOW", "HIGH"), help="a range to search instead")
-    parser.add_argument("--steps", type=integer, default=5, metavar="N", help="number of values in the range (5)")
-    parser.add_argument(
-        "--rounds",
-        type=integer,
+    option(which, "--values A,B,…", "the values to compare")
+    option(which, "--range LOW HIGH", "a range to search instead", number)
+    option(parser, "--steps N", "number of values in the range (5)", integer, default=5)
+    option(
+        parser,
+        "--rounds N",
+        "with --range, further rounds that try the values halfway between the winner and its neighbours (1)",
+        integer,
         default=1,
-        metavar="N",
-        help="with --range, further rounds that try the values halfway between the winner and its neighbours (1)",
     )
-    parser.add_argument("--readouts", type=integer, default=64, metavar="N", help="simulations per move (64)")
-    parser.add_argument(
-        "--sprt",
-        type=number,
-        nargs=2,
-        metavar=("ELO0", "ELO1"),
+    option(parser, "--readouts N", "simulations per move (64)", integer, default=64)
+    option(
+        parser,
+        "--sprt ELO0 ELO1",
+        f"Elo differences of the sequential test, with risks of 5 %% each ({SPRT[0]:g} {SPRT[1]:g})",
+        number,
         default=list(SPRT),
-        help=f"Elo differences of the sequential test, with risks of 5 %% each ({SPRT[0]:g} {SPRT[1]:g})",
     )
     add_settings(parser, TournamentSettings, leave=["sprt"], defaults={"games": GAMES})
-    parser.add_argument("--folder", metavar="PATH", help="folder of the games (one in runs, named after the tuning)")
+    option(parser, "--folder PATH", "folder of the games (one in runs, named after the tuning)")
     add_game(parser, "the network's own, or go", "the network's own, or 9")
-    parser.add_argument("--komi", type=number, metavar="K", help="White's points before a game of Go")
+    option(parser, "--komi K", "White's points before a game of Go", number)
     add_device(parser)
     add_workers(parser)
     add_search(parser)

@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 from alphago.cli.models import add_device, add_game, add_level
-from alphago.cli.options import integer, number
+from alphago.cli.options import integer, number, option
 from alphago.env.game import GameEnv
 from alphago.env.games import USUAL_GAME
 
@@ -21,25 +21,23 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "study positions, open and save SGF files, and watch runs train."
     )
     parser.usage = f"{parser.prog} [MODEL|RUN...] [OPTIONS]"
-    parser.add_argument(
-        "what",
+    option(
+        parser,
+        "what MODEL|RUN",
+        "networks to play against, and folders of runs to watch (the package's networks)",
         nargs="*",
-        metavar="MODEL|RUN",
-        help="networks to play against, and folders of runs to watch (the package's networks)",
     )
     add_game(parser, "the first model's own, or go", "the model's own, or 9")
-    parser.add_argument("--komi", type=number, metavar="K", help="White's points before a game of Go")
-    parser.add_argument(
-        "--port", type=integer, default=PORT, metavar="N", help=f"the server's port; 0 for any free one ({PORT})"
-    )
-    parser.add_argument("--no-browser", action="store_true", help="print the page's address, and open no browser")
-    parser.add_argument(
-        "--host",
+    option(parser, "--komi K", "White's points before a game of Go", number)
+    option(parser, "--port N", f"the server's port; 0 for any free one ({PORT})", integer, default=PORT)
+    option(parser, "--no-browser", "print the page's address, and open no browser", action="store_true")
+    option(
+        parser,
+        "--host ADDRESS",
+        "address to listen on (127.0.0.1, this machine only); other addresses need --token",
         default="127.0.0.1",
-        metavar="ADDRESS",
-        help="address to listen on (127.0.0.1, this machine only); other addresses need --token",
     )
-    parser.add_argument("--token", metavar="TEXT", help="a password for browsers on other machines (none)")
+    option(parser, "--token TEXT", "a password for browsers on other machines (none)")
     add_level(parser, f"{FIRST_LEVEL}; 10 if a network or a run is named")
     add_device(parser)
 

@@ -2,6 +2,8 @@
 
 import argparse
 
+from alphago.cli.options import option
+
 WHO = (
     "who does the work, instead of this process: a number of processes; auto for the Ray cluster that runs here; its "
     "address, as 10.0.0.1:6379; or folder:PATH for those of alphago worker --folder PATH"
@@ -9,7 +11,7 @@ WHO = (
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--workers", metavar="WHO", help=WHO)
+    option(parser, "--workers WHO", WHO)
 
 
 def files_workers(text: str) -> int | str:

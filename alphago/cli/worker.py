@@ -3,7 +3,7 @@
 import argparse
 import threading
 
-from alphago.cli.options import Parser, integer
+from alphago.cli.options import Parser, integer, option
 from alphago.cli.own_games import named_game
 from alphago.system.cores import available_cores
 from alphago.system.validation import check_int
@@ -15,16 +15,10 @@ def add_options(parser: Parser) -> None:
         "leaves after at most one move, and nothing is lost."
     )
     parser.usage = f"{parser.prog} [ADDRESS] [OPTIONS]"
-    parser.add_argument(
-        "address", nargs="?", metavar="ADDRESS", help="a Ray cluster, as HOST:PORT (needs alphago[ray])"
-    )
-    parser.add_argument("--folder", metavar="PATH", help="or a folder that is shared with the run")
-    parser.add_argument(
-        "--cores", type=integer, metavar="N", help="groups of games to play at the same time (one per core)"
-    )
-    parser.add_argument(
-        "--game", type=named_game, metavar="MODULE:CLASS", help="a game of your own, if the run is of one"
-    )
+    option(parser, "address ADDRESS", "a Ray cluster, as HOST:PORT (needs alphago[ray])", nargs="?")
+    option(parser, "--folder PATH", "or a folder that is shared with the run")
+    option(parser, "--cores N", "groups of games to play at the same time (one per core)", integer)
+    option(parser, "--game MODULE:CLASS", "a game of your own, if the run is of one", named_game)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -90,32 +90,34 @@ class HexEnv(StonesEnv):
 
     @cached_property
     def board_view(self) -> BoardView:
-        """Stones where three lines cross, on a board that leans to the right."""
-        size, high = self.N, sqrt(3) / 2
+        """Stones where three lines cross, on a board that leans to the right: a row down is half a column right."""
+        size, last = self.N, self.N - 1
+        cells, points = list(np.ndindex(size, size)), [(point,) for point in range(size**2)]
 
         def at(row: float, column: float) -> tuple[float, float]:
-            return round(column + row / 2, 3), round(row * high, 3)
+            return round(column + row / 2, 3), round(row * sqrt(3) / 2, 3)
 
-        steps, cells = ((0, 1), (1, 0), (1, -1)), np.ndindex(size, size)
+        def above_and_below(column: float, away: float) -> list[tuple[float, float]]:
+            return [at(-away, column + away / 2), at(last + away, column - away / 2)]
+
         lines = [
             (*at(row, column), *at(row + down, column + right))
-            for row, column in np.ndindex(size, size)
-            for down, right in steps
+            for row, column in cells
+            for down, right in ((0, 1), (1, 0), (1, -1))
             if row + down < size and 0 <= column + right < size
         ]
-        ends = ((-0.9, 0.45), (size - 0.1, -0.45))  # of a column
-        labels = [(*at(row, i + shift), COLUMNS[i]) for i in range(size) for row, shift in ends]
-        labels += [(*at(i, column), str(size - i)) for i in range(size) for column in (-0.8, size - 0.2)]
-        low, high_end = -0.6, size - 0.4  # a step of 0.6 around the outermost stones
-        corners = [at(low, low + 0.3), at(low, high_end), at(high_end, high_end - 0.3), at(high_end, low)]
+        labels = [(*place, COLUMNS[i]) for i in range(size) for place in above_and_below(i, 0.9)]
+        labels += [(*at(i, column), str(size - i)) for i in range(size) for column in (-0.8, last + 0.8)]
+        low, high = -0.6, last + 0.6  # a step of 0.6 around the outermost stones
+        corners = [at(low, low + 0.3), at(low, high), at(high, high - 0.3), at(high, low)]
         edges = [(*corners[i], *corners[(i + 1) % 4]) for i in range(4)]  # the upper one, then to the right
         return BoardView(
             self.title_and_size,
             self.surface,
-            size=at(size - 1, size - 1),
+            size=at(last, last),
             margin=1.5,
             cells=tuple(at(row, column) for row, column in cells),
-            places=((*((point,) for point in range(size**2)), ()),) * 2,
+            places=((*points, ()),) * 2,  # the swap has none
             lines=tuple(lines),
             edges=((edges[0], edges[2]), (edges[1], edges[3])),
             labels=tuple(labels),

@@ -16,8 +16,9 @@ from alphago.records.collection import read_collection
 from alphago.records.record import GameRecord
 from alphago.system.validation import MOST_READOUTS, check_ranges, setting, settings
 
-DOUBT = 0.03  # least win rate of either side in an undecided position
-LEAD = 1.2  # most points of lead in an undecided position, for each line of the board
+# In an undecided position
+LEAST_WIN = 0.03  # of either side
+MOST_LEAD = 1.2  # points, for each line of the board
 POINTS = 10.0  # points that weigh as much as a whole win rate in the choice of the best move
 READ = 200_000  # most positions of games that are read
 
@@ -88,10 +89,10 @@ class Drawn:
 
     @property
     def is_undecided(self) -> bool:
-        """Whether the position belongs into an exam."""
+        """Whether the game may still turn, by what the judge says; other positions do not belong into an exam."""
         assert self.root is not None
         win, lead = self.root
-        return DOUBT <= win <= 1 - DOUBT and abs(lead) <= LEAD * self.position.env.N
+        return LEAST_WIN <= win <= 1 - LEAST_WIN and abs(lead) <= MOST_LEAD * self.position.env.N
 
     @property
     def is_judged(self) -> bool:

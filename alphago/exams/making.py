@@ -1,9 +1,9 @@
 """Make an exam: draw positions from games, and ask an analysis engine for the loss of every legal move.
 
-A drawn position is kept if it is undecided: by a search of `visits`, either side has a win rate of DOUBT at least, and
-neither side leads by more than LEAD points a line.  Then every legal move is played and the position after it evaluated
-with `move_visits`; what a move loses is the difference from the best of these evaluations.  A move that ends the game
-is scored.
+A drawn position is kept if it is undecided: by a search of `visits`, either side has a win rate of LEAST_WIN at least,
+and neither side leads by more than MOST_LEAD points for each line of the board.  Then every legal move is played and
+the position after it evaluated with `move_visits`; what a move loses is the difference from the best of these
+evaluations.  A move that ends the game is scored.
 
 The file gets a header with the exam's provenance, then the positions in the order in which they were drawn, as soon as
 they are judged.  Drawing depends on the games and the seed only, so a stopped call goes on where it was.
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from alphago.exams.analysis_client import AnalysisClient
-from alphago.exams.drawn_positions import DOUBT, LEAD, Drawn, MakeSettings, draw, drawn_from, read_games_of
+from alphago.exams.drawn_positions import LEAST_WIN, MOST_LEAD, Drawn, MakeSettings, draw, drawn_from, read_games_of
 from alphago.exams.positions import RULES, exam_env, header_line, parse_row, position_line
 from alphago.records.record import GameRecord
 from alphago.system.files import explain_os_error
@@ -72,12 +72,15 @@ def make_exam(
 
 
 def provenance_of(client: AnalysisClient, records: Sequence[GameRecord], making: MakeSettings) -> dict[str, Any]:
-    """Return the header of an exam's file: who judges, by which rules and settings, and which games they are from."""
+    """Return the header of an exam's file: who judges, by which rules and settings; what kept positions have.
+
+    "drawn": from which games, and how.
+    """
     return {
         "judge": client.describe(),
         "rules": RULES,
         "visits": {"position": making.visits, "move": making.move_visits},
-        "undecided": {"win_rate": [DOUBT, 1 - DOUBT], "lead_per_line": LEAD},
+        "undecided": {"win_rate": [LEAST_WIN, 1 - LEAST_WIN], "lead_per_line": MOST_LEAD},
         "drawn": drawn_from(records, making),
         "date": datetime.date.today().isoformat(),
         "made_by": f"alphago {version('alphago')}",

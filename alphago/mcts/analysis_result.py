@@ -183,7 +183,7 @@ class Analysis:
 
     @cached_property
     def readings(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The values, scores and lower bounds of the actions as people read them, see `capped`."""
+        """The values, scores and lower bounds of the actions, each [n, A], as people read them, see `capped`."""
         q, score = self.capped(self.q), self.capped(self.score)
         views = np.ones(len(self)) if self.views is None else self.views
         sign = views[:, None].astype(q.dtype)
@@ -210,7 +210,7 @@ class Analysis:
         return [self.move(i, int(action), order) for order, action in enumerate(searched)]
 
     def move(self, i: int, action: int, order: int) -> MoveAnalysis:
-        """Return the evaluation of one move of position i, with numbers not better than those of the best (`capped`).
+        """Return the evaluation of one move of position i, none of it better than that of the best move (`readings`).
 
         order: the rank of the move among the candidates, 0 for the best.
         """

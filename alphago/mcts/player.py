@@ -241,16 +241,17 @@ class MCTSPlayer:
     def play_move(self, action: int | str) -> None:
         """Play a move of either side, an action or text such as 'd4'; raise IllegalMove if it is not legal.
 
-        The part of the tree below the move is kept, except in Gumbel search.
+        The part of the tree below the move is kept, except in Gumbel search, and if moves were `forbidden`: the tree
+        then lacks them.
         """
         action = self.position.check_action(action)
         position = self.position.play(action)
         searched = bool(self.visits().any())
         policy = self.search.policies(_GAME)[0] if searched else self.position.legal_mask.astype(np.int32)
         note(self._record, self.position, action, self.root_value, policy, float(searched))
-        partial = bool(self.forbidden)
-        self.search.advance(_GAME, np.array([action], np.int32))
-        if partial or not self.search.rule.keeps_trees:
+        keeps = self.search.rule.keeps_trees and not self.forbidden
+        self.search.advance(_GAME, np.array([action], np.int32))  # nothing is forbidden any more
+        if not keeps:
             self.search.forget(_GAME)
         self.position = position
 

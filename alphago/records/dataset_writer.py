@@ -110,11 +110,9 @@ def game_hash(size: int, first: int, stones: int, words: np.ndarray) -> int:
     size, first, stones: fields of the game's row.  words: its stones and plies, uint16.
     """
     maps = symmetry_maps(size)
-    points = words & 0x3FFF
     marks = words & (WHITE_STONE | SKIPPED)
-    turned = maps[:, points] | marks  # [8, words]
-    if stones:
-        turned[:, :stones].sort(axis=1)
+    turned = maps[:, words ^ marks] | marks  # [8, words]
+    turned[:, :stones].sort(axis=1)  # the order in which they are set up does not matter
     head = bytes((size, first & 0xFF)) + stones.to_bytes(2, "little")
     row = min(one.tobytes() for one in turned.astype("<u2"))
     return int.from_bytes(hashlib.blake2b(head + row, digest_size=8).digest(), "little")
@@ -222,10 +220,11 @@ class DatasetWriter:
 
     # --- imports ---
 
-    def begin(self, sources: Sequence[object], options: Mapping[str, object]) -> int:
-        """Begin or resume an import; return how many of its jobs are done, or -1 if the import is already complete.
+    def begin(self, sources: Sequence[object], options: Mapping[str, object]) -> int | None:
+        """Begin or resume an import; return how many of its jobs are done, None if the whole import was done before.
 
         If the sources have changed since the import was interrupted, it begins again: their jobs are other ones now.
+        The games that it had written stay, and are left out as duplicates.
 
         sources: JSON data, for each source a list of its path and of what shows that it has changed.
         options: JSON data; two imports with equal sources and options are the same import.
@@ -246,7 +245,7 @@ class DatasetWriter:
                 return int(last["jobs"])
             self.index["imports"].pop()
         elif any({name: one[name] for name in wanted} == wanted for one in self.index["imports"]):
-            return -1
+            return None
         self.index["imports"].append(
             {**wanted, "before": self.games, "jobs": 0, "complete": False, "rejected": {}, "examples": {}}
         )

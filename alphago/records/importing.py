@@ -4,24 +4,23 @@ import contextlib
 import hashlib
 import multiprocessing
 import os
+import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
+
+import numpy as np
 
 from alphago.records.converting import Converter, GameFilter
-from alphago.records.converting_work import (
-    ConvertingWork,
-    batch_from_bytes,
-    converter_to_bytes,
-    pieces_to_bytes,
-)
 from alphago.records.dataset_writer import Batch, DatasetWriter, Split
 from alphago.records.sources import OTHER_NAMES, Piece, files_of, find_indexes, pieces, read_indexes
 from alphago.system.files import user_path
-from alphago.workers.jobs import pool_of
+from alphago.workers.jobs import SealedWork, pool_of
+from alphago.workers.packing import pack, unpack
 
 BYTES_PER_JOB = 300_000
 PIECES_PER_JOB = 200
@@ -99,7 +98,7 @@ def import_games(
     sources = [stamp(path, dataset) for path in places]
     with DatasetWriter(dataset, split) as writer:
         done = writer.begin(sources, {"filter": filter.plain(), "index": len(converter.index)})
-        if done < 0:  # it is complete already
+        if done is None:
             return ImportReport(0, writer.games)
         for number, batch in enumerate(converted(converter, jobs(places, done), workers), done + 1):
             writer.add(batch, number)
@@ -210,3 +209,43 @@ def start_worker(converter: Converter) -> None:
 def convert_in_worker(group: list[Piece]) -> Batch:
     assert _converter is not None
     return _converter.convert(group)
+
+
+class ConvertingWork(SealedWork):
+    """Converts pieces of files to rows of a dataset."""
+
+    def __init__(self, converter: Converter) -> None:
+        self.converter = converter
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        plain, arrays = unpack(data)
+        return cls(Converter(GameFilter(**plain), arrays["index"]))
+
+    def answer(self, job: bytes, stop: threading.Event) -> bytes:
+        batch = self.converter.convert(pieces_from_bytes(job))
+        return pack([batch.rejected, batch.examples], {"games": batch.games, "moves": batch.moves})
+
+
+def converter_to_bytes(converter: Converter) -> bytes:
+    return pack(converter.filter.plain(), {"index": converter.index})
+
+
+def batch_from_bytes(data: bytes) -> Batch:
+    (rejected, examples), arrays = unpack(data)
+    return Batch(arrays["games"], arrays["moves"], Counter(rejected), examples)
+
+
+def pieces_to_bytes(group: list[Piece]) -> bytes:
+    """Return the pieces as a job."""
+    texts = [text for piece in group for text in (piece.data, *piece.lines)]
+    plain = [[piece.name, len(piece.lines), piece.error] for piece in group]
+    sizes = np.array([len(text) for text in texts], np.int64)
+    return pack(plain, {"sizes": sizes, "texts": np.frombuffer(b"".join(texts), np.uint8)})
+
+
+def pieces_from_bytes(job: bytes) -> list[Piece]:
+    plain, arrays = unpack(job)
+    data, ends = arrays["texts"].tobytes(), np.cumsum(arrays["sizes"])
+    texts = iter([data[end - size : end] for end, size in zip(ends, arrays["sizes"], strict=True)])
+    return [Piece(name, next(texts), tuple(next(texts) for _ in range(lines)), error) for name, lines, error in plain]

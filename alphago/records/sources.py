@@ -210,7 +210,10 @@ def read_indexes(paths: Iterable[str | Path]) -> np.ndarray:
 
 
 def read_entry(line: bytes) -> tuple[int, int, int, int] | None:
-    """Return a tuple of ENTRY's fields for a line of an index; None if the line is not an entry."""
+    """Return id, outcome, twice the margin and twice the komi from a line of an index; None if it is not an entry.
+
+    Lines of ten columns are Tygem's, which have no komi but other numbers.
+    """
     columns = line.decode("utf-8", "replace").strip("\ufeff\r\n ").split("\t")
     if not columns[0].isdecimal() or len(columns[0]) > 18:
         return None

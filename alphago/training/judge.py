@@ -16,33 +16,23 @@ RunT = TypeVar("RunT", contravariant=True)  # the class Run, which is above this
 
 
 class Judge(Protocol[RunT]):
-    """A judge of a run's networks: the gate, the proof of strength, or one that only measures."""
+    """A judge of a run's networks: the gate, the proof of strength, or one that only measures.
 
-    @property
-    def name(self) -> str:
-        """The judge's name in the run's state and in evaluations.jsonl."""
+    A class that derives from this one gets all but `name`, `due`, `judge`, `state` and `restore`.
 
-    @property
-    def decides(self) -> bool:
-        """Whether a verdict may end the run or change self-play's networks.
+    name: the judge's name in the run's state and in evaluations.jsonl.
+    decides: whether a verdict may end the run or change self-play's networks.  If so, the run is saved after each one.
+    best: the network that self-play uses instead of the latest one; None if it uses the latest.
+    company: the networks that play self-play beside `best`; None if `best` plays alone.  It is the same object until a
+        network or a share in it changes.
+    ends_run: whether this judge's verdict ends the run.
+    """
 
-        If so, the run is saved after each verdict.
-        """
-
-    @property
-    def best(self) -> NeuralNet | None:
-        """The network that self-play uses instead of the latest one; None if it uses the latest."""
-
-    @property
-    def company(self) -> Company | None:
-        """The networks that play self-play beside `best`; None if `best` plays alone.
-
-        It is the same object until a network or a share in it changes.
-        """
-
-    @property
-    def ends_run(self) -> bool:
-        """Whether this judge's verdict ends the run."""
+    name: str
+    decides: bool = True
+    best: NeuralNet | None = None
+    company: Company | None = None
+    ends_run: bool = False
 
     def due(self, run: RunT) -> bool:
         """Return whether to judge now; called between two iterations and at the run's end."""
@@ -55,9 +45,11 @@ class Judge(Protocol[RunT]):
 
         longer: options of `alphago train` that prolong the run.
         """
+        return ""
 
     def tensors(self) -> Mapping[str, torch.Tensor]:
         """Return the judge's tensors for the run's state, by name."""
+        return {}
 
     def state(self) -> dict[str, Any]:
         """Return the judge's other data for the run's state, as plain data."""
@@ -71,6 +63,7 @@ class Judge(Protocol[RunT]):
 
     def close(self) -> None:
         """Release what the judge holds, such as processes; called when the run's call ends."""
+        return
 
 
 class JudgeSettings(Protocol[RunT]):

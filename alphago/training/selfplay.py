@@ -23,10 +23,10 @@ from alphago.training.group import Group, GroupPlan
 from alphago.training.settings.selfplay_settings import (
     SelfPlaySettings,
 )
-from alphago.training.source import Company, OnGame
+from alphago.training.source import Company, GameSource, OnGame
 
 
-class SelfPlay:
+class SelfPlay(GameSource):
     """The GameSource that plays games in threads of this process.
 
     The games are divided among groups, one for each thread.  Games that are unfinished at the end of an iteration
@@ -153,14 +153,6 @@ class SelfPlay:
                 spent[work] = spent.get(work, 0.0) + seconds
         return spent
 
-    def metrics(self) -> Mapping[str, Any]:
-        """Return no metrics: those of the run tell of its threads."""
-        return {}
-
-    def news(self) -> list[str]:
-        """Return no sentences: threads neither come nor go."""
-        return []
-
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Return the games as arrays by name, and plain data; `restore` continues from both, without the search trees.
 
@@ -186,9 +178,6 @@ class SelfPlay:
             group.restore(state, records, self.evaluator, self.others, self.shares)
             groups.append(group)
         self.groups = groups
-
-    def close(self) -> None:
-        """Do nothing, since the run closes the threads."""
 
     @property
     def begun(self) -> int:

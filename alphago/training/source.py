@@ -70,9 +70,11 @@ class GameSource(Protocol):
 
     def metrics(self) -> Mapping[str, Any]:
         """Return what an iteration's row of metrics is to tell of the source, by name."""
+        return {}
 
     def news(self) -> list[str]:
         """Return sentences to report since the last call."""
+        return []
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Return arrays by name and plain data, from which `restore` continues; they include the unfinished games."""
@@ -82,6 +84,7 @@ class GameSource(Protocol):
 
     def close(self) -> None:
         """Release threads, processes and connections; no more games can be played."""
+        return
 
     @property
     def begun(self) -> int:

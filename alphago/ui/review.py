@@ -6,22 +6,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from alphago.drawing.shapes import Drawing
+from alphago.drawing.axes import SHARE
+from alphago.drawing.curves import Curve, CurvePanel, Mark, curves_picture
+from alphago.drawing.shapes import BLUE, ORANGE, WHITE, Drawing, Style
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.go_position import GoPosition
 from alphago.env.position import Position
 from alphago.mcts.analysis import analyze
 from alphago.mcts.analysis_result import Analysis
-from alphago.records.sgf import SgfGame
+from alphago.records.sgf import MoveNote, SgfGame
+from alphago.records.sgf.notes import KATRAIN_ADDED, KATRAIN_VERSION, katrain_values
 from alphago.records.sgf.variations import Additions, with_additions
-from alphago.ui.review_graph import draw_review
-from alphago.ui.review_notes import katrain_properties, notes_of
+from alphago.ui.katago import line_texts, move_fields, root_fields
 from alphago.ui.why.explain import Explanation, explain_moves
 
 # Grades of moves: least loss of points and of win rate (0 .. 1), both needed. The first that fits counts.
 GRADES = (("blunder", 6.0, 0.10), ("mistake", 3.0, 0.05), ("inaccuracy", 1.5, 0.02))
 RATES = (("blunder", 0.30), ("mistake", 0.15), ("inaccuracy", 0.07))  # least loss of win rate alone
-SHARE = 0.5  # least ownership (0 .. 1) of a point that is marked as territory
+OWNED = 0.5  # least ownership (0 .. 1) of a point that is marked as territory
+RADII = {"blunder": 5.0, "mistake": 3.8, "inaccuracy": 2.6}
+PANEL = (900.0, 230.0)
+X_LABEL = "move   (orange: mistakes, Black's filled circles, White's hollow squares; larger is worse)"
 
 
 class MoveReview(NamedTuple):
@@ -112,7 +117,7 @@ class Review:
         if ownership is None:
             return {}
         last = ownership[-1].ravel()
-        return {name: np.flatnonzero(side * last >= SHARE).tolist() for name, side in (("TB", 1), ("TW", -1))}
+        return {name: np.flatnonzero(side * last >= OWNED).tolist() for name, side in (("TB", 1), ("TW", -1))}
 
     def graph(self) -> Drawing:
         """Return a graph of win rate and score with the mistakes marked."""
@@ -183,3 +188,82 @@ def grade_of(rate_loss: float, point_loss: float) -> str:
     return next((name for name, points, rate in GRADES if point_loss >= points and rate_loss >= rate), "") or next(
         (name for name, rate in RATES if rate_loss >= rate), ""
     )
+
+
+def draw_review(analysis: Analysis, faults: Sequence[tuple[int, int, str]], title: str) -> Drawing:
+    """Return a graph of win rate and score of a game's positions.
+
+    faults: (ply, colour, grade) of each mistake, which is marked at the position after it; colour +1 Black, -1 White;
+        grade a key of RADII.
+    """
+    black = analysis.as_black()
+    panels = [CurvePanel("Black wins", unit=SHARE, level=0.5, low=0.0, high=1.0, fills=True)]
+    series = [black.root_win_rate]
+    if black.has_scores:
+        panels.append(CurvePanel("Black's lead", unit="points", level=0.0, fills=True))
+        series.append(black.root_score)
+    for i, values in enumerate(series):
+        marks = [mark(ply + 1, float(values[ply + 1]), colour, grade) for ply, colour, grade in faults]
+        curve = Curve(range(len(values)), values.tolist(), BLUE, is_exact=True)
+        panels[i] = panels[i]._replace(curves=[curve], marks=marks)
+    return curves_picture(panels, 1, X_LABEL, texts=[title], size=PANEL)
+
+
+def mark(x: float, y: float, colour: int, grade: str) -> Mark:
+    """Return the mark of a mistake; colour, grade: as in `draw_review`."""
+    style = Style(ORANGE if colour == 1 else WHITE, ORANGE, 1.5)
+    return Mark(x, y, RADII[grade], style, is_square=colour == -1)
+
+
+def notes_of(analysis: Analysis, moves: Sequence[int]) -> dict[int, MoveNote]:
+    """Return the search's results for each position of a game as notes, by ply.
+
+    analysis: of all positions: the first one and one after each move.  moves: the actions that were played.
+    """
+    black, notes = analysis.as_black(), {}
+    for ply in range(len(black)):
+        score = float(black.root_score[ply])
+        played = moves[ply] if ply < len(moves) else None
+        notes[ply] = MoveNote(
+            float(black.value[ply]),
+            int(black.root_visits[ply]) or None,
+            None if played is None else float(black.prior[ply, played]),
+            None if np.isnan(score) else score,
+            None if played is None else int(black.visits[ply, played]),
+        )
+    return notes
+
+
+def katrain_properties(analysis: Analysis, moves: Sequence[int]) -> dict[int, Mapping[str, Sequence[str]]]:
+    """Return the analysis of each position of a game as KaTrain's SGF properties, by ply; arguments as above.
+
+    The candidates are all moves with visits, each with its own numbers; without a search, the move with the greatest
+    prior, with the position's numbers.  A move that was played without visits is added as KaTrain adds it: with the
+    numbers of the position after it.
+    """
+    black = analysis.as_black()
+    own = black.ownership
+    found: dict[int, Mapping[str, Sequence[str]]] = {}
+    for ply in range(len(black)):
+        candidates = candidates_of(black, ply)
+        if ply < len(moves) and all(one["move"] != analysis.env.to_text(moves[ply]) for one in candidates):
+            candidates.append(added_move(black, ply, moves[ply]))
+        policy = np.where(black.prior[ply] > 0, black.prior[ply], -1.0) if candidates else None
+        owners = None if own is None else own[ply].ravel()
+        values = katrain_values(root_fields(black, ply), candidates, policy, owners)
+        found[ply] = {"KT": values, **({"KTV": [KATRAIN_VERSION]} if ply == 0 else {})}
+    return found
+
+
+def candidates_of(black: Analysis, ply: int) -> list[dict[str, Any]]:
+    """Return KataGo's fields of the candidate moves of a position, best first."""
+    return [move_fields(black, move, ply) | {"pv": line_texts(black, move)} for move in black.moves(ply, least=1)]
+
+
+def added_move(black: Analysis, ply: int, action: int) -> dict[str, Any]:
+    """Return KataGo's fields of a move that was played without being a candidate."""
+    name = black.env.to_text(action)
+    answers = black.moves(ply + 1, least=1)
+    line = [name, *(line_texts(black, answers[0]) if answers else ())]
+    prior = float(black.prior[ply, action])
+    return {"move": name, "order": KATRAIN_ADDED, "pv": line, **root_fields(black, ply + 1), "prior": prior}

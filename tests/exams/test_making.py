@@ -15,7 +15,7 @@ import pytest
 import alphago
 from alphago.arena.line_process import EngineError
 from alphago.env.go import GoEnv
-from alphago.exams.drawn_positions import DOUBT, LEAD, Drawn, MakeSettings, draw, read_games_of, symmetric_key
+from alphago.exams.drawn_positions import LEAST_WIN, MOST_LEAD, Drawn, MakeSettings, draw, read_games_of, symmetric_key
 from alphago.exams.making import make_exam
 from alphago.exams.positions import exam_env, read_exam
 from alphago.mcts.evaluator import HashEvaluator
@@ -87,8 +87,8 @@ class TestJudging:
         assert movers == {1, -1}
         for one, position in zip(exam.positions, exam.boards, strict=True):
             assert one.black_win == pytest.approx(0.5 + one.black_lead * 0.8 / 6, abs=2e-3)
-            assert DOUBT <= one.black_win <= 1 - DOUBT
-            assert abs(one.black_lead) <= 3 * LEAD
+            assert LEAST_WIN <= one.black_win <= 1 - LEAST_WIN
+            assert abs(one.black_lead) <= 3 * MOST_LEAD
             going = [int(a) for a in np.flatnonzero(position.legal_mask) if not position.play(int(a)).is_over]
             np.testing.assert_allclose(
                 one.rates[going] - one.rates[going].min(),

@@ -14,6 +14,7 @@ from alphago.env.game import GameEnv
 from alphago.mcts.puct import Puct
 from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord
+from alphago.training.judge import Judge
 from alphago.training.run import Run
 from alphago.training.run_parts import RUN, run_settings
 from alphago.training.window import Window, WindowMemory
@@ -62,8 +63,8 @@ class Counting:
         return Counter(self.every)
 
 
-class Counter:
-    name, decides, best, company, ends_run = "counter", False, None, None, False
+class Counter(Judge[Run]):
+    name, decides = "counter", False
 
     def __init__(self, every: int) -> None:
         self.every, self.counted = every, 0
@@ -79,17 +80,11 @@ class Counter:
     def conclusion(self, longer: str) -> str:
         return f"counted {self.counted} in the end"
 
-    def tensors(self) -> Mapping[str, torch.Tensor]:
-        return {}
-
     def state(self) -> dict[str, Any]:
         return {"counted": self.counted}
 
     def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
         self.counted = state["counted"] if state else 0
-
-    def close(self) -> None:
-        pass
 
 
 def test_a_memory_and_a_judge(tmp_path: Path) -> None:

@@ -19,8 +19,9 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.parts import strip_prefix
 from alphago.system.stopwatch import MATCHES
 from alphago.system.validation import check_ranges, setting, settings
-from alphago.training.cgzero.lineup import CGZeroGames, Shares, lineup
+from alphago.training.cgzero.lineup import CGZeroGames, Shares
 from alphago.training.cgzero.pool import SamplePool
+from alphago.training.judge import Judge
 from alphago.training.judges.candidate import Terms, log_match, play_candidate
 from alphago.training.selfplay_run import SelfPlayRun
 from alphago.training.source import Company
@@ -98,7 +99,7 @@ class Champions:
         return ChampionKeeper(self, net)
 
 
-class ChampionKeeper:
+class ChampionKeeper(Judge[SelfPlayRun]):
     """The judge that keeps a run's two best networks and its latest candidates; it logs matches in evaluations.jsonl.
 
     Each network has a number: 0 for the run's first network, k for candidate k.
@@ -108,8 +109,7 @@ class ChampionKeeper:
     """
 
     name = "champions"
-    ends_run = False
-    decides = True
+    best: NeuralNet
 
     def __init__(self, champions: Champions, net: NeuralNet) -> None:
         self.champions = champions
@@ -123,26 +123,13 @@ class ChampionKeeper:
         self.rates = [0.5, 0.5]  # the latest candidate's win rates against the best and the second best
         self.judged_games = games  # games of self-play when the last candidate was judged
         self.judged_steps = steps  # gradient steps at that time; the same number again means the same network
-        self._company: Company | None = None
+        self._line_up()
 
-    @property
-    def best(self) -> NeuralNet:
-        """The best network so far."""
-        return self.nets[self.best_number]
-
-    @property
-    def second(self) -> NeuralNet:
-        """The second best network; the best one until a candidate has been accepted."""
-        return self.nets[self.second_number]
-
-    @property
-    def company(self) -> Company | None:
-        """The networks that play self-play beside the best one; None while best and second best are the same."""
-        if self.best_number == self.second_number:
-            return None
-        if self._company is None:  # cached, because a run publishes again when the object changes
-            self._company = lineup(self.second, self.nets[self.recent_number], self.shares)
-        return self._company
+    def _line_up(self) -> None:
+        """Set the networks that play self-play; the second best is the best until a candidate has been accepted."""
+        self.best, self.second = self.nets[self.best_number], self.nets[self.second_number]
+        others = self.second, self.nets[self.recent_number]
+        self.company = None if self.second is self.best else Company(others, self.shares)
 
     @property
     def shares(self) -> Shares:
@@ -197,7 +184,7 @@ class ChampionKeeper:
         recent = self._drop_networks()
         generator = np.random.default_rng([run.settings.seed, STREAM, self.candidates])
         self.recent_number = int(generator.choice(recent))
-        self._company = None
+        self._line_up()
         self.judged_games, self.judged_steps = run.games, run.learner.steps
         return True
 
@@ -207,13 +194,6 @@ class ChampionKeeper:
         kept = {self.best_number, self.second_number, *recent}
         self.nets = {number: net for number, net in self.nets.items() if number in kept}
         return recent
-
-    def conclusion(self, longer: str) -> str:
-        """Return "", since matches are reported when they end."""
-        return ""
-
-    def close(self) -> None:
-        """Do nothing, since the judge holds only networks."""
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return the networks' weights by name, not copied."""
@@ -240,4 +220,4 @@ class ChampionKeeper:
             net.load_state_dict(strip_prefix(tensors, f"{PREFIX}{number}."))
         for name in FIELDS:
             setattr(self, name, state[name])
-        self._company = None
+        self._line_up()

@@ -7,10 +7,8 @@ import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
-from alphago.nn.net import NeuralNet
 from alphago.system.validation import setting, settings
 from alphago.training.seating import Moves, draw_moves
-from alphago.training.source import Company
 
 BEST, SECOND, RECENT = 0, 1, 2  # roles; a game keeps its roles when other networks take them over
 
@@ -26,15 +24,6 @@ class Shares(NamedTuple):
     alone: float
     second: float
     recent: float
-
-
-def lineup(second: NeuralNet, recent: NeuralNet, shares: Shares) -> Company:
-    """Return the networks that play self-play beside the best one.
-
-    second: the second best network.
-    recent: the network of a recent generation, drawn once for each generation.
-    """
-    return Company((second, recent), shares)
 
 
 @settings

@@ -19,6 +19,7 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.parts import strip_prefix
 from alphago.system.stopwatch import MATCHES
 from alphago.system.validation import check_ranges, setting, settings
+from alphago.training.judge import Judge
 from alphago.training.judges.candidate import Terms, log_match, play_candidate
 from alphago.training.selfplay_run import SelfPlayRun
 
@@ -78,16 +79,14 @@ class Gate:
         return Gatekeeper(self, net)
 
 
-class Gatekeeper:
+class Gatekeeper(Judge[SelfPlayRun]):
     """The judge that plays matches of candidates against a run's best network; it logs matches in evaluations.jsonl.
 
     gate: the conditions.  net: the run's first network.
     """
 
     name = "gate"
-    ends_run = False
-    decides = True
-    company = None
+    best: NeuralNet
 
     def __init__(self, gate: Gate, net: NeuralNet) -> None:
         self.gate = gate
@@ -124,13 +123,6 @@ class Gatekeeper:
             self.best = frozen_copy(run.learner.net)
         self.judged_games, self.judged_steps = run.games, run.learner.steps
         return True
-
-    def conclusion(self, longer: str) -> str:
-        """Return "", since matches are reported when they end."""
-        return ""
-
-    def close(self) -> None:
-        """Do nothing, since the judge holds only a network."""
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return the best network's weights by name, not copied."""

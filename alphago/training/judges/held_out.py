@@ -15,6 +15,7 @@ from alphago.nn.parts import strip_prefix
 from alphago.records.record import GameRecord
 from alphago.system.stopwatch import EXAMINATION
 from alphago.training.history import HELD_OUT
+from alphago.training.judge import Judge
 from alphago.training.judges.prediction import AT_ONCE, Counts, predict
 from alphago.training.run import Run
 
@@ -36,7 +37,7 @@ class HeldOutGames:
         return HeldOut(env, self.records, self.checks)
 
 
-class HeldOut:
+class HeldOut(Judge[Run]):
     """The judge that measures how well the network predicts held-out games; it logs tests in evaluations.jsonl.
 
     env: the game.  records: the held-out games.
@@ -44,13 +45,9 @@ class HeldOut:
     """
 
     name = HELD_OUT
-    ends_run = False
-    decides = True
-    company = None
 
     def __init__(self, env: GameEnv, records: Sequence[GameRecord], checks: int) -> None:
         self.env, self.records, self.checks = env, list(records), checks
-        self.best: NeuralNet | None = None
         self.accuracy = -1.0  # of the best network
         self.best_after = 0  # games of the run when the best network was tested
         self.judged_steps = -1  # gradient steps at the last test
@@ -95,9 +92,6 @@ class HeldOut:
     def conclusion(self, longer: str) -> str:
         """Return a sentence on the best network, which becomes the run's result."""
         return f"the network of the run is the one after {self.best_after} games, with {self.accuracy:.1%} of the moves"
-
-    def close(self) -> None:
-        """Do nothing, since the judge holds only a network."""
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return the best network's weights by name, not copied."""

@@ -23,6 +23,7 @@ from alphago.system.files import write_atomic
 from alphago.system.stopwatch import EXAMINATION
 from alphago.system.validation import check_ranges, setting, settings
 from alphago.training.history import EVALUATIONS, number, read_rows
+from alphago.training.judge import Judge
 from alphago.training.judges.results import games_as_text, match_row, without_forfeits
 from alphago.training.run import Run
 
@@ -60,7 +61,7 @@ class Opponent:
         return Examiner(env, self, folder)
 
 
-class Examiner:
+class Examiner(Judge[Run]):
     """The judge that plays matches against an opponent on a schedule and ends the run once the network is stronger.
 
     env: the game of the matches.
@@ -69,9 +70,6 @@ class Examiner:
     """
 
     name = "proof"
-    best: NeuralNet | None = None  # self-play continues with the latest network
-    company = None
-    decides = True
 
     def __init__(self, env: GameEnv, opponent: Opponent, folder: Path) -> None:
         self.env = env
@@ -82,7 +80,6 @@ class Examiner:
         self.next_at = 60 * opponent.first  # seconds of training
         self.examinations = 0
         self.examined = ""  # fingerprint of the network in the last match
-        self.ends_run = False  # True once there is a proof
 
     def due(self, run: Run) -> bool:
         """Return whether a match is due: by the schedule, or at the run's end if its network has played no match."""
@@ -162,13 +159,6 @@ class Examiner:
         if self.ends_run:
             self.write_proof(row, valid)
         return True
-
-    def close(self) -> None:
-        """Do nothing, since engines end with their matches."""
-
-    def tensors(self) -> dict[str, torch.Tensor]:
-        """Return {}: the judge keeps no network."""
-        return {}
 
     def state(self) -> dict[str, Any]:
         """Return the schedule and the opponent, which `restore` needs, as plain data."""

@@ -23,6 +23,7 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.parts import strip_prefix
 from alphago.system.cores import available_cores
 from alphago.system.stopwatch import EXAMINATION
+from alphago.training.judge import Judge
 from alphago.training.judges.budget import Budget, Clock, Limit
 from alphago.training.judges.watched import Examination, Watched, make_watched
 from alphago.training.run import Run
@@ -84,7 +85,7 @@ def watch_of(watch: WatchList | None, env: GameEnv) -> Watch | None:
     return None if watch is None else Watch(make_watched(watch.opponents, env), watch.share)
 
 
-class Watcher:
+class Watcher(Judge[Run]):
     """The judge that tests a run's networks against `watched` and logs results and games to evaluations.jsonl.
 
     env: the game of the matches.
@@ -94,10 +95,7 @@ class Watcher:
     """
 
     name = "watch"
-    best: NeuralNet | None = None
-    company = None
     decides = False
-    ends_run = False
 
     def __init__(
         self, env: GameEnv, watched: Sequence[Watched], share: float, *, at_once: int = 1, clock: Clock = time.monotonic

@@ -33,12 +33,12 @@ from alphago.training.judges.held_out import HeldOutGames
 from alphago.training.judges.prediction import AT_ONCE, Counts, predict
 from alphago.training.judges.watcher import watch_of
 from alphago.training.learner import Learner
+from alphago.training.loop import learn
 from alphago.training.precision import choose_precision
 from alphago.training.recipes import recipe_for
 from alphago.training.runs.config import version_errors
 from alphago.training.runs.folder import RunFolder
 from alphago.training.supervised.given_games import GivenGames, given_games, left_out_sentence
-from alphago.training.supervised.given_loop import learn_games
 from alphago.training.supervised.supervised_run import SupervisedRun
 from alphago.training.supervised.supervised_settings import SUPERVISED, SupervisedSettings
 from alphago.training.watch.report import Report
@@ -214,3 +214,13 @@ def predict_games(
         for found in pool.map(partial(predict, evaluator, network.env), parts):
             counts += found
     return counts.measures()
+
+
+def learn_games(run: SupervisedRun, stop: threading.Event) -> None:
+    """Train until the run is over; raise Stopped if `stop` is set within an iteration or a test."""
+    run.judge(stop)  # the test of the untrained network, or one that was interrupted by `stop`
+    while not run.is_over and not stop.is_set():
+        run.begin_iteration()
+        steps = learn(run, stop)
+        run.end_iteration(steps)  # metrics, reports, autosave
+        run.judge(stop)  # the test on held-out games, if due

@@ -1,7 +1,7 @@
 """The games of a dataset on disk, and the labelled positions of one, as given games for supervised training."""
 
 from collections import Counter, OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -112,7 +112,11 @@ class DatasetGames:
         movers = np.array([game.movers[ply] for game, ply in zip(games, plies, strict=True)], np.int8)
         sample = self.targets(games, plies, movers)
         sample = sample._replace(weight=sample.weight * weights)
-        self._fill_planes(games, plies, sample)
+        for part, slots, batch in self._replayed(games, plies):
+            batch.give_turn(slots, movers[part])
+            batch.planes(slots, sample.planes[part])
+            if self.masked:
+                mark_illegal(batch, slots, sample.policy[part])
         turn(self.env, sample, symmetries)
         return sample
 
@@ -138,40 +142,29 @@ class DatasetGames:
         self._fill_owners(games, movers, sample)
         return sample
 
-    def _fill_planes(self, games: Sequence[StoredGame], plies: np.ndarray, sample: Sample) -> None:
-        """Fill in the planes of `sample` by replaying games."""
-        batch = self.env.new_batch(REBUILT_AT_ONCE)
-        for begin in range(0, len(games), REBUILT_AT_ONCE):
-            part = range(begin, min(begin + REBUILT_AT_ONCE, len(games)))
-            self._replay(batch, [games[i] for i in part], plies[part.start : part.stop])
-            movers = [
-                game.movers[ply] for game, ply in zip(games[part.start : part.stop], plies[part.start :], strict=False)
-            ]
-            batch.give_turn(np.arange(len(part)), np.array(movers, np.int8))
-            batch.planes(np.arange(len(part)), sample.planes[part.start : part.stop])
-            if self.masked:
-                mark_illegal(batch, np.arange(len(part)), sample.policy[part.start : part.stop])
-
     def _fill_owners(self, games: Sequence[StoredGame], movers: np.ndarray, sample: Sample) -> None:
         """Fill in the ownership of `sample`, for games whose final board is scored, by replaying them to their ends."""
-        batch, ended = self.env.new_batch(REBUILT_AT_ONCE), np.flatnonzero(sample.ended)
-        for begin in range(0, len(ended), REBUILT_AT_ONCE):
-            over = ended[begin : begin + REBUILT_AT_ONCE]
-            self._replay(batch, [games[i] for i in over], np.array([len(games[i].moves) for i in over]))
-            slots = np.arange(len(over))
-            to_play = batch.to_play(slots, np.empty(len(over), np.int8))
-            owners = batch.ownership(slots, np.empty((len(over), self.env.N**2), np.int8))
-            sample.ownership[over] = owners * (to_play * movers[over])[:, None]
+        ended = np.flatnonzero(sample.ended)
+        final = [games[int(i)] for i in ended]
+        for part, slots, batch in self._replayed(final, np.array([len(game.moves) for game in final])):
+            to_play = batch.to_play(slots, np.empty(len(slots), np.int8))
+            owners = batch.ownership(slots, np.empty((len(slots), self.env.N**2), np.int8))
+            sample.ownership[ended[part]] = owners * (to_play * movers[ended[part]])[:, None]
 
-    def _replay(self, batch: GameBatch, games: Sequence[StoredGame], plies: np.ndarray) -> None:
-        """Set slot i of `batch` to the position before ply `plies[i]` of game i."""
-        lengths = plies.astype(np.int32)
-        paths = np.zeros((len(games), int(lengths.max()) + 1), np.int32)
-        slots = np.arange(len(games))
-        for slot, (game, length) in enumerate(zip(games, lengths, strict=True)):
-            paths[slot, :length] = game.steps[:length]
-            batch.copy(_FIRST, slots[slot : slot + 1], of=self._start(game))
-        batch.replay(slots, paths, lengths, slots)
+    def _replayed(
+        self, games: Sequence[StoredGame], plies: np.ndarray
+    ) -> Iterator[tuple[slice, np.ndarray, GameBatch]]:
+        """Yield some games at a time: which, and the slots of a batch in which each is before its ply `plies[i]`."""
+        batch, lengths = self.env.new_batch(REBUILT_AT_ONCE), plies.astype(np.int32)
+        for begin in range(0, len(games), REBUILT_AT_ONCE):
+            part = slice(begin, min(begin + REBUILT_AT_ONCE, len(games)))
+            slots = np.arange(part.stop - begin)
+            paths = np.zeros((len(slots), int(lengths[part].max()) + 1), np.int32)
+            for slot, (game, length) in enumerate(zip(games[part], lengths[part], strict=True)):
+                paths[slot, :length] = game.steps[:length]
+                batch.copy(_FIRST, slots[slot : slot + 1], of=self._start(game))
+            batch.replay(slots, paths, lengths[part], slots)
+            yield part, slots, batch
 
     def _start(self, game: StoredGame) -> GameBatch:
         """Return a batch with the start position of a game in slot 0; up to STARTS such batches are cached."""
@@ -199,6 +192,7 @@ class LabelledGames(DatasetGames):
         return super().rebuild(games, np.array([len(game.skipped) - 1 for game in games]), symmetries)
 
     def targets(self, games: Sequence[StoredGame], plies: np.ndarray, movers: np.ndarray) -> Sample:
+        """Return the targets of the games' labels, those of the position before the last ply, in the mover's view."""
         labels = np.array([game.label for game in games])
         ones = np.ones(len(games), np.float32)
         return Sample(

@@ -22,7 +22,7 @@ STEPS_AT_ONCE = 32  # approximate number of gradient steps in an iteration
 
 
 class SupervisedRun(Run):
-    """The state of a run on given games; the loop itself is `alphago.training.supervised.given_loop.learn_games`.
+    """The state of a run on given games; the loop itself is `alphago.training.supervised.call.learn_games`.
 
     The games are taken in turn, each game once an epoch, with a new random order in each epoch.  The games taken
     determine the number of gradient steps and the metrics; the samples come from all games.

@@ -1,12 +1,17 @@
 """Panels of the judges' measurements: win rates, scores, captures, lengths of games, records, and exams."""
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from alphago.arena.match_pictures import result_for
 from alphago.drawing.axes import SHARE
 from alphago.drawing.curves import Curve, CurvePanel, Dash
+from alphago.drawing.shapes import sheet
+from alphago.env.position import Position
+from alphago.records.game_pictures import small_drawing
 from alphago.training.history import History, Row, number, opponent_name
-from alphago.training.watch.board_panels import board_panels
+from alphago.training.runs.config import game_of, read_config
 from alphago.training.watch.mean_history import banded
 from alphago.training.watch.panels import AXES, STYLES, points, run_colours
 from alphago.training.watch.words import in_words_of
@@ -17,6 +22,7 @@ OTHER_AXIS = {"minutes": "games", "processor": "games", "games": "minutes", "pos
 # be read on white: its contrast is at least 4.5.
 COLOURS = {"gnugo": "#20242c", "random": "#86692f"}
 OTHERS = ("#1f6fb4", "#c8442c", "#24794b", "#8650a8", "#8f6808", "#137a80", "#a8417e")
+COLUMNS, ROWS = 3, 2  # boards in a panel
 
 
 class Measure(NamedTuple):
@@ -143,3 +149,25 @@ def name_of(row: Row) -> str:
     """Return the name of a row's opponent with the network's readouts; a long name is cut at its beginning."""
     name = opponent_name(row)
     return name if len(name) <= LONGEST_NAME else "…" + name[1 - LONGEST_NAME :]
+
+
+def board_panels(history: History) -> Iterator[CurvePanel]:
+    """Yield for each opponent a panel with final boards of games of the run's newest match against it."""
+    newest: dict[str, Row] = {opponent_name(row): row for row in history.evaluations if row.get("moves")}
+    if not newest:
+        return
+    game = game_of(read_config(history.folder))
+    env, longest = game.match_variant(), game.max_moves
+    for name, row in newest.items():
+        ends: dict[int, Position] = {}  # by the game's index
+        for i, game in enumerate(row["moves"][: COLUMNS * ROWS]):
+            with contextlib.suppress(ValueError):  # a damaged game costs its own board only
+                ends[i] = env.position().after(game["moves"].split())
+        captions = [
+            f"{i + 1}: {result_for(end, row['moves'][i]['outcome'], i, end.is_over or len(end.moves) >= longest)}"
+            for i, end in ends.items()
+        ]
+        if ends:
+            picture = sheet([small_drawing(end) for end in ends.values()], captions, COLUMNS)
+            title = f"Final boards, {name}, {number(row, 'games') or 0:,.0f} games"
+            yield CurvePanel(title, picture=picture)

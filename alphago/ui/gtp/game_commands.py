@@ -2,7 +2,7 @@
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, TextIO
 
 from alphago import __version__
@@ -19,7 +19,6 @@ from alphago.env.go_rules import (
     why_other_score,
 )
 from alphago.env.position import IllegalMove
-from alphago.mcts.levels import Level
 from alphago.ui.gtp.analysis_commands import AnalysisCommands
 from alphago.ui.gtp.ending_commands import EndingCommands
 from alphago.ui.gtp.file_commands import FileCommands
@@ -47,17 +46,9 @@ def serve(
     network: Any = None,
     readouts: int = 800,
     *,
-    resign_threshold: float | None = None,
-    seed: int | None = None,
-    komi: float | None = None,
-    device: str = "auto",
-    ponder: bool = False,
-    networks: Callable[[int], tuple[GoEnv, Any]] | None = None,
-    level: Level | None = None,
-    name: str = NAME,
-    version: str = __version__,
     input: Iterable[str] | None = None,
     output: TextIO | None = None,
+    **options: Any,
 ) -> None:
     """Speak GTP until `quit` or the end of input.
 
@@ -66,6 +57,11 @@ def serve(
         on stderr.
     readouts: simulations for each move, fewer if time is short; 0 plays the network's most probable action without
         search.
+    input, output: an iterable of lines, and a text file; None for stdin and stdout, which is then reserved for the
+        protocol.
+
+    Options:
+
     resign_threshold: `genmove` resigns when the mover's value is below it; -1 for never.  None for the value that the
         network's run has measured (`NeuralNet.resign_threshold`), which applies only to games such as it was
         measured in: the same board and rules, a komi near by, no handicap.
@@ -78,26 +74,11 @@ def serve(
     level: the strength of its moves, from 1 (a beginner) to 10, or "even" to follow the opponent's (see
         `alphago.mcts.levels`), instead of `readouts`; None for full strength.
     name, version: the replies to the commands `name` and `version`.
-    input, output: an iterable of lines, and a text file; None for stdin and stdout, which is then reserved for the
-        protocol.
     """
     with contextlib.ExitStack() as stack:
         if output is None or output is sys.stdout:
             output = stack.enter_context(reserved_stdout())
-        engine = GoEngine(
-            env,
-            network,
-            readouts,
-            resign_threshold=resign_threshold,
-            seed=seed,
-            komi=komi,
-            device=device,
-            ponder=ponder,
-            networks=networks,
-            level=level,
-            name=name,
-            version=version,
-        )
+        engine = GoEngine(env, network, readouts, **options)
         lines = lines_of_stdin() if input is None else input
         stack.callback(engine.background.join)  # the process must not end within a wave
         print_message("GTP ready, beginning main protocol loop")  # KataGo's words, for which LizGoban waits

@@ -20,6 +20,7 @@ from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.levels import EVEN, LEVELS, Level, check_level
 from alphago.mcts.player import MCTSPlayer
 from alphago.system.validation import MOST_READOUTS, check_float, check_int, printable
+from alphago.ui.analysis_networks import analysed_game
 from alphago.ui.gtp.background import BackgroundSearch
 from alphago.ui.gtp.gtp_game import GtpGame
 from alphago.ui.gtp.parameters import Parameters
@@ -94,9 +95,7 @@ class GtpEngine:
 
         Its `turns` is None, its `first_pass` 0, and its `max_moves` at least 3 size².
         """
-        given = self.given_on(size)[0]
-        limit = max(given.max_moves, 3 * size * size)
-        return given.replace(max_moves=limit, turns=None, first_pass=0, **rules._asdict())
+        return analysed_game(self.given_on(size)[0], size, rules)
 
     def given_on(self, size: int) -> tuple[GoEnv, Any]:
         """Return the game and the network for a board."""

@@ -36,7 +36,6 @@ from alphago.ui.web.views import game_view
 OWN_STATIC = Path(__file__).parent / "static"
 FOLDERS = (STATIC, OWN_STATIC)
 STYLES = ("board", "column", "page")
-PARTS = ("facts", "weights", "kernels", "worker", "script")
 OPERATIONS = {  # of network.js
     *("Conv", "Gemm", "Add", "Sub", "Mul", "Div", "Relu", "Elu", "Tanh", "Sigmoid", "ReduceMean", "ReduceMax"),
     *("Concat", "Flatten", "Reshape", "Slice", "Shape", "Cast"),
@@ -116,32 +115,34 @@ def page_text(net: NeuralNet, name: str, about: Mapping[str, object]) -> str:
     if GAMES.get(net.env.name) is not type(net.env):
         wanted = ", ".join(one for one, kind in GAMES.items() if kind.__module__.startswith("alphago.env."))
         raise ValueError(f"a page can have the games {wanted}, got {shown(net.env)}")
+    parts = packed_parts(net, name, about).items()
+    words = {
+        "title": html.escape(f"{net.env.title}: {name}"),
+        "licence": (OWN_STATIC / "licence.txt").read_text("utf-8"),
+        "styles": "\n".join((STATIC / f"{style}.css").read_text("utf-8") for style in STYLES),
+        "packed": "\n".join(f'<script type="text/plain" id="{part}">{pack(data)}</script>' for part, data in parts),
+        "game": net.env.name,
+        "unpacking": (OWN_STATIC / "unpacking.js").read_text("utf-8").replace("export ", ""),
+    }
+    text = (OWN_STATIC / "file.html").read_text("utf-8")
+    for word, replacement in words.items():
+        text = text.replace(f"{{{{{word}}}}}", replacement, 1)
+    return text
+
+
+def packed_parts(net: NeuralNet, name: str, about: Mapping[str, object]) -> dict[str, bytes]:
+    """Return the parts of the file that unpacking.js unpacks, by name; arguments as in `page_text`."""
     graph = network_graph(net)
     for step in graph.steps:
         check_step(step)
-    weights = raw_files(graph, net, Path("weights"), "w16")[Path("weights")]
-    parts = {
+    weights = raw_files(graph, net, Path("weights"), "w16")[Path("weights")]  # float16
+    return {
         "facts": json.dumps({**facts(net, graph, name), "about": about}, separators=(",", ":")).encode(),
         "weights": np.frombuffer(weights, np.uint8).reshape(-1, 2).T.tobytes(),  # low bytes first: they deflate better
         "kernels": (OWN_STATIC / "kernels.wasm").read_bytes(),
         "worker": without_comments(bundle("engine_worker", FOLDERS)).encode(),
         "script": without_comments(bundle("file_page", FOLDERS)).encode(),
     }
-    styles = "\n".join((STATIC / f"{style}.css").read_text("utf-8") for style in STYLES)
-    licence = (OWN_STATIC / "licence.txt").read_text("utf-8")
-    unpacking = (OWN_STATIC / "unpacking.js").read_text("utf-8").replace("export ", "")
-    packed = "\n".join(f'<script type="text/plain" id="{part}">{pack(parts[part])}</script>' for part in PARTS)
-    template = (OWN_STATIC / "file.html").read_text("utf-8")
-    words = {
-        "title": html.escape(f"{net.env.title}: {name}"),
-        "licence": licence,
-        "styles": styles,
-        "packed": packed,
-        "game": net.env.name,
-    }
-    for word, replacement in {**words, "unpacking": unpacking}.items():
-        template = template.replace(f"{{{{{word}}}}}", replacement, 1)
-    return template
 
 
 def pack(data: bytes) -> str:

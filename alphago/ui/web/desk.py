@@ -265,13 +265,13 @@ class Desk:
         limit = MoveLimit(min(self.strength.readouts or most, most), self.strength.seconds)
         return DeskJob("move", [self.tree.current], limit)
 
-    def thinker_at(self, job: DeskJob) -> Thinker:
-        """Return the thinker at the position of a job; a new one if the job begins with another engine."""
-        engine = self.engine_used if job.done and self.engine_used else self.engine()
+    def engine_at(self, job: DeskJob) -> tuple[Thinker, SharedEngine]:
+        """Return the thinker, at the position of a job, and its engine; new ones if the person has chosen another."""
+        engine = self.engine_used if job.done and self.engine_used else self.engine()  # not amid a search
         if self.thinker is None or engine is not self.engine_used:
             self.thinker, self.engine_used = Thinker(engine.new_player(), wave=USUAL_LEAVES), engine
         self.thinker.follow(self.searched(job))
-        return self.thinker
+        return self.thinker, engine
 
     def searched(self, job: DeskJob) -> Position:
         """Return the position that a job searches: the node's, or for a count the one before the last two passes."""
@@ -280,26 +280,27 @@ class Desk:
         return self.tree.position_at(job.node)
 
     def go_on(self) -> None:
-        """Work on the present job for about SLICE_SECONDS."""
-        job = self.job
+        """Work on the present job: play a move that needs no long search at once, else search for SLICE_SECONDS."""
+        job, level = self.job, self.strength.level
         assert job is not None
         if self.searched(job).is_over:
-            self._finish_position(job)
+            self._go_to_next(job)
             return
-        thinker, engine = self.thinker_at(job), self.engine_used
-        assert engine is not None
+        thinker, engine = self.engine_at(job)
         if job.purpose == "move" and not self.strength.tree:
             self._report(job, thinker)
             self._play(thinker.player.policy_move())
-            return
-        level = self.strength.level
-        if job.purpose == "move" and level is not None and level != LEVELS:
+        elif job.purpose == "move" and level is not None and level != LEVELS:
             with engine.turns:
                 action = thinker.player.level_move(level)
                 self.opponent = str(thinker.player.opponent.estimate(thinker.player.position)) if level == EVEN else ""
             self._report(job, thinker)
             self._play_or_resign(thinker, action)
-            return
+        else:
+            self._search(job, thinker, engine)
+
+    def _search(self, job: DeskJob, thinker: Thinker, engine: SharedEngine) -> None:
+        """Search for SLICE_SECONDS; report if it is time to, and do what follows if it was the last slice."""
         left = job.left()
         if job.purpose == "analyse":
             left = min(left, most_readouts(self.tree.env) - thinker.player.root_visits)
@@ -333,20 +334,20 @@ class Desk:
         job.reported = time.monotonic()
         job.next_report = thinker.seconds + (job.reported - began) / READING_SHARE
 
-    def _finish_position(self, job: DeskJob, thinker: Thinker | None = None) -> None:
-        """Do what follows the search of a position: play or resign, go on to the review's next position, or stop.
-
-        thinker: at the position; None if the game is over there.
-        """
-        if job.purpose == "move" and thinker is not None:
+    def _finish_position(self, job: DeskJob, thinker: Thinker) -> None:
+        """Do what follows the search of a position: play or resign; mark the dead stones of a count; go on."""
+        if job.purpose == "move":
             self._play_or_resign(thinker, thinker.best())
-        elif job.purpose == "count" and thinker is not None:
+            return
+        if job.purpose == "count":
             owners = thinker.player.analysis().as_black().raw_ownership
             count = self.tree.counts[job.node]
             self.tree.counts[job.node] = count.proposed(None if owners is None else owners[0])
-            self.stop()
-            self.tell_state()
-        elif job.purpose == "review" and len(job.nodes) > 1:
+        self._go_to_next(job)
+
+    def _go_to_next(self, job: DeskJob) -> None:
+        """Go on to the next position of a review; stop if there is none."""
+        if len(job.nodes) > 1:
             job.next_position()
         else:
             self.stop()

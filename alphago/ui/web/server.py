@@ -146,13 +146,14 @@ class FileRequests(NamedTuple):
     page_of: PageOf | None
 
     def file(self, request: Request) -> Response:
-        engines = self.engines
+        """Return the page of the network and the game that the request names, to be saved."""
         try:
-            name = request.query_params.get("network", "")
             env = open_link(request.query_params.get("link"), self.bases).env
-            if self.page_of is None or engines.choices[engines.check(name, env)].source == PLAYOUTS:
+            name = self.engines.check(request.query_params.get("network", ""), env)
+            source = self.engines.choices[name].source
+            if self.page_of is None or source == PLAYOUTS:
                 raise ValueError("a file needs a network, which plays without this server")
-            text = self.page_of(engines.choices[name].source, with_planes_of(engines.engine(name, env).env, env))
+            text = self.page_of(source, with_planes_of(self.engines.engine(name, env).env, env))
         except (ValueError, OSError) as error:
             return PlainTextResponse(error_sentence(error), status_code=400, headers=HEADERS)
         disposition = f'attachment; filename="{re.sub("[^A-Za-z0-9._-]+", "-", name)}.html"'

@@ -18,10 +18,11 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
 from alphago.training.call.plan import seeded
-from alphago.training.cgzero.lineup import BEST, RECENT, SECOND, CGZeroGames, LineupSeating, Shares, draw_roles, lineup
+from alphago.training.cgzero.lineup import BEST, RECENT, SECOND, CGZeroGames, LineupSeating, Shares, draw_roles
 from alphago.training.seating import Moves
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
+from alphago.training.source import Company
 from tests.training.test_group import SEARCH, OneMove, assert_same_games, play_all, source
 
 GO = GoEnv(3, komi=0.5)
@@ -119,7 +120,7 @@ def test_on_a_device(device: str) -> None:
             source = SelfPlay(GO, settings, range(12), workers, seed=3, device=where)
             before = None
             for seed in (7, 0):
-                company = lineup(net_of(seed + 1), net_of(seed + 2), Shares(0.2, 0.4, 0.4))
+                company = Company((net_of(seed + 1), net_of(seed + 2)), Shares(0.2, 0.4, 0.4))
                 source.publish(net_of(seed), "float32", company=company)
                 assert where == "cpu" or before in (None, source.others)
                 before = source.others

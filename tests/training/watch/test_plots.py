@@ -17,8 +17,7 @@ from alphago.drawing.curves import CurvePanel, labels_of, title_of
 from alphago.drawing.shapes import Text, flat
 from alphago.training.history import append_row, number, read_history, read_rows
 from alphago.training.judges.proof import Opponent
-from alphago.training.watch.board_panels import board_panels
-from alphago.training.watch.match_panels import match_panels
+from alphago.training.watch.match_panels import board_panels, match_panels
 from alphago.training.watch.plots import TRAINING, plot, training_panels
 from tests.drawing.reading import shapes, texts
 from tests.training.small_runs import RandomGames, Small, run
