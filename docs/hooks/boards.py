@@ -1,4 +1,4 @@
-"""Boards to play on: a click on a picture of a board opens the packaged network of its game, as one file of the site."""
+"""Boards to play on: a click on a picture of a board opens the packaged network of its game, as a file of the site."""
 
 import html
 import re
