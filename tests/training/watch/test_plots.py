@@ -188,7 +188,7 @@ def test_opponents_of_one_run_share_panels(tmp_path: Path) -> None:
     rates = drawn["Win rate (dashed: the policy alone)"]
     assert [curve.name for curve in rates.curves] == [f"{name}@{n}" for name, n in pairs]
     assert [curve.dash for curve in rates.curves] == ["--", "--", "-", "-"]
-    assert [curve.colour for curve in rates.curves][:3] == ["#b59a6a", "#20242c", "#20242c"]
+    assert [curve.colour for curve in rates.curves][:3] == ["#86692f", "#20242c", "#20242c"]
     assert drawn["Win rate by minutes"].x_label == "minutes of training"
     assert [curve.name for curve in drawn["Moves of the records that are the policy's first"].curves] == ["records:kgs"]
 
