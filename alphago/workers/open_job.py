@@ -60,14 +60,14 @@ class OpenJob(Generic[Answer]):
     def able(self, free: dict[str, int], live: Collection[str], proven: Collection[str]) -> list[str]:
         """Return the workers with a free core that may have it.
 
-        These have not had it, and rather not failed at it.  Once it was lost with a worker, it waits for one of those
-        that have answered before, if there are any: new ones may come only to go, and the job be taken for the cause.
+        These have not had it, and rather not failed at it.  Once it was lost with a worker, it is for those that have
+        answered before, if there are any: new ones may come only to go, and the job be taken for the cause.
         """
         failed = {name for name, _ in self.failures}
-        wanted = (set(live) - failed or set(live)) - {*self.given, *self.answers}
+        wanted = (set(live) - failed or set(live)) - self.answers.keys()
         if self.deaths:
             wanted = wanted & set(proven) or wanted
-        return [name for name, cores in free.items() if cores > 0 and name in wanted]
+        return [name for name, cores in free.items() if cores > 0 and name in wanted - self.given.keys()]
 
     def fail(self, worker: str, error: str, live: Collection[str]) -> None:
         """Note a failure; raise RuntimeError if the job itself is at fault."""

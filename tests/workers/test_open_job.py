@@ -1,5 +1,7 @@
 """Who may have a job."""
 
+from typing import cast
+
 import pytest
 
 from alphago.training.workers.task import Played
@@ -11,7 +13,7 @@ def new_job(copies: int = 1) -> OpenJob[Played]:
 
 
 def test_a_lost_job_waits_for_a_worker_that_has_answered() -> None:
-    """Those that come may die one after the other; without the other, or where it has had the job, they get it."""
+    """Those that come may die one after the other; without the other, or once it has done the job, they get it."""
     job, free = new_job(copies=2), {"stays": 0, "comes": 1}
     assert job.able(free, free, {"stays"}) == ["comes"]
     job.given["gone"] = 0.0
@@ -20,6 +22,8 @@ def test_a_lost_job_waits_for_a_worker_that_has_answered() -> None:
     assert job.able({**free, "stays": 1}, free, {"stays"}) == ["stays"]
     assert job.able(free, free, {"gone"}) == ["comes"]
     job.given["stays"] = 0.0
+    assert job.able(free, free, {"stays"}) == []
+    job.answers["stays"] = cast(Played, job.given.pop("stays"))
     assert job.able(free, free, {"stays"}) == ["comes"]
 
 
