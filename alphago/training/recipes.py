@@ -5,15 +5,17 @@ the recipe's values.  Recipes are for runs limited by `max_minutes`.  A run of f
 num_games=100)`, uses FEW_GAMES instead of the recipe's settings, because it has to learn more from each game.
 """
 
-import pkgutil
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game
 from alphago.system.validation import check_choice
+
+TABLES = Path(__file__).with_suffix(".toml")
 
 
 @dataclass(frozen=True)
@@ -22,8 +24,8 @@ class Recipe:
 
     env: options of the game.
     network: keywords of NeuralNet.
-    settings: settings of RunSettings and of its parts, by keyword (see `alphago.training.run_parts`).  A part is its name
-        or a dictionary, which should have all settings whose defaults depend on other settings, such as `leaves`.
+    settings: settings of RunSettings and of its parts, by keyword (see `alphago.training.run_parts`).  A part is
+        its name or a dictionary, of a search with all that depends on other settings by default, such as `leaves`.
     proved_after: for each opponent, the number of positions of self-play after which a run proved its network stronger.
     gpu: settings that replace those in `settings` on a GPU.
     gpu_network: keywords of NeuralNet that replace those in `network` on a GPU.
@@ -78,7 +80,7 @@ class Recipe:
 
 def read_recipes() -> dict[str, Recipe]:
     """Return the recipes of recipes.toml by name."""
-    tables = tomllib.loads(str(pkgutil.get_data(__name__, "recipes.toml"), "utf-8"))
+    tables = tomllib.loads(TABLES.read_text("utf-8"))
     common, recipes = tables.pop("common"), {}
     for name, table in tables.items():
         parts = [common[part] for part in table.pop("common", ())] + [table.pop("settings")]
