@@ -76,7 +76,7 @@ class Simulation:
         self.events: list[tuple[float, str, float]] = []  # time, kind, and a version or a number of tasks
         self.now = self.played = self.learned = 0.0
         self.idle, self.waiting = scale.workers, scale.groups
-        self.held = 0  # groups that wait until their games are learned from
+        self.held = 0  # groups that wait, as they are far enough ahead
         self.arrived = self.done = self.dropped = self.version = 0
         self.learns = False
 
@@ -95,31 +95,36 @@ class Simulation:
                 self.played += seconds
                 self.after(seconds, "played", self.version)
         if not self.learns and self.arrived >= scale.groups:
-            seconds = scale.learn_seconds * self.arrived / scale.groups
-            self.after(seconds, "learned", self.arrived)
-            self.learns, self.arrived = True, 0
+            self.after(scale.learn_seconds, "learned")
+            self.learns, self.arrived = True, self.arrived - scale.groups
+            self.learned += scale.learn_seconds
 
     def step(self) -> None:
         """Let the next event happen."""
         self.now, kind, value = heapq.heappop(self.events)
         if kind == "played":
-            late = self.scale.lag is not None and self.version - value > self.scale.lag
+            late = self.scale.lag is not None and self.version - value + self.versions_until() > self.scale.lag
             self.idle, self.dropped = self.idle + 1, self.dropped + late
             self.arrived += not late
-            if self.scale.lag is not None:  # the group goes on, unless much is still to be learned from
-                goes_on = self.arrived < max(1, self.scale.lag) * self.scale.groups
-                self.waiting, self.held = self.waiting + goes_on, self.held + (not goes_on)
+            self.held += 1
         elif kind == "lost":
             self.waiting += 1
             self.after(BACK_AFTER, "back")
         elif kind == "back":
             self.idle += 1
         else:
-            self.learns, self.version, self.done = False, self.version + 1, self.done + int(value)
-            self.learned += self.scale.learn_seconds * value / self.scale.groups
-            self.waiting += self.scale.groups if self.scale.lag is None else self.held
-            self.held = 0
+            self.learns, self.version, self.done = False, self.version + 1, self.done + self.scale.groups
+            if self.scale.lag is None:
+                self.waiting, self.held = self.held, 0
+        while self.scale.lag is not None and self.held:
+            if self.versions_until(self.scale.groups - self.held) > self.scale.lag:
+                break
+            self.waiting, self.held = self.waiting + 1, self.held - 1
         self.begin()
+
+    def versions_until(self, before: int = 0) -> int:
+        """Return how many versions later the next answer is learned from, if so many others come first."""
+        return (self.arrived + before) // self.scale.groups + self.learns
 
 
 def simulate(scale: Scale, seconds: float = 3600.0, seed: int = 0) -> Outcome:

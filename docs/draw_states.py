@@ -49,6 +49,9 @@ PLIES: dict[GameEnv, int] = {
     **dict.fromkeys(OWN, 16),
 }
 
+REVIEWED = """document.querySelector(".ag-win-line").getAttribute("d").split("L").length
+    > document.querySelectorAll("[data-name=played] li").length"""  # every position has its chance to win
+
 SERIOUS = """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations
     .filter(({ impact }) => ["serious", "critical"].includes(impact))
     .map(({ id, help, nodes }) => `${id}, ${help}: ${nodes.map(({ target }) => target).slice(0, 3).join("; ")}`)"""
@@ -93,10 +96,20 @@ def study(page: Page) -> None:
     page.keyboard.press("Space")
     expect(page.locator(".ag-study")).to_be_visible()
     page.keyboard.press("r")
-    waits(page, "positions left")
+    page.wait_for_function(REVIEWED)
     idle(page)
     page.keyboard.press("a")
     expect(page.locator("[data-name=known]")).to_contain_text(re.compile(r"\d{3}|\dk visits"))
+    page.keyboard.press("Escape")
+    idle(page)
+
+
+def look(page: Page) -> None:
+    """Analyse the position on the board a little: games in plain Python take seconds for a readout."""
+    page.keyboard.press("Space")
+    expect(page.locator(".ag-study")).to_be_visible()
+    page.keyboard.press("a")
+    expect(page.locator(".ag-value")).not_to_have_count(0)
     page.keyboard.press("Escape")
     idle(page)
 
@@ -116,7 +129,7 @@ def end(page: Page) -> None:
 def cut(page: Page) -> None:
     """End the connection, and let no other one come."""
     page.evaluate("window.dispatchEvent(new Event('cut'))")
-    expect(page.locator("#connection")).to_be_visible()
+    waits(page, "is lost")
 
 
 def one_line(page: Page) -> None:
@@ -171,7 +184,7 @@ STATES = {
     "error": State(visit=type_nonsense),
     "reconnecting": State(visit=cut, before=one_line),
     "connecting": State(before=lambda page: page.route_web_socket(BOARD, lambda line: None), begins=False),
-    "loading": State(before=no_states, begins=False),
+    "loading": State(visit=lambda page: waits(page, "Setting up"), before=no_states, begins=False),
 }
 
 
@@ -269,7 +282,7 @@ def main() -> None:
             if not options.only or {name, f"{name}_study"} & {*options.only}:
                 link = game_link(env, plies)
                 studio.draw(name, f"http://127.0.0.1:{port}/", State(link))
-                studio.draw(f"{name}_study", f"http://127.0.0.1:{port}/", State(link, study))
+                studio.draw(f"{name}_study", f"http://127.0.0.1:{port}/", State(link, look if env in OWN else study))
         server.should_exit = True
         for name, runs in watched(options.runs).items():
             server, port = served(runs)

@@ -35,7 +35,7 @@ class Board(NamedTuple):
 
     stones: on each point, 1 Black, -1 White, 0 none. points: the places (x, y) of the points, y down.
     surface: "lines", stones on the crossings of lines; "squares", in squares; "holes", in holes of an upright frame.
-    size: width and height of the surface. lines: its lines, as (x, y, x, y).
+    size: width and height of the surface. lines: its lines, as (x, y, x, y). edges: by side, those that belong to it.
     columns: the names of the points of the last row, from the left. rows: the rows' names, from the top. Empty: no
     names are drawn.
     stars: star points. last: the point of the last move. forbidden: points on which ko forbids a stone.
@@ -58,6 +58,7 @@ class Board(NamedTuple):
     label: str = ""
     legend: bool = True  # whether sentences explain an overlay
     colours: tuple[str, str] | None = None
+    edges: Sequence[Sequence[tuple[float, float, float, float]]] = ()
 
 
 def board_picture(
@@ -111,7 +112,12 @@ def ground(board: Board, spots: Sequence[Spot]) -> Layer:
         frame = Rect(left, top, wide, high, Style(FRAME), 0.2 * CELL)
         return (frame, *(Circle(x, y, CELL * 0.42, Style(HOLE, EDGE, 0.6)) for x, y, _ in spots))
     style = Style(stroke=LINE, width=1.2)
-    lines = [(left + CELL * x1, top + CELL * y1, left + CELL * x2, top + CELL * y2) for x1, y1, x2, y2 in board.lines]
+
+    def placed(ends: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
+        x1, y1, x2, y2 = ends
+        return left + CELL * x1, top + CELL * y1, left + CELL * x2, top + CELL * y2
+
+    lines = [placed(ends) for ends in board.lines]
     shapes: list[Shape] = []
     if board.surface == "squares":  # whose corners are square
         shapes.append(Rect(left, top, wide, high, style))
@@ -122,6 +128,9 @@ def ground(board: Board, spots: Sequence[Spot]) -> Layer:
             if not (({x1, x2} <= sides[0] and x1 == x2) or ({y1, y2} <= sides[1] and y1 == y2))
         ]
     shapes += [line(*ends, style) for ends in lines]
+    for own, colour in zip(board.edges, board.colours or (BLACK, WHITE), strict=False):
+        pens = Style(stroke=LINE, width=7.5), Style(stroke=colour, width=5.5)
+        shapes += [line(*placed(ends), pen) for ends in own for pen in pens]
     shapes += [Circle(spots[point].x, spots[point].y, 0.09 * CELL, Style(LINE)) for point in board.stars]
     return tuple(shapes)
 

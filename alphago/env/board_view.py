@@ -14,6 +14,7 @@ COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"  # no I, as everywhere in Go
 SURFACES = ("lines", "squares", "holes", "houses", "text")
 
 Places = tuple[tuple[int, ...], ...]  # by action, cells
+Line = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,8 @@ class BoardView:
     places: by side (the first player's, then the second's) and action, the cells in which the action's piece may land:
         it lands in the first empty one. Where pieces are sown, the cell that the action empties. () for an action that
         has no cell, such as a pass.
-    lines: lines of the surface, as (x, y, x, y) of their ends. labels: names beside the surface, as (x, y, text).
+    lines: lines of the surface, as (x, y, x, y) of their ends. edges: by side, such lines that belong to it.
+    labels: names beside the surface, as (x, y, text).
     stars: cells that are marked while they are empty. stores: where each side's captured pieces are counted, as (x, y,
         width, height); () to count them beside the player's name, in games with `Position.captures`.
     stone: the radius of a stone. reach: how far from its middle a cell can be clicked.
@@ -48,7 +50,8 @@ class BoardView:
     margin: float = 0
     cells: tuple[tuple[float, float], ...] = ()
     places: tuple[Places, Places] = ((), ())
-    lines: tuple[tuple[float, float, float, float], ...] = ()
+    lines: tuple[Line, ...] = ()
+    edges: tuple[tuple[Line, ...], ...] = ()
     labels: tuple[tuple[float, float, str], ...] = ()
     stars: tuple[int, ...] = ()
     stores: tuple[tuple[float, float, float, float], ...] = ()

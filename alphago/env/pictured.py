@@ -129,6 +129,7 @@ class Pictured:
             label=f"{self.env.name} {height}x{width}, {self.caption}",
             legend=look.legend,
             colours=view.colours,
+            edges=view.edges,
         )
         return board_picture(picture, look.overlay, self.points_of_actions.tolist(), self.env.to_text)
 

@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
 from alphago.env.board import StonesEnv, StonesPosition, check_player
 from alphago.env.board_view import BoardView
 from alphago.env.check import check_game
+from alphago.env.game import GameEnv
 from alphago.env.symmetry import Symmetries
 from alphago.examples.go_on_a_graph import GraphGo
 from alphago.system.validation import check_float, check_int
@@ -21,6 +23,7 @@ class GraphGoEnv(StonesEnv):
 
     board_size: the side of a square board.
     komi: White's points before the game.
+    first_pass: the ply from which passing is allowed; None for half of the points.
     """
 
     surface = "lines"
@@ -31,23 +34,31 @@ class GraphGoEnv(StonesEnv):
     captures_win = False  # whether the first capture wins; a side that cannot move loses then, and nobody passes
     stones_a_turn = 1  # the first turn has one stone
 
-    def __init__(self, board_size: int = 7, komi: float = 6.5) -> None:
-        self.komi = check_float("komi", komi)
+    def __init__(self, board_size: int = 7, komi: float = 6.5, first_pass: int | None = None) -> None:
         side = check_int("board_size", board_size, 3, 25)
-        self.lay_out(side, side)
+        self.lay_out(side, side, komi, first_pass)
+        self.config = {"board_size": side, **self.config}
 
-    def lay_out(self, height: int, width: int, missing: frozenset[int] = frozenset()) -> None:
-        """Set the sizes of a board; missing: points where nobody can play."""
+    def lay_out(
+        self, height: int, width: int, komi: float, first_pass: int | None, missing: frozenset[int] = frozenset()
+    ) -> None:
+        """Set the board and the rules; missing: points where nobody can play."""
         self.N, self.plane_shape, self.missing = max(height, width), (height, width), missing
         points = height * width
         self.pass_action = None if self.captures_win else points
         self.action_space = points + (not self.captures_win)
         self.max_moves = 3 * points * self.stones_a_turn
-        self.first_pass = points // 2  # before it the first lesson of self-play would be that two passes end a game
+        self.komi = check_float("komi", komi)
+        # Before it the first lesson of self-play would be that two passes end a game.
+        self.first_pass = points // 2 if first_pass is None else check_int("first_pass", first_pass, 0)
+        self.config = {"komi": self.komi, "first_pass": first_pass}
 
-    @cached_property
-    def config(self) -> dict[str, object]:
-        return {"board_size": self.N, "komi": self.komi}
+    def match_variant(self) -> Self:
+        """Return the game in which passing is always legal."""
+        return self.replace(first_pass=0) if "first_pass" in self.config else self
+
+    def accepts(self, other: GameEnv) -> bool:
+        return isinstance(other, GraphGoEnv) and self.match_variant() == other.match_variant()
 
     def resized(self, size: int) -> "GraphGoEnv":
         return self.replace(board_size=size)
@@ -135,10 +146,7 @@ class GraphGoPosition(StonesPosition):
 
 
 class TorusGoEnv(GraphGoEnv):
-    """Go without an edge: the left edge continues at the right one, the top at the bottom.
-
-    komi: White's points before the game.
-    """
+    """Go without an edge: the left edge continues at the right one, the top at the bottom."""
 
     name, title, torus = "torus-go", "Torus Go", True
 
@@ -150,17 +158,11 @@ class CaptureGoEnv(GraphGoEnv):
 
     def __init__(self, board_size: int = 7) -> None:
         super().__init__(board_size, 0.0)
-
-    @cached_property
-    def config(self) -> dict[str, object]:
-        return {"board_size": self.N}
+        self.config = {"board_size": self.N}
 
 
 class TwoStonesGoEnv(GraphGoEnv):
-    """Go with two stones a turn; Black's first turn has one.
-
-    komi: White's points before the game.
-    """
+    """Go with two stones a turn; Black's first turn has one."""
 
     name, title, stones_a_turn = "two-stones-go", "Go, two stones a turn", 2
 
@@ -180,14 +182,12 @@ class OutlineGoEnv(GraphGoEnv):
     def __init__(
         self, height: int = 5, width: int = 9, missing: str = "", komi: float = 6.5, first_pass: int | None = None
     ) -> None:
-        self.komi = check_float("komi", komi)
-        self.lay_out(check_int("height", height, 2, 25), check_int("width", width, 2, 25))
+        sides = check_int("height", height, 2, 25), check_int("width", width, 2, 25)
+        self.lay_out(*sides, komi, first_pass)  # the names of points need it
         points = frozenset(map(self.from_text, missing.replace(",", " ").split()))
-        self.config = {"height": height, "width": width, "missing": " ".join(map(self.to_text, sorted(points)))}
-        self.config |= {"komi": self.komi, "first_pass": first_pass}
-        self.lay_out(height, width, points)
-        if first_pass is not None:
-            self.first_pass = check_int("first_pass", first_pass, 0)
+        self.lay_out(*sides, komi, first_pass, points)
+        told = " ".join(map(self.to_text, sorted(points)))
+        self.config = {"height": height, "width": width, "missing": told, **self.config}
 
     @property
     def title_and_size(self) -> str:

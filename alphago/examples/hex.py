@@ -91,7 +91,7 @@ class HexEnv(StonesEnv):
     @cached_property
     def board_view(self) -> BoardView:
         """Stones where three lines cross, on a board that leans to the right: a row down is half a column right."""
-        size, last, middle = self.N, self.N - 1, (self.N - 1) / 2
+        size, last = self.N, self.N - 1
         cells, points = list(np.ndindex(size, size)), [(point,) for point in range(size**2)]
 
         def at(row: float, column: float) -> tuple[float, float]:
@@ -108,16 +108,18 @@ class HexEnv(StonesEnv):
         ]
         labels = [(*place, COLUMNS[i]) for i in range(size) for place in above_and_below(i, 0.9)]
         labels += [(*at(i, column), str(size - i)) for i in range(size) for column in (-0.8, last + 0.8)]
-        labels += [(*place, "Black") for place in above_and_below(middle, 1.6)]
-        labels += [(*at(middle, column), "White") for column in (-1.8, last + 1.8)]
+        low, high = -0.6, last + 0.6  # a step of 0.6 around the outermost stones
+        corners = [at(low, low + 0.3), at(low, high), at(high, high - 0.3), at(high, low)]
+        edges = [(*corners[i], *corners[(i + 1) % 4]) for i in range(4)]  # the upper one, then to the right
         return BoardView(
             self.title_and_size,
             self.surface,
             size=at(last, last),
-            margin=2,
+            margin=1.5,
             cells=tuple(at(row, column) for row, column in cells),
             places=((*points, ()),) * 2,  # the swap has none
             lines=tuple(lines),
+            edges=((edges[0], edges[2]), (edges[1], edges[3])),
             labels=tuple(labels),
             stone=0.42,
             reach=0.45,

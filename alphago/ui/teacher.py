@@ -38,7 +38,7 @@ class Teacher:
         if lost(move) <= self.points:
             return None
         found = explain(position, action, self.network, self.readouts, **self.where)
-        return None if found.loss.small else found
+        return found if found.loss.worse else None
 
     def summary(self, positions: Sequence[Position]) -> str:
         """Return the moves of a game that lost most, as sentences; positions: all of the game, in order."""

@@ -68,6 +68,13 @@ def test_two_stones_a_turn() -> None:
     assert position.play("pass").is_over
 
 
+def test_people_pass_when_they_want() -> None:
+    env = TorusGoEnv(5)
+    assert env.match_variant().position().after(["pass", "pass"]).is_over
+    assert env.accepts(env.match_variant())
+    assert CaptureGoEnv(5).match_variant() == CaptureGoEnv(5)
+
+
 def test_a_board_of_any_outline() -> None:
     """A missing point is no liberty and no territory, and nobody plays there."""
     env = OutlineGoEnv(2, 3, "B1 C1", komi=0.0)

@@ -246,6 +246,7 @@ class SharedModel:
         if not is_installed() or kind != kind_of_machine():
             return None
         model = cls(lambda: imported(exported, options), options)
+        model.exported = exported  # an imported model cannot always be exported again
         model.idle.append(Request(model._copy()))
         return model
 

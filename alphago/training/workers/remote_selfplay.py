@@ -5,8 +5,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -96,9 +95,10 @@ class RemoteSelfPlay(SelfPlay):
     Synchronous: each iteration gives every group one task.  Games are bit for bit those of SelfPlay with as many
     groups, whatever workers join, leave or die.
 
-    Asynchronous: a group whose task is done gets the next one at once, with the newest network, unless the learner has
-    fallen behind; an iteration ends after as many tasks as there are groups, whichever they are.  Answers of a network
-    that is more than `max_lag` versions old are dropped, and their moves played again.
+    Asynchronous: a group whose task is done gets the next one at once, with the newest network.  An iteration has as
+    many tasks as there are groups, whichever are done first, so that versions follow each other after as many moves as
+    in a synchronous run.  A task begins only if its turn to be learned from comes at most `max_lag` versions later;
+    where others overtake it, its answer is dropped, and its moves are played again.
 
     connect: makes what carries the tasks.  max_lag: None for synchronous.
     audits: share of the tasks that are done twice.
@@ -125,10 +125,9 @@ class RemoteSelfPlay(SelfPlay):
         self.published = self.submitted = 0  # versions and tasks so far
         self.plies = 0  # of an iteration; 0 after `restore` until the next one begins
         self.in_flight: set[int] = set()  # groups with a task that is not done
-        self.ahead: dict[int, RemoteGroup] = {}  # asynchronous: the groups as the dispatcher's thread knows them
-        # Answers by group, and whether the group is in flight again.
-        self.arrived: SimpleQueue[tuple[int, Played, bool]] = SimpleQueue()
-        self.done = 0  # tasks whose answers were taken in since `take`
+        self.ahead: dict[int, RemoteGroup] = {}  # asynchronous: the groups as they will be once all has been taken in
+        self.arrived: SimpleQueue[tuple[int, int, Played]] = SimpleQueue()  # groups, versions and answers
+        self.done = 0  # answers that the iteration has taken in
         self.spent: Counter[str] = Counter()
         self.lags: list[int] = []
         self.dropped = 0  # answers that were too old
@@ -149,8 +148,9 @@ class RemoteSelfPlay(SelfPlay):
         version = Version(self.env, self.settings, nets, self.shares, dtype, self.seed, check, compiled)
         self.version = version.to_bytes()
         data = to_publish(GroupPlayer, self.version, exact=check is not None)
-        self.dispatcher.publish(f"{self.session}-{self.published + 1}", data)
-        self.published += 1  # only now may tasks name it
+        with self.dispatcher.lock:
+            self.dispatcher.publish(f"{self.session}-{self.published + 1}", data)
+            self.published, self.done = self.published + 1, 0  # what arrives from now on is for the next iteration
 
     def begin(
         self,
@@ -160,19 +160,21 @@ class RemoteSelfPlay(SelfPlay):
         resign_threshold: float | None = None,
     ) -> None:
         super().begin(plies, readouts, side_by_side, resign_threshold)
-        self.plies = sys.maxsize if plies is None else plies
+        self.plies, self.done = sys.maxsize if plies is None else plies, 0
         for group in self._remote_groups:
             group.left = 0 if group.is_over else group.left
 
     def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
         """Have the iteration's moves played; return False also if there is news to tell."""
         while True:
+            busy = set(self.in_flight)  # before the answers of all others are taken in
             self._take_in()
             for number, group in enumerate(self._remote_groups):
-                if group.left and number not in self.in_flight:
+                if number not in busy:
                     self._submit(number, group)
-            if not self.in_flight or (self.max_lag is not None and self.done >= len(self.groups)):
-                return True
+            with self.dispatcher.lock:
+                if self._is_full or not (self.in_flight or self.arrived.qsize()):
+                    return True
             self.dispatcher.check()
             late = until is not None and time.monotonic() >= until
             if late or self.dispatcher.has_news or (stop is not None and stop.is_set()):
@@ -183,60 +185,68 @@ class RemoteSelfPlay(SelfPlay):
     def _remote_groups(self) -> list["RemoteGroup"]:
         return [group for group in self.groups if isinstance(group, RemoteGroup)]
 
+    @property
+    def _is_full(self) -> bool:
+        """Whether an asynchronous iteration has all its answers."""
+        return self.max_lag is not None and self.done >= len(self.groups)
+
     def _submit(self, number: int, group: "RemoteGroup") -> None:
-        """Give the workers the task to play a group's moves left with the newest network."""
-        self.in_flight.add(number)
-        self.submitted += 1
-        version = self.published
-        task = group.task().to_bytes()
-        if self.max_lag is not None and group is self.groups[number]:
-            self.ahead[number] = group.copy()
-        self.dispatcher.submit(
-            f"{self.session}-{number}-{self.submitted}",
-            f"{self.session}-{version}",
-            task,
-            partial(self._hand_back, number, version),
-        )
+        """Give the workers the next task of a group, if it has one, to be played by the newest network."""
+        if self.max_lag is not None:
+            group = self.ahead[number] if number in self.ahead else self.ahead.setdefault(number, group.copy())
+            group.left = group.left or (0 if group.is_over else self.plies)
+        if not group.left:
+            return
+        with self.dispatcher.lock:
+            early = self.max_lag is not None and self._wait_of(self.in_flight) > self.max_lag
+            if early or number in self.in_flight:
+                return
+            self.in_flight.add(number)
+            self.submitted += 1
+            key, version = f"{self.session}-{number}-{self.submitted}", self.published
+        hand_back = partial(self._hand_back, number, version)
+        self.dispatcher.submit(key, f"{self.session}-{version}", group.task().to_bytes(), hand_back)
+
+    def _wait_of(self, before: Collection[int] = ()) -> int:
+        """Return how many versions later the next answer is learned from; before: groups whose answers come first."""
+        return (self.done + self.arrived.qsize() + len(before)) // len(self.groups)
 
     def _hand_back(self, number: int, version: int, played: Played) -> None:
-        """Let a group take in an answer; asynchronous groups go on at once.  The dispatcher's thread calls this."""
-        if self.max_lag is not None:
-            ahead, lag = self.ahead[number], self.published - version
-            if lag > self.max_lag:
-                self.dropped += 1
-                return self._submit(number, ahead)
-            self.lags.append(lag)
+        """Note an answer; asynchronous groups go on at once.  The dispatcher's thread calls this, with its lock."""
+        if self.max_lag is None:
+            self.arrived.put((number, version, played))
+            return self.in_flight.discard(number)
+        ahead = self.ahead[number]
+        if self.published - version + self._wait_of() > self.max_lag:
+            self.dropped += 1
+        else:
+            self.arrived.put((number, version, played))
             ahead.take_in(played)
             ahead.finished.clear()
             ahead.follow(self.groups[number])
-            ahead.left = ahead.left or (0 if ahead.is_over else self.plies)
-            if ahead.left and self.arrived.qsize() < max(1, self.max_lag) * len(self.groups):
-                self._submit(number, ahead)
-                return self.arrived.put((number, played, True))
-        return self.arrived.put((number, played, False))
+        self.in_flight.discard(number)
+        return self._submit(number, ahead)
 
     def _take_in(self) -> None:
-        """Let the groups take in the answers that have arrived."""
-        with suppress(Empty):
-            while True:
-                number, played, goes_on = self.arrived.get_nowait()
-                group = self.groups[number]
-                assert isinstance(group, RemoteGroup)
-                group.take_in(played)
-                self.spent.update(played.seconds)
+        """Let the groups take in the answers that have arrived, as many as the iteration may have."""
+        while not self._is_full:
+            with self.dispatcher.lock:
+                try:
+                    number, version, played = self.arrived.get_nowait()
+                except Empty:
+                    return
                 self.done += 1
-                if not goes_on:
-                    self.in_flight.discard(number)
+            group = self.groups[number]
+            assert isinstance(group, RemoteGroup)
+            group.take_in(played)
+            self.spent.update(played.seconds)
+            self.lags.append(self.published - version)
 
     def _referee(self, _: str, task: bytes) -> Played:
         """Do a task in this process, whose answer counts where those of two workers differ."""
         played = GroupPlayer.from_bytes(self.version).play(Task.from_bytes(task), threading.Event())
         assert played is not None
         return played
-
-    def take(self) -> list[GameRecord]:
-        self.done = 0
-        return super().take()
 
     def time_spent(self) -> dict[str, float]:
         """Return the seconds by kind of work, as if this process's threads had spent the workers' time."""

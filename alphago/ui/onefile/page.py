@@ -21,7 +21,7 @@ import numpy as np
 import alphago
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES
-from alphago.env.packaged import NETWORKS, packaged_nets
+from alphago.env.packaged import NETWORKS, packaged_nets, usual_game
 from alphago.mcts.levels import LEVELS, describe_level, level_table, terms_of
 from alphago.mcts.player import USUAL_LEAVES
 from alphago.mcts.puct import Puct
@@ -100,8 +100,9 @@ def page_of(
         net, own_name = load_model(net, env), Path(str(source)).resolve().stem
     if not isinstance(net, NeuralNet):
         raise ValueError(f"a page needs a NeuralNet, or the name of one, got {shown(net)}")
-    net = net if env is None or env is net.env else net.resized(env)
     packaged = str(source) in packaged_nets() and not user_path(str(source)).exists()
+    env = usual_game(net.env) if env is None and packaged else env
+    net = net if env is None or env is net.env else net.resized(env)
     name = name or own_name or net.env.name
     return page_text(net, name, about(net, name, packaged, strength, licence))
 

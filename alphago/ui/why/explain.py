@@ -130,14 +130,14 @@ def facts_of(tried: Tried[Position], seen: Searched) -> list[Fact]:
     rate = mover * (seen.best.value - seen.after.value) / 2
     same = action == best
     losses = (0.0, 0.0) if same else (points, rate)
-    loss = Loss(mover, action, best, *losses, seen.before.share, seen.before.prior)
-    bad = not loss.small and not same
+    change = mover * seen.best.score - float(seen.before.analysis.score[seen.before.i, best])
+    loss = Loss(mover, action, best, *losses, seen.before.share, seen.before.prior, change)
     facts: list[Fact] = [loss]
     if is_go(tried):
-        return facts + go_facts(tried, seen, loss if bad else None)
+        return facts + go_facts(tried, seen, loss)
     if answer := seen.after.line:
-        how = Reply.TAKES if bad and answer[0] == best else Reply.PUNISHES if bad and loss.large else Reply.ANSWERS
+        how = Reply.TAKES if loss.worse and answer[0] == best else Reply.PUNISHES if loss.large else Reply.ANSWERS
         facts.append(Reply(mover, action, answer, tried.after.to_play, how))
-    if bad:
+    if loss.worse:
         facts.append(Better(mover, best, (best, *seen.best.line)))
     return facts

@@ -11,8 +11,10 @@ LADDER = 5  # plies of a ladder; a shorter one is a plain capture
 SHOWN_PLIES = 6  # plies of a ladder that a sentence names
 SURE_PART = 0.4  # of an estimate of points, that a strong judge nearly always finds too
 LEAST = 2.5  # points that are told; fewer are in no proportion to what such moves lose in fights
-CLEAR = 0.85  # part of the visits of a move that leads clearly; or, if the other move loses enough points:
-ENOUGH, LEADS, LIKELY = 3.0, 0.5, 0.3  # these points, this part of the visits and this probability
+MISTAKE = 3.0  # estimated points from which a strong judge nearly always finds a loss too
+KEPT = -0.3  # points: a better move whose own search finds less than this beyond the first one is none half of the time
+CLEAR = 0.85  # part of the visits of a move that leads clearly; or:
+LEADS, LIKELY = 0.5, 0.3  # of a mistake, this part of the visits and this probability
 FORESEEN = 4  # plies of a search's line that it names: what comes later was hardly searched
 
 
@@ -69,6 +71,7 @@ class Loss(Fact):
     """What a move loses against the best one, in points (NaN if unknown) and win rate (0 .. 1); below 0 if it gains.
 
     share, prior: the best move's part of the visits, and its probability before the search.
+    change: by how many points a search after the best move finds it better than the search that chose it.
     """
 
     best: int
@@ -76,41 +79,56 @@ class Loss(Fact):
     rate: float
     share: float
     prior: float
+    change: float
 
     @property
     def small(self) -> bool:
-        """Whether the move is as good as the best one, within half a point and 2 % of winning."""
+        """Whether the search finds the move as good as the best one, within half a point and 2 % of winning."""
         return self.rate < 0.02 and not self.points >= 0.5
 
     @property
     def large(self) -> bool:
-        """Whether the move loses at least 1.5 points or 5 % of winning."""
-        return self.rate >= 0.05 or self.points >= 1.5
+        """Whether the move is a mistake: it loses points that are told, or MISTAKE ones and the best leads clearly.
+
+        If the points are unknown, it is one from 5 % of winning on.
+        """
+        if isnan(self.points):
+            return self.rate >= 0.05
+        return SURE_PART * self.points >= LEAST or (self.points >= MISTAKE and self.clear)
+
+    @property
+    def kept(self) -> bool:
+        """Whether the best move is still as good when it is searched itself."""
+        return not self.change < KEPT
+
+    @property
+    def worse(self) -> bool:
+        """Whether the search finds the move worse than the best one."""
+        return self.action != self.best and (self.large or (self.kept and not self.small))
 
     @property
     def clear(self) -> bool:
         """Whether the best move leads clearly."""
-        leads = self.points >= ENOUGH and self.share >= LEADS and self.prior >= LIKELY
-        return self.share >= CLEAR or leads
+        leads = self.points >= MISTAKE and self.share >= LEADS and self.prior >= LIKELY
+        return self.kept and (self.share >= CLEAR or leads)
 
     def sentence(self, words: Words) -> str:
         move, best = words.move(self.action), words.move(self.best)
         if self.action == self.best:
-            return f"The search finds no better move than {move}."
-        if self.small:
-            return f"{move} is as good as {best}, as far as the search sees."
-        return f"{move} {self.size}; {'' if self.clear else 'perhaps '}{best} is better."
+            return f"{move} is the move that the search would play."
+        if not self.worse:
+            return f"The search cannot tell {move} from {best}."
+        if not self.large:
+            return f"The search prefers {best} to {move}, but is not sure."
+        better = f"; {'' if self.clear else 'perhaps '}{best} is better" if self.kept else ""
+        return f"{move} {self.size}{better}."
 
     @property
     def size(self) -> str:
         """What is lost, in words; points as `at_least` gives them."""
         if SURE_PART * self.points >= LEAST:
             return f"loses {at_least(self.points)}"
-        percent = max(round(20 * self.rate), 1) * 5
-        unknown = isnan(self.points) and self.rate >= 0.03
-        return (
-            f"loses about {percent}% of winning" if unknown else "is a mistake" if self.large else "may lose a little"
-        )
+        return f"loses about {round(20 * self.rate) * 5}% of winning" if isnan(self.points) else "seems a mistake"
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,19 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
+import numpy as np
+
 from alphago.env.go_position import GoPosition
 from alphago.exams.ladders import Line
 from alphago.ui.why.deeds import deeds, group_of, groups, in_danger, play_line, share_of, stones_of
 from alphago.ui.why.facts import (
     FORESEEN,
     SHOWN_PLIES,
+    Atari,
     Capturable,
+    Captures,
     ChangesOwner,
+    Connects,
     Fact,
     LosesEye,
     Loss,
@@ -31,25 +36,28 @@ READ = 8  # plies of a line that are played to see what it takes
 MOST_CHAINS = 3  # of each kind of fact
 
 
-def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss | None) -> list[Fact]:
-    """Return what the move, the answer to it and the best move do; loss: what a bad move loses, None for a good one.
+def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> list[Fact]:
+    """Return what the move, the answer to it and the best move do; loss: what the move loses.
 
-    Of a bad move nothing is told in its favour, and of the answer and the best move only what makes a difference.
+    In favour of a move something is told only if the search finds none better.  Of the answer to a worse one and of the
+    best move is told what makes a difference.
     """
     mover, action, best, answer = tried.mover, tried.action, tried.best, seen.after.line
     own = deeds(tried.position, action, answer)
-    if loss is None:
-        told = [Reply(mover, action, answer[:1], -mover, Reply.ANSWERS)] if answer and seen.after.is_clear else []
-        return [*told, *own, *dangers(tried, seen, ()), *sente(tried, seen, action, 1)]
+    after, after_best = seen.after.ownership, seen.best.ownership
+    if not loss.worse:
+        praise = [*lasting(own, after), *sente(tried, seen, action, 1)] if loss.small else []
+        return praise + dangers(tried, seen, ())
     found = [*fates(tried, seen), *lost_races(tried, seen)]
     found += [fact for fact in own if isinstance(fact, LosesEye) and fact.owner == mover]
     if reply := reply_of(tried, seen, loss):
-        found += [reply, *deeds(tried.after, answer[0], answer[1:])]
+        found += [reply, *lasting(deeds(tried.after, answer[0], answer[1:]), after)]
     found += dangers(tried, seen, reply.line[:1] if reply else ())
     takes = reply is not None and reply.line[0] == best  # then what a stone there does is told already
     if loss.clear and not takes and best not in answer[1:FORESEEN:2]:
         done = {type(fact): fact for fact in own}
-        found += [fact for fact in deeds(tried.position, best, seen.best.line) if type(fact) not in done]
+        good = lasting(deeds(tried.position, best, seen.best.line), after_best)
+        found += [fact for fact in good if type(fact) not in done]
         found += sente(tried, seen, best, 2)
     return found
 
@@ -72,6 +80,27 @@ def reply_of(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> Reply | No
     punishes = loss.large and tried.is_near(action, answer[0])
     how = Reply.TAKES if takes else Reply.PUNISHES if punishes else Reply.ANSWERS
     return Reply(mover, action, line, -mover, how, taken)
+
+
+def lasting(facts: Sequence[Fact], owners: np.ndarray | None) -> list[Fact]:
+    """Return what a stone does without what is of no use, as the stones that do it are expected to die.
+
+    Chains that are joined must live, the points of chains that are caught become the player's, and a stone that cuts or
+    gives atari must live.
+
+    owners: the ownership after the stone, Black's view [H, W]; None if unknown.
+    """
+    if owners is None:
+        return list(facts)
+    found = []
+    for fact in facts:
+        groups = fact.groups if isinstance(fact, Captures | Connects) else ()
+        if isinstance(fact, Atari) and fact.line:
+            groups = (fact.group,)
+        points = frozenset(group.point for group in groups) or frozenset([fact.action])
+        if isinstance(fact, LosesEye) or share_of(owners, points, fact.colour) > 1 - SURE:
+            found.append(fact)
+    return found
 
 
 def harvest(

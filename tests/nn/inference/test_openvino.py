@@ -9,7 +9,7 @@ from alphago.nn.inference import openvino
 from alphago.nn.inference.cpu import NetEvaluator, compiled_evaluator, compiled_network
 from alphago.nn.inference.fusion import fold_batch_norms
 from alphago.nn.inference.hardware import has_native_bfloat16
-from alphago.nn.inference.openvino import BATCH_SIZE, FEW, OpenVinoModel, list_operations
+from alphago.nn.inference.openvino import BATCH_SIZE, FEW, OpenVinoModel, SharedModel, list_operations
 from alphago.nn.net import NeuralNet
 from tests.nn.boards import evaluate, lived_in, module_results, needs_openvino, planes_of, random_batch
 
@@ -82,6 +82,13 @@ def test_copies_compute_the_same_bits(monkeypatch, dtype):
         assert (copy.dtype, copy.form) == (evaluator.dtype, "openvino")
         for output, right in zip(evaluate(copy, batch, slots), expected, strict=True):
             np.testing.assert_array_equal(output, right)
+    again, outputs = SharedModel.from_bytes(sent.partition(b"\n")[2]), []
+    for _ in range(2):
+        outputs.append((np.empty((20, net.env.action_space), np.float32), np.empty(20, np.float32)))
+        again(planes_of(batch, slots), *outputs[-1])
+        again.idle.clear()  # a second thread of the other process
+    for first, second in zip(*outputs, strict=True):
+        np.testing.assert_array_equal(second, first)
     assert compiled_network(net.evaluator(dtype)) == b""  # which also has a form for few positions
     for damaged in (b"", b"[]", sent[: len(sent) // 2], sent.replace(b"{", b"[", 1)):
         assert compiled_evaluator(net.env, damaged) is None

@@ -27,6 +27,7 @@ from alphago.workers.work import WorkBench, WorkerRefused, build, to_publish
 from tests.training.small_runs import GO, net_of
 from tests.training.test_group import assert_same_games
 from tests.training.workers.crews import (
+    NEVER,
     Behaviour,
     Local,
     damaging,
@@ -188,6 +189,20 @@ class TestAsynchronous:
             played = all_games(games)
             assert sorted(record.seed[1] for record in played if record.seed) == list(range(GAMES))
             assert games.metrics()["too_old"] == 0
+
+    @pytest.mark.parametrize("max_lag", [0, 2])
+    def test_workers_play_ahead_of_a_slow_learner(self, max_lag: int) -> None:
+        """By `max_lag` versions and no more; each iteration takes in as many tasks as a synchronous one."""
+        with source(source_of(Local(a=honest), max_lag=max_lag)) as games:
+            for number in range(4):
+                games.begin(1)
+                while not games.go_on():
+                    games.news()
+                assert games.metrics()["lag"] == min(number, max_lag)
+                assert games.moves == 4 * (number + 1)
+                while games.in_flight or games.arrived.qsize() < 2 * max_lag:
+                    NEVER.wait(0.001)
+                games.publish(NET, "float32")
 
     def test_games_of_an_old_network_are_played_again(self) -> None:
         transport = Local()

@@ -29,6 +29,8 @@ def test_how_the_process_logs_stays_as_it_is() -> None:
 def test_a_network_as_a_file_to_take_along() -> None:
     with serving(page_of=lambda network, env: f"{type(network).__name__} on {env}") as served:
         assert served.get("/file?network=hash&link=game%3Dgo%26board_size%3D5") == (200, f"HashEvaluator on {GO5}")
+        other = served.get("/file?network=hash&link=game%3Dgo%26board_size%3D5%26komi%3D3.5")
+        assert other == (200, f"HashEvaluator on {GO5.replace(komi=3.5)}")  # though both share an evaluator
         for wrong, sentence in (
             ("network=playouts&link=game%3Doware", "A file needs a network"),
             ("network=hash&link=game%3Doware", "Hash is a network for go"),

@@ -18,6 +18,7 @@ from alphago.nn.net import load_model
 from alphago.ui.why.deeds import deeds, in_danger
 from alphago.ui.why.explain import explain
 from alphago.ui.why.facts import Better, ChangesOwner, Cuts, Loss, Reply, Words
+from alphago.ui.why.go_facts import lasting
 from alphago.ui.why.races import won_races
 from tests.ui.why.rules_say import check_facts, is_caught
 
@@ -93,7 +94,7 @@ def test_every_game_has_values_and_lines(env: GameEnv) -> None:
     assert env.name == "go" or [type(fact) for fact in told.facts[:2]] == [Loss, Reply]
     assert told.loss.points != told.loss.points  # no scores: unknown
     assert len(told.sentences) == len(told.facts)
-    assert str(told).startswith(env.to_text(worst))
+    assert env.to_text(worst) in told.sentences[0]
     for fact in told.facts:
         if isinstance(fact, Better | Reply):
             start = position if isinstance(fact, Better) else position.play(worst)
@@ -109,8 +110,8 @@ def test_the_best_move_and_a_pass() -> None:
     position = GoEnv(5).position()
     best = analyze(position, likes_the_top, 30, threads=1).best()
     told = explain(position, best, likes_the_top, 30, threads=1)
-    assert told.sentences[0] == f"The search finds no better move than {position.env.to_text(best)}."
-    assert explain(position, "pass", likes_the_top, 30, threads=1).sentences[0].startswith("Pass ")
+    assert told.sentences[0] == f"{position.env.to_text(best)} is the move that the search would play."
+    assert " pass" in explain(position, "pass", likes_the_top, 30, threads=1).sentences[0]
     ended = position.play("pass")
     assert explain(ended, "pass", likes_the_top, 30, threads=1).loss.action == ended.env.pass_action
     with pytest.raises(IllegalMove):
@@ -118,22 +119,33 @@ def test_the_best_move_and_a_pass() -> None:
 
 
 @pytest.mark.parametrize(
-    ("points", "share", "prior", "said"),
+    ("points", "share", "prior", "change", "said"),
     [
-        (2.0, 0.9, 0.1, "C3 is a mistake; D4 is better."),
-        (8.0, 0.6, 0.4, "C3 loses 3 points or more; D4 is better."),
-        (2.0, 0.4, 0.4, "C3 is a mistake; perhaps D4 is better."),
-        (8.0, 0.6, 0.2, "C3 loses 3 points or more; perhaps D4 is better."),
-        (1.0, 0.9, 0.4, "C3 may lose a little; D4 is better."),
-        (0.2, 0.9, 0.4, "C3 is as good as D4, as far as the search sees."),
+        (4.0, 0.9, 0.1, 0.0, "C3 seems a mistake; D4 is better."),
+        (8.0, 0.6, 0.4, 0.0, "C3 loses 3 points or more; D4 is better."),
+        (4.0, 0.4, 0.4, 0.0, "The search prefers D4 to C3, but is not sure."),
+        (4.0, 0.9, 0.9, -1.0, "The search cannot tell C3 from D4."),
+        (8.0, 0.6, 0.2, 0.0, "C3 loses 3 points or more; perhaps D4 is better."),
+        (8.0, 0.9, 0.9, -1.0, "C3 loses 3 points or more."),
+        (2.0, 0.9, 0.4, 0.0, "The search prefers D4 to C3, but is not sure."),
+        (0.2, 0.9, 0.4, 0.0, "The search cannot tell C3 from D4."),
     ],
 )
 def test_a_better_move_is_certain_where_the_search_leads_clearly(
-    points: float, share: float, prior: float, said: str
+    points: float, share: float, prior: float, change: float, said: str
 ) -> None:
     env = GoEnv(5)
-    loss = Loss(1, env.from_text("C3"), env.from_text("D4"), points, points / 60, share, prior)
+    loss = Loss(1, env.from_text("C3"), env.from_text("D4"), points, points / 60, share, prior, change)
     assert loss.sentence(Words(env)) == said
+
+
+@pytest.mark.parametrize("alive", [True, False])
+def test_a_stone_of_a_dead_group_is_not_praised(alive: bool) -> None:
+    drawing, move, _ = DRAWN["connects and cuts"]
+    position = drawn(drawing)
+    found = deeds(position, position.env.from_text(move))
+    owners = np.full((5, 5), 0.9 if alive else -0.9)
+    assert lasting(found, owners) == (found if alive else [])
 
 
 def explain_bad_moves(size: int, count: int, readouts: int) -> Counter[Any]:

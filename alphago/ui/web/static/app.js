@@ -114,10 +114,10 @@ export class App {
   /** @param {import("../wire.js").Message} message */
   receive(message) {
     if (message.type === "welcome") this.welcome = message;
-    else if (message.type === "game") this.coming = message;
+    else if (message.type === "game") this.await(message);
     else if (message.type === "notice") this.setNotice(message);
     else if (message.type === "file") download(message.name, message.text);
-    else if (message.type === "status") this.column.status.load(message.text);
+    else if (message.type === "status") this.setStatus(message.text);
     else if (!this.known.game && !this.coming) return; // a notebook's board may be shown while a game goes on: its own begins later
     else if (message.type === "state") this.setState(message);
     else if (message.type === "why") this.column.reasons.tell(message);
@@ -125,6 +125,18 @@ export class App {
       this.known.setThought(message);
       this.drawSoon();
     }
+  }
+
+  /** @param {import("../wire.js").GameMessage} message */
+  await(message) {
+    this.coming = message;
+    this.column.status.draw();
+  }
+
+  /** @param {string} text */
+  setStatus(text) {
+    this.column.status.load(text);
+    this.draw();
   }
 
   /** @param {import("../wire.js").NoticeMessage} message */
@@ -158,6 +170,10 @@ export class App {
 
   get state() {
     return this.known.state;
+  }
+
+  isHumansTurn() {
+    return this.state.players[this.state.view.toPlay > 0 ? 0 : 1] === "human";
   }
 
   /** @param {number | null} action */
@@ -249,8 +265,9 @@ export class App {
   draw(moves = false) {
     if (!this.state) return;
     const { view, over, count, busy } = this.state;
-    this.board.show({ view, count, open: !over && busy !== "move", analysis: this.known.analysis(), path: this.look.numbers ? this.known.path() : undefined,
-      mode: this.look.mode, ownership: this.look.ownership }, moves);
+    const { reasons, status } = this.column;
+    this.board.show({ view, count, open: !over && busy !== "move" && !status.loading, analysis: this.known.analysis(), better: reasons.better(),
+      path: this.look.numbers ? this.known.path() : undefined, mode: this.look.mode, ownership: this.look.ownership }, moves);
     this.column.draw(true);
   }
 

@@ -11,10 +11,10 @@ import { say } from "./words.js";
 
 /**
  * What the board shows: a position; `open`: whether a click may play, true without it; an analysis, drawn over the pieces; `path`: the
- * moves that led to the position, to number the stones; `mode`: which numbers the discs have, a key of `say.modes`; `ownership`:
+ * moves that led to the position, to number the stones; `better`: an action that was better than the last move; `mode`: which numbers the discs have, a key of `say.modes`; `ownership`:
  * whether owners are drawn; the count of a finished game, with which a click tells `toggle` of a stone.
  * @typedef {{view: import("../wire.js").PositionView, open?: boolean, analysis?: import("../wire.js").AnalysisView | null,
- *   path?: {move: number, mover: number}[], mode?: string, ownership?: boolean, count?: import("../wire.js").CountView | null}} Scene
+ *   path?: {move: number, mover: number}[], better?: number | null, mode?: string, ownership?: boolean, count?: import("../wire.js").CountView | null}} Scene
  */
 
 /**
@@ -23,6 +23,7 @@ import { say } from "./words.js";
  */
 
 const HOLD = 450; // milliseconds, after which a finger on the board shows a move's line and does not play it
+const SMALL = 30; // pixels from a point to the next
 const MOST_WORDS = 400; // buttons of actions that have no place on the board
 let boards = 0; // so far
 
@@ -39,6 +40,7 @@ export class Board {
     this.hovered = null; // the action under the pointer or the cursor, or chosen in a list
     /** @type {[number, number] | null} */
     this.cursor = null; // column and row of the area that the keyboard is on
+    this.small = false; // whether a disc has room for one short number
     this.walked = ""; // the line that was walked through last, so that it is walked once
     this.pieces = new Pieces(this.id);
     this.ground = s("g", {});
@@ -98,7 +100,6 @@ export class Board {
     for (const drawing of [this.below, this.svg]) drawing.setAttribute("viewBox", box.join(" "));
     this.element.style.setProperty("--ratio", game.surface === "text" ? "1" : String(box[2] / box[3]));
     this.element.style.setProperty("--ground", game.ground);
-    this.element.style.setProperty("--label-size", `${Math.min(Math.max(10.5, box[2] / 50), 14)}px`);
     this.element.toggleAttribute("data-ground", Boolean(game.ground));
     for (const [i, name] of ["--black", "--white"].entries()) {
       this.element.style.setProperty(name, game.colours ? game.colours[i] : "");
@@ -121,10 +122,20 @@ export class Board {
     this.stack.hidden = text;
     this.showWords(text);
     if (text) return;
+    this.measure();
     this.pieces.draw(game, scene.view, moves);
     this.marks.replaceChildren(...marksOf(game, scene, scene.path ? numbersOfMoves(game, scene.path) : new Map()));
     this.targets.replaceChildren(...this.areas());
     this.showOver();
+  }
+
+  // Texts keep a size that can be read: what of it is a board's is its size on the screen.
+  measure() {
+    const scale = this.stack.clientWidth / this.below.viewBox.baseVal.width;
+    if (!scale) return; // not shown yet
+    this.small = scale * UNIT < SMALL;
+    const size = Math.min(Math.max(11 * scale, 9.5), 15) / scale;
+    this.element.style.setProperty("--label-size", `${size.toFixed(1)}px`);
   }
 
   /**
@@ -143,7 +154,7 @@ export class Board {
     const line = hovered === null ? null : this.lineOf(hovered)?.line;
     const walks = Boolean(line) && this.walked !== String(line);
     this.walked = String(line || "");
-    renew(this.over, overlays(game, scene, { hovered, line: line || null, chosen: this.cursorAction(), walks }));
+    renew(this.over, overlays(game, scene, { hovered, line: line || null, chosen: this.cursorAction(), walks, small: this.small }));
   }
 
   /** @param {number} action */

@@ -33,16 +33,39 @@ export function lossOf(move, best) {
 export const kindOf = (win, points) => (points === null ? RATE_STEPS.filter((step) => 100 * win > step)
   : POINT_STEPS.filter((step) => points > step)).length;
 
+export const FEW = 4; // visits of the best move, up to which moves are shown by what the network alone gives them
+
+/**
+ * The mode that an analysis can be shown in: a key of `say.modes`.
+ * @param {import("../wire.js").AnalysisView | null} found
+ * @param {string} chosen
+ */
+export const modeOf = (found, chosen) => (chosen !== "none" && found?.moves.length && found.moves[0].visits <= FEW ? "prior" : chosen);
+
 /**
  * Return the upper and the lower text on a move's disc.
  * @param {MoveView} move
  * @param {MoveView} best
- * @param {string} mode a key of `say.modes`
+ * @param {string} mode
+ * @param {boolean} small whether there is room for one short number only
  * @returns {[string, string]}
  */
-export function numbersOf(move, best, mode) {
+export function numbersOf(move, best, mode, small) {
+  const [first, second] = textsOf(move, best, mode);
+  if (!small) return [first, second];
+  const short = mode === "loss" || mode === "prior" ? first.replace(/[−%]/g, "") : first;
+  return [short.length > 3 && /^\d/.test(short) && mode !== "visits" ? String(Math.round(Number(short))) : short, ""];
+}
+
+/**
+ * @param {MoveView} move
+ * @param {MoveView} best
+ * @param {string} mode
+ * @returns {[string, string]}
+ */
+function textsOf(move, best, mode) {
   const q = move.win === null ? null : 2 * move.win - 1;
-  if (mode === "prior" || (mode === "loss" && !move.visits)) return [`${percent(move.prior, move.prior < 0.095 ? 1 : 0)}%`, ""];
+  if (mode === "prior") return [`${percent(move.prior, move.prior < 0.095 ? 1 : 0)}%`, ""];
   if (mode === "loss") return [lossOf(move, best).text.replace("-", "−").replace(/^−?0(\.0)?%?$/, "0"), short(move.visits)];
   if (mode === "visits") return [move.visits ? short(move.visits) : "", ""];
   if (mode === "none" || q === null) return ["", ""];

@@ -1,7 +1,6 @@
 // Beside the board: the game, who plays, what goes on, and one of three panes: play, study, menu.
 
 import { ActionBar } from "./action_bar.js";
-import { button } from "./icons.js";
 import { h } from "./elements.js";
 import { Menu } from "./menu.js";
 import { Notice } from "./notice.js";
@@ -13,6 +12,7 @@ import { Study } from "./study.js";
 import { say } from "./words.js";
 
 /** @typedef {import("./app.js").App} App */
+/** @typedef {"play" | "study" | "menu"} Pane */
 
 export class Column {
   /** @param {App} app */
@@ -21,11 +21,9 @@ export class Column {
     this.menuOpen = false;
     this.title = h(app.options.widget ? "h2" : "h1", { class: "ag-game" });
     this.about = h("p", { class: "ag-small", "data-name": "about" });
-    this.tabs = {
-      play: h("button", { type: "button", "data-name": "play", title: say.playTitle, onclick: () => this.choose("play") }, say.play),
-      study: h("button", { type: "button", "data-name": "study", title: say.studyTitle, onclick: () => this.choose("study") }, say.study),
-    };
-    this.menuButton = button("menu", say.menu, say.menuTitle, () => this.choose("menu"));
+    const tab = (/** @type {Pane} */ name, /** @type {string} */ text, /** @type {string} */ title) => h("button", { type: "button",
+      "data-name": name, title, onclick: () => this.choose(name) }, text);
+    this.tabs = { play: tab("play", say.play, say.playTitle), study: tab("study", say.study, say.studyTitle), menu: tab("menu", say.menu, say.menuTitle) };
     this.players = new Players(app);
     this.status = new StatusLine(app);
     this.notice = new Notice();
@@ -36,14 +34,14 @@ export class Column {
     this.menu = new Menu(app);
     this.actions = new ActionBar(app);
     this.element = h("div", { class: "ag-side" },
-      h("div", { class: "ag-bar" }, h("div", { class: "ag-tabs", role: "group" }, Object.values(this.tabs), app.options.beside), this.menuButton),
-      h("div", { class: "ag-title" }, this.title, this.about),
+      h("div", { class: "ag-bar" }, h("div", { class: "ag-tabs", role: "group" }, this.tabs.play, this.tabs.study, app.options.beside, this.tabs.menu),
+        h("div", { class: "ag-title" }, this.title, this.about)),
       this.players.element, this.status.element, this.notice.element, this.comment, this.reasons.element,
       h("div", { class: "ag-pane" }, this.play.element, this.study.element, this.menu.element), this.actions.element);
     this.status.draw();
   }
 
-  /** @param {"play" | "study" | "menu"} pane */
+  /** @param {Pane} pane */
   choose(pane) {
     const { app } = this;
     this.menuOpen = pane === "menu" && !this.menuOpen;
@@ -82,9 +80,7 @@ export class Column {
       for (const [name, element] of Object.entries({ play: this.play.element, study: this.study.element, menu: this.menu.element })) {
         element.hidden = name !== pane;
       }
-      this.tabs.play.setAttribute("aria-pressed", String(pane === "play"));
-      this.tabs.study.setAttribute("aria-pressed", String(pane === "study"));
-      this.menuButton.setAttribute("aria-expanded", String(this.menuOpen));
+      for (const [name, element] of Object.entries(this.tabs)) element.setAttribute("aria-pressed", String(name === pane));
       if (!app.state) return;
       this.comment.textContent = app.state.comment;
       this.comment.hidden = !app.state.comment;

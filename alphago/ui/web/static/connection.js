@@ -9,9 +9,7 @@ const [PAUSE, LONGEST_PAUSE] = [250, 5000]; // milliseconds before it tries agai
 const MOST_WAITING = 20; // messages that wait for the board
 
 export class SocketConnection {
-  /** @param {(text: string) => void} say shows what is wrong; "" for nothing */
-  constructor(say) {
-    this.say = say;
+  constructor() {
     /** @type {((message: Message) => void)[]} */
     this.listeners = [];
     /** @type {string[]} */
@@ -20,7 +18,6 @@ export class SocketConnection {
     this.link = location.hash.slice(1);
     this.fresh = true; // nothing was shown yet
     this.ready = false; // the board is there: what is sent before would be of another one
-    this.refused = "";
     this.socket = this.open();
   }
 
@@ -37,18 +34,13 @@ export class SocketConnection {
   /** @param {Message} message */
   receive(message) {
     if (message.type === "welcome") this.begin(message);
-    if (message.type === "notice" && message.kind === "refused") {
-      this.refused = message.text;
-      this.say(message.text);
-    }
-    for (const listener of this.listeners) listener(message);
+    this.tell(message);
     if (message.type === "state" && !this.ready) this.go();
   }
 
   /** @param {import("../wire.js").WelcomeMessage} message */
   begin(message) {
     this.pause = PAUSE;
-    this.refused = "";
     sessionStorage.setItem(SESSION, message.key);
     const asked = this.fresh && this.link && this.link !== sessionStorage.getItem(`${SESSION}-link`);
     if (!message.resumed || asked) {
@@ -59,14 +51,19 @@ export class SocketConnection {
 
   go() {
     this.ready = true;
-    this.say("");
+    this.tell({ type: "status", text: "" });
     for (const waiting of this.waiting.splice(0)) this.socket.send(waiting);
   }
 
   lost() {
-    this.say(this.refused || say.lost);
+    this.tell({ type: "status", text: say.lost });
     setTimeout(() => { this.socket = this.open(); }, this.pause);
     this.pause = Math.min(2 * this.pause, LONGEST_PAUSE);
+  }
+
+  /** @param {Message} message */
+  tell(message) {
+    for (const listener of this.listeners) listener(message);
   }
 
   /** @param {object} message */

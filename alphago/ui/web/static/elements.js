@@ -56,5 +56,9 @@ export const percent = (share, digits = 0) => (100 * share).toFixed(digits);
 export const short = (count) => (count >= 1e6 ? (count / 1e6).toFixed(1) + "M" : count >= 1e4 ? Math.round(count / 1e3) + "k"
   : count >= 1e3 ? (count / 1e3).toFixed(1) + "k" : String(count));
 
-/** @param {number} score Black's, in points */
-export const margin = (score) => (score > 0 ? "B+" : score < 0 ? "W+" : "") + (score ? Math.abs(score).toFixed(1) : "even");
+/**
+ * A lead in points, as B+2.5.
+ * @param {number} score the first side's
+ * @param {[string, string]} sides
+ */
+export const margin = (score, sides, digits = 1) => (score ? `${sides[score > 0 ? 0 : 1][0]}+${Math.abs(score).toFixed(digits)}` : "even");

@@ -57,7 +57,7 @@ export class Ending {
       this.asked = true;
       this.app.send("review", { readouts: 1 });
     }
-    const found = decisive(lossesOf(path), MOMENTS);
+    const found = decisive(lossesOf(path).filter(({ move }) => move !== known.game.pass), MOMENTS);
     this.decided.hidden = path.length <= LEAST_MOVES;
     this.moments.replaceChildren(...(state.busy === "review" ? [h("li", {}, say.counting)] : found.map((loss) => h("li", {},
       h("button", { type: "button", onclick: () => this.app.send("go", { node: path[loss.number - 1].node }) }, dotOf(loss),

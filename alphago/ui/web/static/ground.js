@@ -40,12 +40,13 @@ export function paints(id) {
  * @param {string} id of the paints
  */
 export function groundOf(game, id) {
-  const { surface, size, cells, lines, labels, stars, stone, stores } = game;
+  const { surface, size, cells, lines, edges, labels, stars, stone, stores } = game;
   const [x, y, width, height] = boxOf(game);
   const parts = surface === "holes" ? [s("rect", { width: size[0] * UNIT, height: size[1] * UNIT, rx: 12, class: "ag-back" })]
     : [s("rect", { x, y, width, height, class: "ag-wood" }), s("rect", { x, y, width, height, fill: `url(#${id}-sheen)` })];
-  const path = lines.map((ends) => ends.map((length) => length * UNIT)).map(([a, b, c, d]) => `M${a} ${b}L${c} ${d}`);
-  if (path.length) parts.push(s("path", { d: path.join(""), class: "ag-lines" }));
+  const path = (/** @type {number[][]} */ all) => all.map((ends) => ends.map((length) => length * UNIT)).map(([a, b, c, d]) => `M${a} ${b}L${c} ${d}`).join("");
+  if (lines.length) parts.push(s("path", { d: path(lines), class: "ag-lines" }));
+  parts.push(...edges.map((own, side) => s("path", { d: path(own), class: `ag-edge ag-${side ? "white" : "black"}-edge` })));
   parts.push(...stars.map((cell) => middleOf(game, cell)).map(([cx, cy]) => s("circle", { cx, cy, r: 3, class: "ag-star" })));
   if (surface === "houses") {
     const hollow = (/** @type {object} */ form, /** @type {string} */ tag) => [s(tag, { ...form, class: "ag-house" }),

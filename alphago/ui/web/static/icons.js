@@ -28,7 +28,7 @@ export const icon = (name) => s("svg", { viewBox: "0 0 24 24", class: "ag-icon",
 export const swatch = (shape) => s("svg", { viewBox: "0 0 20 20", class: "ag-swatch", "aria-hidden": "true" }, shape);
 
 /** @param {string} fill */
-export const dot = (fill) => swatch(s("circle", { cx: 10, cy: 10, r: 8, fill }));
+export const dot = (fill) => swatch(s("circle", { cx: 10, cy: 10, r: 8, fill, class: "ag-dot" }));
 
 /**
  * A button with an icon, a word, or both.

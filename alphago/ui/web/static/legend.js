@@ -19,5 +19,5 @@ export function legendOf(game, words) {
     h("p", {}, words.numbers), h("p", {}, words.line),
     h("ul", {}, game.ownership && [h("li", {}, owner("#111", "#fff"), fill(words.becomes, first)),
       h("li", {}, owner("#fff", "#111"), fill(words.becomes, second))],
-    game.mark && h("li", {}, `□ ${game.mark}`), h("li", {}, words.last)), h("p", {}, fill(words.graph, first)));
+    game.mark && h("li", {}, `□ ${game.mark}`), h("li", {}, words.last), h("li", {}, words.better)), h("p", {}, fill(words.graph, first)));
 }

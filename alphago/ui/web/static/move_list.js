@@ -37,8 +37,9 @@ export class MoveList {
     const here = this.rows.querySelector(".ag-here-row");
     if (!here) return;
     const { rows } = this;
-    const most = Math.min(here.offsetTop - rows.offsetTop - rows.clientHeight / 2, rows.scrollHeight - rows.clientHeight);
-    rows.scrollTop = Math.floor(most / here.clientHeight) * here.clientHeight; // whole rows
+    const high = here.clientHeight;
+    const middle = Math.round((here.offsetTop - rows.offsetTop - (rows.clientHeight - high) / 2) / high);
+    rows.scrollTop = high * Math.min(middle, Math.floor((rows.scrollHeight - rows.clientHeight) / high)); // whole rows
   }
 }
 

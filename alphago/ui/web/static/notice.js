@@ -1,13 +1,16 @@
 // A sentence that is shown for a while.
 
 import { h } from "./elements.js";
+import { say } from "./words.js";
 
 const SHOWN = 12000; // milliseconds
 
 export class Notice {
   constructor() {
     this.timer = 0;
-    this.element = h("p", { class: "ag-notice", role: "alert", hidden: true, onclick: () => this.hide() });
+    this.text = h("span", {});
+    this.element = h("p", { class: "ag-notice", role: "alert", hidden: true }, this.text,
+      h("button", { type: "button", "aria-label": say.close, onclick: () => this.hide() }, "×"));
   }
 
   /**
@@ -15,7 +18,7 @@ export class Notice {
    * @param {string} kind
    */
   say(text, kind) {
-    this.element.textContent = text;
+    this.text.textContent = text;
     this.element.dataset.kind = kind;
     this.element.hidden = false;
     clearTimeout(this.timer);

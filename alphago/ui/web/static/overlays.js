@@ -1,6 +1,6 @@
 // What is drawn over the pieces: marks of the position, discs of moves, an expected line, owners, the cursor.
 
-import { DARK_TEXT, LOSSES, lossOf, numbersOf } from "./candidates.js";
+import { DARK_TEXT, FEW, LOSSES, lossOf, modeOf, numbersOf } from "./candidates.js";
 import { s } from "./elements.js";
 import { COLOURS, landingOf, middleOf, UNIT } from "./geometry.js";
 import { appears } from "./motion.js";
@@ -9,8 +9,7 @@ import { appears } from "./motion.js";
 /** @typedef {import("./board.js").Scene} Scene */
 
 const UNSEEN = "#5aa2d6"; // the colour of a move whose loss is not known
-const FEW = 4; // visits of the best move, up to which moves are shown by what the network alone gives them
-const LEAST_OWNER = 8; // percent; a point that is less anyone's has no square
+const LEAST_OWNER = 30; // percent; a point that is less anyone's has no square: of an empty board networks say as much
 
 /**
  * The last move, points where no stone may be set, numbers of moves, and the count of a finished game.
@@ -18,7 +17,7 @@ const LEAST_OWNER = 8; // percent; a point that is less anyone's has no square
  * @param {Scene} scene
  * @param {Map<number, number>} numbers of moves by cell
  */
-export function marksOf(game, { view, count }, numbers) {
+export function marksOf(game, { view, count, better = null }, numbers) {
   const { stones = "", last, ko } = view;
   const parts = [];
   for (const [cell, number] of numbers) {
@@ -30,6 +29,11 @@ export function marksOf(game, { view, count }, numbers) {
     const [cx, cy] = middleOf(game, last);
     parts.push(stones ? s("circle", { cx, cy, r: 5, class: stones[last] === "X" ? "ag-last ag-on-black" : "ag-last" })
       : s("circle", { cx, cy, r: game.stone * UNIT + 2, class: "ag-sown" }));
+  }
+  const cell = better === null ? null : landingOf(game, better, -view.toPlay, (each) => !stones || stones[each] === ".");
+  if (cell !== null) {
+    const [cx, cy] = middleOf(game, cell);
+    parts.push(s("circle", { cx, cy, r: 19, class: "ag-better" }));
   }
   for (const [x, y] of ko.map((cell) => middleOf(game, cell))) {
     parts.push(s("rect", { x: x - 7, y: y - 7, width: 14, height: 14, class: "ag-ko" }));
@@ -63,13 +67,14 @@ function countOf(game, stones, { owners, dead }) {
  * @param {number[] | null} shown.line the line that is expected after it
  * @param {number | null} shown.chosen the action under the cursor
  * @param {boolean} shown.walks whether the line's moves come one after the other
+ * @param {boolean} shown.small whether a disc has room for one short number
  */
-export function overlays(game, scene, { hovered, line, chosen, walks }) {
+export function overlays(game, scene, { hovered, line, chosen, walks, small }) {
   const { view, analysis = null, open = true, ownership = true, mode = "loss" } = scene;
   const parts = [];
   if (analysis) {
     const above = line && view.stones !== undefined ? ghostsOf(game, view.stones, line, analysis.mover, walks)
-      : discsOf(game, view.stones || "", analysis, mode);
+      : discsOf(game, view.stones || "", analysis, mode, small);
     if (analysis.ownership && ownership && game.ownership) {
       const hidden = new Set(above.map((one) => one.dataset.at).filter(Boolean).map(Number));
       parts.push(...ownersOf(game, view.stones || "", analysis.ownership, hidden));
@@ -94,7 +99,7 @@ export function overlays(game, scene, { hovered, line, chosen, walks }) {
 function allowedOf(game, { stones = "", legal, toPlay }) {
   const cells = legal.flatMap((action) => landingOf(game, action, toPlay, () => true) ?? []);
   return cells.length < stones.split(".").length - 1
-    ? cells.map((cell) => middleOf(game, cell)).map(([cx, cy]) => s("circle", { cx, cy, r: 6, class: "ag-aim" })) : [];
+    ? cells.map((cell) => middleOf(game, cell)).map(([cx, cy]) => s("circle", { cx, cy, r: 4, class: "ag-aim" })) : [];
 }
 
 /**
@@ -131,27 +136,29 @@ function ownersOf(game, stones, ownership, hidden) {
  * @param {GameView} game
  * @param {string} stones
  * @param {import("../wire.js").AnalysisView} found
- * @param {string} mode
+ * @param {string} chosen the mode
+ * @param {boolean} small
  */
-function discsOf(game, stones, found, mode) {
+function discsOf(game, stones, found, chosen, small) {
   const best = found.moves[0];
-  const most = best && best.visits > FEW ? best.visits : 0;
+  const mode = modeOf(found, chosen);
   const parts = [];
   const byPrior = mode === "prior";
+  const most = best && best.visits > FEW ? best.visits : 0;
   for (const move of [...found.moves].reverse()) {
     const cell = landingOf(game, move.move, found.mover, (each) => stones[each] === ".");
     if (cell === null || (!byPrior && most > 0 && move.visits < Math.max(1, most / 30))) continue; // too few to mean much
     const kind = move.visits && most ? lossOf(move, best).kind : null;
     const share = byPrior || !most ? move.prior : Math.min(1, move.visits / most);
     const strong = 0.35 + 0.65 * Math.sqrt(share);
-    const [first, second] = numbersOf(move, best, mode);
+    const [first, second] = numbersOf(move, best, mode, small);
     const colour = strong < 0.6 || kind === null ? "#000" : DARK_TEXT[kind];
     const [x, y] = middleOf(game, cell);
     parts.push(s("circle", { cx: x, cy: y, r: 17.5, class: "ag-base" }),
       s("circle", { cx: x, cy: y, r: 17.5, fill: kind === null ? UNSEEN : LOSSES[kind], "fill-opacity": strong.toFixed(2),
         class: "ag-disc", "data-move": game.names[move.move], "data-at": move.move }));
     if (move === best) parts.push(s("circle", { cx: x, cy: y, r: 18, class: "ag-best" }));
-    if (first) parts.push(s("text", { x, y: second ? y - 4 : y, class: first.replace("%", "%%").length > 4 ? "ag-value ag-long" : "ag-value",
+    if (first) parts.push(s("text", { x, y: second ? y - 4 : y, class: small ? "ag-value ag-large" : first.replace("%", "%%").length > 4 ? "ag-value ag-long" : "ag-value",
       fill: colour }, first));
     if (first && second) parts.push(s("text", { x, y: y + 9, class: "ag-visits", fill: colour }, second));
   }

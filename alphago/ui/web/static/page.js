@@ -6,7 +6,6 @@ import { h } from "./elements.js";
 import { say } from "./words.js";
 
 const place = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
-const banner = place("connection");
 /** @type {Record<string, HTMLElement>} */
 const places = { play: place("play"), watch: place("watch") };
 
@@ -16,10 +15,7 @@ function show(name) {
   places[name].dispatchEvent(new Event("shown"));
 }
 
-const connection = new SocketConnection((text) => {
-  banner.textContent = text;
-  banner.hidden = !text;
-});
+const connection = new SocketConnection();
 const toWatch = h("button", { type: "button", hidden: true, "data-name": "watch", onclick: () => show("watch") }, say.watch);
 mount(places.play, connection, {
   keys: document,

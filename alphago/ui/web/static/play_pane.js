@@ -32,7 +32,8 @@ export class PlayPane {
   draw() {
     const { state } = this.app;
     this.due = MOVES.filter((moves) => state.view.moves >= moves).length - 1;
-    this.hint.hidden = this.due < this.seen || state.over || !state.players.includes("engine") || Boolean(this.app.options.widget);
+    const alone = !state.players.includes("engine") || Boolean(this.app.options.widget);
+    this.hint.hidden = this.due < this.seen || state.over || alone || !this.app.isHumansTurn() || Boolean(this.app.column.status.loading);
     this.hintText.textContent = say.hints[this.due];
     this.opponent.draw();
     this.ending.draw();

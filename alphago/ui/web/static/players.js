@@ -43,7 +43,6 @@ export class Players {
     for (const [i, card] of this.cards.entries()) {
       card.who.value = state.players[i];
       card.element.classList.toggle("ag-turn", !state.over && state.view.toPlay === (i ? -1 : 1));
-      card.element.classList.toggle("ag-won", state.result?.winner === (i ? -1 : 1));
       const { captures, stones = "" } = state.view;
       card.captures.textContent = captures && !game.stores.length ? fill(say.captured, captures[i])
         : game.surface === "squares" ? fill(say.onBoard, stones.split("XO"[i]).length - 1) : "";

@@ -1,7 +1,7 @@
 // Why a move is good or bad, in sentences.
 
 import { h } from "./elements.js";
-import { fill, say } from "./words.js";
+import { say } from "./words.js";
 
 const NONE = -2; // no node, nor the root's parent
 
@@ -10,6 +10,7 @@ export class Reasons {
   constructor(app) {
     this.app = app;
     this.of = NONE; // the node before the move
+    this.move = this.best = -1;
     this.text = h("div", {});
     const choice = (/** @type {string} */ name, /** @type {string} */ text, kind = "") => h("button", { type: "button", class: kind,
       "data-name": `lesson-${name}`, onclick: () => app.send(name) }, text);
@@ -23,11 +24,16 @@ export class Reasons {
 
   /** @param {import("../wire.js").WhyMessage} message */
   tell({ node, move, best, sentences }) {
-    const { game: { names } } = this.app.known;
-    this.of = node;
-    this.text.replaceChildren(move === best ? "" : h("b", {}, fill(say.better, names[move], names[best])),
-      ...sentences.map((text) => h("p", {}, text)));
-    this.draw();
+    [this.of, this.move, this.best] = [node, move, best];
+    this.text.replaceChildren(...sentences.map((text) => h("p", {}, text)));
+    this.app.draw();
+  }
+
+  // The move that was better than the last one, if reasons tell so.
+  better() {
+    const { known, state } = this.app;
+    const { parent, move } = known.knot(state.node);
+    return this.of === parent && this.move === move && this.best !== move ? this.best : null;
   }
 
   draw() {

@@ -1,7 +1,7 @@
 // What is going on, in a line; screen readers are told each move, and where the cursor is.
 
 import { button } from "./icons.js";
-import { h, short } from "./elements.js";
+import { h, margin, percent, short } from "./elements.js";
 import { landingOf } from "./geometry.js";
 import { fill, say } from "./words.js";
 
@@ -14,7 +14,7 @@ export class StatusLine {
     this.loading = ""; // what the line says instead of its usual text
     this.told = -1; // the node that screen readers were told of
     this.text = h("span", {});
-    this.rest = h("span", { class: "ag-small" });
+    this.rest = h("span", { class: "ag-small", "data-name": "known" });
     this.said = h("p", { class: "ag-unseen", "aria-live": "polite" });
     this.now = button("move", say.now, say.nowTitle, () => app.send("move"));
     this.stop = button("stop", say.stop, say.stopTitle, () => app.stop());
@@ -68,16 +68,26 @@ export class StatusLine {
 
   // What the line says, and what stands below it.
   words() {
-    const { known: { game, thought }, state } = this.app;
+    const { coming, known: { thought }, state } = this.app;
     if (this.loading) return [this.loading];
-    if (!state) return [game ? say.setting : say.connecting];
+    if (!state) return [coming ? say.setting : say.connecting];
     if (state.result) return [fill(say.ends, state.result.text), state.busy === "count" ? say.countingStones : ""];
     const turn = this.turn();
-    if (!state.busy) return [turn, state.players[state.view.toPlay > 0 ? 0 : 1] === "human" ? say.yours : say.engines];
+    const usual = state.study ? this.evaluation() : this.app.isHumansTurn() ? say.yours : say.engines;
+    if (!state.busy) return [turn, usual];
     if (!thought) return [turn, say.thinking];
     const { analysis, limit, purpose } = thought;
     const done = short(analysis.visits > 1 ? thought.readouts : 0);
-    const told = purpose !== "analyse" && limit && limit < ENDLESS ? fill(say.readoutsOf, done, short(limit)) : fill(say.readoutsSoFar, done);
+    const told = state.study ? usual : limit && limit < ENDLESS ? fill(say.readoutsOf, done, short(limit)) : fill(say.readoutsSoFar, done);
     return [turn, [told, purpose === "move" ? "" : fill(say.rate, short(thought.rate)), purpose === "review" ? fill(say.left, thought.left) : ""].filter(Boolean).join(" · ")];
+  }
+
+  // What is known of the position on the board.
+  evaluation() {
+    const { known, state: { node, analysis } } = this.app;
+    const { win, score } = known.knot(node);
+    if (win === null) return say.unknown;
+    return [fill(say.chance, known.side(1), percent(win, 1)), score === null ? "" : margin(score, known.game.sides),
+      analysis ? analysis.visits > 1 ? fill(say.visitsHere, short(analysis.visits)) : say.netAlone : ""].filter(Boolean).join(", ");
   }
 }

@@ -1,23 +1,27 @@
 // The column while one studies: what the overlay shows, the best moves, the graph, the moves that were played, the tree.
 
-import { LOSSES, lossOf } from "./candidates.js";
-import { h, percent, renew, short } from "./elements.js";
+import { LOSSES, lossOf, modeOf } from "./candidates.js";
+import { h, margin, percent, renew, short } from "./elements.js";
 import { Graph } from "./graph.js";
 import { button, dot } from "./icons.js";
 import { MoveList } from "./move_list.js";
 import { Variations } from "./variations.js";
-import { say } from "./words.js";
+import { fill, say } from "./words.js";
 
 /** @typedef {import("../wire.js").MoveView} MoveView */
+/** @typedef {import("../wire.js").AnalysisView} AnalysisView */
 
 export const ROWS = 6; // of the table of moves
 
-/** @type {Record<string, (move: MoveView) => string>} */
+/**
+ * By column the text of a move: chance and lead are the first side's, as in the graph.
+ * @type {Record<string, (move: MoveView, mover: number, sides: [string, string]) => string>}
+ */
 const CELLS = {
-  win: ({ win }) => (win === null ? "" : `${percent(win, 1)} %`),
-  points: ({ score }) => (score === null ? "" : `${score > 0 ? "+" : score < 0 ? "−" : ""}${Math.abs(score).toFixed(1)}`),
+  win: ({ win }, mover) => (win === null ? "" : percent(mover > 0 ? win : 1 - win, 1)),
+  points: ({ score }, mover, sides) => (score === null ? "" : margin(mover * score, sides)),
   visits: ({ visits }) => (visits ? short(visits) : ""),
-  prior: ({ prior }) => `${percent(prior, 1)} %`,
+  prior: ({ prior }) => percent(prior, 1),
 };
 
 export class Study {
@@ -37,10 +41,9 @@ export class Study {
     this.moves = h("tbody", { class: "ag-moves", "data-name": "moves" });
     this.heads = Object.fromEntries(Object.entries(say.columns).map(([name, text]) => [name, h("th", { scope: "col" }, text)]));
     this.table = h("table", { class: "ag-table", "aria-label": say.candidates }, h("thead", {}, h("tr", {}, Object.values(this.heads))), this.moves);
-    this.text = h("p", { class: "ag-small", "data-name": "known" });
     this.element = h("section", { class: "ag-study", hidden: true, "aria-label": say.study },
-      h("div", { class: "ag-row ag-tools" }, this.analyse, this.review, this.modes, this.ownership, this.numbers),
-      this.table, this.graph.element, h("div", { class: "ag-row ag-known" }, this.text, this.why), this.list.element, this.variations.element);
+      h("div", { class: "ag-row ag-tools" }, this.analyse, this.review, this.why, this.modes, this.ownership, this.numbers),
+      this.table, this.graph.element, this.list.element, this.variations.element);
     this.listen();
   }
 
@@ -69,7 +72,8 @@ export class Study {
   }
 
   clear() {
-    const { ownership, surface } = this.app.known.game;
+    const { ownership, surface, sides } = this.app.known.game;
+    this.heads.win.textContent = fill(say.columns.win, sides[0]);
     this.ownership.hidden = !ownership;
     this.numbers.hidden = surface === "houses"; // no piece there came with one move
   }
@@ -85,7 +89,7 @@ export class Study {
     if (!state?.study) return;
     if (all) {
       this.analyse.setAttribute("aria-pressed", String(state.analysing));
-      this.modes.value = look.mode;
+      this.modes.value = modeOf(this.app.known.analysis(), look.mode);
       this.ownership.querySelector("input").checked = look.ownership;
       this.numbers.querySelector("input").checked = look.numbers;
       this.why.hidden = state.node === 0 || !this.app.known.game.levels;
@@ -94,14 +98,13 @@ export class Study {
     } else if (state.busy === "review") this.list.draw();
     this.drawMoves();
     this.graph.draw();
-    this.text.textContent = this.graph.text();
   }
 
   drawMoves() {
     const found = this.app.known.analysis();
     const listed = found ? found.moves.slice(0, ROWS) : [];
-    if (found) for (const [name, text] of Object.entries(CELLS)) this.heads[name].hidden = !listed.some(text);
-    const rows = listed.map((move) => this.row(move, listed[0]));
+    if (found) for (const [name, text] of Object.entries(CELLS)) this.heads[name].hidden = !listed.some((move) => text(move, 1, this.app.known.game.sides));
+    const rows = listed.map((move) => this.row(move, listed[0], /** @type {AnalysisView} */ (found).mover));
     while (rows.length < ROWS) rows.push(h("tr", { class: "ag-empty", "aria-hidden": "true" }, h("td", { colspan: 5 }, "\u00a0")));
     renew(this.moves, rows);
   }
@@ -109,13 +112,14 @@ export class Study {
   /**
    * @param {MoveView} move
    * @param {MoveView} best
+   * @param {number} mover
    */
-  row(move, best) {
-    const { names } = this.app.known.game;
+  row(move, best, mover) {
+    const { names, sides } = this.app.known.game;
     const kind = move.visits ? lossOf(move, best).kind : null;
     const line = move.line.map((one) => names[one]).join(" ");
     return h("tr", { class: this.app.board.hovered === move.move ? "ag-chosen" : "", "data-action": move.move, title: line },
       h("td", {}, dot(kind === null ? "#999" : LOSSES[kind]), h("b", {}, names[move.move])),
-      Object.entries(CELLS).map(([name, text]) => !this.heads[name].hidden && h("td", {}, text(move))));
+      Object.entries(CELLS).map(([name, text]) => !this.heads[name].hidden && h("td", {}, text(move, mover, sides))));
   }
 }

@@ -11,7 +11,7 @@ export const say = {
   board: "the board",
   connecting: "Connecting …",
   setting: "Setting up the board …",
-  lost: "The connection to the server is lost; trying again …",
+  lost: "The connection is lost; trying again …",
   silent: "The server does not answer; trying again …",
   tooLarge: "A file must have at most 900 kB.",
   copied: "The link is in the clipboard.",
@@ -49,7 +49,7 @@ export const say = {
     "Undo takes a move back. Study shows what the engine thinks.",
     "Menu has other games, other boards, files, and all keys.",
   ],
-  gotIt: "Got it",
+  gotIt: "Got it", close: "close",
 
   // the engine
   engineTitle: "Engine", opponent: "Opponent",
@@ -72,13 +72,12 @@ export const say = {
   analyse: "Analyse", analyseTitle: "think about every position that is shown (A)",
   review: "Review", reviewTitle: "evaluate every position of this line (R)",
   why: "Why?", whyTitle: "why the last move is good or bad (W)",
-  better: "{0}, better {1}",
   numbers: "Numbers", numbersTitle: "numbers on the points (D)",
   ownership: "owners", ownershipTitle: "small squares: whose each point becomes (O)",
   moveNumbers: "move numbers", moveNumbersTitle: "the number of each stone's move (K)",
   /** @type {Record<string, string>} */
-  modes: { loss: "difference", visits: "visits", prior: "prior", q: "Q, mean value", sum: "Q + prior", none: "none" },
-  columns: { move: "move", win: "win", points: "points", visits: "visits", prior: "prior" },
+  modes: { loss: "difference", visits: "visits", prior: "prior", q: "Q (mean value)", sum: "Q + prior", none: "none" },
+  columns: { move: "move", win: "{0} %", points: "lead", visits: "visits", prior: "prior %" },
   candidates: "moves that the engine considers",
   graph: "win rate and score by move",
   moves: "Moves", treeTitle: "tree of variations",
@@ -111,12 +110,12 @@ export const legend = {
   upTo: "up to {0} {1}",
   more: "more than {0} {1}",
   points: "points",
-  numbers: "Numbers, for the side to move: points lost against the best move (else % of the chance to win) above visits; prior, "
-    + "what the network alone gives a move, in %; Q, the mean value, −1 to 1.",
+  numbers: "Numbers: points lost against the best move (else % of the chance to win) above visits; prior, what the network alone "
+    + "gives a move, in %; Q, the mean value for the side to move, −1 to 1. A small board has the losses only.",
   line: "Point at a move, by mouse, a long touch, the cursor or the keys 1 to 6, to see the expected line.",
   becomes: "becomes {0}'s",
-  last: "● on a stone: the last move",
-  graph: "Graph: {0}'s chance to win, 100 % on top; dashed: {0}'s lead in points. A click goes there.",
+  last: "● on a stone: the last move", better: "dashed ring: better than the last move",
+  graph: "Bar, table and graph: {0}'s chance to win, in the graph 100 % on top; dashed: the lead in points. A click goes there.",
 };
 
 /** The page of runs. */
