@@ -149,8 +149,8 @@ def wilson(rate: float, games: int) -> tuple[float, float]:
 @checks_keywords()
 def evaluate(
     env: GameEnv,
-    black: Any,
-    white: Any,
+    black: object,
+    white: object,
     num_games: int = 400,
     readouts: int | tuple[int, int] = 800,
     *,
@@ -243,7 +243,7 @@ def evaluate(
     return MatchResult.of(env, games)
 
 
-def pair_of(name: str, value: Any) -> tuple[Any, Any]:
+def pair_of(name: str, value: object) -> tuple[Any, Any]:
     """Return an option's value for each player: a pair as it is, a single value twice.
 
     name: the option.  Raises ValueError for a sequence of any other length.

@@ -101,7 +101,7 @@ def in_words(rating: Rating) -> str:
 @checks_keywords(TournamentSettings)
 def tune(
     env: GameEnv,
-    network: Any,
+    network: object,
     name: str,
     values: Sequence[Any] = (),
     *,
@@ -115,7 +115,7 @@ def tune(
     listener: ProgressListener | None = None,
     on_pit: Callable[[Tuning], object] | None = None,
     workers: str | int | None = None,
-    **settings: Any,
+    **settings: object,
 ) -> Tuning:
     """Find the strongest value of a search setting by pits, and return the results of all values.
 
@@ -167,7 +167,7 @@ def tune(
     device = device if workers is None else "cpu"
     pits = PitFolder(PitPlan(env.match_variant(), name, chosen, readouts, matches), network, folder, device)
 
-    def play(candidate: Any, champion: Any) -> Pit:
+    def play(candidate: object, champion: object) -> Pit:
         return pits.play(candidate, champion, listener or Silence(), pool)
 
     def note(tuning: Tuning) -> None:

@@ -36,7 +36,7 @@ class AnalysisClient(LineProcess):
         """Send a query."""
         self.write_line(json.dumps(query))
 
-    def ask(self, name: str, position: GoPosition, visits: int, **more: Any) -> None:
+    def ask(self, name: str, position: GoPosition, visits: int, **more: object) -> None:
         """Send a query for a position, reached from the empty board; replies are in Black's view.
 
         name: the query's id.  more: further fields of the query.

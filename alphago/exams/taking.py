@@ -50,7 +50,7 @@ class Examinee(NamedTuple):
 
 @checks_keywords()
 def exam(
-    networks: Any,
+    networks: object,
     readouts: int | Sequence[int] = READOUTS,
     *,
     file: str | Path | None = None,
@@ -110,7 +110,7 @@ def exam(
 
 
 def examinee_of(
-    network: Any, readouts: tuple[int, ...], search: SearchForm, name: str, chosen: Exam | None
+    network: object, readouts: tuple[int, ...], search: SearchForm, name: str, chosen: Exam | None
 ) -> Examinee:
     """Return a network as an Examinee.
 

@@ -293,7 +293,7 @@ def pairs(fields: Mapping[str, Any], name: str, env: GoEnv, required: bool = Fal
     return found
 
 
-def colour(name: str, given: Any) -> int:
+def colour(name: str, given: object) -> int:
     """Return the player `given` as +1 (Black) or -1 (White); `name` is the field, for the error."""
     if given in ("B", "W"):  # nearly always, and queries come by the thousand
         return 1 if given == "B" else -1
@@ -303,7 +303,7 @@ def colour(name: str, given: Any) -> int:
         raise QueryError(name, f'a player must be "B" or "W", got {shown(given)}') from None
 
 
-def location(name: str, given: Any, env: GoEnv) -> int:
+def location(name: str, given: object, env: GoEnv) -> int:
     """Return the action of a location: "D4", "(3,15)" (column and row from the top left), or "pass"."""
     if isinstance(given, str):
         try:

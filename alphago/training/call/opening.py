@@ -60,7 +60,7 @@ class TrainingKind(ABC, Generic[Settings, RunT]):
 
     @abstractmethod
     def make_run(
-        self, plan: Plan[Settings], folder: RunFolder, learner: Learner, workers: Workers, **more: Any
+        self, plan: Plan[Settings], folder: RunFolder, learner: Learner, workers: Workers, **more: object
     ) -> RunT:
         """Return the plan's run; more: see Run."""
 
@@ -107,7 +107,7 @@ class SelfPlayKind(TrainingKind[RunSettings, SelfPlayRun]):
         return plan.settings.selfplay.groups
 
     def make_run(
-        self, plan: Plan[RunSettings], folder: RunFolder, learner: Learner, workers: Workers, **more: Any
+        self, plan: Plan[RunSettings], folder: RunFolder, learner: Learner, workers: Workers, **more: object
     ) -> SelfPlayRun:
         return SelfPlayRun(plan.env, plan.settings, folder, learner, workers, make_source=self.source, **more)
 

@@ -49,7 +49,7 @@ class SharedEngine:
         at once, so that their positions gather in common batches.
     """
 
-    def __init__(self, env: GameEnv, network: Any, device: str = "auto") -> None:
+    def __init__(self, env: GameEnv, network: object, device: str = "auto") -> None:
         self.env = env
         inner = as_forecast_evaluator(network, env, device)
         lanes = available_cores() + 1  # while one thread waits for Python's lock, the others keep the cores busy
@@ -181,7 +181,7 @@ def without_komi(env: GameEnv) -> GameEnv:
     return env.replace(komi=0.5) if "komi" in env.config else env
 
 
-def file_time(source: Any) -> int:
+def file_time(source: object) -> int:
     """Return when a file, or a run folder's newest network, was written, in ns; 0 if `source` is not a path."""
     if not isinstance(source, Path):
         return 0

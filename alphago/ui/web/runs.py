@@ -117,7 +117,7 @@ class Runs:
             folder.games_stamp = stamp
         return folder.games
 
-    def folder(self, run: Any) -> Folder:
+    def folder(self, run: object) -> Folder:
         """Return the run with the number `run`; raise ValueError if there is no such run."""
         return self.folders[check_int("run", run, 0, len(self.folders) - 1)]
 
