@@ -19,7 +19,7 @@ from alphago.arena.standings import table
 from alphago.arena.tournament import ProgressListener, TournamentSettings
 from alphago.arena.tuned_values import between_neighbours, check_effect, checked_value, spread, text_of
 from alphago.env.game import GameEnv, check_env
-from alphago.mcts.search_forms import PLAYERS, SearchForm, make_search
+from alphago.mcts.search_forms import PLAYER_RULE, SearchForm, make_search
 from alphago.system.files import lock
 from alphago.system.validation import MOST_READOUTS, check_int, checks_keywords, make_settings
 from alphago.workers.jobs import pool_of
@@ -109,7 +109,7 @@ def tune(
     steps: int = 5,
     rounds: int = 1,
     readouts: int = 64,
-    search: SearchForm = PLAYERS,
+    search: SearchForm = PLAYER_RULE,
     folder: str | Path | None = None,
     device: str = "auto",
     listener: ProgressListener | None = None,

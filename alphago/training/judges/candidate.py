@@ -11,7 +11,7 @@ from alphago.arena.match import MatchResult, evaluate, wilson
 from alphago.arena.openings import opening_length
 from alphago.arena.sprt import Sprt, pair_scores
 from alphago.env.game import GameEnv
-from alphago.mcts.search_forms import SELF_PLAY, SearchForm
+from alphago.mcts.search_forms import SELF_PLAY_RULE, SearchForm
 from alphago.nn.net import NeuralNet
 from alphago.training.selfplay_run import SelfPlayRun
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
@@ -78,7 +78,7 @@ def log_match(run: SelfPlayRun, match: "Match", row: Mapping[str, Any], name: st
 
 def match_search(settings: SelfPlaySettings) -> SearchForm:
     """Return the search of a run's matches: self-play's, without noise; the usual one as suits the matches."""
-    return SELF_PLAY if settings.search == settings.usual_search else settings.search
+    return SELF_PLAY_RULE if settings.search == settings.usual_search else settings.search
 
 
 class Match:
@@ -98,7 +98,7 @@ class Match:
         readouts: int,
         terms: Terms,
         device: str,
-        search: SearchForm = SELF_PLAY,
+        search: SearchForm = SELF_PLAY_RULE,
     ) -> None:
         self.device = device
         self.players = players
