@@ -328,7 +328,7 @@ def test_why_a_move_is_bad() -> None:
         guest.post("why")
         told = guest.until("why")
         assert (told["node"], told["move"], told["points"]) == (1, GO5.from_text("D4"), None)
-        assert told["sentences"][0].startswith("D4 ")
+        assert "D4" in told["sentences"][0]
         guest.post("why", move="B2")
         told = guest.until("why")
         assert (told["node"], told["move"]) == (2, GO5.from_text("B2"))
