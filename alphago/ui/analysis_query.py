@@ -25,43 +25,27 @@ from alphago.ui.katago import SIDES
 MOST_VISITS = 10_000_000
 FIRST = np.zeros(1, np.int64)
 FLAGS = (
-    "includeOwnership",
-    "includeOwnershipStdev",
-    "includeMovesOwnership",
-    "includeMovesOwnershipStdev",
-    "includePolicy",
-    "includePVVisits",
+    *("includeOwnership", "includeOwnershipStdev", "includeMovesOwnership", "includeMovesOwnershipStdev"),
+    *("includePolicy", "includePVVisits"),
 )
 KNOWN = (
-    "id",
-    "moves",
-    "initialStones",
-    "initialPlayer",
-    "rules",
-    "komi",
-    "whiteHandicapBonus",
-    "boardXSize",
-    "boardYSize",
-    "analyzeTurns",
-    "maxVisits",
-    "avoidMoves",
-    "allowMoves",
-    "overrideSettings",
-    "reportDuringSearchEvery",
-    "firstReportDuringSearchAfter",
-    "priority",
-    "priorities",
-    *FLAGS,
+    *(
+        "id",
+        "moves",
+        "initialStones",
+        "initialPlayer",
+        "rules",
+        "komi",
+        "whiteHandicapBonus",
+        "boardXSize",
+        "boardYSize",
+    ),
+    *("analyzeTurns", "maxVisits", "avoidMoves", "allowMoves", "overrideSettings", "reportDuringSearchEvery"),
+    *("firstReportDuringSearchAfter", "priority", "priorities", *FLAGS),
 )
 # White's points besides komi for N handicap stones, by rules.
 BONUS = {"chinese": "N", "chineseogs": "N", "chinesekgs": "N", "aga": "N-1", "bga": "N-1", "agabutton": "N-1"}
-NEAREST = {
-    "bga": "aga",
-    "agabutton": "aga",
-    "chineseogs": "chinese",
-    "chinesekgs": "chinese",
-    "stonescoring": "chinese",
-}
+NEAREST = {"bga": "aga", "agabutton": "aga", **dict.fromkeys(("chineseogs", "chinesekgs", "stonescoring"), "chinese")}
 TERRITORY = ("japanese", "korean")
 
 
