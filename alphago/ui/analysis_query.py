@@ -29,19 +29,9 @@ FLAGS = (
     *("includePolicy", "includePVVisits"),
 )
 KNOWN = (
-    *(
-        "id",
-        "moves",
-        "initialStones",
-        "initialPlayer",
-        "rules",
-        "komi",
-        "whiteHandicapBonus",
-        "boardXSize",
-        "boardYSize",
-    ),
-    *("analyzeTurns", "maxVisits", "avoidMoves", "allowMoves", "overrideSettings", "reportDuringSearchEvery"),
-    *("firstReportDuringSearchAfter", "priority", "priorities", *FLAGS),
+    *("id", "moves", "initialStones", "initialPlayer", "rules", "komi", "whiteHandicapBonus", "boardXSize"),
+    *("boardYSize", "analyzeTurns", "maxVisits", "avoidMoves", "allowMoves", "overrideSettings"),
+    *("reportDuringSearchEvery", "firstReportDuringSearchAfter", "priority", "priorities", *FLAGS),
 )
 # White's points besides komi for N handicap stones, by rules.
 BONUS = {"chinese": "N", "chineseogs": "N", "chinesekgs": "N", "aga": "N-1", "bga": "N-1", "agabutton": "N-1"}
