@@ -4,7 +4,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -73,6 +73,7 @@ class TrainingKind(ABC, Generic[Settings, RunT]):
         """Train until the run is over; raise Stopped if `stop` is set within an iteration or a match."""
 
 
+@dataclass(frozen=True)
 class SelfPlayKind(TrainingKind[RunSettings, SelfPlayRun]):
     """Training by self-play.
 
@@ -81,17 +82,10 @@ class SelfPlayKind(TrainingKind[RunSettings, SelfPlayRun]):
     usual: returns settings that apply to a new run where its call gives none, by keyword.
     """
 
-    def __init__(
-        self,
-        source: MakeSource = SelfPlay,
-        learner: MakeLearner = Learner,
-        judges: Sequence[JudgeSettings[SelfPlayRun]] = (),
-        usual: Callable[[], Mapping[str, Any]] = dict,
-    ) -> None:
-        self.source = source
-        self.learner = learner
-        self.judges = judges
-        self.usual = usual
+    source: MakeSource = SelfPlay
+    learner: MakeLearner = Learner
+    judges: Sequence[JudgeSettings[SelfPlayRun]] = ()
+    usual: Callable[[], Mapping[str, Any]] = dict
 
     def new_plan(self, call: TrainCall) -> Plan[RunSettings]:
         return self.judged(new_run(replace(call, settings={**self.usual(), **call.settings})))

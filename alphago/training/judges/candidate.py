@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,6 +82,7 @@ def match_search(settings: SelfPlaySettings) -> SearchForm:
     return SELF_PLAY_RULE if settings.search == settings.usual_search else settings.search
 
 
+@dataclass
 class Match:
     """A match of a candidate against the best network so far; each call of `play` plays at most AT_ONCE more games.
 
@@ -91,23 +93,14 @@ class Match:
     search: the search of both players, as in `evaluate`.
     """
 
-    def __init__(
-        self,
-        players: tuple[NeuralNet, NeuralNet],
-        env: GameEnv,
-        readouts: int,
-        terms: Terms,
-        device: str,
-        search: SearchForm = SELF_PLAY_RULE,
-    ) -> None:
-        self.device = device
-        self.players = players
-        self.env = env
-        self.readouts = readouts
-        self.terms = terms
-        self.search = search
-        self.results: list[MatchResult] = []
-        self.seconds = 0.0  # spent on playing so far
+    players: tuple[NeuralNet, NeuralNet]
+    env: GameEnv
+    readouts: int
+    terms: Terms
+    device: str
+    search: SearchForm = SELF_PLAY_RULE
+    results: list[MatchResult] = field(default_factory=list)
+    seconds: float = 0.0  # spent on playing so far
 
     def play(self, seed: int, stop: threading.Event) -> None:
         """Play the next games: pairs of games with the same opening and colours swapped.
