@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from alphago.arena.standings import table
 from alphago.exams.grades import Grade
 from alphago.exams.statistics import Estimate
 
@@ -33,7 +34,7 @@ def grade_table(
         for title, name, digits, share in COLUMNS
         if name in names and any(not np.isnan(getattr(grade, name).value) for grade in grades.values())
     ]
-    return table([(heading, list(grades)), *columns])
+    return lines_of([(heading, list(grades)), *columns])
 
 
 def parts_table(heading: str, names: Sequence[str], grades: Sequence[Mapping[str, Grade]]) -> list[str]:
@@ -47,7 +48,7 @@ def parts_table(heading: str, names: Sequence[str], grades: Sequence[Mapping[str
         (f"{name} loses", [estimate_text(own[part].points, 2) for part in parts])
         for name, own in zip(names, grades, strict=True)
     ]
-    return table(columns)
+    return lines_of(columns)
 
 
 def estimate_text(one: Estimate, digits: int, share: bool = False, signed: bool = False) -> str:
@@ -60,10 +61,6 @@ def estimate_text(one: Estimate, digits: int, share: bool = False, signed: bool 
     return text + ("" if np.isnan(one.margin) else f" ± {scale * one.margin:.{digits}f}") + unit
 
 
-def table(columns: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
-    """Return columns, each a heading and its cells, as aligned lines; only the first column is aligned to the left."""
-    filled = []
-    for i, (heading, cells) in enumerate(columns):
-        width = max(map(len, (heading, *cells)))
-        filled.append([f"{cell:<{width}}" if i == 0 else f"{cell:>{width}}" for cell in (heading, *cells)])
-    return ["  ".join(row).rstrip() for row in zip(*filled, strict=True)]
+def lines_of(columns: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
+    """Return columns, each a heading and its cells, as the lines of a table."""
+    return table(list(zip(*((heading, *cells) for heading, cells in columns), strict=True))).split("\n")
