@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from alphago.arena.standings import table
+from alphago.arena import standings
 from alphago.exams.grades import Grade
 from alphago.exams.statistics import Estimate
 
@@ -34,7 +34,7 @@ def grade_table(
         for title, name, digits, share in COLUMNS
         if name in names and any(not np.isnan(getattr(grade, name).value) for grade in grades.values())
     ]
-    return lines_of([(heading, list(grades)), *columns])
+    return table([(heading, list(grades)), *columns])
 
 
 def parts_table(heading: str, names: Sequence[str], grades: Sequence[Mapping[str, Grade]]) -> list[str]:
@@ -48,7 +48,7 @@ def parts_table(heading: str, names: Sequence[str], grades: Sequence[Mapping[str
         (f"{name} loses", [estimate_text(own[part].points, 2) for part in parts])
         for name, own in zip(names, grades, strict=True)
     ]
-    return lines_of(columns)
+    return table(columns)
 
 
 def estimate_text(one: Estimate, digits: int, share: bool = False, signed: bool = False) -> str:
@@ -61,6 +61,6 @@ def estimate_text(one: Estimate, digits: int, share: bool = False, signed: bool 
     return text + ("" if np.isnan(one.margin) else f" ± {scale * one.margin:.{digits}f}") + unit
 
 
-def lines_of(columns: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
+def table(columns: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
     """Return columns, each a heading and its cells, as the lines of a table."""
-    return table(list(zip(*((heading, *cells) for heading, cells in columns), strict=True))).split("\n")
+    return standings.table(list(zip(*((heading, *cells) for heading, cells in columns), strict=True))).split("\n")

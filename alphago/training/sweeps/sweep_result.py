@@ -77,7 +77,7 @@ class SweepResult:
             columns.append((measure, [text(self.mean(name, measure)) for name in names]))
             beside = [text(self.difference(name, measure), signed=True) if name != first else "" for name in names]
             columns.append((f"- {first}", beside))
-        lines = ["Means over seeds; ± is Student's 95 % interval, differences are of equal seeds.", "", *lines_of(columns)]
+        lines = ["Means over seeds; ± is Student's 95 % interval, differences are of equal seeds.", "", *table(columns)]
         lines += [f"{run}: {fault}" for run, fault in self.faults.items()]
         return "\n".join(lines)
 
