@@ -78,7 +78,8 @@ def recompile(graph_module: fx.GraphModule) -> None:
 def forget_source(graph_module: fx.GraphModule) -> None:
     name = type(graph_module).forward.__code__.co_filename
     linecache.cache.pop(name, None)
-    fx.graph_module._loader.eval_cache.pop(name, None)
+    loader = getattr(fx.graph_module, "_loader", None)  # a private member, which another version may lack
+    getattr(loader, "eval_cache", {}).pop(name, None)
 
 
 def fuse_convolutions(
