@@ -116,8 +116,10 @@ def look(page: Page) -> None:
 
 def why(page: Page) -> None:
     study(page)
-    for key in ("Home", "]", "ArrowRight", "w"):
+    for key, told in (("Home", "Move 1:"), ("]", "Move 4:"), ("ArrowRight", "Move 5:")):
         page.keyboard.press(key)
+        waits(page, told)
+    page.keyboard.press("w")
     page.locator("[data-name=reasons]").wait_for()
 
 
@@ -235,6 +237,7 @@ class Studio:
         if state.begins:
             waits(page)
         state.visit(page)
+        page.mouse.move(1, 1)
         for (width, height), scheme in self.looks():
             page.set_viewport_size({"width": width, "height": height})
             page.emulate_media(color_scheme=scheme)

@@ -87,6 +87,16 @@ def test_pages_load_nothing_from_elsewhere(site: Path) -> None:
     assert [page.name for page in site.rglob("*.html") if re.search(loaded, page.read_text("utf-8"))] == []
 
 
+def test_pictures_of_boards_play(site: Path) -> None:
+    boards = [
+        (page.parent / target).resolve()
+        for page in [site / "index.html", site / "web.html", *(site / "games").glob("*.html")]
+        for target in re.findall(r'<iframe src="([^"]+)"', page.read_text("utf-8"))
+    ]
+    assert {path.stem for path in boards} == {"9x9", "oware", "reversi", "connect-four", "gomoku"}
+    assert all(path.is_file() for path in boards)
+
+
 def test_pages_from_the_repository(site: Path) -> None:
     examples = (site / "examples.html").read_text("utf-8")
     for path in [*(ROOT / "examples").glob("*.py"), *(ROOT / "alphago" / "examples").glob("[!_]*.py")]:

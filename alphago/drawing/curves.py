@@ -247,7 +247,7 @@ def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
 
     place: returns where a point is drawn. base: the y down to which the curve's ground is filled; None for no filling.
     """
-    pale = Style(stroke=mix(WHITE, curve.colour, 0.4), width=0.7)
+    pale, thin = (Style(stroke=mix(WHITE, curve.colour, share), width=0.7) for share in (0.4, 0.8))
     shapes: list[Shape] = []
     kept = chosen(len(curve.x), len(curve.x) if curve.is_exact else MOST_POINTS)
     y = curve.y if curve.low is not None or curve.is_exact else smooth(curve.y, SMOOTHED_OVER)
@@ -258,8 +258,8 @@ def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
     if curve.low is not None and curve.high is not None:
         for i in () if curve.is_band else kept:
             (at, lower), (_, upper) = place(curve.x[i], curve.low[i]), place(curve.x[i], curve.high[i])
-            shapes += [line(at, lower, at, upper, pale)]
-            shapes += [line(at - 2, end, at + 2, end, pale) for end in (lower, upper)]
+            shapes += [line(at, lower, at, upper, thin)]
+            shapes += [line(at - 2, end, at + 2, end, thin) for end in (lower, upper)]
     elif list(y) != list(curve.y):
         shapes.append(Polygon(tuple(place(curve.x[i], curve.y[i]) for i in kept), pale, is_open=True))
     if len(points) > 1:

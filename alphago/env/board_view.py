@@ -118,7 +118,8 @@ def grid_view(
     """
     height, width = shape
     on_lines, holes = surface == "lines", surface == "holes"
-    half, beside = (0.0, 0.72) if on_lines else (0.5, 0.32)
+    wide = on_lines and height > 13  # where names of two digits, shown small, would touch stones
+    half, beside = (0.0, 0.83 if wide else 0.72) if on_lines else (0.5, 0.32)
     right, bottom = (width - 1, height - 1) if on_lines else (width, height)
     columns = tuple(COLUMNS[:width]) if width <= len(COLUMNS) else ()
     rows = () if holes or not columns else tuple(str(height - row) for row in range(height))
@@ -132,7 +133,7 @@ def grid_view(
         title,
         surface,
         size=(right, bottom),
-        margin=1 if on_lines else 0.6,
+        margin=1.2 if wide else 1 if on_lines else 0.6,
         cells=tuple((x + half, y + half) for y in range(height) for x in range(width)),
         places=(places, places),
         lines=() if holes else tuple(lines),

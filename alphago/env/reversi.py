@@ -21,7 +21,7 @@ from alphago.env.symmetry import Symmetries
 from alphago.system.validation import check_int, checks_keywords
 
 MIN_SIZE, MAX_SIZE = 4, 16
-FELT = "#3f8257"
+FELT = "#2b6842"
 
 
 @checks_keywords()

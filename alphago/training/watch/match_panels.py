@@ -13,14 +13,14 @@ from alphago.records.game_pictures import small_drawing
 from alphago.training.history import History, Row, number, opponent_name
 from alphago.training.runs.config import game_of, read_config
 from alphago.training.watch.mean_history import banded
-from alphago.training.watch.panels import AXES, STYLES, points, run_colours
-from alphago.training.watch.words import in_words_of
+from alphago.training.watch.panels import AXES, STYLES, in_words_of, points, run_colours
 
 LONGEST_NAME = 30  # letters of an opponent's name
 OTHER_AXIS = {"minutes": "games", "processor": "games", "games": "minutes", "positions": "minutes"}  # second x axis
-# GNU Go is dark and the random player light, as in cody2007's figures; all others get a colour of OTHERS.
-COLOURS = {"gnugo": "#20242c", "random": "#b59a6a"}
-OTHERS = ("#1f6fb4", "#c8442c", "#2c8f5a", "#8650a8", "#b8860b", "#1a9aa0", "#a8417e")
+# GNU Go is dark and the random player lighter, as in cody2007's figures; all others get a colour of OTHERS. Each can
+# be read on white: its contrast is at least 4.5.
+COLOURS = {"gnugo": "#20242c", "random": "#86692f"}
+OTHERS = ("#1f6fb4", "#c8442c", "#24794b", "#8650a8", "#8f6808", "#137a80", "#a8417e")
 COLUMNS, ROWS = 3, 2  # boards in a panel
 
 

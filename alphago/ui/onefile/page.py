@@ -27,6 +27,7 @@ from alphago.mcts.player import USUAL_LEAVES
 from alphago.mcts.puct import Puct
 from alphago.nn.export import layer_weights, manifest, network_graph, raw_files
 from alphago.nn.graph import NetworkGraph, Step
+from alphago.nn.model_files import model_file, saved_game
 from alphago.nn.net import NeuralNet, load_model
 from alphago.system.files import user_path, write_atomic
 from alphago.system.validation import checks_keywords, shown
@@ -96,12 +97,13 @@ def page_of(
 ) -> str:
     """Return the HTML text of a file; arguments and errors are those of `export_page`."""
     net, own_name = source, ""
+    packaged = str(source) in packaged_nets() and not user_path(str(source)).exists()
+    if packaged and env is None:
+        env = usual_game(saved_game(model_file(str(source))))
     if isinstance(net, (str, PathLike)):
         net, own_name = load_model(net, env), Path(str(source)).resolve().stem
     if not isinstance(net, NeuralNet):
         raise ValueError(f"a page needs a NeuralNet, or the name of one, got {shown(net)}")
-    packaged = str(source) in packaged_nets() and not user_path(str(source)).exists()
-    env = usual_game(net.env) if env is None and packaged else env
     net = net if env is None or env is net.env else net.resized(env)
     name = name or own_name or net.env.name
     return page_text(net, name, about(net, name, packaged, strength, licence))

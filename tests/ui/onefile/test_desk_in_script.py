@@ -50,6 +50,40 @@ OWARE = [
 ]
 
 
+def analysis(mover: int, win: float, score: float | None, best: int) -> dict[str, Any]:
+    """What a search finds: the first side's chance and lead, and one move, as good as the position."""
+    view = {"win": win if mover > 0 else 1 - win, "score": None if score is None else mover * score}
+    move = {"move": best, "visits": 100, "prior": 1.0, "line": [best], **view}
+    return {"mover": mover, "visits": 100, "win": win, "score": score, "moves": [move], "ownership": None}
+
+
+@pytest.mark.parametrize(
+    ("after", "told"),
+    [
+        ((0.4, -1.0), "D4 loses about 4.0 points; C3 is better."),
+        ((0.3, 2.0), ""),
+        ((0.45, None), ""),
+        ((0.3, None), "20 %"),
+    ],
+)
+def test_a_bad_move_is_answered_by_the_offer_to_take_it_back(after: tuple[float, float | None], told: str) -> None:
+    """White loses what Black gains; without points, 5 % of winning count as one."""
+    env = GoEnv(5).match_variant()
+    net = NeuralNet(env, tower_height=1, channels=4, size_free=True)
+    before = analysis(1, 0.5, None if after[1] is None else 3.0, env.from_text("C3"))
+    found = [{"analysis": before}, {"analysis": analysis(-1, *after, 0)}, {"analysis": before, "best": 0}]
+    sent = [{"type": "hello"}, {"type": "teach", "points": 2}, {"type": "play", "move": "D4"}]
+    answers = ask(
+        "lesson", facts=facts(net, network_graph(net), "mine"), messages=[*sent, {"type": "stop"}], found=found
+    )
+    why = [answer for answer in answers if answer["type"] == "why"]
+    assert [told in answer["sentences"][0] for answer in why] == [True] * bool(told)
+    last = answers[-1]
+    assert (last["lesson"], last["view"]["moves"], last["teach"]) == (bool(told), 1 if told else 2, 2)
+    if told:
+        assert (why[0]["node"], why[0]["best"]) == (0, env.from_text("C3"))
+
+
 @pytest.mark.parametrize(
     ("env", "messages"), [(GoEnv(5).match_variant(), GO), (OwareEnv(), OWARE)], ids=["go", "oware"]
 )

@@ -55,6 +55,7 @@ def test_it_tells_where_the_network_comes_from(written: Any) -> None:
     assert (told["network"], told["game"], about["title"]) == ("9x9", "go", "9x9")
     assert {"Network", "Games that trained it", "Strength", "Licence", "Made with"} <= about["facts"].keys()
     assert "GNU Go" in about["facts"]["Strength"]
+    assert told["boards"][0]["options"]["komi"] == 7.5  # as on the page, not as it was trained
 
 
 def test_what_is_told_of_packaged_networks_was_measured() -> None:

@@ -4,6 +4,7 @@
 import { checkedMove, beginGame, linkOf, openLink } from "./file_games.js";
 import { saveFile } from "./file_saving.js";
 import { countOf, shortResult } from "./go_count.js";
+import { lessonOf, LESSON_READOUTS } from "./lesson.js";
 import { outcome } from "./stones.js";
 
 /** @typedef {import("../wire.js").Message} Message */
@@ -12,8 +13,8 @@ import { outcome } from "./stones.js";
 
 /**
  * @typedef {object} Job
- * @property {"move" | "analyse" | "review" | "count"} purpose
- * @property {number[]} nodes that are to be searched, the first one now
+ * @property {"move" | "analyse" | "review" | "count" | "lesson"} purpose
+ * @property {number[]} nodes that are to be searched, the first one now; of a lesson those before and after a move
  * @property {number} readouts
  * @property {number | null} seconds
  * @property {import("./level_choice.js").Level | null} level
@@ -43,6 +44,9 @@ export class FileDesk {
     this.even = null; // the levels of which the search that goes on takes the opponent's
     this.opponent = ""; // what the level "even" takes the person to be
     this.study = this.analysing = false;
+    /** @type {number | null} */
+    this.teach = null; // points from which on a person's move is answered by a lesson
+    this.lesson = -1; // the node after such a move, which the person may take back
     /** @type {Job | null} */
     this.job = null;
     this.known = 0; // nodes that the page was told of
@@ -102,9 +106,9 @@ export class FileDesk {
       type: "state", node: tree.current, line: tree.line(), view: this.positionView(), over: tree.over,
       result: tree.over ? this.result() : null, count: node.loser ? null : node.count?.view() ?? null, added,
       evaluations: added.map((one) => this.evaluation(one.node)).filter(({ win }) => win !== null),
-      players: [...this.players], strength: { ...this.strength }, opponent: this.opponent, teach: null,
-      lesson: false, study: this.study, analysing: this.analysing,
-      busy: this.job ? this.job.purpose : "", analysis: node.analysis, comment: "", link: linkOf(this.game),
+      players: [...this.players], strength: { ...this.strength }, opponent: this.opponent, teach: this.teach,
+      lesson: this.lesson === tree.current, study: this.study, analysing: this.analysing,
+      busy: this.job ? toldAs(this.job.purpose) : "", analysis: node.analysis, comment: "", link: linkOf(this.game),
     });
     this.known = tree.nodes.length;
   }
@@ -186,7 +190,7 @@ export class FileDesk {
     if (job.purpose !== "count") {
       const [node] = job.nodes;
       const analysis = tree.remember(node, found.analysis);
-      this.tell({ type: "thinking", node, purpose: job.purpose, readouts: found.done, limit: job.readouts, rate: found.rate,
+      this.tell({ type: "thinking", node, purpose: toldAs(job.purpose), readouts: found.done, limit: job.readouts, rate: found.rate,
         analysis, evaluation: this.evaluation(node), left: job.nodes.length - 1 });
     }
     if (found.over) this.finish();
@@ -197,12 +201,16 @@ export class FileDesk {
     const job = /** @type {Job} */ (this.job);
     const { tree } = this;
     const { found } = job;
-    if (job.purpose === "review" && job.nodes.length > 1) {
+    if ((job.purpose === "review" || job.purpose === "lesson") && job.nodes.length > 1) {
       job.nodes.shift();
       this.searchNext();
       return;
     }
     this.stop();
+    if (job.purpose === "lesson") {
+      this.endLesson();
+      return;
+    }
     if (job.purpose === "move" && found && found.resigns && this.strength.tree) tree.node.loser = tree.position.toPlay;
     else if (job.purpose === "move" && found) {
       tree.play(found.best);
@@ -212,6 +220,28 @@ export class FileDesk {
       const node = tree.nodes[job.nodes[0]];
       node.count = node.count && node.count.proposed(found.ownership);
     }
+    this.tellState();
+  }
+
+  /**
+   * Whether a move of the side that is to move is answered by a lesson, if it is a bad one.
+   * @param {number} side
+   */
+  teaches(side) {
+    return this.teach !== null && this.isHuman(side) && this.players.includes(ENGINE);
+  }
+
+  // Tell why the move that led to the board was bad, and wait; or go on.
+  endLesson() {
+    const { nodes, current, node } = this.tree;
+    const { view } = this.game;
+    const found = lessonOf(nodes[node.parent].analysis, node.analysis, node.move, Number(this.teach), view.names);
+    if (!found) {
+      this.afterMove(node.move);
+      return;
+    }
+    this.lesson = current;
+    this.tell({ type: "why", node: node.parent, ...found });
     this.tellState();
   }
 
@@ -268,6 +298,7 @@ export class FileDesk {
   /** @param {import("./file_games.js").BegunGame} game */
   setGame(game) {
     this.stop();
+    this.lesson = -1;
     this.game = game;
     this.tellGame();
   }
@@ -282,6 +313,12 @@ export class FileDesk {
     this.players = [black || this.players[0], white || this.players[1]];
   }
 }
+
+/**
+ * What the page is told of a job: during a lesson it is the engine's turn.
+ * @param {Job["purpose"]} purpose
+ */
+const toldAs = (purpose) => (purpose === "lesson" ? "move" : purpose);
 
 /** @param {FileDesk} desk */
 function counted({ tree }) {
@@ -318,10 +355,17 @@ const COMMANDS = {
     const { tree, job } = desk;
     if (tree.node.loser) throw new Error("the game is over by resignation: take it back with Undo, or begin a new one");
     if (tree.over) throw new Error("the game is over");
-    if (job && job.purpose === "move") throw new Error("it is the engine's turn");
+    if (job && toldAs(job.purpose) === "move") throw new Error("it is the engine's turn");
     const action = checkedMove(desk.game, move);
+    const taught = desk.teaches(tree.position.toPlay);
+    const before = tree.current;
     tree.play(action);
-    desk.afterMove(action);
+    desk.lesson = -1;
+    if (taught && !tree.over) {
+      desk.stop();
+      desk.start("lesson", [before, tree.current], LESSON_READOUTS);
+      desk.tellState();
+    } else desk.afterMove(action);
   },
   resign(desk) {
     const { tree } = desk;
@@ -386,6 +430,11 @@ const COMMANDS = {
       desk.startMove();
       desk.tellState();
     }
+  },
+  teach(desk, { points = null }) {
+    if (points !== null && !(points > 0)) throw new Error(`points must be more than 0, got ${points}`);
+    desk.teach = points;
+    desk.tellState();
   },
   study(desk, { study = desk.study, analysing = desk.analysing }) {
     [desk.study, desk.analysing] = [study, analysing];

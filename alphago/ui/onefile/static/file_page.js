@@ -20,8 +20,8 @@ function aboutButton({ title, facts }) {
   const rows = Object.entries(facts).flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]);
   const dialog = h("dialog", { class: "ag-dialog file-about", "aria-label": title,
     onkeydown: (/** @type {Event} */ event) => event.stopPropagation() }, h("h2", {}, title), h("dl", {}, rows),
-    h("div", { class: "ag-row" }, h("button", { type: "button", class: "ag-main", onclick: () => dialog.close() }, "Close")));
-  return h("button", { type: "button", "data-name": "about-network", onclick: () => {
+    h("div", { class: "ag-row" }, h("button", { class: "ag-main", onclick: () => dialog.close() }, "Close")));
+  return h("button", { "data-name": "about-network", onclick: () => {
     if (!dialog.isConnected) place.append(dialog);
     dialog.showModal();
   } }, "Network");

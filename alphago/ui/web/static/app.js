@@ -183,17 +183,17 @@ export class App {
 
   /** @param {"study" | "analysing"} what */
   toggle(what) {
-    if (this.state) this.send("toggle", { what });
+    this.send("toggle", { what });
   }
 
   /** @param {number} count */
   step(count) {
-    if (this.state) this.send("step", { count });
+    this.send("step", { count });
   }
 
   /** @param {number} direction */
   sibling(direction) {
-    if (this.state) this.send("variation", { direction });
+    this.send("variation", { direction });
   }
 
   review() {

@@ -188,7 +188,7 @@ export class Board {
     this.words.hidden = !text && !others.length;
     this.element.classList.toggle("ag-worded", !this.words.hidden && !text);
     this.words.replaceChildren(...(text ? [h("pre", {}, view.drawing)] : []), h("div", { class: "ag-row" },
-      others.slice(0, MOST_WORDS).map((action) => h("button", { type: "button", "data-action": action,
+      others.slice(0, MOST_WORDS).map((action) => h("button", { "data-action": action,
         onclick: () => this.listener.play(action) }, names[action]))));
   }
 

@@ -6,7 +6,6 @@ import { percent, short } from "./elements.js";
 
 // From the best move to a blunder: blue to orange, which the colour-blind tell apart, and light to dark on either side.
 export const LOSSES = ["#0b5fa5", "#5aa2d6", "#b9dcf2", "#fcdcae", "#f3a04b", "#cf5510"];
-export const DARK_TEXT = ["#fff", "#000", "#000", "#000", "#000", "#fff"];
 export const POINT_STEPS = [0.5, 1.5, 3, 6, 12]; // points lost, as in KaTrain
 export const RATE_STEPS = [1, 3, 6, 12, 25]; // percent of the chance to win
 
@@ -16,13 +15,10 @@ export const RATE_STEPS = [1, 3, 6, 12, 25]; // percent of the chance to win
  * @param {MoveView} best
  */
 export function lossOf(move, best) {
-  if (move.score !== null && best.score !== null) {
-    const lost = best.score - move.score;
-    return { kind: kindOf(0, lost), text: move === best ? "0" : (-lost).toFixed(1) };
-  }
-  if (move.win === null || best.win === null) return { kind: null, text: "" };
-  const lost = 100 * (best.win - move.win);
-  return { kind: RATE_STEPS.filter((step) => lost > step).length, text: move === best ? "0" : `${(-lost).toFixed(0)}%` };
+  const scored = move.score !== null && best.score !== null;
+  if (!scored && (move.win === null || best.win === null)) return { kind: null, text: "" };
+  const gain = scored ? Number(move.score) - Number(best.score) : Number(move.win) - Number(best.win);
+  return { kind: kindOf(-gain, scored ? -gain : null), text: (gain > 0 ? "+" : "") + (scored ? gain.toFixed(1) : `${percent(gain)}%`) };
 }
 
 /**
@@ -51,10 +47,10 @@ export const modeOf = (found, chosen) => (chosen !== "none" && found?.moves.leng
  * @returns {[string, string]}
  */
 export function numbersOf(move, best, mode, small) {
-  const [first, second] = textsOf(move, best, mode);
-  if (!small) return [first, second];
-  const short = mode === "loss" || mode === "prior" ? first.replace(/[−%]/g, "") : first;
-  return [short.length > 3 && /^\d/.test(short) && mode !== "visits" ? String(Math.round(Number(short))) : short, ""];
+  const texts = textsOf(move, best, mode);
+  if (!small) return texts;
+  const text = mode === "loss" || mode === "prior" ? texts[0].replace(/[−%]/g, "") : texts[0];
+  return [Number(text) >= 10 && mode !== "visits" ? String(Math.round(Number(text))) : text, ""];
 }
 
 /**
@@ -66,7 +62,7 @@ export function numbersOf(move, best, mode, small) {
 function textsOf(move, best, mode) {
   const q = move.win === null ? null : 2 * move.win - 1;
   if (mode === "prior") return [`${percent(move.prior, move.prior < 0.095 ? 1 : 0)}%`, ""];
-  if (mode === "loss") return [lossOf(move, best).text.replace("-", "−").replace(/^−?0(\.0)?%?$/, "0"), short(move.visits)];
+  if (mode === "loss") return [lossOf(move, best).text.replace("-", "−").replace(/^[+−]?0(\.0)?%?$/, "0"), short(move.visits)];
   if (mode === "visits") return [move.visits ? short(move.visits) : "", ""];
   if (mode === "none" || q === null) return ["", ""];
   return [signed(mode === "sum" ? q + move.prior : q), ""];

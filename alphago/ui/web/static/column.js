@@ -21,7 +21,7 @@ export class Column {
     this.menuOpen = false;
     this.title = h(app.options.widget ? "h2" : "h1", { class: "ag-game" });
     this.about = h("p", { class: "ag-small", "data-name": "about" });
-    const tab = (/** @type {Pane} */ name, /** @type {string} */ text, /** @type {string} */ title) => h("button", { type: "button",
+    const tab = (/** @type {Pane} */ name, /** @type {string} */ text, /** @type {string} */ title) => h("button", {
       "data-name": name, title, onclick: () => this.choose(name) }, text);
     this.tabs = { play: tab("play", say.play, say.playTitle), study: tab("study", say.study, say.studyTitle), menu: tab("menu", say.menu, say.menuTitle) };
     this.players = new Players(app);

@@ -11,7 +11,7 @@ const SVG = "http://www.w3.org/2000/svg";
  * @returns {any}
  */
 export function h(tag, attributes = {}, ...children) {
-  return filled(document.createElement(tag), attributes, children);
+  return filled(document.createElement(tag), tag === "button" ? { type: tag, ...attributes } : attributes, children);
 }
 
 /**

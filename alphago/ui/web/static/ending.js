@@ -28,12 +28,12 @@ export class Ending {
     this.app = app;
     this.asked = false; // whether the positions of this game are being evaluated
     this.count = h("p", { "data-name": "count" });
-    this.alive = h("button", { type: "button", "data-name": "all-alive", onclick: () => app.send("all-alive") }, say.allAlive);
+    this.alive = h("button", { "data-name": "all-alive", onclick: () => app.send("all-alive") }, say.allAlive);
     this.counted = h("div", {}, this.count, h("div", { class: "ag-field" }, h("p", { class: "ag-small" }, say.clickDead), this.alive));
     this.moments = h("ol", { class: "ag-moments", "data-name": "moments" });
     this.decided = h("div", {}, h("h2", {}, say.decided), this.moments);
     const next = (/** @type {string} */ name, /** @type {string} */ text, /** @type {() => void} */ action, kind = "") => h("button",
-      { type: "button", class: kind, "data-name": name, onclick: action }, text);
+      { class: kind, "data-name": name, onclick: action }, text);
     this.element = h("div", { class: "ag-ending", hidden: true, "data-name": "ending" }, this.counted,
       h("div", { class: "ag-row" }, next("again", say.again, () => this.again(false), "ag-main"), next("exchanged", say.exchanged,
         () => this.again(true)), next("study-game", say.studyGame, () => app.toggle("study"))), this.decided);
@@ -60,7 +60,7 @@ export class Ending {
     const found = decisive(lossesOf(path).filter(({ move }) => move !== known.game.pass), MOMENTS);
     this.decided.hidden = path.length <= LEAST_MOVES;
     this.moments.replaceChildren(...(state.busy === "review" ? [h("li", {}, say.counting)] : found.map((loss) => h("li", {},
-      h("button", { type: "button", onclick: () => this.app.send("go", { node: path[loss.number - 1].node }) }, dotOf(loss),
+      h("button", { onclick: () => this.app.send("go", { node: path[loss.number - 1].node }) }, dotOf(loss),
         fill(say.moment, loss.number, known.side(loss.mover), known.game.names[loss.move], lossText(loss), loss.points === null ? "" : legend.points))))));
     if (!this.moments.children.length) this.decided.hidden = true;
   }

@@ -50,8 +50,8 @@ export class GameDialog {
     };
     this.element.replaceChildren(h("h2", {}, say.newGame), h("label", {}, say.gameWord, choose), fields,
       h("label", {}, say.youPlay, colour), h("div", { class: "ag-row" },
-        h("button", { type: "button", onclick: start, "data-name": "begin", class: "ag-main" }, say.begin),
-        h("button", { type: "button", onclick: () => this.element.close() }, say.cancel)));
+        h("button", { onclick: start, "data-name": "begin", class: "ag-main" }, say.begin),
+        h("button", { onclick: () => this.element.close() }, say.cancel)));
     this.element.onkeydown = (/** @type {any} */ event) => {
       if (event.key === "Enter" && event.target.tagName !== "BUTTON") start();
     };

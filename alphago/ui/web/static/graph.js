@@ -44,7 +44,7 @@ export class Graph {
     const dots = known < DOTTED ? all.flatMap((one, i) => (one.win === null ? []
       : [s("circle", { cx: x(i), cy: height(one.win), r: 1.8, class: "ag-win-dot" })])) : [];
     const mistakes = lossesOf(all).filter(isMistake).map((loss) => s("circle", { cx: x(loss.number), cy: height(all[loss.number].win ?? 0.5),
-      r: 3.4, fill: LOSSES[kindOf(loss.win, loss.points)], class: "ag-mistake" }));
+      r: Math.min(Math.max(0.6 * (x(1) - LEFT), 2), 3.4), fill: LOSSES[kindOf(loss.win, loss.points)], class: "ag-mistake" }));
     const { sides } = this.app.known.game;
     const scored = all.some((one) => one.score !== null);
     renew(this.element, [

@@ -38,6 +38,6 @@ export const dot = (fill) => swatch(s("circle", { cx: 10, cy: 10, r: 8, fill, cl
  * @param {() => void} action
  */
 export function button(name, text, title, action) {
-  return h("button", { type: "button", title, onclick: action, "data-name": name, "aria-label": text ? null : title },
+  return h("button", { title, onclick: action, "data-name": name, "aria-label": text ? null : title },
     PATHS[name] ? icon(name) : null, text ? h("span", {}, text) : null);
 }

@@ -1,7 +1,7 @@
 // The moves of the current line with what each gave away; a click goes there.
 
 import { dotOf } from "./ending.js";
-import { h } from "./elements.js";
+import { h, renew } from "./elements.js";
 import { isMistake, lossesOf, lossText } from "./losses.js";
 import { fill, say } from "./words.js";
 
@@ -16,7 +16,7 @@ export class MoveList {
     this.rows = h("ol", { class: "ag-played", "data-name": judged ? "played" : "so-far", tabindex: 0, "aria-label": say.moves });
     this.means = h("span", { class: "ag-small" });
     const step = (/** @type {string} */ text, /** @type {string} */ title, /** @type {number} */ direction) => h("button",
-      { type: "button", title, "aria-label": title, onclick: () => app.mistake(direction) }, text);
+      { title, "aria-label": title, onclick: () => app.mistake(direction) }, text);
     this.element = h("div", { class: "ag-list" }, h("div", { class: "ag-row" }, judged ? [this.means,
       step("‹", say.previousMistake, -1), h("span", { class: "ag-small" }, say.mistakes), step("›", say.nextMistake, 1)] : h("h2", {}, say.moves)), this.rows);
   }
@@ -26,17 +26,19 @@ export class MoveList {
     const line = known.line();
     this.element.hidden = !this.judged && line.length < 2;
     const losses = new Map((this.judged ? lossesOf(line) : []).map((loss) => [loss.node, loss]));
-    this.rows.replaceChildren(...line.slice(1).map(({ node, mover, move }, i) => {
+    const { rows } = this;
+    const held = rows.matches(":focus-within");
+    renew(rows, line.slice(1).map(({ node, mover, move }, i) => {
       const loss = losses.get(node);
-      return h("li", {}, h("button", { type: "button", "data-node": node, class: node === state.node ? "ag-here-row" : "",
+      return h("li", {}, h("button", { "data-node": node, class: node === state.node ? "ag-here-row" : "",
         "aria-current": node === state.node ? "step" : null, onclick: () => this.app.send("go", { node }) },
         h("span", { class: "ag-small" }, i + 1), h("span", { class: `ag-stone ag-${mover > 0 ? "black" : "white"}`, title: known.side(mover) }),
         known.game.names[move], loss && isMistake(loss) ? [dotOf(loss), h("span", { class: "ag-small" }, lossText(loss))] : null));
     }));
     this.means.textContent = meansOf([...losses.values()], known);
-    const here = this.rows.querySelector(".ag-here-row");
+    const here = rows.querySelector(".ag-here-row");
     if (!here) return;
-    const { rows } = this;
+    if (held && !rows.matches(":focus-within")) here.focus();
     const high = here.clientHeight;
     const middle = Math.round((here.offsetTop - rows.offsetTop - (rows.clientHeight - high) / 2) / high);
     rows.scrollTop = high * Math.min(middle, Math.floor((rows.scrollHeight - rows.clientHeight) / high)); // whole rows

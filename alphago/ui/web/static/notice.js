@@ -10,7 +10,7 @@ export class Notice {
     this.timer = 0;
     this.text = h("span", {});
     this.element = h("p", { class: "ag-notice", role: "alert", hidden: true }, this.text,
-      h("button", { type: "button", "aria-label": say.close, onclick: () => this.hide() }, "×"));
+      h("button", { "aria-label": say.close, onclick: () => this.hide() }, "×"));
   }
 
   /**

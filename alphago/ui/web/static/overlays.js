@@ -1,6 +1,6 @@
 // What is drawn over the pieces: marks of the position, discs of moves, an expected line, owners, the cursor.
 
-import { DARK_TEXT, FEW, LOSSES, lossOf, modeOf, numbersOf } from "./candidates.js";
+import { FEW, LOSSES, lossOf, modeOf, numbersOf } from "./candidates.js";
 import { s } from "./elements.js";
 import { COLOURS, landingOf, middleOf, UNIT } from "./geometry.js";
 import { appears } from "./motion.js";
@@ -152,7 +152,7 @@ function discsOf(game, stones, found, chosen, small) {
     const share = byPrior || !most ? move.prior : Math.min(1, move.visits / most);
     const strong = 0.35 + 0.65 * Math.sqrt(share);
     const [first, second] = numbersOf(move, best, mode, small);
-    const colour = strong < 0.6 || kind === null ? "#000" : DARK_TEXT[kind];
+    const colour = kind === 0 && strong > 0.8 ? "#fff" : "#000"; // a contrast of 4.5 at least
     const [x, y] = middleOf(game, cell);
     parts.push(s("circle", { cx: x, cy: y, r: 17.5, class: "ag-base" }),
       s("circle", { cx: x, cy: y, r: 17.5, fill: kind === null ? UNSEEN : LOSSES[kind], "fill-opacity": strong.toFixed(2),

@@ -16,7 +16,7 @@ function show(name) {
 }
 
 const connection = new SocketConnection();
-const toWatch = h("button", { type: "button", hidden: true, "data-name": "watch", onclick: () => show("watch") }, say.watch);
+const toWatch = h("button", { hidden: true, "data-name": "watch", onclick: () => show("watch") }, say.watch);
 mount(places.play, connection, {
   keys: document,
   isShown: () => !places.play.hidden,

@@ -19,7 +19,7 @@ export class PlayPane {
     this.seen = readSeen();
     this.due = 0; // the hint that is due
     this.hintText = h("span", {});
-    this.hint = h("p", { class: "ag-hint", hidden: true }, this.hintText, h("button", { type: "button", "data-name": "hint",
+    this.hint = h("p", { class: "ag-hint", hidden: true }, this.hintText, h("button", { "data-name": "hint",
       onclick: () => this.read() }, say.gotIt));
     this.element = h("section", { class: "ag-play", "aria-label": say.play }, this.ending.element, this.opponent.element, this.hint, this.list.element);
   }

@@ -12,7 +12,7 @@ export class Reasons {
     this.of = NONE; // the node before the move
     this.move = this.best = -1;
     this.text = h("div", {});
-    const choice = (/** @type {string} */ name, /** @type {string} */ text, kind = "") => h("button", { type: "button", class: kind,
+    const choice = (/** @type {string} */ name, /** @type {string} */ text, kind = "") => h("button", { class: kind,
       "data-name": `lesson-${name}`, onclick: () => app.send(name) }, text);
     this.choices = h("div", { class: "ag-row" }, choice("undo", say.takeBack, "ag-main"), choice("move", say.goOn));
     this.element = h("div", { class: "ag-why", "data-name": "reasons", role: "status", hidden: true }, this.text, this.choices);

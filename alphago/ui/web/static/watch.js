@@ -40,8 +40,8 @@ class Watch {
     this.unfolded = new Set(); // runs whose figures are shown
     element.classList.add("ag-watch");
     element.replaceChildren(h("div", { class: "w-head" }, h("div", { class: "ag-tabs", role: "group" },
-      h("button", { type: "button", "data-name": "to-board", onclick: () => open(-1, 0) }, say.play),
-      h("button", { type: "button", "aria-pressed": "true" }, say.watch)), h("h1", {}, runs.title), h("label", {}, `${runs.axis} `, this.axis)),
+      h("button", { "data-name": "to-board", onclick: () => open(-1, 0) }, say.play),
+      h("button", { "aria-pressed": "true" }, say.watch)), h("h1", {}, runs.title), h("label", {}, `${runs.axis} `, this.axis)),
     this.note, this.runs, this.main, this.folded);
   }
 
@@ -106,7 +106,7 @@ class Watch {
       /** @type {{games: string[], error?: string}} */
       const data = await answer.json();
       const rows = data.error ? [h("li", {}, data.error)] : data.games.map((title, game) =>
-        h("li", {}, h("button", { type: "button", onclick: () => this.open(run, game) }, title)));
+        h("li", {}, h("button", { onclick: () => this.open(run, game) }, title)));
       list.replaceChildren(...(rows.length ? rows : [h("li", {}, runs.none)]));
     } catch {
       list.replaceChildren(h("li", {}, say.silent));

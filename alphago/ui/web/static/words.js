@@ -76,7 +76,7 @@ export const say = {
   ownership: "owners", ownershipTitle: "small squares: whose each point becomes (O)",
   moveNumbers: "move numbers", moveNumbersTitle: "the number of each stone's move (K)",
   /** @type {Record<string, string>} */
-  modes: { loss: "difference", visits: "visits", prior: "prior", q: "Q (mean value)", sum: "Q + prior", none: "none" },
+  modes: { loss: "loss", visits: "visits", prior: "prior", q: "Q", sum: "Q + prior", none: "none" },
   columns: { move: "move", win: "{0} %", points: "lead", visits: "visits", prior: "prior %" },
   candidates: "moves that the engine considers",
   graph: "win rate and score by move",
