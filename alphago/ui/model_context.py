@@ -90,8 +90,7 @@ class GoTools:
         before, action = (position, position.check_action(move)) if move else last_move(position)
         told = explain(before, action, self.network(position.env.N), self.readouts, device=self.device)
         facts = [
-            {"fact": type(fact).__name__, "sentence": sentence, **numbers_of(fact)}
-            for fact, sentence in zip(told.facts, told.sentences, strict=True)
+            {"fact": type(fact).__name__, "sentence": sentence, **numbers_of(fact)} for fact, sentence in told.told
         ]
         return {"move": before.env.to_text(action), "player": PLAYER_NAMES[before.to_play], "facts": facts}
 

@@ -191,10 +191,10 @@ def why_message(node: int, told: Explanation) -> WhyMessage:
         "type": "why",
         "node": node,
         "move": told.action,
-        "best": loss.best,
+        "best": loss.best if loss.worse else told.action,
         "points": round_known(loss.points, 1),
         "rate": round(loss.rate, 4),
-        "sentences": told.sentences,
+        "sentences": str(told).split("\n"),
     }
 
 

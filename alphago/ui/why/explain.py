@@ -36,20 +36,24 @@ class Explanation:
         return next(fact for fact in self.facts if isinstance(fact, Loss))
 
     @property
-    def sentences(self) -> list[str]:
-        """The facts as sentences."""
+    def told(self) -> list[tuple[Fact, str]]:
+        """The facts, each with its sentence; with an empty one if it is not sure enough to be told."""
         words = Words(self.env)
-        texts = [fact.sentence(words) for fact in self.facts]
-        return [text[0].upper() + text[1:] for text in texts]  # a move may be called "pass"
+        pairs = [(fact, fact.sentence(words)) for fact in self.facts]
+        return [(fact, text[:1].upper() + text[1:]) for fact, text in pairs]  # a move may be called "pass"
+
+    @property
+    def sentences(self) -> list[str]:
+        """What there is to say; nothing of a move with no clear fault that the search would not play for certain."""
+        return [text for _, text in self.told if text]
 
     @property
     def reasons(self) -> list[str]:
         """The sentences without what the move loses and what would be better, for who says that anyway."""
-        told = zip(self.facts, self.sentences, strict=True)
-        return [text for fact, text in told if not isinstance(fact, Loss | Better)]
+        return [text for fact, text in self.told if text and not isinstance(fact, Loss | Better)]
 
     def __str__(self) -> str:
-        return "\n".join(self.sentences)
+        return "\n".join(self.sentences) or f"There is nothing to say about {self.env.to_text(self.action)}."
 
 
 def last_move(position: Position) -> tuple[Position, int]:

@@ -12,6 +12,7 @@ SHOWN_PLIES = 6  # plies of a ladder that a sentence names
 SURE_PART = 0.4  # of an estimate of points, that a strong judge nearly always finds too
 LEAST = 2.5  # points that are told; fewer are in no proportion to what such moves lose in fights
 MISTAKE = 3.0  # estimated points from which a strong judge nearly always finds a loss too
+OWN = 0.7  # part of the visits of a move than which a search finds no better one: such a move seldom loses
 KEPT = -0.3  # points: a better move whose own search finds less than this beyond the first one is none half of the time
 CLEAR = 0.85  # part of the visits of a move that leads clearly; or:
 LEADS, LIKELY = 0.5, 0.3  # of a mistake, this part of the visits and this probability
@@ -62,7 +63,7 @@ class Fact:
     action: int
 
     def sentence(self, words: Words) -> str:
-        """Return the fact as a sentence."""
+        """Return the fact as a sentence; an empty text if it is not sure enough to be told."""
         raise NotImplementedError
 
 
@@ -84,11 +85,6 @@ class Loss(Fact):
     shown: bool = False
 
     @property
-    def small(self) -> bool:
-        """Whether the search finds the move as good as the best one, within half a point and 2 % of winning."""
-        return self.rate < 0.02 and not self.points >= 0.5
-
-    @property
     def large(self) -> bool:
         """Whether the move is a mistake: it loses points that are told, or MISTAKE ones and that is clear or shown.
 
@@ -105,8 +101,9 @@ class Loss(Fact):
 
     @property
     def worse(self) -> bool:
-        """Whether the search finds the move worse than the best one."""
-        return self.action != self.best and (self.large or (self.kept and not self.small))
+        """Whether the search finds the move worse than the best one, by a point, and is not in doubt of that one."""
+        preferred = self.points >= 1 and (self.kept or self.share >= LEADS)
+        return self.action != self.best and (self.large or preferred)
 
     @property
     def clear(self) -> bool:
@@ -116,10 +113,9 @@ class Loss(Fact):
 
     def sentence(self, words: Words) -> str:
         move, best = words.move(self.action), words.move(self.best)
-        if self.action == self.best:
-            return f"The search would play {move} too, which does not prove it good."
         if not self.worse:
-            return f"The search cannot tell {move} from {best}, and may overlook a difference."
+            own = self.action == self.best and self.share >= OWN
+            return f"The search finds no better move than {move}." if own else ""
         if not self.large:
             return f"The search prefers {best} to {move}, but is not sure."
         better = f"; {'' if self.clear else 'perhaps '}{best} is better" if self.kept else ""

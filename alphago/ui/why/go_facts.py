@@ -165,12 +165,17 @@ def fates(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> list[Fact]:
 def dangers(tried: Tried[GoPosition], seen: Searched, told: Sequence[int]) -> list[Fact]:
     """Return the chains of the mover that can be taken after the move, and could not after the best one.
 
+    A chain that is expected to be lost after the best move too is none.
+
     told: moves of the other side whose deeds are told in any case.
     """
     if tried.action == tried.best:
         return []
     safe = {point for chain, _ in in_danger(tried.after_best) for point in chain.stones}
     found = [(chain, line) for chain, line in in_danger(tried.after) if not chain.stones & safe and line[0] not in told]
+    if (owners := seen.best.ownership) is not None:
+        old = {chain: chain.stones - {tried.action} for chain, _ in found}
+        found = [one for one in found if not old[one[0]] or share_of(owners, old[one[0]], tried.mover) > 0.5]
     # A single stone is often given up.
     found = [(chain, line) for chain, line in found if len(chain.stones) > 1 or line[0] in seen.after.line[:1]]
     found.sort(key=lambda one: -len(one[0].stones))

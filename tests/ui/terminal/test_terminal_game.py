@@ -289,7 +289,7 @@ class TestOtherCommands:
         player.network = UniformEvaluator()
         end = converse(player, BLACK, "why", "d4", "why", "why b2", "why c3", "why z9")
         assert "You have not moved yet: there is no move to explain." in end.text
-        about = r"(^|The search .* )%s\b.*\.$"
+        about = r"(^|The search .* |There is nothing to say about )%s\b.*\.$"
         assert re.search(about % "D4", end.text, re.MULTILINE)
         assert re.search(about % "B2", end.text, re.MULTILINE)
         assert "illegal move C3: White has a stone there" in end.text
