@@ -188,6 +188,8 @@ class Dispatcher(Generic[Answer]):
         free = Counter({name: cores for name, cores in self.roster.live.items() if name not in self.roster.out})
         for job in self.jobs.values():
             free.subtract(job.given.keys() & free.keys())
+        if max(free.values(), default=0) <= 0:
+            return
         usual = DAWDLING * median(self.durations) + 1.0 if self.durations else float("inf")
         for job in [job for job in self.jobs.values() if job.is_short]:
             self._give_one(job, free)
