@@ -137,7 +137,8 @@ class Dispatcher(Generic[Answer]):
                 if name in self.roster.out:
                     del job.given[name]
                 else:
-                    job.lose(name)
+                    others = any(other.given for other in self.jobs.values() if other is not job)
+                    job.lose(name, hope=others and not self.roster.proven)  # their first answers are still to come
         seconds = self.roster.silence(wanted=bool(self.jobs))
         if seconds is not None:
             waiting = f"the run waits for a worker, there is none since {seconds:.0f} s"

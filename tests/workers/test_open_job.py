@@ -33,5 +33,7 @@ def test_one_that_ends_its_workers_ends_the_run() -> None:
         job.given[str(worker)] = 0.0
         if worker < MOST_DEATHS - 1:
             job.lose(str(worker))
-    with pytest.raises(RuntimeError, match="6 workers have ended while they played one task: job"):
+    job.given["new"] = 0.0
+    job.lose("new", hope=True)
+    with pytest.raises(RuntimeError, match="7 workers have ended while they played one task: job"):
         job.lose(str(MOST_DEATHS - 1))
