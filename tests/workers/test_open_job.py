@@ -25,6 +25,10 @@ def test_a_lost_job_waits_for_a_worker_that_has_answered() -> None:
     assert job.able(free, free, {"stays"}) == []
     job.answers["stays"] = cast(Played, job.given.pop("stays"))
     assert job.able(free, free, {"stays"}) == ["comes"]
+    assert not job.is_done(free)
+    job.given["comes"] = 0.0
+    job.lose("comes")  # with the second answer: one is enough
+    assert job.is_done(free)
 
 
 def test_one_that_ends_its_workers_ends_the_run() -> None:
