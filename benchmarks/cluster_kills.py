@@ -35,12 +35,12 @@ SETTINGS: dict[str, Any] = {
     "selfplay_dtype": "float32",
     "bfloat16": False,
     "games_in_flight": 9,
-    "readouts": 16,
+    "readouts": 4,
     "tower_height": 1,
     "channels": 8,
     "batch_size": 16,
     "start_training_after": 40,
-    "plies_per_iteration": 6,
+    "plies_per_iteration": 3,
     "ckp_freq": 5,
 }
 ALPHAGO = [sys.executable, "-m", "alphago"]
@@ -48,11 +48,16 @@ LIMIT = 300.0  # seconds within which what is waited for must happen, or else th
 Process = subprocess.Popen[bytes]
 
 
+class Unexpected(Exception):
+    """The error raised where a run does what it must not."""
+
+
 class Kills:
     """A run in a folder, and the processes that play it and are killed."""
 
     def __init__(self, place: Path) -> None:
         self.folder, self.shared = place / "run", place / "shared"
+        self.log = place / "log"
         self.killed, self.repeated, self.begin = Counter[str](), Counter[str](), time.monotonic()
 
     @contextmanager
@@ -60,7 +65,7 @@ class Kills:
         """The run goes on, and is ended at last; the tasks done again are those of the kills with a name."""
         words = ["train", "--board-size", "5", "--komi", "0.5", "--folder", str(self.folder), "--workers", workers]
         before = len(self.rows())
-        with process(*words) as made:
+        with self.log.open("wb") as log, process(*words, log=log) as made:
             yield made
         if name:
             rows = self.rows()[before:]
@@ -108,7 +113,7 @@ class Kills:
             for number in range(kills):
                 wait(lambda: len(actors(driver.pid)) == 2, driver)
                 time.sleep(4 + number % 10 / 10)
-                actors(driver.pid)[0].kill()
+                os.kill(wait(lambda: actors(driver.pid), driver)[0].pid, signal.SIGKILL)
                 self.count(name)
 
     def heads(self, kills: int) -> None:
@@ -131,7 +136,7 @@ class Kills:
                 head.wait()
                 wait(lambda driver=driver: driver.poll() is not None)
                 if driver.returncode != 2:
-                    raise SystemExit(f"cluster_kills: the run must end with 2, got {driver.returncode}")
+                    raise Unexpected(f"the run must end with 2, got {driver.returncode}")
             self.count("heads")
 
     def count(self, name: str) -> None:
@@ -152,9 +157,9 @@ def actors(ancestor: int) -> list[Any]:
 
 
 @contextmanager
-def process(*words: str) -> Iterator[Process]:
-    """A command of the package, which is ended at last."""
-    made = subprocess.Popen([*ALPHAGO, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def process(*words: str, log: Any = subprocess.DEVNULL) -> Iterator[Process]:
+    """A command of the package, which is ended at last; log: for what it prints."""
+    made = subprocess.Popen([*ALPHAGO, *words], stdout=log, stderr=log)
     try:
         yield made
     finally:
@@ -162,15 +167,16 @@ def process(*words: str) -> Iterator[Process]:
         made.wait(LIMIT)
 
 
-def wait(is_so: Callable[[], object], driver: Process | None = None) -> None:
-    """Wait until something is so; exit if it takes too long, or the driver has ended."""
+def wait(is_so: Callable[[], Any], driver: Process | None = None) -> Any:
+    """Wait until something is so, and return it; raise Unexpected if it takes too long, or the driver has ended."""
     last = time.monotonic() + LIMIT
-    while not is_so():
+    while not (found := is_so()):
         if driver is not None and driver.poll() is not None:
-            raise SystemExit(f"cluster_kills: the run must go on, it has ended with {driver.returncode}")
+            raise Unexpected(f"the run must go on, it has ended with {driver.returncode}")
         if time.monotonic() > last:
-            raise SystemExit(f"cluster_kills: nothing has happened for {LIMIT:.0f} s: the run hangs")
+            raise Unexpected(f"nothing has happened for {LIMIT:.0f} s: the run hangs")
         time.sleep(0.005)
+    return found
 
 
 def games_of(folder: Path) -> list[GameRecord]:
@@ -187,10 +193,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
         kills = Kills(Path(place))
         train(ENV, options.games, folder=kills.folder, reports=[], stop_after=0.2, **SETTINGS)
-        for act in (kills.folder_workers, kills.drivers, kills.ray_workers, kills.heads):
-            if count := getattr(options, act.__name__.removeprefix("folder_")):
-                act(count)
-        played = kills.rows()[-1]["games"]
+        try:
+            for act in (kills.folder_workers, kills.drivers, kills.ray_workers, kills.heads):
+                if count := getattr(options, act.__name__.removeprefix("folder_")):
+                    act(count)
+        except Unexpected as error:
+            raise SystemExit(f"cluster_kills: {error}; it said last: {kills.log.read_text()[-2000:]}") from None
+        played = max((row["games"] for row in kills.rows()), default=0)
         print(f"{played} games are played; this process plays the rest", flush=True)
         net = train(ENV, options.games, folder=kills.folder, reports=[], **SETTINGS)
         alone = train(ENV, options.games, folder=Path(place, "alone"), reports=[], **SETTINGS)

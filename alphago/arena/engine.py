@@ -2,13 +2,12 @@
 
 import os
 import re
-import shlex
 import shutil
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from alphago.arena.line_process import EngineError, LineProcess
+from alphago.arena.line_process import EngineError, LineProcess, split_command
 from alphago.env.go_rules import Rules
 from alphago.system.validation import check_int, check_positive, checks_keywords
 
@@ -98,20 +97,9 @@ def find_engine(name: str) -> Engine | None:
 
 
 def engine_of_command(name: str) -> Engine:
-    """Return the engine called "gtp:COMMAND".
-
-    COMMAND is split into arguments as a shell does, but without pipes and variables.
-    """
-    words: list[str] = []
-    why = ""
-    try:
-        words = shlex.split(name.removeprefix(COMMAND))
-    except ValueError as error:  # an open quotation mark
-        why = f": {error}"
-    if not words:
-        example = "'gtp:./engine --argument'"
-        raise ValueError(f"after {COMMAND} must come a command such as {example}, got {name!r}{why}")
-    program, arguments = os.path.expanduser(words[0]), words[1:]
+    """Return the engine called "gtp:COMMAND"; COMMAND is split as by `split_command`."""
+    none = f"after {COMMAND} must come a command such as 'gtp:./engine --argument', got {name!r}"
+    program, *arguments = split_command(name.removeprefix(COMMAND), none)
     if shutil.which(program) is None:
         raise EngineError(f"{name} cannot be started: there is no program {program}")
     return Engine(name, (program, *arguments))

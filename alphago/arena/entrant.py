@@ -14,7 +14,7 @@ from alphago.env.games import make_game, with_settings
 from alphago.env.go_rules import Rules
 from alphago.mcts.evaluator import as_forecast_evaluator
 from alphago.mcts.levels import LEVELS, all_tables, check_level, level_text
-from alphago.mcts.search_forms import PLAYERS, SEARCHES, SELF_PLAY, SearchForm, make_search
+from alphago.mcts.search_forms import PLAYER_RULE, SEARCHES, SELF_PLAY_RULE, SearchForm, make_search
 from alphago.nn.model_files import model_file, saved_game
 from alphago.nn.net import load_model
 from alphago.system.validation import MOST_READOUTS, check_int, checks_keywords
@@ -77,10 +77,12 @@ class EntrantText:
             return self.base
         if self.level is not None:
             return f"{self.base}@level={level_text(self.level)}"
-        return f"{self.base}@{self.readouts}" + (f",{self.search}" if self.search != PLAYERS and self.readouts else "")
+        return f"{self.base}@{self.readouts}" + (
+            f",{self.search}" if self.search != PLAYER_RULE and self.readouts else ""
+        )
 
 
-def parse_entrant(text: str, readouts: int = 64, search: str = PLAYERS) -> EntrantText:
+def parse_entrant(text: str, readouts: int = 64, search: str = PLAYER_RULE) -> EntrantText:
     """Parse the name of an entrant.
 
     text: `MODEL`, `MODEL@64`, `MODEL@64,gumbel`, `MODEL@level=7`, or a player without a network (see `evaluate`).
@@ -111,7 +113,7 @@ def parse_entrant(text: str, readouts: int = 64, search: str = PLAYERS) -> Entra
         return level_entrant(base, model, readouts, search, level)
     if match is None or not own:
         names = " or ".join(SEARCHES)
-        raise ValueError(f"{text}: after @ must come readouts, {names}, both as in 64,{SELF_PLAY}, or level=7")
+        raise ValueError(f"{text}: after @ must come readouts, {names}, both as in 64,{SELF_PLAY_RULE}, or level=7")
     return EntrantText(base, model, int(match[1]) if match[1] else readouts, match[2] or search)
 
 
@@ -139,7 +141,7 @@ def level_entrant(base: str, model: Path, readouts: int, search: str, text: str)
         raise ValueError(f"{base}@level={text}: a level in a match must be a number from 1 to {LEVELS}")
     if level < LEVELS:
         return EntrantText(base, model, readouts, search, level)
-    return EntrantText(base, model, all_tables()["full"], search or PLAYERS)
+    return EntrantText(base, model, all_tables()["full"], search or PLAYER_RULE)
 
 
 def read_entrants(
@@ -148,7 +150,7 @@ def read_entrants(
     board_size: int | None = None,
     komi: float | None = None,
     readouts: int = 64,
-    search: str = PLAYERS,
+    search: str = PLAYER_RULE,
     game: str | None = None,
     rules: Rules | None = None,
     turns: int | None = None,

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import queue
+import shlex
 import signal
 import subprocess
 import threading
@@ -143,3 +144,15 @@ class LineProcess:
         assert self.process.stderr is not None
         while line := self.process.stderr.readline(10_000):
             self._errors.append(line.decode("utf-8", "replace").strip()[:300])
+
+
+def split_command(command: str, none: str) -> list[str]:
+    """Return program and arguments, split as a shell does, but without pipes and variables.
+
+    Raises ValueError, which begins with `none`, for an empty command and for one with an open quotation mark.
+    """
+    try:
+        program, *arguments = shlex.split(command)
+    except ValueError as error:
+        raise ValueError(f"{none}: {error}" if command.strip() else none) from None
+    return [os.path.expanduser(program), *arguments]

@@ -23,7 +23,7 @@ from alphago.drawing.svg import Svg
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.rule import temperature_plies
 from alphago.mcts.search import leaves_for
-from alphago.mcts.search_forms import PLAYERS, SearchForm
+from alphago.mcts.search_forms import PLAYER_RULE, SearchForm
 from alphago.mcts.warm_up import warm_up
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
@@ -149,12 +149,12 @@ def wilson(rate: float, games: int) -> tuple[float, float]:
 @checks_keywords()
 def evaluate(
     env: GameEnv,
-    black: Any,
-    white: Any,
+    black: object,
+    white: object,
     num_games: int = 400,
     readouts: int | tuple[int, int] = 800,
     *,
-    search: SearchForm | tuple[SearchForm, SearchForm] = PLAYERS,
+    search: SearchForm | tuple[SearchForm, SearchForm] = PLAYER_RULE,
     opening_plies: int | None = None,
     random_opening: int = 0,
     seed: int = 0,
@@ -243,7 +243,7 @@ def evaluate(
     return MatchResult.of(env, games)
 
 
-def pair_of(name: str, value: Any) -> tuple[Any, Any]:
+def pair_of(name: str, value: object) -> tuple[Any, Any]:
     """Return an option's value for each player: a pair as it is, a single value twice.
 
     name: the option.  Raises ValueError for a sequence of any other length.

@@ -79,7 +79,7 @@ class PitFolder:
     A game is saved when it ends, and a row is saved when its pit ends.
     """
 
-    def __init__(self, plan: PitPlan, network: Any, folder: str | Path | None, device: str) -> None:
+    def __init__(self, plan: PitPlan, network: object, folder: str | Path | None, device: str) -> None:
         """Open the folder, or create it.
 
         network: a NeuralNet, its name, file or run folder, or an evaluator.

@@ -41,13 +41,13 @@ def search(position: Position, depth: int, low: float, high: float) -> tuple[flo
         return position.result * (1 + depth), -1
     if depth == 0:
         return 0.0, -1
-    black, best, action = position.to_play == 1, 0.0, -1
+    side, best, action = position.to_play, -np.inf, -1  # best: from the mover's view
     actions = np.flatnonzero(position.legal_mask)
-    for one in np.random.default_rng(len(actions)).permutation(actions):
-        value = search(position.play(int(one)), depth - 1, low, high)[0]
-        if action == -1 or (value > best if black else value < best):
+    for one in np.random.default_rng(len(actions)).permutation(actions):  # not always the first of equal moves
+        value = side * search(position.play(int(one)), depth - 1, low, high)[0]
+        if value > best:
             best, action = value, int(one)
-        low, high = (max(low, best), high) if black else (low, min(high, best))
+        low, high = (max(low, best), high) if side == 1 else (low, min(high, -best))
         if low >= high:
             break
-    return best, action
+    return side * best, action

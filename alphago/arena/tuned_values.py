@@ -79,5 +79,5 @@ def rounded(value: float, like: float) -> float:
     return round(value) if isinstance(like, int) else float(f"{value:.{DIGITS}g}")
 
 
-def text_of(value: Any) -> str:
+def text_of(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -19,7 +19,7 @@ from alphago.arena.standings import table
 from alphago.arena.tournament import ProgressListener, TournamentSettings
 from alphago.arena.tuned_values import between_neighbours, check_effect, checked_value, spread, text_of
 from alphago.env.game import GameEnv, check_env
-from alphago.mcts.search_forms import PLAYERS, SearchForm, make_search
+from alphago.mcts.search_forms import PLAYER_RULE, SearchForm, make_search
 from alphago.system.files import lock
 from alphago.system.validation import MOST_READOUTS, check_int, checks_keywords, make_settings
 from alphago.workers.jobs import pool_of
@@ -101,7 +101,7 @@ def in_words(rating: Rating) -> str:
 @checks_keywords(TournamentSettings)
 def tune(
     env: GameEnv,
-    network: Any,
+    network: object,
     name: str,
     values: Sequence[Any] = (),
     *,
@@ -109,13 +109,13 @@ def tune(
     steps: int = 5,
     rounds: int = 1,
     readouts: int = 64,
-    search: SearchForm = PLAYERS,
+    search: SearchForm = PLAYER_RULE,
     folder: str | Path | None = None,
     device: str = "auto",
     listener: ProgressListener | None = None,
     on_pit: Callable[[Tuning], object] | None = None,
     workers: str | int | None = None,
-    **settings: Any,
+    **settings: object,
 ) -> Tuning:
     """Find the strongest value of a search setting by pits, and return the results of all values.
 
@@ -167,7 +167,7 @@ def tune(
     device = device if workers is None else "cpu"
     pits = PitFolder(PitPlan(env.match_variant(), name, chosen, readouts, matches), network, folder, device)
 
-    def play(candidate: Any, champion: Any) -> Pit:
+    def play(candidate: object, champion: object) -> Pit:
         return pits.play(candidate, champion, listener or Silence(), pool)
 
     def note(tuning: Tuning) -> None:

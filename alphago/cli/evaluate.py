@@ -12,7 +12,7 @@ from alphago.cli.options import Parser, add_settings, given_settings, integer, n
 from alphago.cli.search_options import add_rule
 from alphago.cli.who_works import add_workers
 from alphago.env.go_rules import named_rules
-from alphago.mcts.search_forms import PLAYERS
+from alphago.mcts.search_forms import PLAYER_RULE
 from alphago.system.interrupts import INTERRUPTED
 from alphago.workers.jobs import pool_of
 
@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
             board_size=options.board_size,
             komi=options.komi,
             readouts=options.readouts,
-            search=getattr(options, "search", PLAYERS),
+            search=getattr(options, "search", PLAYER_RULE),
             game=options.game,
             rules=None if options.rules is None else named_rules(options.rules),
             turns=options.turns,

@@ -110,7 +110,7 @@ def load(model: str | None, board_size: int | None, komi: float | None, game: st
     return played, load_model(path, played)
 
 
-def check_named(game: str | None, env: GameEnv, path: Any) -> None:
+def check_named(game: str | None, env: GameEnv, path: object) -> None:
     """Raise ValueError if the option --game names another game than the network's.
 
     game: the value of --game; None if it was not given.  env: the network's game.  path: the network's file.

@@ -203,7 +203,7 @@ def read_value(kind: Any, text: str) -> Any:
     return read_value(first, left), read_value(last, right)
 
 
-def format_value(value: Any) -> str:
+def format_value(value: object) -> str:
     """Return the text that `read_value` converts to `value`."""
     if not isinstance(value, tuple):
         return str(value)
@@ -212,7 +212,7 @@ def format_value(value: Any) -> str:
     return ",".join(map(format_value, value))
 
 
-def metavar_of(kind: Any) -> str:
+def metavar_of(kind: object) -> str:
     """Return the help's notation for a tuple type: "TEXT,…" for texts, "A:B" for a pair, "A:B,…" for pairs."""
     first, last = get_args(kind)
     item = "A:B" if first not in METAVARS or last is not Ellipsis else METAVARS[first]
@@ -243,7 +243,7 @@ def settings_of(target: type) -> list[Setting]:
     return settings
 
 
-def typed_setting(name: str, hint: Any, default: Any, text: str) -> Setting:
+def typed_setting(name: str, hint: object, default: object, text: str) -> Setting:
     """Return the Setting of a keyword with the type `hint`; it has no types if its values cannot be typed."""
     members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     literals = [member for member in members if get_origin(member) is Literal]
@@ -252,7 +252,7 @@ def typed_setting(name: str, hint: Any, default: Any, text: str) -> Setting:
     return Setting(name, types, default, text, choices)
 
 
-def is_typed(kind: Any) -> bool:
+def is_typed(kind: object) -> bool:
     """Return whether values of a type can be given on the command line, unlike functions and nested settings."""
     return kind in (*EXPECTED, bool, NoneType) or get_origin(kind) in (Literal, tuple)
 

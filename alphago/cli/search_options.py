@@ -4,7 +4,7 @@ import argparse
 
 from alphago.cli.options import Parser, option
 from alphago.cli.settings_flags import add_tree, given_keywords
-from alphago.mcts.search_forms import PLAYERS, SEARCHES, SearchForm
+from alphago.mcts.search_forms import PLAYER_RULE, SEARCHES, SearchForm
 from alphago.system.settings_tree import SettingsTree, part
 from alphago.system.validation import settings
 
@@ -17,7 +17,7 @@ class PlayerSettings:
         "the rule of the search",
         default=None,
         title="the search",
-        kind=SEARCHES[PLAYERS],
+        kind=SEARCHES[PLAYER_RULE],
         form=True,
         shown="the rule of the search",
     )
@@ -28,12 +28,12 @@ PLAYER = SettingsTree(PlayerSettings, {"search": SEARCHES})
 
 def add_rule(parser: argparse._ActionsContainer, text: str) -> None:
     """Add `--search`, which chooses a rule; the parsed options have it only if it was given.  text: the help."""
-    option(parser, "--search", f"{text} ({PLAYERS})", choices=list(SEARCHES), default=argparse.SUPPRESS)
+    option(parser, "--search", f"{text} ({PLAYER_RULE})", choices=list(SEARCHES), default=argparse.SUPPRESS)
 
 
 def add_search(parser: Parser) -> None:
     """Add `--search`, and an option for every setting of every rule."""
-    add_tree(parser, PLAYER, "", defaults={"search": PLAYERS})
+    add_tree(parser, PLAYER, "", defaults={"search": PLAYER_RULE})
 
 
 def given_search(options: argparse.Namespace) -> SearchForm:

@@ -26,12 +26,12 @@ class GameBatch(ABC):
 
     env: Any  # the game, a GameEnv, whose module imports this one
 
-    def __init__(self, env: Any, count: int) -> None:
+    def __init__(self, env: object, count: int) -> None:
         self.env = env
         self.count = count
 
     @abstractmethod
-    def reset(self, slots: np.ndarray, **setup: Any) -> None:
+    def reset(self, slots: np.ndarray, **setup: object) -> None:
         """Set all slots to the start position, or to the one that `setup` describes (Go: komi, stones, to_play)."""
 
     @abstractmethod

@@ -97,7 +97,7 @@ class GameEnv:
         if device != "cpu":
             raise ValueError(f"device must be 'cpu' or 'auto' for {self}, which has no CUDA kernels, got {device!r}")
 
-    def new(self, **setup: Any) -> "PlainState":
+    def new(self, **setup: object) -> "PlainState":
         """Return a start position as a plain Python state; required unless `new_batch` is overridden.
 
         setup: the game's own keywords for a set-up position, if it has any.
@@ -122,7 +122,7 @@ class GameEnv:
         """Return the game to play in matches: this one without options that only help self-play."""
         return self
 
-    def replace(self, **options: Any) -> Self:
+    def replace(self, **options: object) -> Self:
         """Return the same game with other values of some options of its `config`."""
         return type(self)(**{**self.config, **options})
 
@@ -130,7 +130,7 @@ class GameEnv:
         """Return the same game on a board of another size; raise ValueError if the game has no such board."""
         raise ValueError(f"{self} has only one board size, got {size}")
 
-    def position(self, **setup: Any) -> Position:
+    def position(self, **setup: object) -> Position:
         """Return the start position, or a set-up position.
 
         setup: the keywords of `GameBatch.reset`, or of `new` in a game in plain Python; none for the start position.
@@ -181,7 +181,7 @@ class GameEnv:
         """What a person may choose for a new game."""
         return tuple(option_of(name, value) for name, value in self.config.items() if name not in HIDDEN)
 
-    def choose(self, **chosen: Any) -> Self:
+    def choose(self, **chosen: object) -> Self:
         """Return the same game with other values of some `options`, each as `Option.read` returns it."""
         return self.replace(**chosen)
 
@@ -205,7 +205,7 @@ class GameEnv:
         return hash((type(self), *self.config.items()))
 
 
-def check_env(env: Any) -> None:
+def check_env(env: object) -> None:
     """Raise TypeError for anything that is not a game."""
     if isinstance(env, type) and issubclass(env, GameEnv):
         raise TypeError(f"env must be a game, such as {env.__name__}(), got the class {env.__name__}")

@@ -63,7 +63,7 @@ class PlainBatch(GameBatch):
                 self._break("legal_mask", "have a legal action in a game that is not over", mask)
         return out
 
-    def _number(self, method: str, answer: Any, most: float) -> float:
+    def _number(self, method: str, answer: object, most: float) -> float:
         """Return a state's answer if it is a number from -most to most."""
         if not (isinstance(answer, Real) and -most <= float(answer) <= most):
             self._break(method, f"be a number from {-most:g} to {most:g}", answer)

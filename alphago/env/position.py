@@ -52,7 +52,7 @@ class Position(Pictured):
 
     def __init__(
         self,
-        env: Any,
+        env: object,
         batch: GameBatch,
         setup: Mapping[str, Any],
         moves: tuple[int, ...] = (),
@@ -195,7 +195,7 @@ class Position(Pictured):
         """Return a short reason why an action is illegal in a game that is not over."""
         return "not allowed"
 
-    def setup_in(self, env: Any) -> dict[str, Any]:
+    def setup_in(self, env: object) -> dict[str, Any]:
         """Return the keywords of `env.position` for the start of this game.
 
         env: a game that accepts positions of this game (`GameEnv.accepts`), perhaps with another komi.

@@ -5,12 +5,11 @@ Source: KataGo's docs/Analysis_Engine.md, version 1.17.
 
 import json
 import os
-import shlex
 import time
 from collections.abc import Mapping
 from typing import Any
 
-from alphago.arena.line_process import LineProcess
+from alphago.arena.line_process import LineProcess, split_command
 from alphago.env.go_position import GoPosition
 from alphago.exams.positions import RULES
 from alphago.system.validation import shortened, shown
@@ -28,7 +27,8 @@ class AnalysisClient(LineProcess):
     """
 
     def __init__(self, command: str, *, timeout: float = TIMEOUT) -> None:
-        words = split_command(command)
+        none = f"engine must be a command such as 'katago analysis -model …', got {command!r}"
+        words = split_command(command, none)
         super().__init__(words, name=program_name(words), longest=LONGEST_REPLY)
         self.timeout = timeout
 
@@ -36,7 +36,7 @@ class AnalysisClient(LineProcess):
         """Send a query."""
         self.write_line(json.dumps(query))
 
-    def ask(self, name: str, position: GoPosition, visits: int, **more: Any) -> None:
+    def ask(self, name: str, position: GoPosition, visits: int, **more: object) -> None:
         """Send a query for a position, reached from the empty board; replies are in Black's view.
 
         name: the query's id.  more: further fields of the query.
@@ -92,18 +92,6 @@ class AnalysisClient(LineProcess):
         models = self.receive().get("models", [])
         names = [str(model.get("internalName") or os.path.basename(str(model.get("name", "")))) for model in models]
         return {"program": f"{self.name} {version}".strip(), "networks": names}
-
-
-def split_command(command: str) -> list[str]:
-    """Return program and arguments; raise ValueError for a command that a shell could not split, or an empty one."""
-    problem = ""
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        words, problem = [], f": {error}"
-    if not words:
-        raise ValueError(f"engine must be a command such as 'katago analysis -model …', got {command!r}{problem}")
-    return [os.path.expanduser(words[0]), *words[1:]]
 
 
 def program_name(words: list[str]) -> str:

@@ -49,9 +49,6 @@ class MakeSettings(DrawSettings):
     visits: int = setting("visits of the search for a position's win rate and lead", default=12, least=1)
     move_visits: int = setting("visits for the position after each legal move", default=1, least=1)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-
 
 @settings
 class LabelSettings(DrawSettings):
@@ -66,9 +63,6 @@ class LabelSettings(DrawSettings):
         least=1,
         most=MOST_READOUTS,
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
 
 
 @dataclass

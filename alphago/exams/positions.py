@@ -236,7 +236,7 @@ def read_position(row: Mapping[str, Any], size: int, where: str) -> ExamPosition
     return ExamPosition(position.komi, position.moves, win, lead, best, points, rates)
 
 
-def read_losses(lost: Any, position: GoPosition, where: str) -> tuple[np.ndarray, np.ndarray]:
+def read_losses(lost: object, position: GoPosition, where: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the losses of points and win rate, each float32 [A]; raise ValueError as `read_position`."""
     env = position.env
     if not isinstance(lost, Mapping):
@@ -261,7 +261,7 @@ def header_line(size: int, provenance: Mapping[str, Any]) -> bytes:
     return (json.dumps({"exam": VERSION, "size": size, **provenance}) + "\n").encode()
 
 
-def position_line(env: GoEnv, one: ExamPosition, **more: Any) -> bytes:
+def position_line(env: GoEnv, one: ExamPosition, **more: object) -> bytes:
     """Return a position as a line of an exam's file, rounded to 0.01 points and 0.001 of the win rate.
 
     more: further keys of the line, which readers ignore.

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from alphago.arena import standings
 from alphago.exams.grades import Grade
 from alphago.exams.statistics import Estimate
 
@@ -61,9 +62,5 @@ def estimate_text(one: Estimate, digits: int, share: bool = False, signed: bool 
 
 
 def table(columns: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
-    """Return columns, each a heading and its cells, as aligned lines; only the first column is aligned to the left."""
-    filled = []
-    for i, (heading, cells) in enumerate(columns):
-        width = max(map(len, (heading, *cells)))
-        filled.append([f"{cell:<{width}}" if i == 0 else f"{cell:>{width}}" for cell in (heading, *cells)])
-    return ["  ".join(row).rstrip() for row in zip(*filled, strict=True)]
+    """Return columns, each a heading and its cells, as the lines of a table."""
+    return standings.table(list(zip(*((heading, *cells) for heading, cells in columns), strict=True))).split("\n")

@@ -15,7 +15,7 @@ from alphago.exams.grading import Answers, ExamPlayer, exam_game
 from alphago.exams.positions import Exam, find_exam
 from alphago.mcts.evaluator import Evaluator, as_evaluator
 from alphago.mcts.levels import level_text
-from alphago.mcts.search_forms import PLAYERS, SearchForm
+from alphago.mcts.search_forms import PLAYER_RULE, SearchForm
 from alphago.nn.model_files import saved_game
 from alphago.nn.net import load_model
 from alphago.system.cores import available_cores
@@ -44,13 +44,13 @@ class Examinee(NamedTuple):
         """Return the name with the readouts, as `alphago evaluate` writes it: "9x9@64,gumbel"."""
         if self.level is not None:
             return f"{self.name}@level={level_text(self.level)}"
-        own = isinstance(self.search, str) and self.search != PLAYERS and readouts
+        own = isinstance(self.search, str) and self.search != PLAYER_RULE and readouts
         return f"{self.name}@{readouts}" + (f",{self.search}" if own else "")
 
 
 @checks_keywords()
 def exam(
-    networks: Any,
+    networks: object,
     readouts: int | Sequence[int] = READOUTS,
     *,
     file: str | Path | None = None,
@@ -110,7 +110,7 @@ def exam(
 
 
 def examinee_of(
-    network: Any, readouts: tuple[int, ...], search: SearchForm, name: str, chosen: Exam | None
+    network: object, readouts: tuple[int, ...], search: SearchForm, name: str, chosen: Exam | None
 ) -> Examinee:
     """Return a network as an Examinee.
 

@@ -7,7 +7,7 @@ follow the improved policy, softmax(logits + (c_visit + max N) c_scale q).
 import functools
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -42,7 +42,7 @@ class Gumbel(SearchSettings):
     c_scale: float = setting("factor of the weight of values against logits", default=1.0, positive=True)
 
     @classmethod
-    def for_readouts(cls, readouts: int, **given: Any) -> Self:
+    def for_readouts(cls, readouts: int, **given: object) -> Self:
         """Return settings for a number of simulations per move; at most half as many actions are considered."""
         return super().for_readouts(readouts, **{"considered": max(2, min(16, readouts // 2)), **given})
 

@@ -6,7 +6,7 @@ The result is bit-identical to that of one thread: games are independent, and ea
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -26,7 +26,9 @@ class Ranges:
         self._select = select
         self._pool = ThreadPoolExecutor(max(1, threads - 1))
 
-    def select(self, tree: Tree, budget: np.ndarray, rule: Any, wave: Wave, games: tuple[int, int]) -> tuple[int, int]:
+    def select(
+        self, tree: Tree, budget: np.ndarray, rule: object, wave: Wave, games: tuple[int, int]
+    ) -> tuple[int, int]:
         """Choose leaves in all games, and return their number and that of collisions, as `waves.select` does."""
         bounds = self.bounds(len(budget))
         counts = self._run(lambda begin, end: self._select(tree, budget, rule, wave, (begin, end)), bounds)

@@ -204,7 +204,7 @@ def without_idle_moves(
     return np.where(idle, instead, actions).astype(np.int32)
 
 
-def measured_threshold(network: Any, position: Position) -> float:
+def measured_threshold(network: object, position: Position) -> float:
     """Return the resignation threshold that a network's run has measured, if it holds in a position; else -1, never.
 
     It holds in games such as it was measured in, `network.measured_in`: the same board and rules, a komi near by, no

@@ -28,12 +28,12 @@ from alphago.system.validation import (
 )
 
 SEARCHES: dict[str, type[SearchSettings]] = {"puct": Puct, "gumbel": Gumbel}
-PLAYERS, SELF_PLAY = "puct", "gumbel"  # the rules of players and of self-play that choose none
+PLAYER_RULE, SELF_PLAY_RULE = "puct", "gumbel"  # the rules of players and of self-play that choose none
 
 SearchForm = SearchSettings | Mapping[str, Any] | str | None
 
 
-def make_search(search: SearchForm, readouts: int, leaves: int, rule: str = PLAYERS) -> SearchSettings:
+def make_search(search: SearchForm, readouts: int, leaves: int, rule: str = PLAYER_RULE) -> SearchSettings:
     """Return the settings of a search given in any form.
 
     readouts: simulations per move.

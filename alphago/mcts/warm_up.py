@@ -23,7 +23,7 @@ from alphago.env.games import GAMES, make_game
 from alphago.env.leaves import Leaves, Reached
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.search import Search
-from alphago.mcts.search_forms import SEARCHES, SELF_PLAY, make_search
+from alphago.mcts.search_forms import SEARCHES, SELF_PLAY_RULE, make_search
 from alphago.system.cores import available_cores
 
 GAMES_AT_ONCE = 2  # games searched side by side
@@ -99,7 +99,7 @@ class Blank:
 def compile_tree() -> None:
     """Run every rule's search on the tree, as self-play and players do, so that its kernels are compiled."""
     games = np.arange(GAMES_AT_ONCE)
-    for rule in sorted(SEARCHES, key=lambda rule: rule != SELF_PLAY):
+    for rule in sorted(SEARCHES, key=lambda rule: rule != SELF_PLAY_RULE):
         blank: Any = Blank()
         search = Search(blank, UniformEvaluator(), GAMES_AT_ONCE, SEARCHES[rule]())
         generators = [np.random.default_rng(0)] * GAMES_AT_ONCE

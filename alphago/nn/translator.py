@@ -42,6 +42,7 @@ class Translator(fx.Interpreter):
         return translate(self.made, module, args[0], f"{self.slot}.{str(target).removeprefix('head.')}")
 
     def call_function(self, target: object, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+        """Translate a function of tensors; compute what depends on shapes alone, such as `x.shape[0] * 2`, at once."""
         if target is getattr and args[1:] == ("shape",) and isinstance(args[0], Tensor):
             return Shape(side(args[0], axis) for axis in range(len(args[0].shape)))
         if isinstance(args[0], Shape) or not any(isinstance(item, Tensor) for item in flattened(args)):

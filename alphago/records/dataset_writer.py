@@ -286,7 +286,7 @@ class DatasetWriter:
         last["rejected"], last["examples"] = dict(self.rejected), self.examples
         self.write_index()
 
-    def write_part(self, arrays: Mapping[str, np.ndarray], **more: Any) -> None:
+    def write_part(self, arrays: Mapping[str, np.ndarray], **more: object) -> None:
         """Write the arrays of a part, and add it to the index, which is still to be written.
 
         arrays: by name, among them `games`, whose splits are filled in.  more: further entries of the part.

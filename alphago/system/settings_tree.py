@@ -20,7 +20,7 @@ from alphago.system.validation import check_keywords, make_settings, qualified_n
 Root = TypeVar("Root")
 
 
-def group(title: str, kind: type[Root], **defaults: Any) -> Root:
+def group(title: str, kind: type[Root], **defaults: object) -> Root:
     """Declare a field that is an object of the settings class `kind`; `title` is the heading of its flags.
 
     defaults: defaults other than those of `kind`.
@@ -101,7 +101,7 @@ class SettingsTree(Generic[Root]):
             return {one.name: Slot(one.name, own, one.default, **one.metadata["part"])}
         return {name: judge_slot(name, made) for name, made in own.items()}
 
-    def _walk(self, kind: type[Any], title: str, made: Any) -> Iterator[SettingEntry]:
+    def _walk(self, kind: type[Any], title: str, made: object) -> Iterator[SettingEntry]:
         for one in fields(kind):
             if "group" in one.metadata:
                 yield from self._walk(one.metadata["group"], one.metadata["help"], one.default)
@@ -251,7 +251,7 @@ def merge_parts(
     return tuple(item for item in [*made, *left] if item is not None)
 
 
-def must_keep(one: Field[Any], was: Any, now: Any) -> bool:
+def must_keep(one: Field[Any], was: object, now: object) -> bool:
     """Return whether a run must keep a setting that a call would change from `was` to `now`.
 
     one: its declaration.  A part of a class that a run must keep may change the settings that are not structural.

@@ -103,10 +103,10 @@ def setting(
 def settings(cls: type[Kind]) -> type[Kind]:
     """Decorate a class of `setting` fields: make it a frozen dataclass that checks keywords and ranges.
 
-    The help of the fields is appended to the class's docstring.  A class with checks of its own has a `__post_init__`,
-    which must call `check_ranges(self)` first.
+    The help of the fields is appended to the class's docstring.  A class with checks of its own has or inherits a
+    `__post_init__`, which must call `check_ranges(self)` first.
     """
-    if "__post_init__" not in vars(cls):
+    if not hasattr(cls, "__post_init__"):
         cls.__post_init__ = check_ranges  # type: ignore[attr-defined]
     made = checks_keywords()(dataclass(frozen=True)(cls))
     own: Sequence[Field[Any]] = fields(made)  # type: ignore[arg-type]

@@ -33,7 +33,7 @@ class Slots(NamedTuple):
     opening: np.ndarray  # int32 [W], number of first plies that the policy plays without search, or PLAYED_OUT
     may_resign: np.ndarray  # bool [W]
 
-    def set(self, slot: int, **values: Any) -> None:
+    def set(self, slot: int, **values: object) -> None:
         """Set the entries of one slot, all of them by name."""
         for name in self._fields:
             getattr(self, name)[slot] = values[name]

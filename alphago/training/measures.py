@@ -10,10 +10,9 @@ from alphago.nn.loss import legal_alone
 from alphago.training.batches import Batch, tensors_of
 
 METRICS = (
-    "policy_loss", "value_loss", "ownership_loss", "score_loss", "value_correlation", "value_variance",
-    "policy_entropy", "target_entropy", "top_move_agreement", "top_probability",
-    "gradient_norm",
-)  # fmt: skip
+    *("policy_loss", "value_loss", "ownership_loss", "score_loss", "value_correlation", "value_variance"),
+    *("policy_entropy", "target_entropy", "top_move_agreement", "top_probability", "gradient_norm"),
+)
 
 
 class Outputs(NamedTuple):

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -43,13 +42,13 @@ class StepMetrics(dict[str, float]):
 def train_on(
     net: NeuralNet | str | PathLike[str],
     positions: Sequence[Position],
-    policies: Any,
-    outcomes: Any,
+    policies: object,
+    outcomes: object,
     epochs: int = 1,
     *,
     seed: int = 0,
     groups: int | None = None,
-    **settings: Any,
+    **settings: object,
 ) -> StepMetrics:
     """Train a network on positions, policies and outcomes, and return the mean metrics of the gradient steps.
 
@@ -107,7 +106,7 @@ def train_on(
 
 
 def sample_of(
-    env: GameEnv, positions: Sequence[Position], policies: Any, outcomes: Any, *, masked: bool = False
+    env: GameEnv, positions: Sequence[Position], policies: object, outcomes: object, *, masked: bool = False
 ) -> Sample:
     """Return positions, policies and outcomes as a Sample; raise ValueError if a shape or number is wrong.
 

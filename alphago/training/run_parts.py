@@ -26,6 +26,6 @@ PARTS: dict[str, Mapping[str, Any]] = {
 RUN = SettingsTree(RunSettings, PARTS)
 
 
-def run_settings(**given: Any) -> RunSettings:
+def run_settings(**given: object) -> RunSettings:
     """Return the settings of a run with the values of flat keywords, as `train` takes them."""
     return RUN.make(given)

@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 from alphago.system.validation import MOST_READOUTS, check_int, check_ranges, setting, settings
 
@@ -32,7 +31,7 @@ class WatchList:
         object.__setattr__(self, "opponents", check_watch(self.opponents))
 
 
-def check_watch(given: Any) -> tuple[str, ...]:
+def check_watch(given: object) -> tuple[str, ...]:
     """Return the names in the setting `watch` as a tuple.
 
     given: a sequence of names, or one string of names separated by commas.

@@ -43,7 +43,7 @@ class AnalysisEngine:
     def __init__(
         self,
         env: GoEnv,
-        network: Any,
+        network: object,
         write: Callable[[str], None],
         *,
         visits: int = 500,

@@ -2,7 +2,6 @@
 
 import threading
 from abc import ABC, abstractmethod
-from typing import Any
 
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules
@@ -48,7 +47,7 @@ class GivenNetwork(Networks):
     device: the network's device: "cpu", "cuda" or "auto".
     """
 
-    def __init__(self, env: GoEnv, network: Any, device: str = "auto") -> None:
+    def __init__(self, env: GoEnv, network: object, device: str = "auto") -> None:
         self.env, self.network, self.device = env, network, device
         self._evaluators: dict[GoEnv, Evaluator] = {}
         self._making = threading.Lock()

@@ -25,43 +25,17 @@ from alphago.ui.katago import SIDES
 MOST_VISITS = 10_000_000
 FIRST = np.zeros(1, np.int64)
 FLAGS = (
-    "includeOwnership",
-    "includeOwnershipStdev",
-    "includeMovesOwnership",
-    "includeMovesOwnershipStdev",
-    "includePolicy",
-    "includePVVisits",
+    *("includeOwnership", "includeOwnershipStdev", "includeMovesOwnership", "includeMovesOwnershipStdev"),
+    *("includePolicy", "includePVVisits"),
 )
 KNOWN = (
-    "id",
-    "moves",
-    "initialStones",
-    "initialPlayer",
-    "rules",
-    "komi",
-    "whiteHandicapBonus",
-    "boardXSize",
-    "boardYSize",
-    "analyzeTurns",
-    "maxVisits",
-    "avoidMoves",
-    "allowMoves",
-    "overrideSettings",
-    "reportDuringSearchEvery",
-    "firstReportDuringSearchAfter",
-    "priority",
-    "priorities",
-    *FLAGS,
+    *("id", "moves", "initialStones", "initialPlayer", "rules", "komi", "whiteHandicapBonus", "boardXSize"),
+    *("boardYSize", "analyzeTurns", "maxVisits", "avoidMoves", "allowMoves", "overrideSettings"),
+    *("reportDuringSearchEvery", "firstReportDuringSearchAfter", "priority", "priorities", *FLAGS),
 )
 # White's points besides komi for N handicap stones, by rules.
 BONUS = {"chinese": "N", "chineseogs": "N", "chinesekgs": "N", "aga": "N-1", "bga": "N-1", "agabutton": "N-1"}
-NEAREST = {
-    "bga": "aga",
-    "agabutton": "aga",
-    "chineseogs": "chinese",
-    "chinesekgs": "chinese",
-    "stonescoring": "chinese",
-}
+NEAREST = {"bga": "aga", "agabutton": "aga", **dict.fromkeys(("chineseogs", "chinesekgs", "stonescoring"), "chinese")}
 TERRITORY = ("japanese", "korean")
 
 
@@ -293,7 +267,7 @@ def pairs(fields: Mapping[str, Any], name: str, env: GoEnv, required: bool = Fal
     return found
 
 
-def colour(name: str, given: Any) -> int:
+def colour(name: str, given: object) -> int:
     """Return the player `given` as +1 (Black) or -1 (White); `name` is the field, for the error."""
     if given in ("B", "W"):  # nearly always, and queries come by the thousand
         return 1 if given == "B" else -1
@@ -303,7 +277,7 @@ def colour(name: str, given: Any) -> int:
         raise QueryError(name, f'a player must be "B" or "W", got {shown(given)}') from None
 
 
-def location(name: str, given: Any, env: GoEnv) -> int:
+def location(name: str, given: object, env: GoEnv) -> int:
     """Return the action of a location: "D4", "(3,15)" (column and row from the top left), or "pass"."""
     if isinstance(given, str):
         try:

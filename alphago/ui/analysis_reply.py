@@ -76,7 +76,7 @@ def symmetric_hash(position: GoPosition) -> str:
     return hashlib.blake2b(bytes([position.to_play & 3]) + board, digest_size=16).hexdigest().upper()
 
 
-def error(message: str, field: str | None = None, query_id: Any = None, kind: str = "error") -> dict[str, Any]:
+def error(message: str, field: str | None = None, query_id: object = None, kind: str = "error") -> dict[str, Any]:
     """Return an error reply (kind "error" or "warning"), with the field and id of the query if they are known."""
     reply: dict[str, Any] = {kind: message}
     if field is not None:

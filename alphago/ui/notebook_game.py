@@ -31,7 +31,7 @@ class NotebookGame:
     `position` is the present position, and `result` the result, "" while the game goes on. `close()` ends the engine.
     """
 
-    def __init__(self, env: GameEnv, nn: Any, first: Sequence[dict[str, Any]] = (), device: str = "auto") -> None:
+    def __init__(self, env: GameEnv, nn: object, first: Sequence[dict[str, Any]] = (), device: str = "auto") -> None:
         """Make the board without showing it; raise ImportError, with a sentence, if anywidget is missing.
 
         nn: the engine's network, as `MCTSPlayer` takes it. device: where it is computed.
@@ -50,7 +50,7 @@ class NotebookGame:
         for command in first:
             self.session.post(command)
 
-    def _receive(self, message: Any) -> None:
+    def _receive(self, message: object) -> None:
         """Post a message of the browser to the session; answer a "hello" first with the games on offer."""
         if isinstance(message, Mapping) and message.get("type") == "hello":
             self.widget.send(self.welcome)
@@ -126,7 +126,7 @@ def widget_maker() -> Any:
 
 def play_in_notebook(
     env: GameEnv,
-    nn: Any,
+    nn: object,
     mode: int,
     readouts: int | None,
     *,

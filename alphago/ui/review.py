@@ -134,7 +134,7 @@ def positions_of(game: SgfGame) -> list[GoPosition]:
 
 def review_game(
     game: SgfGame,
-    net: Any,
+    net: object,
     readouts: int = 200,
     *,
     symmetries: bool = False,

@@ -26,7 +26,13 @@ class Teacher:
     """
 
     def __init__(
-        self, network: Any, points: float, readouts: int = READOUTS, *, device: str = "auto", threads: int | None = None
+        self,
+        network: object,
+        points: float,
+        readouts: int = READOUTS,
+        *,
+        device: str = "auto",
+        threads: int | None = None,
     ) -> None:
         self.network, self.readouts = network, readouts
         self.where: dict[str, Any] = {"device": device, "threads": threads}

@@ -165,6 +165,7 @@ class Dispatcher(Generic[Answer]):
             return
         if since is not None:
             self.durations.append(time.monotonic() - since)
+        self.roster.proven.add(answer.worker)
         self.moves[answer.worker] += read.moves
         job.answers[answer.worker] = read
 
@@ -195,7 +196,7 @@ class Dispatcher(Generic[Answer]):
 
     def _give_one(self, job: OpenJob[Answer], free: "Counter[str]") -> None:
         """Give a job to the worker with the most free cores among those able, if there is one."""
-        if able := job.able(free, self.roster.live):
+        if able := job.able(free, self.roster.live, self.roster.proven):
             worker = max(able, key=lambda name: free[name])
             self.counts["bytes"] += len(job.data)
             self.transport.give(worker, job.key, job.work, job.data)

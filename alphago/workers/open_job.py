@@ -57,11 +57,17 @@ class OpenJob(Generic[Answer]):
         """Whether a single worker has had it for longer than so many seconds."""
         return len(self.given) == 1 and time.monotonic() - min(self.given.values()) > usual
 
-    def able(self, free: dict[str, int], live: Collection[str]) -> list[str]:
-        """Return the workers with a free core that have not had it, or rather not failed at it."""
+    def able(self, free: dict[str, int], live: Collection[str], proven: Collection[str]) -> list[str]:
+        """Return the workers with a free core that may have it.
+
+        These have not had it, and rather not failed at it.  Once it was lost with a worker, it is for those that have
+        answered before, if there are any: new ones may come only to go, and the job be taken for the cause.
+        """
         failed = {name for name, _ in self.failures}
-        able = [name for name, cores in free.items() if cores > 0 and name not in {*self.given, *self.answers}]
-        return able if failed.issuperset(live) else [name for name in able if name not in failed]
+        wanted = (set(live) - failed or set(live)) - self.answers.keys()
+        if self.deaths:
+            wanted = wanted & set(proven) or wanted
+        return [name for name, cores in free.items() if cores > 0 and name in wanted - self.given.keys()]
 
     def fail(self, worker: str, error: str, live: Collection[str]) -> None:
         """Note a failure; raise RuntimeError if the job itself is at fault."""

@@ -29,6 +29,7 @@ RAY_COMMAND = "from ray.scripts.scripts import main; main()"  # as the command `
 ENDED = "the Ray cluster has ended; the run can go on with another"
 PATIENCE = 5.0  # seconds for a cluster to answer
 LOOK = 1.0  # seconds between two looks for nodes
+GLANCE = 0.2  # seconds between two looks at the actors
 MOST_MISSES = 5  # looks in a row at which the head of the cluster did not answer
 POLL = 0.02  # seconds to wait for answers
 LAST_MOVE = 60.0  # seconds for the last moves of a worker that leaves
@@ -133,21 +134,27 @@ class RayCluster:
         self.numbers = itertools.count(1)
         self.references: dict[str, Any] = {}  # of works
         self.asked: dict[Any, tuple[str, str]] = {}  # by the reference of an answer: worker and key
-        self.looked_at = 0.0
+        self.looked_at = self.glanced_at = 0.0
+        self.live: dict[str, int] = {}
 
     def publish(self, name: str, data: bytes, keep: set[str]) -> None:
         kept = {old: reference for old, reference in self.references.items() if old in keep}
         self.references = {**kept, name: self.ray.put(data)}
 
     def workers(self) -> dict[str, int]:
-        if time.monotonic() - self.looked_at >= LOOK:
-            self.looked_at = time.monotonic()
+        now = time.monotonic()
+        if now - self.glanced_at < GLANCE:
+            return self.live
+        self.glanced_at = now
+        if now - self.looked_at >= LOOK:
+            self.looked_at = now
             if self._head_answers():
                 self._add_members()
         for name in self._done({name: member.end for name, member in self.members.items()}):
             self._see_end(name)
         ready = self._done({name: member.ready for name, member in self.members.items()})
-        return {name: 0 if self.members[name].leaves else self.members[name].cores for name in ready}
+        self.live = {name: 0 if self.members[name].leaves else self.members[name].cores for name in ready}
+        return self.live
 
     def _head_answers(self) -> bool:
         """Return whether the cluster's head can be reached; raise ConnectionError if that has failed several times.

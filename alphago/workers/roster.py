@@ -9,12 +9,14 @@ class Roster:
     """Workers that come, go and are left out.
 
     live: tasks that each worker does at the same time.  out: those that get none any more.
+    proven: those that have answered.
     sentences: to tell.
     """
 
     def __init__(self) -> None:
         self.live: dict[str, int] = {}
         self.out: set[str] = set()
+        self.proven: set[str] = set()
         self.sentences: list[str] = []
         self.empty_since = time.monotonic()
         self.told_at = -SILENCE * 6

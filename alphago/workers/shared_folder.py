@@ -36,7 +36,7 @@ WORKS, WORKERS, TASKS, ANSWERS = "works", "workers", "tasks", "answers"
 def files_in(folder: Path) -> list[Path]:
     """Return the complete files in a folder, by name; none if it is gone."""
     with suppress(OSError):
-        return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+        return [folder / name for name in sorted(os.listdir(folder)) if not name.startswith(".")]
     return []
 
 
@@ -60,6 +60,8 @@ class SharedFolder:
         for name in (WORKS, WORKERS):
             (self.path / name).mkdir(parents=True, exist_ok=True)
         self.pulses: dict[str, Pulse] = {}
+        self.live: dict[str, int] = {}
+        self.looked_at = 0.0
         with ExitStack() as stack:
             stack.enter_context(lock(self.path))
             for stale in (*self.path.glob(f"{WORKERS}/*/*/*"), *files_in(self.path / WORKS)):
@@ -73,7 +75,10 @@ class SharedFolder:
                 old.unlink(missing_ok=True)
 
     def workers(self) -> dict[str, int]:
-        live, now = {}, time.monotonic()
+        now = time.monotonic()
+        if now - self.looked_at < BEAT / 2:
+            return self.live
+        self.live, self.looked_at = {}, now
         for folder in files_in(self.path / WORKERS):
             beat = b""
             with suppress(OSError, ValueError):
@@ -87,8 +92,8 @@ class SharedFolder:
                 shutil.rmtree(folder, ignore_errors=True)
             elif pulse.lives:
                 with suppress(ValueError):
-                    live[folder.name] = parse_json(pulse.beat)["cores"]
-        return live
+                    self.live[folder.name] = parse_json(pulse.beat)["cores"]
+        return self.live
 
     def give(self, worker: str, key: str, work: str, job: bytes) -> None:
         with suppress(FileNotFoundError):
@@ -96,7 +101,7 @@ class SharedFolder:
 
     def answers(self) -> list[JobAnswer]:
         found = []
-        for path in (path for folder in files_in(self.path / WORKERS) for path in files_in(folder / ANSWERS)):
+        for path in (path for name in self.pulses for path in files_in(self.path / WORKERS / name / ANSWERS)):
             with suppress(FileNotFoundError):
                 worker, (key, _, kind) = path.parent.parent.name, path.name.partition(" ")
                 data = read_file(path)
@@ -129,6 +134,7 @@ class FolderWorker:
         self.path, self.cores, self.tell = user_path(path), cores, tell
         self.bench = WorkBench(lambda name: read_file(self.path / WORKS / name))
         self.busy: set[str] = set()  # names of the tasks that its threads do
+        self.freed = threading.Event()  # set when one of them ends
         self.refused = ""
         self.own = self.path / WORKERS / "none"
 
@@ -170,7 +176,8 @@ class FolderWorker:
                     if path.name not in begun:
                         self.busy.add(path.name)
                         threads.submit(self.do, path, stop)
-                time.sleep(POLL)
+                if self.freed.wait(POLL if len(self.busy) < self.cores else BEAT / 2):
+                    self.freed.clear()
         with suppress(FileNotFoundError):
             write_atomic(self.own / "left", b"")
         if self.refused:
@@ -194,3 +201,4 @@ class FolderWorker:
             write_atomic(path.parent.parent / ANSWERS / f"{key} {kind}", data)
             path.unlink()
         self.busy.discard(path.name)
+        self.freed.set()

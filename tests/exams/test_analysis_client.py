@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from alphago.arena.line_process import EngineError
-from alphago.exams.analysis_client import AnalysisClient, program_name, split_command
+from alphago.exams.analysis_client import AnalysisClient, program_name
 from tests.exams.small_exams import engine
 
 pytestmark = pytest.mark.usefixtures("no_engine_is_left")
@@ -71,7 +71,7 @@ class TestFailures:
     @pytest.mark.parametrize("command", ["", "  ", "katago 'analysis"])
     def test_no_command(self, command: str) -> None:
         with pytest.raises(ValueError, match="engine must be a command such as 'katago analysis -model …', got"):
-            split_command(command)
+            AnalysisClient(command)
 
 
 @pytest.mark.parametrize(

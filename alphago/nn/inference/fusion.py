@@ -7,6 +7,7 @@ results, and use the modules if they differ.
 """
 
 import copy
+import linecache
 import operator
 import threading
 from collections import Counter
@@ -63,8 +64,22 @@ def fold_batch_norms(module: nn.Module) -> fx.GraphModule:
             node.replace_all_uses_with(conv)
             graph_module.graph.erase_node(node)
     graph_module.delete_all_unused_submodules()
-    graph_module.recompile()
+    recompile(graph_module)
     return graph_module
+
+
+def recompile(graph_module: fx.GraphModule) -> None:
+    """Compile a graph anew, and forget its sources, which torch.fx else keeps for ever: 9 KB of each network."""
+    forget_source(graph_module)
+    graph_module.recompile()
+    forget_source(graph_module)
+
+
+def forget_source(graph_module: fx.GraphModule) -> None:
+    name = type(graph_module).forward.__code__.co_filename
+    linecache.cache.pop(name, None)
+    loader = getattr(fx.graph_module, "_loader", None)  # a private member, which another version may lack
+    getattr(loader, "eval_cache", {}).pop(name, None)
 
 
 def fuse_convolutions(
@@ -95,7 +110,7 @@ def fuse_convolutions(
         chain[-1].replace_all_uses_with(call)
         for old in reversed(chain):
             graph_module.graph.erase_node(old)
-    graph_module.recompile()
+    recompile(graph_module)
     return graph_module
 
 
@@ -111,7 +126,7 @@ def replace_poolings(graph_module: fx.GraphModule) -> fx.GraphModule:
                 reduced = graph_module.graph.call_function(REDUCTIONS[node.target], (node.args[0], (2, 3), True))
             node.replace_all_uses_with(reduced)
             graph_module.graph.erase_node(node)
-    graph_module.recompile()
+    recompile(graph_module)
     return graph_module
 
 

@@ -4,7 +4,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -60,7 +60,7 @@ class TrainingKind(ABC, Generic[Settings, RunT]):
 
     @abstractmethod
     def make_run(
-        self, plan: Plan[Settings], folder: RunFolder, learner: Learner, workers: Workers, **more: Any
+        self, plan: Plan[Settings], folder: RunFolder, learner: Learner, workers: Workers, **more: object
     ) -> RunT:
         """Return the plan's run; more: see Run."""
 
@@ -73,6 +73,7 @@ class TrainingKind(ABC, Generic[Settings, RunT]):
         """Train until the run is over; raise Stopped if `stop` is set within an iteration or a match."""
 
 
+@dataclass(frozen=True)
 class SelfPlayKind(TrainingKind[RunSettings, SelfPlayRun]):
     """Training by self-play.
 
@@ -81,17 +82,10 @@ class SelfPlayKind(TrainingKind[RunSettings, SelfPlayRun]):
     usual: returns settings that apply to a new run where its call gives none, by keyword.
     """
 
-    def __init__(
-        self,
-        source: MakeSource = SelfPlay,
-        learner: MakeLearner = Learner,
-        judges: Sequence[JudgeSettings[SelfPlayRun]] = (),
-        usual: Callable[[], Mapping[str, Any]] = dict,
-    ) -> None:
-        self.source = source
-        self.learner = learner
-        self.judges = judges
-        self.usual = usual
+    source: MakeSource = SelfPlay
+    learner: MakeLearner = Learner
+    judges: Sequence[JudgeSettings[SelfPlayRun]] = ()
+    usual: Callable[[], Mapping[str, Any]] = dict
 
     def new_plan(self, call: TrainCall) -> Plan[RunSettings]:
         return self.judged(new_run(replace(call, settings={**self.usual(), **call.settings})))
@@ -107,7 +101,7 @@ class SelfPlayKind(TrainingKind[RunSettings, SelfPlayRun]):
         return plan.settings.selfplay.groups
 
     def make_run(
-        self, plan: Plan[RunSettings], folder: RunFolder, learner: Learner, workers: Workers, **more: Any
+        self, plan: Plan[RunSettings], folder: RunFolder, learner: Learner, workers: Workers, **more: object
     ) -> SelfPlayRun:
         return SelfPlayRun(plan.env, plan.settings, folder, learner, workers, make_source=self.source, **more)
 

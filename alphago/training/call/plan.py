@@ -220,7 +220,7 @@ def check_kind(config: Mapping[str, Any], folder: Path, *, given: bool) -> None:
         )
 
 
-def differs(folder: Path, name: str, was: Any, now: Any) -> NoReturn:
+def differs(folder: Path, name: str, was: object, now: object) -> NoReturn:
     """Raise the error for a setting that the run in a folder must keep; was, now: its value, and the call's."""
     raise ValueError(f"the run in {folder} has {name} {was!r}, got {now!r}: choose another folder")
 

@@ -3,7 +3,6 @@
 import secrets
 import sys
 from dataclasses import replace
-from typing import Any
 
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.evaluator import as_evaluator, fitting_network
@@ -33,7 +32,7 @@ FRESH_BITS = 40  # bits of a random seed: short enough to copy, and hardly ever 
 @checks_keywords(SELF_PLAYS.keywords)
 def selfplay(
     env: GameEnv,
-    nn: Any,
+    nn: object,
     readouts: int = 800,
     num_games: int = 1,
     *,
@@ -41,7 +40,7 @@ def selfplay(
     device: str = "auto",
     on_game: OnGame | None = None,
     workers: str | int | None = None,
-    **settings: Any,
+    **settings: object,
 ) -> list[GameRecord]:
     """Play games of a network against itself and return their records, ordered by number.
 

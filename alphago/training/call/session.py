@@ -52,7 +52,7 @@ def train(
     learner: MakeLearner = Learner,
     workers: str | int | None = None,
     max_lag: int | None = None,
-    **settings: Any,
+    **settings: object,
 ) -> NeuralNet:
     """Train a network on games against itself and return it.
 
@@ -163,7 +163,7 @@ def train_run(call: TrainCall, this: Slice, kind: TrainingKind[Settings, RunT]) 
     return plan.model
 
 
-def check_reports(reports: Any) -> None:
+def check_reports(reports: object) -> None:
     """Raise TypeError unless the argument `reports` of `train` is None or a list of reports."""
     if reports is not None and not (isinstance(reports, Sequence) and all(isinstance(one, Report) for one in reports)):
         raise TypeError(f"reports must be a list of objects of classes derived from Report, or None, got {reports!r}")

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from alphago.arena.match import MatchResult, evaluate, wilson
 from alphago.arena.openings import opening_length
 from alphago.arena.sprt import Sprt, pair_scores
 from alphago.env.game import GameEnv
-from alphago.mcts.search_forms import SELF_PLAY, SearchForm
+from alphago.mcts.search_forms import SELF_PLAY_RULE, SearchForm
 from alphago.nn.net import NeuralNet
 from alphago.training.selfplay_run import SelfPlayRun
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
@@ -78,9 +79,10 @@ def log_match(run: SelfPlayRun, match: "Match", row: Mapping[str, Any], name: st
 
 def match_search(settings: SelfPlaySettings) -> SearchForm:
     """Return the search of a run's matches: self-play's, without noise; the usual one as suits the matches."""
-    return SELF_PLAY if settings.search == settings.usual_search else settings.search
+    return SELF_PLAY_RULE if settings.search == settings.usual_search else settings.search
 
 
+@dataclass
 class Match:
     """A match of a candidate against the best network so far; each call of `play` plays at most AT_ONCE more games.
 
@@ -91,23 +93,14 @@ class Match:
     search: the search of both players, as in `evaluate`.
     """
 
-    def __init__(
-        self,
-        players: tuple[NeuralNet, NeuralNet],
-        env: GameEnv,
-        readouts: int,
-        terms: Terms,
-        device: str,
-        search: SearchForm = SELF_PLAY,
-    ) -> None:
-        self.device = device
-        self.players = players
-        self.env = env
-        self.readouts = readouts
-        self.terms = terms
-        self.search = search
-        self.results: list[MatchResult] = []
-        self.seconds = 0.0  # spent on playing so far
+    players: tuple[NeuralNet, NeuralNet]
+    env: GameEnv
+    readouts: int
+    terms: Terms
+    device: str
+    search: SearchForm = SELF_PLAY_RULE
+    results: list[MatchResult] = field(default_factory=list)
+    seconds: float = 0.0  # spent on playing so far
 
     def play(self, seed: int, stop: threading.Event) -> None:
         """Play the next games: pairs of games with the same opening and colours swapped.

@@ -28,7 +28,7 @@ class WatchedRecords:
         self.env = env
         self.records = records
 
-    def examination(self, seed: int, device: str, state: Any = None) -> "Prediction":
+    def examination(self, seed: int, device: str, state: object = None) -> "Prediction":
         return Prediction(self, state)
 
 

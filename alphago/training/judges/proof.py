@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -112,31 +112,10 @@ class Examiner(Judge[Run]):
         """
         began, standing = time.monotonic(), run.standing
         seconds = standing["seconds"]
-        played: list[MatchResult] = []
-        verdict = Verdict("continue", 0.0, 0)
-        while verdict.state == "continue" and len(played) * GAMES_AT_ONCE < self.opponent.most_games:
-            try:
-                result = evaluate(
-                    self.env,
-                    net,
-                    self.opponent.name,
-                    GAMES_AT_ONCE,
-                    self.opponent.readouts,
-                    search=SEARCH,
-                    random_opening=self.random_opening,
-                    seed=1000 * self.examinations + len(played),
-                    device=run.device,
-                    stop=stop,
-                )
-            except MatchStopped:
-                return False
-            played.append(result)
-            everything = together(played)
-            forfeits, valid = everything.forfeits, without_forfeits(everything)
-            if not valid.games:
-                why = min(forfeits.items())[1]
-                raise EngineError(f"{self.opponent.name} played no pair of games without a fault of its own: {why}")
-            verdict = TEST.judge(pair_scores(valid.outcomes))
+        match = self.play(net, run.device, stop)
+        if match is None:
+            return False
+        valid, forfeits, verdict = match
         row = {
             **standing,
             "judge": self.name,
@@ -154,11 +133,45 @@ class Examiner(Judge[Run]):
             f"after {seconds / 60:.1f} minutes against {self.opponent.name}: {valid}{left_out}; {WORDS[verdict.state]}"
         )
         self.examinations += 1
-        self.next_at = max(self.next_at + 60 * self.opponent.every, seconds + 60 * self.opponent.every)
+        self.next_at = max(self.next_at, seconds) + 60 * self.opponent.every
         self.ends_run = verdict.state == "accept"
         if self.ends_run:
             self.write_proof(row, valid)
         return True
+
+    def play(
+        self, net: NeuralNet, device: str, stop: threading.Event
+    ) -> tuple[MatchResult, Mapping[int, str], Verdict] | None:
+        """Play until the test decides; return the games that count, the faults in those that do not, and the verdict.
+
+        Returns None if `stop` was set first.
+        """
+        played: list[MatchResult] = []
+        verdict = Verdict("continue", 0.0, 0)
+        while verdict.state == "continue" and len(played) * GAMES_AT_ONCE < self.opponent.most_games:
+            try:
+                result = evaluate(
+                    self.env,
+                    net,
+                    self.opponent.name,
+                    GAMES_AT_ONCE,
+                    self.opponent.readouts,
+                    search=SEARCH,
+                    random_opening=self.random_opening,
+                    seed=1000 * self.examinations + len(played),
+                    device=device,
+                    stop=stop,
+                )
+            except MatchStopped:
+                return None
+            played.append(result)
+            everything = together(played)
+            forfeits, valid = everything.forfeits, without_forfeits(everything)
+            if not valid.games:
+                why = min(forfeits.items())[1]
+                raise EngineError(f"{self.opponent.name} played no pair of games without a fault of its own: {why}")
+            verdict = TEST.judge(pair_scores(valid.outcomes))
+        return valid, forfeits, verdict
 
     def state(self) -> dict[str, Any]:
         """Return the schedule and the opponent, which `restore` needs, as plain data."""
@@ -233,15 +246,15 @@ def expectation(metrics: Mapping[str, Any], needed: int, opponent: str) -> str:
 
 def together(results: list[MatchResult]) -> MatchResult:
     """Join the results of consecutive parts of a match, GAMES_AT_ONCE games each, into one result."""
+
+    def renumbered(of: Sequence[Mapping[int, str]]) -> dict[int, str]:
+        return {GAMES_AT_ONCE * part + n: why for part, texts in enumerate(of) for n, why in texts.items()}
+
     return MatchResult(
         np.concatenate([result.outcomes for result in results]),
         tuple(game for result in results for game in result.games),
-        {GAMES_AT_ONCE * part + n: why for part, result in enumerate(results) for n, why in result.forfeits.items()},
+        renumbered([result.forfeits for result in results]),
         sum(result.counted for result in results),
-        {
-            GAMES_AT_ONCE * part + n: why
-            for part, result in enumerate(results)
-            for n, why in result.disagreements.items()
-        },
+        renumbered([result.disagreements for result in results]),
         results[0].symmetries,
     )

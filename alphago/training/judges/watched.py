@@ -63,7 +63,7 @@ class Watched(Protocol):
     def name(self) -> str:
         """The name of this opponent, set of records or exam in `watch`."""
 
-    def examination(self, seed: int, device: str, state: Any = None) -> Examination:
+    def examination(self, seed: int, device: str, state: object = None) -> Examination:
         """Begin an examination, or continue one from its saved `state`.
 
         seed: determines all random choices of the examination.  device: where networks are computed.

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from alphago.mcts.rule import SearchSettings
 from alphago.mcts.search import leaves_for
-from alphago.mcts.search_forms import SEARCHES, SELF_PLAY, check_heeds_early, make_search
+from alphago.mcts.search_forms import SEARCHES, SELF_PLAY_RULE, check_heeds_early, make_search
 from alphago.system.cores import available_cores
 from alphago.system.settings_tree import SettingsTree, part
 from alphago.system.validation import MOST_READOUTS, check_ranges, setting, settings
@@ -79,7 +79,7 @@ class SelfPlaySettings:
         "the search",
         default=None,
         title="the search of self-play",
-        kind=SEARCHES[SELF_PLAY],
+        kind=SEARCHES[SELF_PLAY_RULE],
         form=True,
         automatic=True,
         shown="the search",
@@ -95,7 +95,7 @@ class SelfPlaySettings:
 
     def __post_init__(self) -> None:
         check_ranges(self)
-        search = make_search(self.search, self.readouts, 1, SELF_PLAY)  # raises if it is no search
+        search = make_search(self.search, self.readouts, 1, SELF_PLAY_RULE)  # raises if it is no search
         if self.temperature_plies is not None:
             check_heeds_early(search, "temperature_plies")
         if self.seating is not None and not hasattr(self.seating, "make_seating"):
@@ -104,7 +104,7 @@ class SelfPlaySettings:
     @property
     def usual_search(self) -> SearchSettings:
         """The search with which these settings are filled if they have none."""
-        return make_search(None, self.readouts, leaves_for(self.games_in_flight, self.readouts), SELF_PLAY)
+        return make_search(None, self.readouts, leaves_for(self.games_in_flight, self.readouts), SELF_PLAY_RULE)
 
     def filled(self, games_in_flight: int, groups: int) -> "SelfPlaySettings":
         """Return these settings with the given values in place of None, and with a search that suits them."""
@@ -113,7 +113,7 @@ class SelfPlaySettings:
             self,
             games_in_flight=in_flight,
             groups=self.groups or groups,
-            search=make_search(self.search, self.readouts, leaves_for(in_flight, self.readouts), SELF_PLAY),
+            search=make_search(self.search, self.readouts, leaves_for(in_flight, self.readouts), SELF_PLAY_RULE),
         )
 
 

@@ -47,7 +47,7 @@ from alphago.training.watch.report import Report
 @checks_keywords(SUPERVISED.keywords)
 def train_supervised(
     env: GameEnv,
-    dataset: Any,
+    dataset: object,
     net: NeuralNet | str | Path | None = None,
     *,
     epochs: float | None = None,
@@ -57,7 +57,7 @@ def train_supervised(
     reports: Sequence[Report] | None = None,
     stop_after: float | None = None,
     device: str = "auto",
-    **settings: Any,
+    **settings: object,
 ) -> NeuralNet:
     """Train a network to predict the moves and results of given games, and return the best network.
 
@@ -158,7 +158,7 @@ class Supervised(TrainingKind[SupervisedSettings, SupervisedRun]):
         return plan.settings.threads
 
     def make_run(
-        self, plan: Plan[SupervisedSettings], folder: RunFolder, learner: Learner, workers: Workers, **more: Any
+        self, plan: Plan[SupervisedSettings], folder: RunFolder, learner: Learner, workers: Workers, **more: object
     ) -> SupervisedRun:
         return SupervisedRun(plan.env, plan.settings, folder, learner, workers, given=self.given, **more)
 
@@ -169,7 +169,7 @@ class Supervised(TrainingKind[SupervisedSettings, SupervisedRun]):
         learn_games(run, stop)
 
 
-def path_of(dataset: Any) -> str | None:
+def path_of(dataset: object) -> str | None:
     """Return the absolute path of a dataset, as text; None for games that have none."""
     path = dataset.path if isinstance(dataset, Dataset) else dataset
     return str(user_path(path).resolve()) if isinstance(path, (str, Path)) else None
@@ -178,7 +178,7 @@ def path_of(dataset: Any) -> str | None:
 @checks_keywords()
 def predict_games(
     net: NeuralNet | str | Path,
-    dataset: Any,
+    dataset: object,
     *,
     split: str = "test",
     positions: int = 50_000,

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -119,7 +119,7 @@ def records_digest(records: Sequence[GameRecord]) -> str:
     return digest_of(b"".join(arrays[name].tobytes() for name in ("moves", "lengths", "outcomes")))
 
 
-def given_games(env: GameEnv, dataset: Any) -> GivenGames:
+def given_games(env: GameEnv, dataset: object) -> GivenGames:
     """Return the games that the argument `dataset` of `train_supervised` names.
 
     dataset: a Dataset; a sequence of records; or the path of a dataset's folder, of a file of records or SGF, or of a

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 from alphago.drawing.axes import SHARE
 from alphago.drawing.curves import WIDE, Curve, CurvePanel, curves_picture
@@ -15,36 +15,13 @@ from alphago.records.game_pictures import end_text
 from alphago.records.record import GameRecord
 from alphago.system.notebook import notebook_shell
 from alphago.training.history import METRICS, Row, number, opponent_name, read_rows
-from alphago.training.watch.panels import points
+from alphago.training.watch.panels import LIVE, points
 from alphago.training.watch.report import ConsoleReport, Progress, Report
 
 EVERY = 0.5  # smallest number of seconds between two updates of the picture
 MOST_NOTES = 4  # number of latest notes that are shown
 COLUMNS = 2
 Show = Callable[[dict[str, str]], object]
-
-
-class LivePanel(NamedTuple):
-    """A panel of metrics.
-
-    keys: pairs of a metric and its name.  unit: of the metrics; SHARE for shares, 0 .. 1.
-    """
-
-    title: str
-    keys: tuple[tuple[str, str], ...]
-    unit: str = ""
-
-
-MEASURES = (
-    LivePanel("Policy loss", (("policy_loss", "trained on"), ("fresh_policy_loss", "new games"),
-                            ("target_entropy", "entropy"))),
-    LivePanel("Value error", (("value_loss", "trained on"), ("fresh_value_loss", "new games"))),
-    LivePanel("Length of games", (("game_length", "moves"),)),
-    LivePanel("Black wins", (("black_wins", "of games"),), SHARE),
-    LivePanel("Speed", (("moves_per_second", "moves/s"),)),
-)  # fmt: skip
-
-
 WATCHED = (("Win rate", "win_rate", 1.0), ("Points lost in the exam", "exam_points", None))  # with the axis' end
 
 
@@ -140,7 +117,7 @@ class LiveReport(Report):
         return beside(picture, end)
 
     def panels(self) -> Iterator[CurvePanel]:
-        """Yield a panel with a curve for each opponent or exam, then a panel for each of MEASURES that has a point."""
+        """Yield a panel with a curve for each opponent or exam, then a panel for each of LIVE that has a point."""
         names = dict.fromkeys(map(opponent_name, self.matches))
         own = {name: [row for row in self.matches if opponent_name(row) == name] for name in names}
         for title, key, high in WATCHED:
@@ -148,8 +125,8 @@ class LiveReport(Report):
             if curves:
                 yield CurvePanel(title, curves, "" if high is None else SHARE, low=0.0, high=high)
         rows = list(self.rows)
-        for measure in MEASURES:
-            curves = list(named_curves([(name, rows, key) for key, name in measure.keys]))
+        for measure in LIVE:
+            curves = list(named_curves([(name, rows, key) for key, name in measure.keys.items()]))
             if curves:
                 low, high = (0.0, 1.0) if measure.unit == SHARE else (None, None)
                 yield CurvePanel(measure.title, curves, measure.unit, low=low, high=high)

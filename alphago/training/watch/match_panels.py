@@ -13,8 +13,7 @@ from alphago.records.game_pictures import small_drawing
 from alphago.training.history import History, Row, number, opponent_name
 from alphago.training.runs.config import game_of, read_config
 from alphago.training.watch.mean_history import banded
-from alphago.training.watch.panels import AXES, STYLES, points, run_colours
-from alphago.training.watch.words import in_words_of
+from alphago.training.watch.panels import AXES, STYLES, in_words_of, points, run_colours
 
 LONGEST_NAME = 30  # letters of an opponent's name
 OTHER_AXIS = {"minutes": "games", "processor": "games", "games": "minutes", "positions": "minutes"}  # second x axis

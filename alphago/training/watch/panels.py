@@ -1,11 +1,14 @@
-"""What the panels of runs have in common: their x axes, the colours of runs, and points from the rows of the logs."""
+"""The panels of runs, from panels.toml, with their x axes, the colours of runs, and points from rows of the logs."""
 
 import colorsys
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from alphago.drawing.curves import Dash
 from alphago.drawing.shapes import SERIES
-from alphago.training.history import Row, number
+from alphago.training.history import History, Row, number
 
 # For each x axis: the key in rows of the logs, a divisor, and the axis' label.
 AXES = {
@@ -14,7 +17,20 @@ AXES = {
     "games": ("games", 1.0, "games of self-play"),
     "positions": ("positions", 1.0, "positions of self-play"),
 }
+TABLES: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 STYLES: tuple[Dash, ...] = ("-", "--", ":", "-.")  # of the kinds of curves in a panel
+
+
+class Metrics(NamedTuple):
+    """A panel of metrics; `keys`: the metrics, each with its name in the legend."""
+
+    title: str
+    keys: dict[str, str]
+    unit: str = ""
+
+
+TRAINING, LIVE = ([Metrics(**table) for table in TABLES[kind]] for kind in ("training", "live"))
+WORDS = TABLES["words"]
 
 
 def run_colours(count: int) -> list[str]:
@@ -33,3 +49,11 @@ def points(rows: Iterable[Row], key: str, x: str) -> tuple[list[float], list[flo
     source, divisor, _ = AXES[x]
     rows = [row for row in rows if number(row, source) is not None and number(row, key) is not None]
     return [row[source] / divisor for row in rows], [float(row[key]) for row in rows], rows
+
+
+def in_words_of(histories: Sequence[History], text: str) -> str:
+    """Return `text`, a title or label for runs of self-play, reworded if some or all of the runs are supervised."""
+    given = [history.is_supervised for history in histories]
+    if text not in WORDS or not any(given):
+        return text
+    return str(WORDS[text][0 if all(given) else 1])

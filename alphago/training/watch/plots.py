@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from alphago.drawing.axes import SHARE
 from alphago.drawing.curves import Curve, CurvePanel, curves_picture
 from alphago.drawing.image import check_format, save_drawing
 from alphago.drawing.svg import Svg, to_svg
@@ -14,50 +13,9 @@ from alphago.system.validation import checks_keywords, shown
 from alphago.training.history import History, read_history
 from alphago.training.watch.match_panels import match_panels
 from alphago.training.watch.mean_history import banded, mean_history
-from alphago.training.watch.panels import AXES, STYLES, points, run_colours
-from alphago.training.watch.words import in_words_of
+from alphago.training.watch.panels import AXES, STYLES, TRAINING, in_words_of, points, run_colours
 
 COLUMNS = 4
-
-
-class Metrics(NamedTuple):
-    """A panel of training metrics; `keys`: pairs of a metric and its name in the legend ("" for a single metric)."""
-
-    title: str
-    keys: tuple[tuple[str, str], ...]
-    unit: str = ""
-
-
-# The curves of cody2007's figures come first.  Curves whose metric no run has and panels without curves are left out.
-TRAINING = (
-    Metrics("Value error", (("value_loss", "trained on"), ("fresh_value_loss", "new games"),
-                           ("value_variance", "variance of results")), "squared"),
-    Metrics("Pearson's r of value and result", (("value_correlation", ""),)),
-    Metrics("Policy loss", (("policy_loss", "trained on"), ("target_entropy", "target's entropy"),
-                                    ("fresh_policy_loss", "new games")), "nats"),
-    Metrics("Policy's top move", (("top_move_agreement", "as in search"), ("top_probability", "probability")), SHARE),
-    Metrics("Entropy", (("policy_entropy", "policy"), ("target_entropy", "target")), "nats"),
-    Metrics("Other losses", (("ownership_loss", "ownership"), ("score_loss", "score"))),
-    Metrics("Game length", (("game_length", ""),), "moves"),
-    Metrics("Passes", (("pass_rate", ""),), f"{SHARE} of moves"),
-    Metrics("Results of self-play", (("black_wins", "Black wins"), ("draws", "draws")), SHARE),
-    Metrics("Games that were not played out", (("capped", "cut off"), ("resignations", "resigned")), SHARE),
-    Metrics("Speed of self-play", (("moves_per_second", ""),), "moves/s"),
-    Metrics("Speed of the search", (("readouts_per_second", ""),), "readouts/s"),
-    Metrics("Readouts", (("readouts", ""),), "per move"),
-    Metrics("Threshold of resignation", (("resign_threshold", ""),)),
-    Metrics("Memory", (("memory", ""),), "positions"),
-    Metrics("Self-play's share of the time", (("selfplay_share", ""),), SHARE),
-    Metrics("What takes the time", (("net_share", "inference"), ("optimizer_share", "gradient steps"),
-                                 ("tree_share", "tree"), ("boards_share", "boards")), SHARE),
-    Metrics("Time on the processor", (("processor_share", ""),), f"{SHARE} of its threads' time"),
-    Metrics("Workers", (("workers_cores", "tasks at a time"), ("workers", "workers"))),
-    Metrics("Age of the network in workers' games", (("lag", ""),), "versions"),
-    Metrics("GPU busy", (("gpu_busy", ""),), f"{SHARE} of the time"),
-    Metrics("Learning rate", (("learning_rate", ""),)),
-)  # fmt: skip
-
-
 Runs = str | Path | Sequence[str | Path] | Mapping[str, Sequence[str | Path]]
 
 
@@ -126,7 +84,7 @@ def training_panels(histories: Sequence[History], x: str) -> Iterator[CurvePanel
     for title, keys, unit in TRAINING:
         curves = []
         for colour, history in zip(run_colours(len(histories)), histories, strict=True):
-            for (key, label), dash in zip(keys, STYLES, strict=False):
+            for (key, label), dash in zip(keys.items(), STYLES, strict=False):
                 at, values, rows = points(history.metrics, key, x)
                 if at:
                     curve = Curve(at, values, colour, dash, in_words_of(histories, label))

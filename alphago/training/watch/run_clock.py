@@ -127,7 +127,7 @@ def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
     """
     received: list[int] = []  # `stop` may be set for another reason
 
-    def handle(number: int, frame: Any) -> None:
+    def handle(number: int, frame: object) -> None:
         received.append(number)
         stop.set()
         if len(received) > 1:

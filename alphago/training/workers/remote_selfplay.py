@@ -31,7 +31,7 @@ from alphago.workers.transport import Transport
 from alphago.workers.work import to_publish
 
 AUDITS = 0.01  # share of the tasks that are done twice and compared
-WAIT = 0.01  # seconds between two looks at what has arrived
+WAIT = 0.1  # seconds between two looks at what else there may be than answers
 
 
 class RemoteGroup(GroupPlan):
@@ -127,6 +127,7 @@ class RemoteSelfPlay(SelfPlay):
         self.in_flight: set[int] = set()  # groups with a task that is not done
         self.ahead: dict[int, RemoteGroup] = {}  # asynchronous: the groups as they will be once all has been taken in
         self.arrived: SimpleQueue[tuple[int, int, Played]] = SimpleQueue()  # groups, versions and answers
+        self.has_arrived = threading.Event()  # something has, since it was cleared
         self.done = 0  # answers that the iteration has taken in
         self.spent: Counter[str] = Counter()
         self.lags: list[int] = []
@@ -167,6 +168,7 @@ class RemoteSelfPlay(SelfPlay):
     def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
         """Have the iteration's moves played; return False also if there is news to tell."""
         while True:
+            self.has_arrived.clear()
             busy = set(self.in_flight)  # before the answers of all others are taken in
             self._take_in()
             for number, group in enumerate(self._remote_groups):
@@ -179,7 +181,7 @@ class RemoteSelfPlay(SelfPlay):
             late = until is not None and time.monotonic() >= until
             if late or self.dispatcher.has_news or (stop is not None and stop.is_set()):
                 return False
-            time.sleep(WAIT)
+            self.has_arrived.wait(WAIT)
 
     @property
     def _remote_groups(self) -> list["RemoteGroup"]:
@@ -213,19 +215,19 @@ class RemoteSelfPlay(SelfPlay):
 
     def _hand_back(self, number: int, version: int, played: Played) -> None:
         """Note an answer; asynchronous groups go on at once.  The dispatcher's thread calls this, with its lock."""
-        if self.max_lag is None:
-            self.arrived.put((number, version, played))
-            return self.in_flight.discard(number)
-        ahead = self.ahead[number]
-        if self.published - version + self._wait_of() > self.max_lag:
+        if self.max_lag is not None and self.published - version + self._wait_of() > self.max_lag:
             self.dropped += 1
         else:
             self.arrived.put((number, version, played))
-            ahead.take_in(played)
-            ahead.finished.clear()
-            ahead.follow(self.groups[number])
+            if self.max_lag is not None:
+                ahead = self.ahead[number]
+                ahead.take_in(played)
+                ahead.finished.clear()
+                ahead.follow(self.groups[number])
         self.in_flight.discard(number)
-        return self._submit(number, ahead)
+        if self.max_lag is not None:
+            self._submit(number, self.ahead[number])
+        self.has_arrived.set()
 
     def _take_in(self) -> None:
         """Let the groups take in the answers that have arrived, as many as the iteration may have."""

@@ -12,13 +12,8 @@ from alphago.mcts.analysis_search import Forbidden
 from alphago.ui.gtp.protocol import GtpFailure, check_colour, integer, number
 
 FLAGS = (
-    "ownership",
-    "ownershipStdev",
-    "movesOwnership",
-    "movesOwnershipStdev",
-    "pvVisits",
-    "pvEdgeVisits",
-    "rootInfo",
+    *("ownership", "ownershipStdev", "movesOwnership", "movesOwnershipStdev"),
+    *("pvVisits", "pvEdgeVisits", "rootInfo"),
 )
 NEVER = 999_999.0  # default interval between two reports, in hundredths of a second
 

@@ -51,7 +51,7 @@ class GtpEngine:
     def __init__(
         self,
         env: GoEnv,
-        network: Any = None,
+        network: object = None,
         readouts: int = 800,
         *,
         resign_threshold: float | None = None,

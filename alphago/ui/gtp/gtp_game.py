@@ -47,7 +47,7 @@ class GtpGame:
         self.plays: list[tuple[int, int]] = []  # (colour, action)
         self.position = self.start(self.first)
 
-    def start(self, to_play: int, **further: Any) -> GoPosition:
+    def start(self, to_play: int, **further: object) -> GoPosition:
         """Return a start position with the game's set-up stones, or with `further`, keywords of `GoEnv.position`."""
         setup: dict[str, Any] = dict(further) or dict(self.stones)
         if to_play != 1:

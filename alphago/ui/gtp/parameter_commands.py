@@ -49,7 +49,7 @@ def parameter(name: str) -> Parameter:
     return PARAMETERS[name]
 
 
-def text_of(value: Any) -> str:
+def text_of(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
 
 

@@ -9,7 +9,7 @@ from alphago.env.go_count import GoCount, count_of
 from alphago.env.position import Position
 
 
-def estimate(network: Any, position: Position) -> tuple[str, str] | None:
+def estimate(network: object, position: Position) -> tuple[str, str] | None:
     """Return (sentences about the result that a network expects, a drawing of the points' owners).
 
     The drawing is "" if no point's owner is certain. The return value is None if the engine or the game has no
@@ -40,7 +40,7 @@ def forecast_of(network: Any, position: Position) -> Any:
         return None
 
 
-def propose_count(network: Any, position: Position) -> GoCount | None:
+def propose_count(network: object, position: Position) -> GoCount | None:
     """Return the count of a finished game without the stones that a network thinks dead; None if it is not counted."""
     if (count := count_of(position)) is None:
         return None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @checks_keywords()
 def play(
     env: GameEnv,
-    nn: Any = None,
+    nn: object = None,
     num_readouts: int | None = 800,
     mode: int = 0,
     *,
@@ -95,7 +95,7 @@ def play(
         return game.run()
 
 
-def check_height(nn: Any, tower_height: int | None) -> None:
+def check_height(nn: object, tower_height: int | None) -> None:
     """Raise ValueError for a `tower_height` other than that of a given network."""
     height = getattr(nn, "tower_height", None)
     if nn is not None and tower_height not in (None, height):

@@ -38,7 +38,7 @@ class Session:
         engines: Engines,
         bases: Mapping[str, GameEnv],
         send: Callable[[Message], None],
-        runs: Any = None,
+        runs: object = None,
     ) -> None:
         self.new_desk = partial(Desk, engines, bases, send, runs)
         self.send = send
@@ -47,7 +47,7 @@ class Session:
         self.thread = threading.Thread(target=self._work, name="alphago-board", daemon=True)
         self.thread.start()
 
-    def post(self, message: Any) -> bool:
+    def post(self, message: object) -> bool:
         """Queue a message of the page, or return False if too many wait. Any thread may call this method."""
         if self.commands.qsize() >= MOST_WAITING:
             return False
@@ -94,7 +94,7 @@ class Session:
                 desk.disconnect()
 
 
-def call_guarded(desk: Desk, call: Callable[..., Any], *arguments: Any) -> None:
+def call_guarded(desk: Desk, call: Callable[..., Any], *arguments: object) -> None:
     """Call `call` with the arguments; if it fails, stop the engine, and tell the page why in a sentence."""
     try:
         call(*arguments)

@@ -49,7 +49,7 @@ class SharedEngine:
         at once, so that their positions gather in common batches.
     """
 
-    def __init__(self, env: GameEnv, network: Any, device: str = "auto") -> None:
+    def __init__(self, env: GameEnv, network: object, device: str = "auto") -> None:
         self.env = env
         inner = as_forecast_evaluator(network, env, device)
         lanes = available_cores() + 1  # while one thread waits for Python's lock, the others keep the cores busy
@@ -152,7 +152,10 @@ class Engines:
         return name, file_time(choice.source), without_komi(env)
 
     def _load(self, choice: Choice, env: GameEnv) -> SharedEngine:
-        """Return a new engine; raise ValueError for a network that does not fit the game."""
+        """Return a new engine; raise ValueError for a network that does not fit the game.
+
+        The engine's game has the planes of the network, which is resized if it is for another board.
+        """
         if choice.source == PLAYOUTS:
             return SharedEngine(env, PlayoutEvaluator(env, playouts=4))
         network = choice.source
@@ -161,12 +164,13 @@ class Engines:
             from alphago.nn.net import load_model  # only now: it loads torch
 
             path = model_file(network)
-            own = saved_game(path) if choice.game in GAMES else env
-            network = load_model(path, with_planes_of(own, env))
-        own = getattr(network, "env", env)
-        if hasattr(network, "resized") and own.plane_shape != env.plane_shape:
-            network = network.resized(with_planes_of(own, env))
-        return SharedEngine(with_planes_of(own, env), network, self.device)
+            saved = saved_game(path) if choice.game in GAMES else env
+            network = load_model(path, with_planes_of(saved, env))
+        trained = getattr(network, "env", env)
+        own = with_planes_of(trained, env)
+        if hasattr(network, "resized") and trained.plane_shape != env.plane_shape:
+            network = network.resized(own)
+        return SharedEngine(own, network, self.device)
 
 
 def with_planes_of(own: GameEnv, env: GameEnv) -> GameEnv:
@@ -181,7 +185,7 @@ def without_komi(env: GameEnv) -> GameEnv:
     return env.replace(komi=0.5) if "komi" in env.config else env
 
 
-def file_time(source: Any) -> int:
+def file_time(source: object) -> int:
     """Return when a file, or a run folder's newest network, was written, in ns; 0 if `source` is not a path."""
     if not isinstance(source, Path):
         return 0

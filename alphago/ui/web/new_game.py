@@ -57,7 +57,7 @@ def game_of(name: Any, options: Any, bases: Mapping[str, GameEnv], setup: Any = 
     return env
 
 
-def start_of(env: GameEnv, setup: Any) -> Position:
+def start_of(env: GameEnv, setup: object) -> Position:
     """Return the first position of a game; raise ValueError for an impossible set-up.
 
     setup: by name, values of the game's options `at_start`, such as a handicap in Go, or of its `setup_words`, such as
@@ -86,7 +86,7 @@ def link_of(tree: GameTree) -> str:
     return urlencode({**fields, **({"moves": moves} if moves else {})})
 
 
-def open_link(text: Any, bases: Mapping[str, GameEnv]) -> GameTree:
+def open_link(text: object, bases: Mapping[str, GameEnv]) -> GameTree:
     """Return the game that a text of `link_of` describes; raise ValueError or IllegalMove for any other text.
 
     bases: as in `game_of`.

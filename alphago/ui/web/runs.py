@@ -20,9 +20,8 @@ from alphago.training.runs.config import flat_settings, game_of, read_config
 from alphago.training.watch.diagnosis import diagnose
 from alphago.training.watch.game_sheet import board_of
 from alphago.training.watch.match_panels import match_panels
-from alphago.training.watch.panels import AXES, run_colours
+from alphago.training.watch.panels import AXES, in_words_of, run_colours
 from alphago.training.watch.plots import names_of, training_panels
-from alphago.training.watch.words import in_words_of
 from alphago.ui.web.game_tree import GameTree
 from alphago.ui.web.run_headline import games_a_minute, headline_of, main_first
 
@@ -117,7 +116,7 @@ class Runs:
             folder.games_stamp = stamp
         return folder.games
 
-    def folder(self, run: Any) -> Folder:
+    def folder(self, run: object) -> Folder:
         """Return the run with the number `run`; raise ValueError if there is no such run."""
         return self.folders[check_int("run", run, 0, len(self.folders) - 1)]
 

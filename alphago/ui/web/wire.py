@@ -177,7 +177,7 @@ class HeadlineView(TypedDict):
     share: float
 
 
-def check_message(message: Any) -> Message:
+def check_message(message: object) -> Message:
     """Return a message of the page if it is an object with a type; raise ValueError otherwise."""
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):
         raise ValueError(f"a message must be an object with a type, got {shown(message)}")

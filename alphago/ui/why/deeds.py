@@ -39,15 +39,18 @@ def deeds(position: GoPosition, action: int, line: Sequence[int] = ()) -> list[F
 
 
 def atari(after: Stones, action: int, chain: Chain, line: Sequence[int]) -> list[Fact]:
-    """Return the atari that a move has given to a chain, if it cannot escape or the line answers it.
+    """Return the atari that a move has given to a chain, as a list of one; [] if the atari does not matter.
+
+    It matters if the chain cannot escape, if the line saves or loses it, and if there is no line to tell; never if the
+    chain can take a stone that gives the atari.
 
     line: the moves that are expected to follow.
     """
     mover, point = -chain.colour, min(chain.stones)
     for own in after.touching(chain):
         if len(own.liberties) == 1 and after.play(chain.colour, min(own.liberties)) is not None:
-            return []  # it takes a stone that gives the atari
-    caught = Reading(BOARDS).defend(after, point) or ()
+            return []
+    caught = Reading(BOARDS).defend(after, point) or ()  # the moves that catch the chain; () if it escapes
     replied = play_line(after, chain.colour, line[:1])
     answered = bool(line) and len(replied.chain(point).liberties) > 1
     if line and not caught and not answered and play_line(after, chain.colour, line).colours[point] == chain.colour:
@@ -56,7 +59,9 @@ def atari(after: Stones, action: int, chain: Chain, line: Sequence[int]) -> list
 
 
 def stays_cut(stones: Stones, cutter: int, parts: list[Chain], line: Sequence[int] = ()) -> bool:
-    """Return whether no chain of the cutter beside the parts can be caught, and the parts are apart after the line.
+    """Return whether no chain of the cutter beside the parts can be caught, and the line does not join the parts.
+
+    A part that is captured within the line joins no other.
 
     line: the moves that are expected to follow, by the other side first.
     """

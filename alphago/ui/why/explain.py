@@ -11,7 +11,7 @@ from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.search_forms import SearchForm
 from alphago.system.validation import check_int, checks_keywords
 from alphago.ui.why.facts import Better, Fact, Loss, Reply, Words
-from alphago.ui.why.go_facts import go_facts
+from alphago.ui.why.go_facts import dangers, go_facts
 from alphago.ui.why.tried import Row, Searched, Tried, is_go
 
 PASS_SHARE = 4  # a position after a pass gets this part of the readouts, as a divisor
@@ -131,7 +131,8 @@ def facts_of(tried: Tried[Position], seen: Searched) -> list[Fact]:
     same = action == best
     losses = (0.0, 0.0) if same else (points, rate)
     change = mover * seen.best.score - float(seen.before.analysis.score[seen.before.i, best])
-    loss = Loss(mover, action, best, *losses, seen.before.share, seen.before.prior, change)
+    shown = is_go(tried) and bool(dangers(tried, seen, ()))
+    loss = Loss(mover, action, best, *losses, seen.before.share, seen.before.prior, change, shown)
     facts: list[Fact] = [loss]
     if is_go(tried):
         return facts + go_facts(tried, seen, loss)

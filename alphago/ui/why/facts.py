@@ -72,6 +72,7 @@ class Loss(Fact):
 
     share, prior: the best move's part of the visits, and its probability before the search.
     change: by how many points a search after the best move finds it better than the search that chose it.
+    shown: whether the rules show a loss, a chain that can be taken after the move and not after the best one.
     """
 
     best: int
@@ -80,6 +81,7 @@ class Loss(Fact):
     share: float
     prior: float
     change: float
+    shown: bool = False
 
     @property
     def small(self) -> bool:
@@ -88,13 +90,13 @@ class Loss(Fact):
 
     @property
     def large(self) -> bool:
-        """Whether the move is a mistake: it loses points that are told, or MISTAKE ones and the best leads clearly.
+        """Whether the move is a mistake: it loses points that are told, or MISTAKE ones and that is clear or shown.
 
         If the points are unknown, it is one from 5 % of winning on.
         """
         if isnan(self.points):
             return self.rate >= 0.05
-        return SURE_PART * self.points >= LEAST or (self.points >= MISTAKE and self.clear)
+        return SURE_PART * self.points >= LEAST or (self.points >= MISTAKE and (self.clear or self.shown))
 
     @property
     def kept(self) -> bool:
@@ -115,9 +117,9 @@ class Loss(Fact):
     def sentence(self, words: Words) -> str:
         move, best = words.move(self.action), words.move(self.best)
         if self.action == self.best:
-            return f"{move} is the move that the search would play."
+            return f"The search would play {move} too, which does not prove it good."
         if not self.worse:
-            return f"The search cannot tell {move} from {best}."
+            return f"The search cannot tell {move} from {best}, and may overlook a difference."
         if not self.large:
             return f"The search prefers {best} to {move}, but is not sure."
         better = f"; {'' if self.clear else 'perhaps '}{best} is better" if self.kept else ""
@@ -165,9 +167,9 @@ class Better(Fact):
 
 @dataclass(frozen=True)
 class ChangesOwner(Fact):
-    """A chain whose points are expected to become the other side's after the move, unlike after the best one.
+    """A chain of the move's side whose points are expected to become the other side's, unlike after the best move.
 
-    best_share, share: the part of its points that become its own side's after the best move and after this one, 0 .. 1.
+    best_share, share: the part of its points that stays its own side's after the best move and after this one, 0 .. 1.
     """
 
     best: int
@@ -175,18 +177,10 @@ class ChangesOwner(Fact):
     best_share: float
     share: float
 
-    @property
-    def harm(self) -> float:
-        """The stones that the move's side loses by it; below 0 if it wins them."""
-        side = 1 if self.group.colour == self.colour else -1
-        return side * self.group.stones * (self.best_share - self.share)
-
     def sentence(self, words: Words) -> str:
-        lives = self.share > self.best_share
-        fate, other = ("live", "die") if lives else ("die", "live")
         return (
-            f"{words.group(self.group)} {fate}{'s' * (self.group.stones == 1)} after {words.move(self.action)} "
-            f"({self.share:.0%} to survive), and would {other} after {words.move(self.best)} ({self.best_share:.0%})."
+            f"{words.group(self.group)} die{'s' * (self.group.stones == 1)} after {words.move(self.action)} "
+            f"({self.share:.0%} to survive), and would live after {words.move(self.best)} ({self.best_share:.0%})."
         )
 
 

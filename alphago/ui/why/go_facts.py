@@ -39,16 +39,16 @@ MOST_CHAINS = 3  # of each kind of fact
 def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> list[Fact]:
     """Return what the move, the answer to it and the best move do; loss: what the move loses.
 
-    In favour of a move something is told only if the search finds none better.  Of the answer to a worse one and of the
+    In favour of a move something is told only if the search would play it.  Of the answer to a worse one and of the
     best move is told what makes a difference.
     """
     mover, action, best, answer = tried.mover, tried.action, tried.best, seen.after.line
     own = deeds(tried.position, action, answer)
     after, after_best = seen.after.ownership, seen.best.ownership
     if not loss.worse:
-        praise = [*lasting(own, after), *sente(tried, seen, action, 1)] if loss.small else []
+        praise = [*lasting(own, after), *sente(tried, seen, action, 1)] if action == best else []
         return praise + dangers(tried, seen, ())
-    found = [*fates(tried, seen), *lost_races(tried, seen)]
+    found = [*fates(tried, seen, loss), *lost_races(tried, seen)]
     found += [fact for fact in own if isinstance(fact, LosesEye) and fact.owner == mover]
     if reply := reply_of(tried, seen, loss):
         found += [reply, *lasting(deeds(tried.after, answer[0], answer[1:]), after)]
@@ -139,17 +139,20 @@ def lost_races(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
     return []
 
 
-def fates(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
-    """Return the chains that live after one of the two moves and die after the other, and whether the stone dies."""
+def fates(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> list[Fact]:
+    """Return the mover's chains that die after the move and live after the best one, and whether the stone dies.
+
+    No chain is told if the best move's own search does not keep it.
+    """
     best_owners, owners = seen.best.ownership, seen.after.ownership
     if best_owners is None or owners is None:
         return []
     mover, action, found = tried.mover, tried.action, list[ChangesOwner]()
-    for chain in stones_of(tried.position).chains():
-        shares = share_of(best_owners, chain.stones, chain.colour), share_of(owners, chain.stones, chain.colour)
-        if min(shares) < SURE and max(shares) > 1 - SURE:
-            found.append(ChangesOwner(mover, action, tried.best, group_of(chain), *shares))
-    found = sorted((fact for fact in found if fact.harm > 0), key=lambda fact: -fact.harm)
+    for chain in stones_of(tried.position).chains() if loss.kept else []:
+        best_share, share = (share_of(view, chain.stones, mover) for view in (best_owners, owners))
+        if chain.colour == mover and share < SURE and best_share > 1 - SURE:
+            found.append(ChangesOwner(mover, action, tried.best, group_of(chain), best_share, share))
+    found.sort(key=lambda fact: fact.group.stones * (fact.share - fact.best_share))
     lost: list[Fact] = []
     if action != tried.position.env.pass_action:
         own = stones_of(tried.after).chain(action)

@@ -1,8 +1,10 @@
 """Graphs with folded norms and fused convolutions compute what the modules do, in as few calls as they should."""
 
+import linecache
+
 import pytest
 import torch
-from torch import nn
+from torch import fx, nn
 
 from alphago.env.go import GoEnv
 from alphago.nn.base import ResidualTower
@@ -23,11 +25,18 @@ class Fused(nn.Module):
         return torch.relu(outputs) if self.relu else outputs
 
 
+def sources() -> set[str]:
+    """What torch.fx keeps."""
+    return {*fx.graph_module._loader.eval_cache, *(name for name in linecache.cache if "eval_with_key" in name)}
+
+
 def fuse(net: NeuralNet) -> list[tuple[type[nn.Module], int]]:
     """The classes of the modules that are called, and their numbers of arguments; the results are checked."""
     planes, base = torch.rand(2, 16, 5, 5), lived_in(net).eval().requires_grad_(False).base_net
+    kept = sources()
     graph = fuse_convolutions(fold_batch_norms(base), planes, Fused)
     torch.testing.assert_close(graph(planes), base(planes))
+    assert sources() == kept  # nothing of each new version
     calls = [node for node in graph.graph.nodes if node.op == "call_module"]
     return [(type(graph.get_submodule(node.target)), len(node.args)) for node in calls]
 

@@ -18,7 +18,8 @@ from alphago.drawing.shapes import Text, flat
 from alphago.training.history import append_row, number, read_history, read_rows
 from alphago.training.judges.proof import Opponent
 from alphago.training.watch.match_panels import board_panels, match_panels
-from alphago.training.watch.plots import TRAINING, plot, training_panels
+from alphago.training.watch.panels import TRAINING
+from alphago.training.watch.plots import plot, training_panels
 from tests.drawing.reading import shapes, texts
 from tests.training.small_runs import RandomGames, Small, run
 
@@ -415,7 +416,7 @@ def test_every_curve_has_a_metric_that_runs_write(tmp_path: Path) -> None:
     opponent = Opponent("random", readouts=0, first=0.0, every=60.0, most_games=20)
     _, listener = run(tmp_path, 12, until=opponent, source=RandomGames)
     of_workers = {"workers", "workers_cores", "lag"}  # which only runs with workers write
-    assert {key for _, keys, _ in TRAINING for key, _ in keys} - of_workers <= listener.last.keys()
+    assert {key for _, keys, _ in TRAINING for key in keys} - of_workers <= listener.last.keys()
     drawn = match_panels([read_history(tmp_path)], "minutes")
     names = ["Win rate", "Score", "Captures", "Length of the games"]
     assert [panel.title for panel in drawn] == [*(f"{name}, random@0" for name in names), "Elo"]

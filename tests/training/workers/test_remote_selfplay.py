@@ -168,7 +168,7 @@ class TestSynchronous:
         with source(source_of(Local())) as games:
             games.begin(PLIES)
             assert not games.go_on()
-            assert games.news() == ["the run waits for a worker, there is none since 0 s: add one"]
+            assert games.news()[0] == "the run waits for a worker, there is none since 0 s: add one"
 
     def test_a_network_of_own_modules_is_refused(self) -> None:
         net = NeuralNet(GO, base_net=torch.nn.Conv2d(GO.planes, 8, 3, padding=1))

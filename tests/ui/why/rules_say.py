@@ -113,7 +113,8 @@ def race(position: GoPosition, fact: Race) -> None:
 
 def changes_owner(position: GoPosition, fact: ChangesOwner) -> None:
     assert is_chain(position, fact.group)
-    assert 0 <= min(fact.share, fact.best_share) < 0.5 < max(fact.share, fact.best_share) <= 1
+    assert fact.group.colour == fact.colour
+    assert 0 <= fact.share < 0.5 < fact.best_share <= 1
 
 
 def lost(position: GoPosition, fact: Lost) -> None:
