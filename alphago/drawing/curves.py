@@ -247,7 +247,7 @@ def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
 
     place: returns where a point is drawn. base: the y down to which the curve's ground is filled; None for no filling.
     """
-    pale, thin = (Style(stroke=mix(WHITE, curve.colour, share), width=0.7) for share in (0.4, 0.8))
+    pale, thin = (Style(stroke=mix(WHITE, curve.colour, share), width=0.7) for share in (0.4, 1.0))
     shapes: list[Shape] = []
     kept = chosen(len(curve.x), len(curve.x) if curve.is_exact else MOST_POINTS)
     y = curve.y if curve.low is not None or curve.is_exact else smooth(curve.y, SMOOTHED_OVER)

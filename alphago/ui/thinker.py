@@ -121,6 +121,7 @@ class Thinker:
         most = self.player.search.settings.leaves
         while done < readouts and self.now() - begin < seconds:
             leaves = max(self.wave, min(self.player.root_visits // VISITS_PER_LEAF, most))  # costs a large tree little
+            leaves -= leaves % self.wave  # on a CPU networks compute whole blocks: a part of one costs as much
             part = min(leaves, readouts - done)
             self.player.tree_search(part)
             done += part

@@ -137,7 +137,8 @@ class Dispatcher(Generic[Answer]):
                 if name in self.roster.out:
                     del job.given[name]
                 else:
-                    job.lose(name)
+                    others = any(other.given for other in self.jobs.values() if other is not job)
+                    job.lose(name, hope=others and not self.roster.proven)  # their first answers are still to come
         seconds = self.roster.silence(wanted=bool(self.jobs))
         if seconds is not None:
             waiting = f"the run waits for a worker, there is none since {seconds:.0f} s"
@@ -188,6 +189,8 @@ class Dispatcher(Generic[Answer]):
         free = Counter({name: cores for name, cores in self.roster.live.items() if name not in self.roster.out})
         for job in self.jobs.values():
             free.subtract(job.given.keys() & free.keys())
+        if max(free.values(), default=0) <= 0:
+            return
         usual = DAWDLING * median(self.durations) + 1.0 if self.durations else float("inf")
         for job in [job for job in self.jobs.values() if job.is_short]:
             self._give_one(job, free)

@@ -76,11 +76,17 @@ class OpenJob(Generic[Answer]):
         if len(self.failures) >= MOST_FAILURES and len(names) >= min(2, len(live)):
             raise RuntimeError(f"a task failed {len(self.failures)} times, on {' and '.join(names)}:\n{error}")
 
-    def lose(self, worker: str) -> None:
-        """Note that a worker has ended that had it; raise RuntimeError if that has happened too often."""
+    def lose(self, worker: str, *, hope: bool = False) -> None:
+        """Note that a worker has ended that had it; raise RuntimeError if that has happened too often.
+
+        An answer that is there counts then, without a second one.
+        hope: whether workers may still show that they end for other reasons.
+        """
         del self.given[worker]
         self.deaths += 1
-        if self.deaths >= MOST_DEATHS:
+        if self.answers:
+            self.copies = 1
+        elif self.deaths >= MOST_DEATHS and not hope:
             raise RuntimeError(f"{self.deaths} workers have ended while they played one task: {self.key}")
 
     def settle(self, referee: Callable[[str, bytes], Answer]) -> tuple[Answer, list[str]]:

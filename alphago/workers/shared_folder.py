@@ -28,6 +28,7 @@ from alphago.workers.transport import JobAnswer
 from alphago.workers.work import WorkBench, WorkerRefused, traceback_of
 
 BEAT = 0.5  # seconds between two beats
+QUIET = 3.0  # seconds without a beat after which a worker gets no tasks, as it may have died
 DEAD = 15.0  # seconds without a beat after which a worker counts as gone
 POLL = 0.02  # seconds between two looks into the folder
 WORKS, WORKERS, TASKS, ANSWERS = "works", "workers", "tasks", "answers"
@@ -92,7 +93,8 @@ class SharedFolder:
                 shutil.rmtree(folder, ignore_errors=True)
             elif pulse.lives:
                 with suppress(ValueError):
-                    self.live[folder.name] = parse_json(pulse.beat)["cores"]
+                    cores = parse_json(pulse.beat)["cores"]
+                    self.live[folder.name] = cores if now - pulse.since <= QUIET else 0
         return self.live
 
     def give(self, worker: str, key: str, work: str, job: bytes) -> None:

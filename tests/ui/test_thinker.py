@@ -83,7 +83,7 @@ class TestSlices:
         assert player.root_visits == 3 * WAVE + 21
 
     def test_waves_grow_with_the_tree(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """8 leaves at first, and from 400 visits on a leaf for each 50, at most 32."""
+        """8 leaves at first, and another 8 for each 400 visits, at most 32: whole blocks of a network on the CPU."""
         player = MCTSPlayer(GO, HashEvaluator(), two_player_mode=True, settings=Puct(leaves=32))
         sizes: dict[int, int] = {}
         search = player.tree_search
@@ -95,8 +95,8 @@ class TestSlices:
         monkeypatch.setattr(player, "tree_search", watched)
         assert Thinker(player, wave=8).work(2500, 1000) == 2500
         last = max(sizes)
-        assert all(size == min(max(8, visits // 50), 32) for visits, size in sizes.items() if visits != last)
-        assert {8, 32} < set(sizes.values())
+        assert all(size == min(max(8, visits // 400 * 8), 32) for visits, size in sizes.items() if visits != last)
+        assert {8, 16, 24, 32} <= set(sizes.values())
 
 
 class TestFollowing:

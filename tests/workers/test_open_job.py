@@ -25,6 +25,10 @@ def test_a_lost_job_waits_for_a_worker_that_has_answered() -> None:
     assert job.able(free, free, {"stays"}) == []
     job.answers["stays"] = cast(Played, job.given.pop("stays"))
     assert job.able(free, free, {"stays"}) == ["comes"]
+    assert not job.is_done(free)
+    job.given["comes"] = 0.0
+    job.lose("comes")  # with the second answer: one is enough
+    assert job.is_done(free)
 
 
 def test_one_that_ends_its_workers_ends_the_run() -> None:
@@ -33,5 +37,7 @@ def test_one_that_ends_its_workers_ends_the_run() -> None:
         job.given[str(worker)] = 0.0
         if worker < MOST_DEATHS - 1:
             job.lose(str(worker))
-    with pytest.raises(RuntimeError, match="6 workers have ended while they played one task: job"):
+    job.given["new"] = 0.0
+    job.lose("new", hope=True)
+    with pytest.raises(RuntimeError, match="7 workers have ended while they played one task: job"):
         job.lose(str(MOST_DEATHS - 1))

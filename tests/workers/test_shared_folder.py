@@ -99,6 +99,20 @@ class TestSharedFolder:
             while list(tmp_path.glob("workers/*")):
                 time.sleep(0.01)
 
+    def test_a_silent_worker_gets_no_tasks(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Long before it counts as gone, since tasks given to the dead come back late."""
+        with closing(SharedFolder(tmp_path)) as shared:
+            worker = FolderWorker(tmp_path, 2, tell=str)
+            worker.join(threading.Event())
+            for _ in range(2):
+                shared.looked_at = worker.beat_at = 0.0
+                worker.beat()
+                found = shared.workers()
+            assert list(found.values()) == [2]
+            monkeypatch.setattr(shared_folder, "QUIET", 0.0)
+            shared.looked_at = 0.0
+            assert list(shared.workers().values()) == [0]
+
     @pytest.mark.cluster
     @pytest.mark.parametrize("operation", range(1, 25))
     def test_a_worker_killed_at_each_file_operation(

@@ -139,15 +139,16 @@ def write_rows(row, places, out):
     """Write the planes that are computed as bits: stones, forbidden points and regions."""
     size = load(row, layout.SIZE)
     black = load(row, layout.AT_BOARDS) + 2 * size * load(row, layout.NEWEST)
-    white = black + size
-    own = black if load(row, layout.TO_PLAY) == layout.BLACK else white
-    enemy = black + white - own
-    to_marks = load(row, layout.AT_SCRATCH) - black  # from a side's stones to the marks of its regions
+    own = black if load(row, layout.TO_PLAY) == layout.BLACK else black + size
+    enemy = 2 * black + size - own  # the other of the two
+    # The marks of the sides' regions, in the order of their stones.
+    own_marks = load(row, layout.AT_SCRATCH) + own - black
+    enemy_marks = load(row, layout.AT_SCRATCH) + enemy - black
     for r in range(size):
         begin = r * size
         empty = ~occupied_bits(row, r) & ((1 << size) - 1)
-        mine = load(row, own + to_marks + r)
-        theirs = load(row, enemy + to_marks + r)
+        mine = load(row, own_marks + r)
+        theirs = load(row, enemy_marks + r)
         forbidden = empty & ~legal_bits(row, r)
         write_bits(load(row, own + r), size, load(places, OWN), out, begin)
         write_bits(load(row, enemy + r), size, load(places, ENEMY), out, begin)

@@ -25,12 +25,12 @@ from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.source import Company
 from alphago.training.workers.group_player import GroupPlayer
-from alphago.training.workers.task import Played, Task, Version
+from alphago.training.workers.task import LoosePlayed, Played, Task, Version
 from alphago.workers.dispatcher import Dispatcher
 from alphago.workers.transport import Transport
 from alphago.workers.work import to_publish
 
-AUDITS = 0.01  # share of the tasks that are done twice and compared
+AUDITS = 0.01  # share of the tasks that two workers do
 WAIT = 0.1  # seconds between two looks at what else there may be than answers
 
 
@@ -101,7 +101,7 @@ class RemoteSelfPlay(SelfPlay):
     where others overtake it, its answer is dropped, and its moves are played again.
 
     connect: makes what carries the tasks.  max_lag: None for synchronous.
-    audits: share of the tasks that are done twice.
+    audits: share of the tasks that two workers do, whose answers must agree: to the bit, or as LoosePlayed says.
     The others: as in SelfPlay.
     """
 
@@ -121,10 +121,10 @@ class RemoteSelfPlay(SelfPlay):
         super().__init__(env, settings, numbers, workers, seed=seed, device=device)
         self.max_lag = max_lag
         self.session = secrets.token_hex(4)
-        self.version = b""  # the newest one
+        self.versions: dict[int, bytes] = {}  # the newest one, and those of tasks that are not done
         self.published = self.submitted = 0  # versions and tasks so far
         self.plies = 0  # of an iteration; 0 after `restore` until the next one begins
-        self.in_flight: set[int] = set()  # groups with a task that is not done
+        self.in_flight: dict[int, int] = {}  # groups with a task that is not done, and its version
         self.ahead: dict[int, RemoteGroup] = {}  # asynchronous: the groups as they will be once all has been taken in
         self.arrived: SimpleQueue[tuple[int, int, Played]] = SimpleQueue()  # groups, versions and answers
         self.has_arrived = threading.Event()  # something has, since it was cleared
@@ -133,9 +133,8 @@ class RemoteSelfPlay(SelfPlay):
         self.lags: list[int] = []
         self.dropped = 0  # answers that were too old
         self.exact = max_lag is None and device == "cpu"
-        self.dispatcher = Dispatcher(
-            connect(), read=Played.from_bytes, referee=self._referee, audits=audits if self.exact else 0.0
-        )
+        self.kind = Played if self.exact else LoosePlayed
+        self.dispatcher = Dispatcher(connect(), read=self.kind.from_bytes, referee=self._referee, audits=audits)
 
     def _new_group(self, evaluator: Evaluator, width: int, numbers: range, groups: int) -> GroupPlan:
         return RemoteGroup(self.env, self.settings, width, seed=self.seed, numbers=numbers)
@@ -147,11 +146,13 @@ class RemoteSelfPlay(SelfPlay):
         check = network_digest(self.env, self.evaluator) if self.exact else None
         compiled = [compiled_network(evaluator) for evaluator in (self.evaluator, *self.others)]
         version = Version(self.env, self.settings, nets, self.shares, dtype, self.seed, check, compiled)
-        self.version = version.to_bytes()
-        data = to_publish(GroupPlayer, self.version, exact=check is not None)
+        sent = version.to_bytes()
+        data = to_publish(GroupPlayer, sent, exact=check is not None)
         with self.dispatcher.lock:
-            self.dispatcher.publish(f"{self.session}-{self.published + 1}", data)
             self.published, self.done = self.published + 1, 0  # what arrives from now on is for the next iteration
+            needed = {number: self.versions[number] for number in self.in_flight.values()}
+            self.versions = {**needed, self.published: sent}
+            self.dispatcher.publish(f"{self.session}-{self.published}", data)
 
     def begin(
         self,
@@ -203,9 +204,9 @@ class RemoteSelfPlay(SelfPlay):
             early = self.max_lag is not None and self._wait_of(self.in_flight) > self.max_lag
             if early or number in self.in_flight:
                 return
-            self.in_flight.add(number)
+            version = self.in_flight[number] = self.published
             self.submitted += 1
-            key, version = f"{self.session}-{number}-{self.submitted}", self.published
+            key = f"{self.session}-{number}-{self.submitted}"
         hand_back = partial(self._hand_back, number, version)
         self.dispatcher.submit(key, f"{self.session}-{version}", group.task().to_bytes(), hand_back)
 
@@ -224,7 +225,7 @@ class RemoteSelfPlay(SelfPlay):
                 ahead.take_in(played)
                 ahead.finished.clear()
                 ahead.follow(self.groups[number])
-        self.in_flight.discard(number)
+        del self.in_flight[number]
         if self.max_lag is not None:
             self._submit(number, self.ahead[number])
         self.has_arrived.set()
@@ -244,11 +245,12 @@ class RemoteSelfPlay(SelfPlay):
             self.spent.update(played.seconds)
             self.lags.append(self.published - version)
 
-    def _referee(self, _: str, task: bytes) -> Played:
+    def _referee(self, work: str, task: bytes) -> Played:
         """Do a task in this process, whose answer counts where those of two workers differ."""
-        played = GroupPlayer.from_bytes(self.version).play(Task.from_bytes(task), threading.Event())
+        version = self.versions[int(work.rpartition("-")[2])]
+        played = GroupPlayer.from_bytes(version).play(Task.from_bytes(task), threading.Event())
         assert played is not None
-        return played
+        return self.kind(*played)
 
     def time_spent(self) -> dict[str, float]:
         """Return the seconds by kind of work, as if this process's threads had spent the workers' time."""

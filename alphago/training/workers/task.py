@@ -14,7 +14,7 @@ from alphago.env.game import GameEnv
 from alphago.nn.net import NeuralNet, build_net
 from alphago.nn.parts import strip_prefix
 from alphago.nn.travel import check_travels
-from alphago.records.record import GameRecord, read_arrays, to_arrays
+from alphago.records.record import POLICY_SCALE, GameRecord, read_arrays, to_arrays
 from alphago.system.settings_tree import SettingsTree
 from alphago.training.group import GroupPlan
 from alphago.training.run_parts import PARTS
@@ -23,6 +23,7 @@ from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.workers.known_games import known_game, plain_game
 
 COMPILED = "compiled.{}"
+ALIKE = 0.15  # mean gap of two answers that tell of the same network
 SELFPLAY = SettingsTree(SelfPlaySettings, {name: PARTS[name] for name in ("search", "seating")})
 
 
@@ -84,6 +85,35 @@ class Played(NamedTuple):
     @property
     def records(self) -> list[GameRecord]:
         return read_arrays(unpack_arrays(self.games))
+
+
+class LoosePlayed(Played):
+    """The answer of a worker that may compute in another form than others, so that games part after some moves."""
+
+    def same_games(self, other: "Played") -> bool:
+        """Return whether the searches of two answers agree where they searched the same positions.
+
+        These are in each game the first whose results are not equal to the bit.  In int8 and bfloat16 values and
+        policies differ from those in float32 by 0.03 there on the mean of a task's games, and in another network's by
+        0.3 and more.
+        """
+        mine, others = ({record.seed: record for record in answer.records} for answer in (self, other))
+        gaps = [gap(mine[seed], others[seed]) for seed in mine.keys() & others.keys()]
+        return not gaps or sum(gaps) / len(gaps) <= ALIKE
+
+
+def gap(one: GameRecord, other: GameRecord) -> float:
+    """Return by how much the results of two searches differ, at the first position where they do.
+
+    It is the sum of the values' difference and of the policies' total variation.
+    """
+    plies = min(len(one), len(other))
+    differ = (one.values[:plies] != other.values[:plies]) | (one.moves[:plies] != other.moves[:plies])
+    if not differ.any():
+        return 0.0
+    ply = int(differ.argmax())
+    variation = np.abs(one.policies[ply].astype(np.float64) - other.policies[ply]).sum() / (2 * POLICY_SCALE)
+    return float(abs(one.values[ply] - other.values[ply]) + variation)
 
 
 def packed(message: Task | Played) -> bytes:

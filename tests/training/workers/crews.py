@@ -3,9 +3,12 @@
 import threading
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from alphago.records.record import to_arrays
+from alphago.training.runs.state import pack_arrays
 from alphago.training.workers.remote_selfplay import RemoteSelfPlay
 from alphago.training.workers.task import Played
 from alphago.workers.transport import JobAnswer
@@ -23,6 +26,14 @@ def lying(answer: JobAnswer) -> JobAnswer:
     assert answer.done is not None
     played = Played.from_bytes(answer.done)
     return answer._replace(done=played._replace(state={**played.state, "readouts": 99}).to_bytes())
+
+
+def inventing(answer: JobAnswer) -> JobAnswer:
+    """Answer with other results of the searches."""
+    assert answer.done is not None
+    played = Played.from_bytes(answer.done)
+    games = [replace(record, values=record.values - 1) for record in played.records]
+    return answer._replace(done=played._replace(games=pack_arrays(to_arrays(games))).to_bytes())
 
 
 def failing(answer: JobAnswer) -> JobAnswer:

@@ -20,7 +20,7 @@ from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.source import GameSource, MakeSource
 from alphago.training.workers.group_player import GroupPlayer
 from alphago.training.workers.remote_selfplay import RemoteSelfPlay
-from alphago.training.workers.task import Played, Task, Version
+from alphago.training.workers.task import LoosePlayed, Played, Task, Version
 from alphago.workers import roster
 from alphago.workers.transport import JobAnswer
 from alphago.workers.work import WorkBench, WorkerRefused, build, to_publish
@@ -34,6 +34,7 @@ from tests.training.workers.crews import (
     dying,
     failing,
     honest,
+    inventing,
     lying,
     refusing,
     source_of,
@@ -204,6 +205,15 @@ class TestAsynchronous:
                     NEVER.wait(0.001)
                 games.publish(NET, "float32")
 
+    def test_workers_are_compared_by_what_their_searches_find(self) -> None:
+        """And not to the bit, since they may compute in different forms."""
+        transport = Local(a=honest, b=inventing, c=honest)
+        with source(source_of(transport, max_lag=1, audits=1.0)) as games:
+            played = all_games(games)
+            assert sorted(record.seed[1] for record in played if record.seed) == list(range(GAMES))
+            assert games.metrics()["tasks_audited"] > 0
+        assert list(transport.told) == ["b"]
+
     def test_games_of_an_old_network_are_played_again(self) -> None:
         transport = Local()
         with source(source_of(transport, max_lag=0)) as games:
@@ -240,6 +250,20 @@ class TestTasks:
         stop.set()
         assert (left := player.play(self.task(4), stop)) is not None
         assert left.state["left"] == 4
+
+    @pytest.mark.parametrize(("dtype", "factor", "same"), [("bfloat16", 1, True), ("float32", -30, False)])
+    def test_answers_in_another_form_are_alike(self, dtype: str, factor: int, same: bool) -> None:
+        """Those of another network are not."""
+        version, stop, net = self.version(), threading.Event(), net_of(1)
+        with torch.no_grad():
+            for parameter in net.policy.parameters():
+                parameter *= factor
+        right = GroupPlayer(version).play(self.task(4), stop)
+        other = GroupPlayer(version._replace(nets=[net], dtype=dtype)).play(self.task(4), stop)
+        assert right is not None
+        assert other is not None
+        assert LoosePlayed(*right).same_games(other) == same
+        assert LoosePlayed(*other).same_games(other)
 
     def test_tasks_of_search_trees_are_not_cut(self) -> None:
         version = self.version()._replace(

@@ -89,7 +89,7 @@ class Watch {
       else this.unfolded.delete(number);
     };
     return h("article", { class: "w-run" }, h("div", {}, h("h2", {}, line, run.name),
-      run.error ? h("p", { class: "ag-notice" }, run.error) : [h("p", { class: "w-strength" }, strength || runs.untested),
+      run.error ? h("p", { class: "ag-notice" }, run.error) : [h("p", { class: "w-strength" }, strength.replaceAll(" %", "\u00a0%") || runs.untested),
         h("progress", { max: 1, value: share, "aria-label": fill(runs.done, Math.round(100 * share)) }), h("p", { class: "ag-small" }, progress)],
       run.diagnosis.length ? h("ul", { class: "w-diagnosis" }, run.diagnosis.map((text) => h("li", {}, text)))
         : run.error ? null : h("p", { class: "ag-small" }, runs.fine),
