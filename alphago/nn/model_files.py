@@ -16,12 +16,12 @@ from typing import Any
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load as tensors_from
-from safetensors.torch import save as bytes_of
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, game_reference, with_settings
 from alphago.env.packaged import NETWORKS, packaged_nets
 from alphago.nn.parts import SLOTS, game_structure
+from alphago.nn.tensor_bytes import bytes_of
 from alphago.system.files import user_path, write_atomic
 from alphago.system.validation import check_int, near_names, shortened
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import torch
 from safetensors.torch import load as tensors_from
-from safetensors.torch import save as bytes_of
 
+from alphago.nn.tensor_bytes import bytes_of
 from alphago.system.files import read_file, set_aside, write_atomic
 from alphago.system.npz import read_npz
 from alphago.training.runs.older import newer_state
