@@ -112,7 +112,7 @@ class Kills:
         with self.driver("2", name) as driver:
             for number in range(kills):
                 wait(lambda: len(actors(driver.pid)) == 2, driver)
-                time.sleep(4 + number % 10 / 10)
+                time.sleep(8 + number % 10 / 10)  # longer than a task takes, from the start of its worker on
                 os.kill(wait(lambda: actors(driver.pid), driver)[0].pid, signal.SIGKILL)
                 self.count(name)
 
