@@ -27,7 +27,7 @@ PAGES = (
 )
 STRENGTH, SPEED = (ROOT / "docs" / "results" / f"{name}.json" for name in ("strength", "speed"))
 TABLE = re.compile(r"(<!-- table: ([\w-]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
-README = ("7x7-6500-games-64", "7x7-packaged-64", "9x9-packaged-64", "13x13-packaged-64")  # four rows, by id
+README = ("7x7-6-minutes-64", "7x7-packaged-64", "9x9-packaged-64", "13x13-packaged-64")  # four rows, by id
 
 
 def rows_of(path: Path) -> list[Row]:
