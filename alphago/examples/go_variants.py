@@ -42,7 +42,7 @@ class GraphGoEnv(StonesEnv):
     def lay_out(
         self, height: int, width: int, komi: float, first_pass: int | None, missing: frozenset[int] = frozenset()
     ) -> None:
-        """Set the board and the rules; missing: points where nobody can play."""
+        """Set the board and the rules; missing: points that are no part of the board."""
         self.N, self.plane_shape, self.missing = max(height, width), (height, width), missing
         points = height * width
         self.pass_action = None if self.captures_win else points
@@ -172,7 +172,7 @@ class OutlineGoEnv(GraphGoEnv):
 
     height: rows.
     width: columns.
-    missing: points where nobody can play, such as "C3 D4".
+    missing: points that are no part of the board, such as "C3 D4".
     komi: White's points before the game.
     first_pass: the ply from which passing is allowed; None for half of the points.
     """
