@@ -136,8 +136,8 @@ class TestGamesInFlight:
     @pytest.mark.parametrize(
         ("device", "given", "chosen"),
         [
-            ("cuda", {}, (4096, 256, 4, 50_000)),
-            ("cuda", {"ckp_freq": 7, "groups": 2, "games_in_flight": 9}, (9, 256, 2, 7)),
+            ("cuda", {}, (8192, 256, 2, 50_000)),
+            ("cuda", {"ckp_freq": 7, "groups": 3, "games_in_flight": 9}, (9, 256, 3, 7)),
             ("cpu", {}, (256, 64, available_cores(), 2000)),
         ],
     )
