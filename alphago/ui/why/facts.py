@@ -13,8 +13,9 @@ SURE_PART = 0.4  # of an estimate of points, that a strong judge nearly always f
 LEAST = 2.5  # points that are told; fewer are in no proportion to what such moves lose in fights
 MISTAKE = 3.0  # estimated points from which a strong judge nearly always finds a loss too
 DOUBTED = 3.75  # the same if the better move's own search does not find it as good
-PREFERRED = 1.5  # estimated points from which another move is said to be better, if there is a reason to tell
-LIKELIER = 2.0  # times the probability of the played move that such a better move had before the search
+PREFERRED = 1.25  # estimated points from which another move is said to be better, if there is a reason to tell
+LIKELIER = 2.0  # a named move that is in doubt had this times the probability of the played one before the search,
+MUCH_LIKELIER = 10.0  # and one that is better by less than MISTAKE
 OWN = 0.7  # part of the visits of a move than which a search finds no better one: such a move seldom loses
 KEPT = -0.3  # points: a better move whose own search finds less than this beyond the first one is in doubt
 CLEAR = 0.85  # part of the visits of a move that leads clearly; or:
@@ -110,7 +111,7 @@ class Loss(Fact):
 
     @property
     def likelier(self) -> bool:
-        """Whether the best move was much likelier than the played one before the search."""
+        """Whether the best move was likelier than the played one before the search."""
         return self.prior >= LIKELIER * self.played
 
     @property
@@ -121,7 +122,7 @@ class Loss(Fact):
     @property
     def worse(self) -> bool:
         """Whether the move is told to be worse: it is a mistake, or loses less and there is a reason to tell."""
-        preferred = self.points >= PREFERRED and self.likelier and self.felt
+        preferred = self.points >= PREFERRED and self.felt and self.prior >= MUCH_LIKELIER * self.played
         return self.action != self.best and (self.large or preferred)
 
     @property
