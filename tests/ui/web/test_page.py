@@ -267,7 +267,7 @@ def test_a_game_of_ones_own_on_no_grid(chromium: Any) -> None:
         assert visitor.stones() == (2, 0)
         visitor.menu()
         visitor.part("new").click()
-        assert visitor.page.locator("dialog .ag-fields label").all_text_contents() == ["Cells", "bells"]
+        assert visitor.page.locator("dialog div label").all_text_contents() == ["Cells", "bells"]
         visitor.page.locator('dialog [data-option="cells"]').fill("4")
         visitor.page.locator('dialog [data-option="bells"]').fill("1")
         visitor.part("new-colour").select_option("both")

@@ -100,6 +100,6 @@ export class Column {
  * @param {App} app
  */
 function aboutOf({ known: { game } }) {
-  return game.options.filter(({ at_start: atStart, title, value }) => !atStart && value !== "" && !title.includes(" ") && title !== "Size")
+  return game.options.filter(({ at_start: atStart, title, value }) => !atStart && value !== "" && !/ |^(Size|Height|Width)$/.test(title))
     .map(({ title, value, choices }) => (choices.length ? `${value} ${title.toLowerCase()}` : `${title.toLowerCase()} ${value}`)).join(" · ");
 }

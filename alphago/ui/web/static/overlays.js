@@ -144,6 +144,7 @@ function discsOf(game, stones, found, chosen, small) {
   const mode = modeOf(found, chosen);
   const parts = [];
   const byPrior = mode === "prior";
+  if (byPrior && found.moves.length > 1 && found.moves.every(({ prior }) => prior === best.prior)) return []; // there is no network
   const most = best && best.visits > FEW ? best.visits : 0;
   for (const move of [...found.moves].reverse()) {
     const cell = landingOf(game, move.move, found.mover, (each) => stones[each] === ".");
