@@ -192,8 +192,9 @@ export class App {
   }
 
   review() {
-    const { study, strength } = this.state;
-    if (study) this.send("review", { readouts: strength.tree ? strength.readouts || REVIEW : 1 });
+    const { strength } = this.state;
+    this.send("study", { study: true });
+    this.send("review", { readouts: strength.tree ? strength.readouts || REVIEW : 1 });
   }
 
   stop() {
@@ -210,9 +211,10 @@ export class App {
     if (node !== undefined) this.send("go", { node });
   }
 
-  // Ask why the move that led to the board is good or bad.
+  // Ask why the last move is good or bad.
   why() {
-    if (this.state?.study) this.send("why");
+    this.send("study", { study: true });
+    this.send("why");
   }
 
   async copyLink() {

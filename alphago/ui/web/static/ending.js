@@ -36,7 +36,7 @@ export class Ending {
       { class: kind, "data-name": name, onclick: action }, text);
     this.element = h("div", { class: "ag-ending", hidden: true, "data-name": "ending" }, this.counted,
       h("div", { class: "ag-row" }, next("again", say.again, () => this.again(false), "ag-main"), next("exchanged", say.exchanged,
-        () => this.again(true)), next("study-game", say.studyGame, () => app.toggle("study"))), this.decided);
+        () => this.again(true)), next("study-game", say.studyGame, () => app.column.choose("study"))), this.decided);
   }
 
   clear() {
