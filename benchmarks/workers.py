@@ -135,6 +135,9 @@ class Inline:
         worker, key, work, job = self.given.popleft()
         return [JobAnswer(worker, key, self.bench.do(work, job, threading.Event()))]
 
+    def why_gone(self, worker: str) -> str:
+        return ""
+
     def leave_out(self, worker: str, why: str) -> None:
         raise SystemExit(why)
 

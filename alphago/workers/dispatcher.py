@@ -75,10 +75,13 @@ class Dispatcher(Generic[Answer]):
             now, moves, live = time.monotonic(), self.moves, self.roster.live
             seconds, self.measured_at, self.moves = now - self.measured_at, now, Counter()
             counts = {name: self.counts[name] for name in ("done", "repeated", "audited", "left_out", "bytes")}
+            speeds = {name: moves[name] / max(seconds, 1e-9) for name in sorted(live)}
             return {
                 "workers": len(live),
                 "workers_cores": self.cores,
-                "workers_moves_per_second": {name: moves[name] / max(seconds, 1e-9) for name in sorted(live)},
+                "workers_moves_per_second": speeds,
+                "workers_slowest": min(speeds.values(), default=None),
+                "workers_fastest": max(speeds.values(), default=None),
                 **{f"tasks_{name}": count for name, count in counts.items()},
             }
 
@@ -131,7 +134,7 @@ class Dispatcher(Generic[Answer]):
 
     def _notice(self, there: dict[str, int]) -> None:
         """Notice which workers are there; the jobs of those gone are given to others."""
-        for name in self.roster.notice(there):
+        for name in self.roster.notice(there, self.transport.why_gone):
             for job in [job for job in self.jobs.values() if name in job.given]:
                 self.counts["repeated"] += 1
                 if name in self.roster.out:
