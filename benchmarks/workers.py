@@ -37,6 +37,7 @@ from alphago.workers.work import WorkBench
 
 CORES = 2
 WARM_UP = 2  # iterations
+GAMES = 64  # of the worker whose first move is waited for
 ALPHAGO = [sys.executable, "-m", "alphago"]
 
 
@@ -181,10 +182,34 @@ def overhead(options: argparse.Namespace) -> None:
     print(f"a version of the network on a worker: {1000 * spent['versions'] / options.iterations:.0f} ms")
 
 
+class Leaver(Stopper):
+    """Lets the worker that is last in a list leave while it plays the third move, then ends the run.
+
+    left: seconds that it took.
+    """
+
+    def __init__(self, processes: "list[subprocess.Popen[bytes]]") -> None:
+        super().__init__(10**9)
+        self.processes, self.left = processes, 0.0
+
+    def iteration(self, metrics: dict[str, Any]) -> None:
+        super().iteration(metrics)
+        if len(self.rows) == WARM_UP:
+            threading.Thread(target=self.leave).start()
+
+    def leave(self) -> None:
+        begin, worker = time.monotonic(), self.processes[-1]
+        worker.terminate()
+        worker.wait()
+        self.left = time.monotonic() - begin
+        os.kill(os.getpid(), signal.SIGINT)
+
+
 def first(options: argparse.Namespace) -> None:
-    """Print how long after its start a worker has played the first move of each of its games."""
+    """Print how long after its start a worker has played a move of each of its games, and how long it takes to leave."""
     with tempfile.TemporaryDirectory() as place:
-        stack, workers, words = [], f"folder:{place}/folder", ["--folder", f"{place}/folder"]
+        stack = list[subprocess.Popen[bytes]]()
+        workers, words = f"folder:{place}/folder", ["--folder", f"{place}/folder"]
         if options.ray:
             port = 20000 + os.getpid() % 20000
             start = ["start", "--head", f"--port={port}", "--num-cpus=0", "--block", "--include-dashboard=false"]
@@ -198,11 +223,13 @@ def first(options: argparse.Namespace) -> None:
             begun.append(time.monotonic())
             stack.append(subprocess.Popen([*ALPHAGO, "worker", *words, "--cores", "1"], stdout=subprocess.DEVNULL))
 
-        timer, stopper = threading.Timer(20, begin), Stopper(1)
+        timer, leaver = threading.Timer(20, begin), Leaver(stack)
         timer.start()
-        sizes = {"tower_height": 4, "channels": 64, "games_in_flight": 64, "plies_per_iteration": 1, "readouts": 24}
-        train(GoEnv(9), 1000, folder=Path(place, "run"), workers=workers, reports=[stopper], groups=1, **sizes)
-        print(f"{stopper.rows[0][0] - begun[0]:.1f} s from the worker's start to its first move (10 s are allowed)")
+        sizes = {"tower_height": 4, "channels": 64, "games_in_flight": GAMES, "plies_per_iteration": 1, "readouts": 24}
+        train(GoEnv(9), 1000, folder=Path(place, "run"), workers=workers, reports=[leaver], groups=1, **sizes)
+        (one, two), start = (row[0] for row in leaver.rows[:2]), begun[0]
+        print(f"{one - start:.1f} s from the worker's start to the first move of its games (10 s are allowed)")
+        print(f"{leaver.left:.1f} s from SIGTERM to its end; a move of its {GAMES} games takes {two - one:.1f} s")
         for process in reversed(stack):
             process.terminate()
             process.wait()

@@ -285,12 +285,15 @@ def check_token(address: str | None) -> None:
     file = os.environ.get(TOKENS[1])
     if file and not (Path(file).is_file() and Path(file).stat().st_size):  # where Ray would abort this process
         raise ValueError(f"{TOKENS[1]} must name a file with the cluster's token, got {file}")
-    from ray._raylet import GcsClient
     from ray.exceptions import AuthenticationError
 
     try:
+        from ray._raylet import GcsClient  # no public name asks for less than all that a run needs
+
         with silent_errors():  # of libraries, which write a line of their own
             GcsClient(address=address)
+    except ImportError:
+        return
     except AuthenticationError:
         need = "copy ~/.ray/auth_token of the machine where it was started to this one"
         raise ValueError(f"the Ray cluster at {address} wants its token, which is not here: {need}") from None
