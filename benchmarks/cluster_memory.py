@@ -1,6 +1,6 @@
 """Whether memory stays flat in a run on eight simulated nodes of a Ray cluster: driver, players, daemons, object store.
 
-    python benchmarks/cluster_memory.py --minutes 60 --file memory.jsonl    # 20 minutes tell slopes of 20 MB an hour
+    python benchmarks/cluster_memory.py --minutes 60 --file memory.jsonl    # or 20: the intervals tell
 
 Trains a small network on 5x5, and prints for each part its first and last size, and its slope after a warm-up with a
 95 % interval: of a line through the means of BLOCKS spans of time, since neighbouring samples are alike.  The samples

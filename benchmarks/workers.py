@@ -57,8 +57,8 @@ class Stopper(Report):
         return [late - early for early, late in zip(self.rows[WARM_UP - 1], self.rows[-1], strict=True)]
 
 
-def processor_seconds() -> float:
-    """Return the processor time of this process and all that it has started."""
+def processor_seconds(of: int | None = None) -> float:
+    """Return the processor time of a process, this one if None, and all that it has started."""
     parents, spent = dict[int, int](), dict[int, int]()
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -67,7 +67,7 @@ def processor_seconds() -> float:
             continue
         parents[int(process.name)] = int(fields[1])
         spent[int(process.name)] = sum(map(int, fields[11:15]))  # its own, and that of its children that have ended
-    ours, new = set[int](), {os.getpid()}
+    ours, new = set[int](), {of or os.getpid()}
     while new:
         ours |= new
         new = {number for number, parent in parents.items() if parent in new}
@@ -185,15 +185,16 @@ def overhead(options: argparse.Namespace) -> None:
 class Leaver(Stopper):
     """Lets the worker that is last in a list leave while it plays the third move, then ends the run.
 
-    left: seconds that it took.
+    left: seconds that it took.  spent: the worker's processor seconds until its first move.
     """
 
     def __init__(self, processes: "list[subprocess.Popen[bytes]]") -> None:
         super().__init__(10**9)
-        self.processes, self.left = processes, 0.0
+        self.processes, self.left, self.spent = processes, 0.0, 0.0
 
     def iteration(self, metrics: dict[str, Any]) -> None:
         super().iteration(metrics)
+        self.spent = self.spent or processor_seconds(self.processes[-1].pid)
         if len(self.rows) == WARM_UP:
             threading.Thread(target=self.leave).start()
 
@@ -206,7 +207,7 @@ class Leaver(Stopper):
 
 
 def first(options: argparse.Namespace) -> None:
-    """Print how long after its start a worker has played a move of each of its games, and how long it takes to leave."""
+    """Print how long a worker takes from its start to a move of each of its games, and from SIGTERM to its end."""
     with tempfile.TemporaryDirectory() as place:
         stack = list[subprocess.Popen[bytes]]()
         workers, words = f"folder:{place}/folder", ["--folder", f"{place}/folder"]
@@ -228,7 +229,10 @@ def first(options: argparse.Namespace) -> None:
         sizes = {"tower_height": 4, "channels": 64, "games_in_flight": GAMES, "plies_per_iteration": 1, "readouts": 24}
         train(GoEnv(9), 1000, folder=Path(place, "run"), workers=workers, reports=[leaver], groups=1, **sizes)
         (one, two), start = (row[0] for row in leaver.rows[:2]), begun[0]
-        print(f"{one - start:.1f} s from the worker's start to the first move of its games (10 s are allowed)")
+        spent = f"{leaver.spent:.1f} processor seconds"
+        print(
+            f"{one - start:.1f} s ({spent}) from the worker's start to the first move of its games (10 s are allowed)"
+        )
         print(f"{leaver.left:.1f} s from SIGTERM to its end; a move of its {GAMES} games takes {two - one:.1f} s")
         for process in reversed(stack):
             process.terminate()
