@@ -1,4 +1,4 @@
-"""The caller's settings of torch, NumPy and Python's warnings, and its streams: everything goes on, and they stay as they were."""
+"""The caller's settings of torch, NumPy, warnings and streams: everything goes on, and they stay as they were."""
 
 import subprocess
 import sys
