@@ -28,11 +28,11 @@ def add_game(parser: argparse.ArgumentParser, usual: str, usual_size: str) -> No
     option(parser, "--board-size N", f"size of the board ({usual_size})", integer)
 
 
-def add_device(parser: argparse.ArgumentParser, default: str = "auto") -> None:
+def add_device(parser: argparse.ArgumentParser, default: str = "auto", what: str = "of boards and networks") -> None:
     option(
         parser,
         "--device",
-        "the device of boards and networks; auto: the GPU if there is one that supports them (auto)",
+        f"the device {what}; auto: the GPU if there is one that supports them ({default})",
         choices=("cpu", "cuda", "auto"),
         default=default,
     )

@@ -220,7 +220,7 @@ class ConvertingWork(SealedWork):
         self.converter = converter
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
+    def from_bytes(cls, data: bytes, device: str = "cpu") -> Self:
         plain, arrays = unpack(data)
         return cls(Converter(GameFilter(**plain), arrays["index"]))
 
