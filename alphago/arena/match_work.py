@@ -49,7 +49,7 @@ class MatchWork(SealedWork):
         return pack([plain_game(env), asdict(plan), plain], arrays)
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
+    def from_bytes(cls, data: bytes, device: str = "cpu") -> Self:
         (game, plan, plain), arrays = unpack(data)
         env = known_game(game)
         with own_thread():

@@ -3,6 +3,7 @@
 import argparse
 import threading
 
+from alphago.cli.models import add_device
 from alphago.cli.options import Parser, integer, option
 from alphago.cli.own_games import named_game
 from alphago.system.cores import available_cores
@@ -18,17 +19,23 @@ def add_options(parser: Parser) -> None:
     option(parser, "address ADDRESS", "a Ray cluster, as HOST:PORT (needs alphago[ray])", nargs="?")
     option(parser, "--folder PATH", "or a folder that is shared with the run")
     option(parser, "--cores N", "groups of games to play at the same time (one per core)", integer)
+    add_device(parser, "cpu", "of a run's self-play, with --folder")
     option(parser, "--game MODULE:CLASS", "a game of your own, if the run is of one", named_game)
 
 
 def run(options: argparse.Namespace) -> int:
+    from alphago.env.go import GoEnv
     from alphago.mcts.warm_up import warm_up
+    from alphago.nn.inference.hardware import find_device
     from alphago.training.watch.run_clock import stopped_by_interrupt
     from alphago.workers.ray_cluster import join_cluster
     from alphago.workers.shared_folder import FolderWorker
 
     if (options.address is None) == (options.folder is None):
         raise ValueError("either ADDRESS or --folder PATH must be given")
+    if options.address is not None and options.device != "cpu":
+        raise ValueError(f"--device must be cpu for the workers of a Ray cluster, got {options.device}; use --folder")
+    find_device(GoEnv(9), options.device)  # before a run has told of its game
     cores = check_int("cores", options.cores or available_cores(), 1, 1024)
     stop = threading.Event()
     warm_up()
@@ -36,5 +43,5 @@ def run(options: argparse.Namespace) -> int:
         if options.address is not None:
             join_cluster(options.address, cores, stop)
         else:
-            FolderWorker(options.folder, cores).work(stop)
+            FolderWorker(options.folder, cores, device=options.device).work(stop)
     return 0

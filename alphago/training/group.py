@@ -4,6 +4,7 @@ Each game has a random generator of its own, seeded with (seed, i), so games
 do not depend on the speed of threads.
 """
 
+import json
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -350,25 +351,32 @@ class Group(GroupPlan):
         shares: tuple[float, ...],
     ) -> None:
         self.seating.use((evaluator, *others), shares)
+        games: dict[int, GameRecord] = {}
         for slot, state in enumerate(slots):
             if state is None:
                 self.begin(slot)
-            else:
-                self._restore_game(slot, state, next(records))
+                continue
+            games[slot] = record = next(records)
+            self.builders[slot] = RecordBuilder.of(record)
+            self.slots.set(slot, **state)
+            self.seating.restore(slot, state)
+            self.generators[slot] = np.random.default_rng(0)
+            self.generators[slot].bit_generator.state = state["generator"]
+        if games:
+            self._replay(games)
 
-    def _restore_game(self, slot: int, state: Mapping[str, Any], record: GameRecord) -> None:
-        """Put a saved game into a slot by replaying its moves.
-
-        state: from `_slot_state`.  record: the game's moves so far.
-        """
-        slots, batch = np.array([slot]), self.search.batch
-        batch.reset(slots, **record.setup)
-        batch.replay(slots, record.steps(self.env)[None, :], np.array([len(record)], np.int32), slots)
-        self.builders[slot] = RecordBuilder.of(record)
-        self.slots.set(slot, **state)
-        self.seating.restore(slot, state)
-        self.generators[slot] = np.random.default_rng(0)
-        self.generators[slot].bit_generator.state = state["generator"]
+    def _replay(self, games: Mapping[int, GameRecord]) -> None:
+        """Put the positions after saved games into their slots, with few calls of a batch that is on a GPU."""
+        batch, setups = self.search.batch, dict[str, list[int]]()
+        for slot, record in games.items():
+            setups.setdefault(json.dumps(record.setup, sort_keys=True), []).append(slot)
+        for alike in setups.values():
+            batch.reset(np.array(alike), **games[alike[0]].setup)
+        lengths = np.array([len(record) for record in games.values()], np.int32)
+        paths = np.zeros((len(games), max(1, lengths.max())), np.int32)
+        for path, record in zip(paths, games.values(), strict=True):
+            path[: len(record)] = record.steps(self.env)
+        batch.replay(slots := np.array(list(games)), paths, lengths, slots)
 
 
 def divergence(policies: np.ndarray, priors: np.ndarray) -> np.ndarray:

@@ -134,12 +134,15 @@ class FolderWorker:
     """A worker's side; `work` is called from one thread until it returns.
 
     path: the folder.  cores: number of tasks that it does at the same time.
+    device: as in RemoteWork.from_bytes.
     tell: called with sentences about what happens.
     """
 
-    def __init__(self, path: str | Path, cores: int, tell: Callable[[str], object] = print) -> None:
+    def __init__(
+        self, path: str | Path, cores: int, tell: Callable[[str], object] = print, *, device: str = "cpu"
+    ) -> None:
         self.path, self.cores, self.tell = user_path(path), cores, tell
-        self.bench = WorkBench(lambda name: read_file(self.path / WORKS / name))
+        self.bench = WorkBench(lambda name: read_file(self.path / WORKS / name), device)
         self.busy: set[str] = set()  # names of the tasks that its threads do
         self.freed = threading.Event()  # set when one of them ends
         self.refused = ""

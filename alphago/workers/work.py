@@ -31,8 +31,12 @@ class RemoteWork(ABC):
 
     @classmethod
     @abstractmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """Return the work that has been published as these bytes; raise WorkerRefused if it cannot be done here."""
+    def from_bytes(cls, data: bytes, device: str = "cpu") -> Self:
+        """Return the work that has been published as these bytes; raise WorkerRefused if it cannot be done here.
+
+        device: what computes the networks of self-play: "cpu" or "cuda".  Other works are done on the CPU, whose
+            results are equal to the bit.
+        """
 
     @abstractmethod
     def do(self, job: bytes, stop: threading.Event) -> bytes | None:
@@ -42,11 +46,11 @@ class RemoteWork(ABC):
 class WorkBench:
     """Does jobs of the latest works; several threads may call it at the same time.
 
-    fetch: returns the bytes of the work with a name, of `to_publish`.
+    fetch: returns the bytes of the work with a name, of `to_publish`.  device: as in RemoteWork.from_bytes.
     """
 
-    def __init__(self, fetch: Callable[[str], bytes]) -> None:
-        self.fetch = fetch
+    def __init__(self, fetch: Callable[[str], bytes], device: str = "cpu") -> None:
+        self.fetch, self.device = fetch, device
         self.works: dict[str, RemoteWork] = {}  # the latest used last
         self.lock = threading.Lock()
 
@@ -56,7 +60,7 @@ class WorkBench:
         Raises WorkerRefused if this machine cannot do the work as the run would.
         """
         with self.lock:
-            work = self.works.pop(name, None) or work_of(self.fetch(name))
+            work = self.works.pop(name, None) or work_of(self.fetch(name), self.device)
             self.works[name] = work
             for old in list(self.works)[:-KEPT_WORKS]:
                 del self.works[old]
@@ -72,7 +76,7 @@ def to_publish(kind: type[RemoteWork], data: bytes, *, exact: bool = True) -> by
     return json.dumps(head).encode() + b"\n" + data
 
 
-def work_of(data: bytes) -> RemoteWork:
+def work_of(data: bytes, device: str = "cpu") -> RemoteWork:
     """Return the work of `to_publish`; raise WorkerRefused where this program is another one than the run's."""
     line, _, rest = data.partition(b"\n")
     head = parse_json(line)
@@ -81,7 +85,7 @@ def work_of(data: bytes) -> RemoteWork:
     kind = getattr(import_module(module), name) if module.startswith("alphago.") else None
     if not (isinstance(kind, type) and issubclass(kind, RemoteWork)):
         raise WorkerRefused(f"the work must be a class of this package, got {module}.{name}")
-    return kind.from_bytes(rest)
+    return kind.from_bytes(rest, device)
 
 
 @cache

@@ -1,5 +1,6 @@
 """GroupPlayer: the work of a run's workers, which is to play its groups with a version of the network."""
 
+import contextlib
 import threading
 from collections.abc import Iterator
 from typing import Self
@@ -7,29 +8,46 @@ from typing import Self
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.network_digest import check_network
 from alphago.nn.inference.cpu import compiled_evaluator
+from alphago.nn.inference.hardware import find_device
 from alphago.nn.threads import own_thread
 from alphago.records.record import read_arrays
 from alphago.training.group import Group
 from alphago.training.runs.state import unpack_arrays
+from alphago.training.workers.gpu_seats import SEATS
 from alphago.training.workers.task import Played, Task, Version
 from alphago.workers.jobs import SealedWork
-from alphago.workers.work import RemoteWork
+from alphago.workers.work import RemoteWork, WorkerRefused
 
 
 class GroupPlayer(RemoteWork):
-    """Plays tasks with the networks of a version; raises WorkerRefused if they compute otherwise than the run's."""
+    """Plays tasks with the networks of a version.
 
-    def __init__(self, version: Version) -> None:
+    device: "cpu"; or "cuda", for a run whose workers may compute otherwise than the run.
+    Raises WorkerRefused if the networks must compute as the run's do, and do not.
+    """
+
+    def __init__(self, version: Version, device: str = "cpu") -> None:
         self.version = version._replace(nets=(), compiled=())
-        with own_thread():
-            nets = list(evaluators_of(version))
-            if version.check is not None:
-                check_network(version.env, nets[0], version.check)
-        self.evaluator, self.others = nets[0], tuple(nets[1:])
+        self.device = device
+        self.seated = [] if device == "cpu" else list(version.nets)
+        self.nets: tuple[Evaluator, ...] = ()
+        if device == "cpu":
+            with own_thread():
+                self.nets = tuple(evaluators_of(version))
+                if version.check is not None:
+                    check_network(version.env, self.nets[0], version.check)
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        return cls(Version.from_bytes(data))
+    def from_bytes(cls, data: bytes, device: str = "cpu") -> Self:
+        version = Version.from_bytes(data)
+        return cls(version, device_for(version, device))
+
+    @contextlib.contextmanager
+    def evaluators(self) -> Iterator[tuple[Evaluator, ...]]:
+        """Lend the evaluators of the version's networks for one task."""
+        with contextlib.ExitStack() as stack:
+            dtype = self.version.dtype
+            yield self.nets or tuple(stack.enter_context(SEATS.taken(net, dtype, self.device)) for net in self.seated)
 
     def do(self, job: bytes, stop: threading.Event) -> bytes | None:
         with own_thread():
@@ -43,18 +61,35 @@ class GroupPlayer(RemoteWork):
         done again from its beginning.
         """
         version = self.version
-        group = Group(
-            version.env,
-            self.evaluator,
-            version.settings,
-            len(task.state["slots"]),
-            seed=version.seed,
-            numbers=range(task.state["next"], task.end, task.step),
+        with self.evaluators() as (evaluator, *others):
+            group = Group(
+                version.env,
+                evaluator,
+                version.settings,
+                len(task.state["slots"]),
+                seed=version.seed,
+                numbers=range(task.state["next"], task.end, task.step),
+            )
+            games = iter(read_arrays(unpack_arrays(task.games)))
+            group.restore(task.state, games, evaluator, tuple(others), version.shares)
+            group.play(stop)
+            return None if group.left and version.settings.search.keeps_trees else Played.of(group)
+
+
+def device_for(version: Version, device: str) -> str:
+    """Return the device on which a worker plays with a version's networks.
+
+    device: "cpu", "cuda", or "auto" for the GPU if there is one that the version's games may be computed on.
+    Raises WorkerRefused for a GPU whose games would have to be those of a CPU.
+    """
+    if version.check is None:
+        return find_device(version.env, device)
+    if device not in ("cpu", "auto"):
+        raise WorkerRefused(
+            "a worker of this run must be started with --device cpu, since its games must be equal to the bit on all "
+            f"workers, got {device}; a run with --max-lag, or itself on a GPU, takes workers with GPUs"
         )
-        games = iter(read_arrays(unpack_arrays(task.games)))
-        group.restore(task.state, games, self.evaluator, self.others, version.shares)
-        group.play(stop)
-        return None if group.left and version.settings.search.keeps_trees else Played.of(group)
+    return "cpu"
 
 
 def evaluators_of(version: Version) -> Iterator[Evaluator]:
@@ -71,7 +106,7 @@ class ChunkPlayer(SealedWork):
         self.player = player
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
+    def from_bytes(cls, data: bytes, device: str = "cpu") -> Self:
         return cls(GroupPlayer.from_bytes(data))
 
     def answer(self, job: bytes, stop: threading.Event) -> bytes | None:

@@ -12,7 +12,7 @@ from alphago.training.runs.state import pack_arrays
 from alphago.training.workers.remote_selfplay import RemoteSelfPlay
 from alphago.training.workers.task import Played
 from alphago.workers.transport import JobAnswer
-from alphago.workers.work import WorkBench
+from alphago.workers.work import WorkBench, WorkerRefused
 
 NEVER = threading.Event()
 Behaviour = Callable[[JobAnswer], JobAnswer | None]  # what a worker makes of the right answer; None: it dies instead
@@ -53,12 +53,12 @@ def dying(_: JobAnswer) -> None:
 
 
 class Local:
-    """A transport whose workers do one task at a time, when answers are asked for."""
+    """A transport whose workers do one task at a time, when answers are asked for; device: theirs."""
 
-    def __init__(self, **workers: Behaviour) -> None:
+    def __init__(self, *, device: str = "cpu", **workers: Behaviour) -> None:
         self.behaviours = workers
         self.works: dict[str, bytes] = {}
-        self.bench = WorkBench(lambda name: self.works[name])
+        self.bench = WorkBench(lambda name: self.works[name], device)
         self.given: deque[tuple[str, str, str, bytes]] = deque()
         self.done: list[tuple[str, str]] = []
         self.told: dict[str, str] = {}
@@ -81,7 +81,10 @@ class Local:
         worker, key, work, job = self.given.popleft()
         if worker not in self.behaviours:
             return []
-        done = self.bench.do(work, job, NEVER)
+        try:
+            done = self.bench.do(work, job, NEVER)
+        except WorkerRefused as error:
+            return [JobAnswer(worker, key, refused=str(error))]
         assert done is not None
         self.done.append((worker, key))
         answer = self.behaviours[worker](JobAnswer(worker, key, done))

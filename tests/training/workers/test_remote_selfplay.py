@@ -18,6 +18,8 @@ from alphago.records.record import GameRecord
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.source import GameSource, MakeSource
+from alphago.training.workers import group_player
+from alphago.training.workers.gpu_seats import GpuSeats
 from alphago.training.workers.group_player import GroupPlayer
 from alphago.training.workers.remote_selfplay import RemoteSelfPlay
 from alphago.training.workers.task import LoosePlayed, Played, Task, Version
@@ -213,6 +215,27 @@ class TestAsynchronous:
             assert sorted(record.seed[1] for record in played if record.seed) == list(range(GAMES))
             assert games.metrics()["tasks_audited"] > 0
         assert list(transport.told) == ["b"]
+
+    def test_workers_play_on_a_gpu(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """All versions on one evaluator, which takes their weights; a run on the CPU's bits refuses such workers."""
+        seats = GpuSeats()
+        monkeypatch.setattr(group_player, "SEATS", seats)
+        with source(source_of(Local(device="host", a=honest), max_lag=0)) as games:
+            first = iteration(games)
+            (seat,) = seats.free
+            games.publish(other := net_of(2), "float32")
+            iteration(games)
+            played = len(first) + len(iteration(games))
+        assert played
+        (now,) = seats.free
+        assert now.evaluator is seat.evaluator
+        assert all(torch.equal(one, two) for one, two in zip(now.net.parameters(), other.parameters(), strict=True))
+        refusing_run = Local(device="host", a=honest)
+        with source(source_of(refusing_run)) as games:
+            games.begin(PLIES)
+            while not refusing_run.told:
+                games.go_on(until=0.0)
+        assert "must be started with --device cpu, since its games must be equal to the bit" in refusing_run.told["a"]
 
     def test_games_of_an_old_network_are_played_again(self) -> None:
         transport = Local()
