@@ -2,6 +2,7 @@
 
     python benchmarks/levels.py exam                         # points lost a move, by the exams of 7x7, 9x9 and 13x13
     python benchmarks/levels.py exam --file more.jsonl       # the same on positions that were not used before
+    python benchmarks/levels.py judged "katago analysis …" --board-size 13   # of moves that levels play, by an engine
     python benchmarks/levels.py rates                        # win rate lost in other games, by a search of the network
     python benchmarks/levels.py neighbours --games 200       # Elo of each level against the one before
     python benchmarks/levels.py against gnugo:10 --games 100 # of each level
@@ -16,7 +17,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from figures import stamp
@@ -26,8 +27,9 @@ from alphago.arena.entrant import read_entrants
 from alphago.arena.standings import ProgressBar
 from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.env.games import make_game
+from alphago.exams.analysis_client import AnalysisClient
 from alphago.exams.grades import grade_of
-from alphago.exams.grading import ExamPlayer, exam_game, mark
+from alphago.exams.grading import MOST_LOST, ExamPlayer, exam_game, mark
 from alphago.exams.positions import find_exam
 from alphago.exams.statistics import mean_of
 from alphago.mcts import levels
@@ -50,6 +52,7 @@ POINTS = {
 RATES = (0.25, 0.2, 0.16, 0.125, 0.095, 0.07, 0.045, 0.025, 0.01, 0.0)
 OTHERS = {"connect-four": 7, "gomoku": 9, "oware": 6, "reversi": 8}
 OPENING, EVERY, GAMES, JUDGE = 4, 5, 10, 400  # of `rates`: plies, games and readouts
+VISITS = 8  # of the engine of `judged`
 SURE = 0.8  # value of a decided game
 
 
@@ -110,6 +113,66 @@ def measure_exam(options: argparse.Namespace, found: dict[str, Any]) -> None:
             row |= {"rate": round(grade.rate.value, 3), "positions": grade.positions}
             print(board, row, flush=True)
         save(found)
+
+
+def measure_judged(options: argparse.Namespace, found: dict[str, Any]) -> None:
+    """Measure points lost by the moves that levels play in positions of their own, by an analysis engine.
+
+    A move's loss is what the engine sees after it, less than after its own first choice, each with VISITS.  The same
+    chance draws the moves of all levels.  A row gets `judged` [lost, low, high, positions].  What the engine said is in
+    FOLDER, and the same command goes on.
+    """
+    size, file = options.board_size, FOLDER / f"judged-{options.board_size}.json"
+    net = load_model(f"{size}x{size}")
+    env = exam_game(net.env, size)
+    asked = FreePositions(own_positions(env, net, options.positions))
+    evaluator = net.forecast_evaluator(dtype="float32")
+    players = [ExamPlayer(asked, env, evaluator, 0, None, level) for level in range(1, LEVELS)]
+    answers = [player.answer_all(1) for player in [*players, ExamPlayer(asked, env, evaluator, FULL)]]
+    noise = np.random.default_rng(1).gumbel(size=(options.positions, env.action_space))
+    with np.errstate(divide="ignore"):
+        moves = [one.actions if one.shares is None else (np.log(one.shares) + noise).argmax(axis=1) for one in answers]
+    known: list[list[float]] = json.loads(file.read_text("utf-8")) if file.exists() else []
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with AnalysisClient(options.engine) as engine:
+        for i, position in enumerate(asked.boards[len(known) :], len(known)):
+            engine.ask("root", position, VISITS)
+            best = env.from_text(engine.receive()["moveInfos"][0]["move"])
+            leads = {}
+            for action in {best, *(int(move[i]) for move in moves)}:
+                engine.ask("move", position.play(action), VISITS)
+                leads[action] = position.to_play * engine.root(engine.receive())[1]
+            known.append([min(leads[best] - leads[int(move[i])], MOST_LOST) for move in moves])
+            file.write_text(json.dumps(known), "utf-8")
+    for row, lost in zip(found["games"]["go"][str(size)]["levels"], np.array(known).T, strict=True):
+        row["judged"] = [*rounded(mean_of(lost)), len(lost)]
+    save(found)
+
+
+class FreePositions(NamedTuple):
+    """Positions that `ExamPlayer` answers, without a judge's losses."""
+
+    boards: list[Any]
+
+    def __len__(self) -> int:
+        return len(self.boards)
+
+    def positions_of(self, env: Any) -> list[Any]:
+        return self.boards
+
+
+def own_positions(env: Any, net: Any, count: int) -> list[Any]:
+    """Return positions of as many games, at a random ply of OPENING to half a board, whose moves the policy draws."""
+    rng = np.random.default_rng(0)
+    plies = rng.integers(OPENING, env.N**2 // 2, count)
+    boards = [env.position()] * count
+    for ply in range(int(plies.max())):
+        left = np.flatnonzero(plies > ply)
+        priors = analyze([boards[i] for i in left], net, 0, threads=1).prior.astype(np.float64)
+        priors[:, env.pass_action] = 0
+        for i, prior in zip(left, priors, strict=True):
+            boards[i] = boards[i].play(int(rng.choice(len(prior), p=prior / prior.sum())))
+    return boards
 
 
 def measure_rates(options: argparse.Namespace, found: dict[str, Any]) -> None:
@@ -216,18 +279,24 @@ def rounded(estimate: Any, digits: int = 2) -> list[float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("targets", "exam", "rates", "neighbours", "against", "nonsense", "show"))
-    parser.add_argument("more", nargs="*", help="the player of `against`, the folders of `nonsense`")
+    parser.add_argument(
+        "what", choices=("targets", "exam", "judged", "rates", "neighbours", "against", "nonsense", "show")
+    )
+    parser.add_argument(
+        "more", nargs="*", help="the player of `against`, the engine of `judged`, the folders of `nonsense`"
+    )
+    parser.add_argument("--positions", type=int, default=400, help="of `judged`")
     parser.add_argument("--file", type=Path, help="an exam")
     parser.add_argument("--board-size", type=int, default=9)
     parser.add_argument("--games", type=int, default=200)
     parser.add_argument("--levels", type=int, nargs="+", help="of matches, in this order; else all")
     options = parser.parse_args()
     options.player = options.more[0] if options.what == "against" else None
+    options.engine = " ".join(options.more)
     options.folders = [Path(word) for word in options.more]
     found = table()
     steps = {"exam": measure_exam, "rates": measure_rates, "neighbours": measure_matches, "against": measure_matches}
-    steps |= {"nonsense": count_nonsense, "targets": lambda options, found: save(found)}
+    steps |= {"judged": measure_judged, "nonsense": count_nonsense, "targets": lambda options, found: save(found)}
     if options.what in steps:
         steps[options.what](options, found)
     for level in range(1, LEVELS + 1) if options.what != "nonsense" else ():

@@ -31,7 +31,7 @@ PATIENCE = 600  # seconds
 
 def served(words: Sequence[str], level: int | None = None) -> tuple[Any, int]:
     """A server in a thread that offers what `alphago web` with these words does, and its port."""
-    offer = offer_of(words, None, None, None)
+    offer = offer_of(words)
     runs = Runs(offer.runs) if offer.runs else None
     app = make_app(Engines(offer.choices, level=level), offer.bases, Guard("127.0.0.1"), runs, page_of)
     listener, server = listen("127.0.0.1", 0), new_server(app)

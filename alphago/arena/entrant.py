@@ -2,16 +2,16 @@
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from alphago.arena.engine import COMMAND
 from alphago.arena.players import PlayerSource, find_player, resolve_player
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game, with_settings
-from alphago.env.go_rules import Rules
 from alphago.mcts.evaluator import as_forecast_evaluator
 from alphago.mcts.levels import LEVELS, all_tables, check_level, level_text
 from alphago.mcts.search_forms import PLAYER_RULE, SEARCHES, SELF_PLAY_RULE, SearchForm, make_search
@@ -132,12 +132,13 @@ def entrant_for(player: object, env: GameEnv, readouts: int, search: SearchForm 
 
 
 def level_entrant(base: str, model: Path, readouts: int, search: str, text: str) -> EntrantText:
-    """Return a network at the level that a text names; the highest is a full search with the tables' readouts.
+    """Return a network at the level that a text names, such as "7".
 
+    The highest level is a full search, with the readouts with which the levels were measured (see `all_tables`).
     base, model: as in `EntrantText`.  readouts, search: as in `parse_entrant`.
     """
     level = check_level(text)
-    if isinstance(level, str):
+    if isinstance(level, str):  # "even", which follows an opponent through a game
         raise ValueError(f"{base}@level={text}: a level in a match must be a number from 1 to {LEVELS}")
     if level < LEVELS:
         return EntrantText(base, model, readouts, search, level)
@@ -152,16 +153,15 @@ def read_entrants(
     readouts: int = 64,
     search: str = PLAYER_RULE,
     game: str | None = None,
-    rules: Rules | None = None,
-    turns: int | None = None,
+    given: Mapping[str, Any] = MappingProxyType({}),
     device: str = "cpu",
 ) -> tuple[GameEnv, list[Entrant]]:
     """Return the game of an evaluation, and its entrants.
 
     texts: the entrants' names, as in `parse_entrant`.
     game: the name of the game; None for the game of the networks, or for Go if there are no networks.
-    board_size, komi, rules, turns: options of the game (turns=0: games end after two passes); None for the value of the
-        networks, which must all have the same, or for the game's default if there are no networks.
+    board_size, komi: options of the game; None for the value of the networks, which must all have the same, or for the
+        game's default if there are no networks.  given: further options of the game.
     readouts, search: used for networks whose name does not give them.
     device: the device of networks and of the boards of their searches.
     Raises ValueError for a missing file, an unknown player, a player named twice, or networks whose games differ.
@@ -171,7 +171,7 @@ def read_entrants(
     for name in {entry.name for entry in entries}:
         if sum(entry.name == name for entry in entries) > 1:
             raise ValueError(f"{name} is named twice")
-    env = common_game(entries, board_size, komi, game, rules, turns)
+    env = common_game(entries, board_size, komi, game, given)
     # Player, hash of its weights, and its network.
     players: dict[tuple[str, bool], tuple[PlayerSource, str, object]] = {}
     for entry in entries:
@@ -198,21 +198,20 @@ def common_game(
     board_size: int | None,
     komi: float | None,
     game: str | None,
-    rules: Rules | None,
-    turns: int | None,
+    given: Mapping[str, Any],
 ) -> GameEnv:
-    """Return the common game of the networks, with the options that are not None replaced.
+    """Return the common game of the networks, with the options that are given replaced.
 
     Raises ValueError if the games of the networks differ.
     """
     envs = {entry.base: saved_game(entry.model, board_size, komi) for entry in entries if entry.model is not None}
     if not envs:
-        return with_rules(make_game(game, board_size, komi=komi), rules, turns)
+        return with_settings(make_game(game, board_size, komi=komi, **given), given)
     name = game or next(iter(envs.values())).name
     for base, env in envs.items():
         if env.name != name:
             raise ValueError(f"every network must be for {name}, got {base} for {env.name}")
-    envs = {base: with_rules(env, rules, turns) for base, env in envs.items()}
+    envs = {base: with_settings(env, given) for base, env in envs.items()}
     first = next(iter(envs.values()))
     for key in (*OPTIONS, *first.config):
         if key == "planes" or key not in first.config:  # networks may differ in their input planes
@@ -226,13 +225,3 @@ def common_game(
             option = f"; choose one with {OPTIONS[key]}" if key in OPTIONS else ""
             raise ValueError(f"the networks differ in {key}: {listed}{option}")
     return first
-
-
-def with_rules(env: GameEnv, rules: Rules | None, turns: int | None) -> GameEnv:
-    """Return the game with these rules and turns; raise ValueError if the game has no such options.
-
-    rules: None for the game's own rules.  turns: None for the game's own turns, 0 for games that end after two passes.
-    """
-    given: dict[str, Any] = {} if rules is None else rules._asdict()
-    given |= {} if turns is None else {"turns": turns or None}
-    return with_settings(env, given)

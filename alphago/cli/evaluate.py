@@ -2,12 +2,13 @@
 
 import argparse
 import sys
+from typing import Any
 
 from alphago.arena.engine import EngineError
 from alphago.arena.entrant import read_entrants
 from alphago.arena.standings import ProgressBar, read_anchor, standings
 from alphago.arena.tournament import Tournament, TournamentSettings
-from alphago.cli.models import add_device, add_game
+from alphago.cli.models import add_device, add_game, add_game_settings, given_game_settings
 from alphago.cli.options import Parser, add_settings, given_settings, integer, number, option
 from alphago.cli.search_options import add_rule
 from alphago.cli.who_works import add_workers
@@ -62,6 +63,7 @@ def add_options(parser: Parser) -> None:
     parser.shorten("--anchor", "the player whose rating is fixed, and the rating (0)")
     parser.shorten("--device", "the device of boards and networks: auto, cpu, cuda (auto)")
     parser.shorten("--workers", "who plays: a number, ADDRESS, folder:PATH")
+    add_game_settings(parser)
     for flag in ("--turns", "--random-opening", "--opening-plies", "--adjudicator"):
         parser.shorten(flag)
 
@@ -80,8 +82,7 @@ def run(options: argparse.Namespace) -> int:
             readouts=options.readouts,
             search=getattr(options, "search", PLAYER_RULE),
             game=options.game,
-            rules=None if options.rules is None else named_rules(options.rules),
-            turns=options.turns,
+            given=of_game(options),
             device=options.device if options.workers is None else "cpu",
         )
         anchor, elo = read_anchor(options.anchor, [player.name for player in players])
@@ -99,3 +100,11 @@ def run(options: argparse.Namespace) -> int:
     if stopped:
         print("stopped; the same command resumes", file=sys.stderr)
     return INTERRUPTED if stopped else 0
+
+
+def of_game(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of the game that were given, except its size and komi; --rules and --turns are for Go."""
+    given = given_game_settings(options)
+    if options.rules is not None:
+        given |= named_rules(options.rules)._asdict()
+    return given if options.turns is None else given | {"turns": options.turns or None}

@@ -1,13 +1,15 @@
 """The options for game, network and device, which several commands share."""
 
 import argparse
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from alphago.cli.options import Parser, Setting, add_setting, given_settings, in_shell, integer, option, settings_of
 from alphago.cli.own_games import named_game
 from alphago.env.game import GameEnv
-from alphago.env.games import GAMES, USUAL_GAME, game_reference, is_packaged, make_game
+from alphago.env.games import GAMES, USUAL_GAME, game_reference, is_packaged, make_game, with_settings
 from alphago.env.packaged import packaged_net, packaged_nets, usual_game
 from alphago.mcts.levels import Level, check_level
 
@@ -81,12 +83,18 @@ def given_game_settings(options: argparse.Namespace) -> dict[str, Any]:
     return given
 
 
-def load(model: str | None, board_size: int | None, komi: float | None, game: str | None = None) -> tuple[GameEnv, Any]:
+def load(
+    model: str | None,
+    board_size: int | None,
+    komi: float | None,
+    game: str | None = None,
+    given: Mapping[str, Any] = MappingProxyType({}),
+) -> tuple[GameEnv, Any]:
     """Load a network; return the game and the network.
 
     model: the network's name, file or run folder; None for the packaged one, see `packaged_net`.
     board_size: None for the network's.  komi: None for the network's; of a packaged one, for the board's usual one.
-    game: the name of the game; None for the network's.
+    game: the name of the game; None for the network's.  given: further options of the game, instead of the network's.
     Raises ValueError if the network does not play this game or board.
     """
     from alphago.mcts.warm_up import warm_up
@@ -96,7 +104,7 @@ def load(model: str | None, board_size: int | None, komi: float | None, game: st
     from alphago.nn.net import load_model  # imported late, since it loads torch
 
     if model is None:
-        env = make_game(game or USUAL_GAME, board_size, komi=komi)  # raises for an unknown size
+        env = make_game(game or USUAL_GAME, board_size, komi=komi, **given)  # raises for an unknown size
         model = packaged_net(env.name, env.N)
         if model is None:
             how = f"alphago train --game {game_reference(GAMES[env.name])}"
@@ -107,6 +115,7 @@ def load(model: str | None, board_size: int | None, komi: float | None, game: st
     if komi is None and model in packaged_nets():
         played = usual_game(played)
     check_named(game, played, path)
+    played = with_settings(played, given)
     return played, load_model(path, played)
 
 

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from alphago.cli.models import add_game, add_model, load
+from alphago.cli.models import add_game, add_game_settings, add_model, given_game_settings, load
 from alphago.cli.options import Parser, integer, option
 from alphago.env.packaged import packaged_net
 
@@ -23,10 +23,12 @@ def add_options(parser: Parser) -> None:
     option(parser, "--strength TEXT", "page: what was measured of the network, a sentence")
     option(parser, "--licence TEXT", "page: the network's licence")
     option(parser, "--positions N", "positions to compare (500)", integer, default=500)
+    add_game_settings(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    env, network = load(options.model, options.board_size, None, options.game)
+    given = given_game_settings(options)
+    env, network = load(options.model, options.board_size, given.pop("komi", None), options.game, given)
     name = f"{env.N}x{env.N}" if options.model is None else Path(options.model).resolve().stem
     suffix = "" if options.out is None else Path(options.out).suffix
     if options.format == "page" or (options.format is None and suffix == ".html"):

@@ -2,11 +2,19 @@
 
 import argparse
 
-from alphago.cli.models import add_device, add_game, add_level, add_model, load
-from alphago.cli.options import integer, number, option
+from alphago.cli.models import (
+    add_device,
+    add_game,
+    add_game_settings,
+    add_level,
+    add_model,
+    given_game_settings,
+    load,
+)
+from alphago.cli.options import Parser, integer, number, option
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: Parser) -> None:
     parser.description = (
         "Plays a game against a network. You type moves such as D4, or pass, undo, hint, score, save FILE, load FILE, "
         "resign, quit or help."
@@ -32,12 +40,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         number,
     )
     add_device(parser)
+    add_game_settings(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     from alphago.ui.terminal.play_call import play
 
-    env, network = load(options.model, options.board_size, options.komi, options.game)
+    env, network = load(options.model, options.board_size, options.komi, options.game, given_game_settings(options))
     readouts = 200 if options.num_readouts is None and options.seconds is None else options.num_readouts
     play(
         env,

@@ -12,7 +12,6 @@ from alphago.cli.options import Parser, integer, option
 from alphago.cli.settings_flags import SELF_PLAY_DEFAULTS, add_tree, given_keywords
 from alphago.cli.who_works import add_workers
 from alphago.env.game import GameEnv
-from alphago.env.games import with_settings
 from alphago.mcts.evaluator import as_evaluator
 from alphago.mcts.rule import measured_threshold
 from alphago.records import sgf
@@ -47,9 +46,8 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    game_settings = given_game_settings(options)
-    env, network = load(options.model, options.board_size, game_settings.pop("komi", None), options.game)
-    env = with_settings(env, game_settings)
+    of_game = given_game_settings(options)
+    env, network = load(options.model, options.board_size, of_game.pop("komi", None), options.game, of_game)
     given = given_keywords(options, SELF_PLAYS)
     SELF_PLAYS.make(given)  # raises before there is a progress bar
     player = network if options.workers is not None else as_evaluator(network, env, options.device)

@@ -4,7 +4,7 @@ import argparse
 import sys
 from typing import Any
 
-from alphago.cli.models import add_device, add_game, add_model, load
+from alphago.cli.models import add_device, add_game, add_game_settings, add_model, given_game_settings, load
 from alphago.cli.options import Parser, add_settings, given_settings, integer, number, option, settings_of
 from alphago.cli.search_options import add_search, given_search
 from alphago.cli.who_works import add_workers
@@ -52,6 +52,7 @@ def add_options(parser: Parser) -> None:
     add_device(parser)
     add_workers(parser)
     add_search(parser)
+    add_game_settings(parser)
     parser.shorten("--games", "games in each match, an even number (400)")
     parser.shorten("--device", "the device of boards and networks: auto, cpu, cuda (auto)")
     for flag in ("--sprt", "--random-opening", "--opening-plies", "--adjudicator"):
@@ -66,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
     name = options.setting.replace("-", "_")
     search = make_search(given_search(options), options.readouts, 1)
     values = read_values(type(search), name, options.values) if options.values is not None else []
-    env, network = load(options.model, options.board_size, options.komi, options.game)
+    env, network = load(options.model, options.board_size, options.komi, options.game, given_game_settings(options))
     bar, told = ProgressBar(), list[Tuning]()
     stopped = False
     try:

@@ -5,8 +5,8 @@ import gc
 import threading
 from typing import Any
 
-from alphago.cli.models import add_device, add_game, add_level
-from alphago.cli.options import integer, number, option
+from alphago.cli.models import add_device, add_game, add_game_settings, add_level, given_game_settings
+from alphago.cli.options import Parser, integer, option
 from alphago.env.game import GameEnv
 from alphago.env.games import USUAL_GAME
 
@@ -15,7 +15,7 @@ FIRST_LEVEL = 3  # of a page for which no network and no run was named
 LOADING_SECONDS = 20.0
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: Parser) -> None:
     parser.description = (
         "Serves a page on this machine and opens it in a browser.  On the page you play any game against a network, "
         "study positions, open and save SGF files, and watch runs train."
@@ -28,7 +28,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         nargs="*",
     )
     add_game(parser, "the first model's own, or go", "the model's own, or 9")
-    option(parser, "--komi K", "White's points before a game of Go", number)
     option(parser, "--port N", f"the server's port; 0 for any free one ({PORT})", integer, default=PORT)
     option(parser, "--no-browser", "print the page's address, and open no browser", action="store_true")
     option(
@@ -40,6 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     option(parser, "--token TEXT", "a password for browsers on other machines (none)")
     add_level(parser, f"{FIRST_LEVEL}; 10 if a network or a run is named")
     add_device(parser)
+    add_game_settings(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -55,7 +55,8 @@ def run(options: argparse.Namespace) -> int:
     from alphago.ui.web.engines import Engines
     from alphago.ui.web.offer import offer_of
 
-    offer = offer_of(options.what, options.game, options.board_size, options.komi)
+    given = given_game_settings(options)
+    offer = offer_of(options.what, options.game, options.board_size, given)
     level = options.level or (None if options.what else FIRST_LEVEL)
     engines = Engines(offer.choices, options.device, level)
     runs: Any = None

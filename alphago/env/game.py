@@ -128,7 +128,9 @@ class GameEnv:
 
     def resized(self, size: int) -> "GameEnv":
         """Return the same game on a board of another size; raise ValueError if the game has no such board."""
-        raise ValueError(f"{self} has only one board size, got {size}")
+        if "board_size" not in self.config:
+            raise ValueError(f"{self} has only one board size, got {size}")
+        return self.replace(board_size=size)
 
     def position(self, **setup: object) -> Position:
         """Return the start position, or a set-up position.

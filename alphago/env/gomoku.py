@@ -65,9 +65,6 @@ class GomokuEnv(StonesEnv):
     def board_view(self) -> BoardView:
         return replace(super().board_view, stars=tuple(star_points(self.N)))
 
-    def resized(self, size: int) -> "GomokuEnv":
-        return GomokuEnv(size, self.connect_row, self.planes)
-
     @cached_property
     def symmetries(self) -> Symmetries:
         return symmetry.square(self.N)

@@ -65,9 +65,6 @@ class ReversiEnv(StonesEnv):
         """What a person may choose for a new game: the size."""
         return (option_of("board_size", self.N, least=MIN_SIZE, most=MAX_SIZE, step=2),)
 
-    def resized(self, size: int) -> "ReversiEnv":
-        return ReversiEnv(size)
-
     @cached_property
     def symmetries(self) -> Symmetries:
         """The four symmetries that keep the start position: identity, half turn, and both diagonal reflections."""

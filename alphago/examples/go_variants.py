@@ -60,9 +60,6 @@ class GraphGoEnv(StonesEnv):
     def accepts(self, other: GameEnv) -> bool:
         return isinstance(other, GraphGoEnv) and self.match_variant() == other.match_variant()
 
-    def resized(self, size: int) -> "GraphGoEnv":
-        return self.replace(board_size=size)
-
     @cached_property
     def neighbours(self) -> tuple[tuple[int, ...], ...]:
         """The points beside each point; none of a missing one."""

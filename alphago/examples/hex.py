@@ -79,9 +79,6 @@ class HexEnv(StonesEnv):
     def new(self) -> Hex:
         return Hex(self.N)
 
-    def resized(self, size: int) -> "HexEnv":
-        return HexEnv(size)
-
     @cached_property
     def symmetries(self) -> Symmetries:
         """As it is, and turned by half."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
+from alphago.env.kernels.turned import turn_rows
 from alphago.nn.loss import ILLEGAL
 from alphago.records.record import GameRecord
 from alphago.system.validation import check_float, check_int, checks_keywords
@@ -297,15 +298,11 @@ class ReplayMemory:
 
 def turn(env: GameEnv, sample: Sample, symmetries: np.ndarray) -> None:
     """Apply symmetry `symmetries[i]` of the game to row i of a sample, in place."""
-    flat = sample.planes.reshape(len(sample.planes), env.planes, -1)
-    for symmetry in range(1, len(env.symmetries.points)):
-        rows = np.flatnonzero(symmetries == symmetry)
-        if len(rows):
-            points, actions = env.symmetries.points[symmetry], env.symmetries.actions[symmetry]
-            flat[rows] = flat[rows][:, :, points]
-            sample.policy[rows] = sample.policy[rows][:, actions]
-            if sample.ownership.shape[1]:
-                sample.ownership[rows] = sample.ownership[rows][:, points]
+    points, actions = env.symmetries
+    planes = sample.planes.reshape(len(sample.planes), env.planes, -1)
+    turned = [(planes, points), (sample.policy[:, None], actions), (sample.ownership[:, None], points)]
+    for rows, indices in turned if sample.ownership.shape[1] else turned[:2]:
+        turn_rows(rows, symmetries, indices, np.empty(rows.shape[2], rows.dtype))
 
 
 def mark_illegal(batch: GameBatch, slots: np.ndarray, policy: np.ndarray) -> None:

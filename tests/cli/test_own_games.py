@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from alphago.cli import main
+from alphago.cli import VERBS, main, parser_of
+from alphago.cli.models import given_game_settings
 from alphago.env.games import GAMES
 from alphago.nn.model_files import saved_game
+from alphago.ui.web.offer import offer_of
 
 MODULE = '''
 from alphago.env.go import GoEnv
@@ -52,6 +54,21 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, games_as_before: Non
     yield tmp_path
     for name in ("my_game", "broken_game", "wrong_game"):
         sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "worker"])
+def test_the_options_of_a_game_are_options_of_each_command_that_takes_it(verb: str) -> None:
+    words = ["--game", "alphago.examples.go_variants:OutlineGoEnv", "--height", "4", "--missing", "B2"]
+    parser = parser_of(verb, words)
+    if "--game" not in parser._option_string_actions:
+        return
+    positional = [action for action in parser._actions if not action.option_strings and action.nargs != "*"]
+    more = ["--values", "1,2"] if verb == "tune" else []
+    options = parser.parse_args(["c_puct"] * len(positional) + words + more)
+    given = given_game_settings(options)
+    assert given == {"height": 4, "missing": "B2"}
+    first = next(iter(offer_of([], options.game, options.board_size, given).bases.values()))
+    assert first.config["height"] == 4
 
 
 def test_from_training_to_a_match(

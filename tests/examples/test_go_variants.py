@@ -86,3 +86,5 @@ def test_a_board_of_any_outline() -> None:
     assert after.score() == 4
     assert str(after).count(".") == 2
     assert env.board_view.lines == ((0, 0, 1, 0), (0, 0, 0, 1), (1, 0, 2, 0))
+    with pytest.raises(ValueError, match="only one board size, got 4"):
+        env.resized(4)

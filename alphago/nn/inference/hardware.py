@@ -37,6 +37,17 @@ def find_device(env: GameEnv, device: str) -> str:
     return choose_device(env, "cpu" if device == "auto" else device)
 
 
+def why_not_gpu(env: GameEnv) -> str:
+    """Return why "auto" leaves a game to the CPU although torch finds a GPU; "" if it does not."""
+    if not (torch.cuda.is_available() and env.has_device_kernels):
+        return ""
+    try:
+        choose_device(env, "cuda")
+    except (BackendMissing, MemoryError) as error:
+        return str(error)
+    return ""
+
+
 def torch_device(device: str) -> torch.device:
     """Return torch's device for the device "cpu", "cuda" or "host"."""
     return torch.device(TORCH_NAMES[device])

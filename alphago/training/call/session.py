@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.warm_up import warm_up
 from alphago.nn.inference.gpu_forms import translate_out_of_memory
+from alphago.nn.inference.hardware import why_not_gpu
 from alphago.nn.model_files import LATEST, notes_of, read_weights
 from alphago.nn.net import NeuralNet
 from alphago.system.files import user_path
@@ -148,6 +149,8 @@ def train_run(call: TrainCall, this: Slice, kind: TrainingKind[Settings, RunT]) 
     deadline = None if minutes is None else began + 60 * check_positive("stop_after, in minutes,", minutes)
     with opened(call, this, kind) as (folder, plan):
         notes, devices = list(kind.notes), devices_of(call, plan.model)
+        if call.may_change and devices == ["cpu"] and (why := why_not_gpu(call.env)):
+            notes.append(f"boards and network are on the CPU, since the GPU cannot be used: {why}")
         for device in devices:
             stop = threading.Event()
             try:

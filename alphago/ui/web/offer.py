@@ -1,8 +1,10 @@
 """What a server offers, from the words of its command: networks to play with, runs to watch, games to begin with."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, USUAL_GAME, make_game, with_settings
@@ -24,10 +26,16 @@ class Offer:
     runs: list[Path] = field(default_factory=list)
 
 
-def offer_of(words: Sequence[str], game: str | None, board_size: int | None, komi: float | None) -> Offer:
+def offer_of(
+    words: Sequence[str],
+    game: str | None = None,
+    board_size: int | None = None,
+    given: Mapping[str, Any] = MappingProxyType({}),
+) -> Offer:
     """Return what to offer, given the words and options of the command `alphago web`.
 
-    words: networks and runs. game, board_size, komi: options of the command; None for an option not given.
+    words: networks and runs. game, board_size: options of the command; None for an option not given.
+    given: further options of the game.
     Raises ValueError for a word that is neither network nor run, FileNotFoundError for a folder that is no run.
     """
     offer = Offer()
@@ -35,8 +43,8 @@ def offer_of(words: Sequence[str], game: str | None, board_size: int | None, kom
         add_word(offer, word, game)
     played = [choice.game for choice in offer.choices]
     name = game or (played[0] if played else USUAL_GAME)
-    if name not in offer.bases or board_size is not None or komi is not None:
-        offer.bases[name] = first_game(offer.bases.get(name), name, board_size, komi)
+    if name not in offer.bases or board_size is not None or given:
+        offer.bases[name] = first_game(offer.bases.get(name), name, board_size, given)
     first = offer.bases.pop(name)
     offer.bases = {name: first.match_variant(), **{key: env.match_variant() for key, env in offer.bases.items()}}
     packaged = [name for name in packaged_nets() if name not in words]
@@ -72,9 +80,9 @@ def add_word(offer: Offer, word: str, game: str | None) -> None:
     offer.choices.append(Choice(name, word if word in packaged_nets() else path, env.name, env.N))
 
 
-def first_game(base: GameEnv | None, name: str, board_size: int | None, komi: float | None) -> GameEnv:
-    """Return `base` (None: the game `name`), with the given size and komi; raise ValueError if it cannot have them."""
-    env = base or make_game(name, board_size, komi=komi)
+def first_game(base: GameEnv | None, name: str, board_size: int | None, given: Mapping[str, Any]) -> GameEnv:
+    """Return `base` (None: the game `name`) with the given size and options; raise ValueError if it has none such."""
+    env = base or make_game(name, board_size, **given)
     if board_size is not None and board_size != env.N:
         env = env.resized(board_size)
-    return env if komi is None else with_settings(env, {"komi": komi})
+    return with_settings(env, given)

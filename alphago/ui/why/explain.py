@@ -12,6 +12,7 @@ from alphago.mcts.search_forms import SearchForm
 from alphago.system.validation import check_int, checks_keywords
 from alphago.ui.why.facts import Better, Fact, Loss, Reply, Words
 from alphago.ui.why.go_facts import dangers, go_facts
+from alphago.ui.why.safer import kept_by_best
 from alphago.ui.why.tried import Row, Searched, Tried, is_go
 
 PASS_SHARE = 4  # a position after a pass gets this part of the readouts, as a divisor
@@ -135,11 +136,13 @@ def facts_of(tried: Tried[Position], seen: Searched) -> list[Fact]:
     same = action == best
     losses = (0.0, 0.0) if same else (points, rate)
     change = mover * seen.best.score - float(seen.before.analysis.score[seen.before.i, best])
-    shown = is_go(tried) and bool(dangers(tried, seen, ()))
-    loss = Loss(mover, action, best, *losses, seen.before.share, seen.before.prior, change, shown)
-    facts: list[Fact] = [loss]
+    sure = seen.before.share, seen.before.prior, seen.before.prior_of(action), change
     if is_go(tried):
-        return facts + go_facts(tried, seen, loss)
+        kept = kept_by_best(tried, seen)
+        loss = Loss(mover, action, best, *losses, *sure, bool(dangers(tried, seen, ())), bool(kept))
+        return [loss, *go_facts(tried, seen, loss, kept)]
+    loss = Loss(mover, action, best, *losses, *sure)
+    facts: list[Fact] = [loss]
     if answer := seen.after.line:
         how = Reply.TAKES if loss.worse and answer[0] == best else Reply.PUNISHES if loss.large else Reply.ANSWERS
         facts.append(Reply(mover, action, answer, tried.after.to_play, how))

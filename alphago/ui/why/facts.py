@@ -12,10 +12,15 @@ SHOWN_PLIES = 6  # plies of a ladder that a sentence names
 SURE_PART = 0.4  # of an estimate of points, that a strong judge nearly always finds too
 LEAST = 2.5  # points that are told; fewer are in no proportion to what such moves lose in fights
 MISTAKE = 3.0  # estimated points from which a strong judge nearly always finds a loss too
+DOUBTED = 3.75  # the same if the better move's own search does not find it as good
+PREFERRED = 1.25  # estimated points from which another move is said to be better, if there is a reason to tell
+LIKELIER = 2.0  # a named move that is in doubt had this times the probability of the played one before the search,
+MUCH_LIKELIER = 10.0  # and one that is better by less than MISTAKE
 OWN = 0.7  # part of the visits of a move than which a search finds no better one: such a move seldom loses
-KEPT = -0.3  # points: a better move whose own search finds less than this beyond the first one is none half of the time
+KEPT = -0.3  # points: a better move whose own search finds less than this beyond the first one is in doubt
 CLEAR = 0.85  # part of the visits of a move that leads clearly; or:
 LEADS, LIKELY = 0.5, 0.3  # of a mistake, this part of the visits and this probability
+SURE = 0.25  # a chain is expected to die below this share, and to live above 1 - SURE
 FORESEEN = 4  # plies of a search's line that it names: what comes later was hardly searched
 
 
@@ -72,8 +77,10 @@ class Loss(Fact):
     """What a move loses against the best one, in points (NaN if unknown) and win rate (0 .. 1); below 0 if it gains.
 
     share, prior: the best move's part of the visits, and its probability before the search.
+    played: the probability of the move itself.
     change: by how many points a search after the best move finds it better than the search that chose it.
     shown: whether the rules show a loss, a chain that can be taken after the move and not after the best one.
+    felt: whether the board's forecast is clearly better after the best move: a chain is safer, or an area larger.
     """
 
     best: int
@@ -81,18 +88,21 @@ class Loss(Fact):
     rate: float
     share: float
     prior: float
+    played: float
     change: float
     shown: bool = False
+    felt: bool = False
 
     @property
     def large(self) -> bool:
-        """Whether the move is a mistake: it loses points that are told, or MISTAKE ones and that is clear or shown.
+        """Whether the move is a mistake: it loses points that are told, or MISTAKE ones and that is sure enough.
 
         If the points are unknown, it is one from 5 % of winning on.
         """
         if isnan(self.points):
             return self.rate >= 0.05
-        return SURE_PART * self.points >= LEAST or (self.points >= MISTAKE and (self.clear or self.shown))
+        sure = self.clear or self.shown or (self.likelier and (self.kept or self.points >= DOUBTED))
+        return SURE_PART * self.points >= LEAST or (self.points >= MISTAKE and sure)
 
     @property
     def kept(self) -> bool:
@@ -100,9 +110,19 @@ class Loss(Fact):
         return not self.change < KEPT
 
     @property
+    def likelier(self) -> bool:
+        """Whether the best move was likelier than the played one before the search."""
+        return self.prior >= LIKELIER * self.played
+
+    @property
+    def named(self) -> bool:
+        """Whether the best move is sure enough to be told."""
+        return self.kept or self.likelier
+
+    @property
     def worse(self) -> bool:
-        """Whether the search finds the move worse than the best one, by a point, and is not in doubt of that one."""
-        preferred = self.points >= 1 and (self.kept or self.share >= LEADS)
+        """Whether the move is told to be worse: it is a mistake, or loses less and there is a reason to tell."""
+        preferred = self.points >= PREFERRED and self.felt and self.prior >= MUCH_LIKELIER * self.played
         return self.action != self.best and (self.large or preferred)
 
     @property
@@ -117,8 +137,8 @@ class Loss(Fact):
             own = self.action == self.best and self.share >= OWN
             return f"The search finds no better move than {move}." if own else ""
         if not self.large:
-            return f"The search prefers {best} to {move}, but is not sure."
-        better = f"; {'' if self.clear else 'perhaps '}{best} is better" if self.kept else ""
+            return f"{move} seems worse than {best}."
+        better = f"; {'' if self.clear else 'perhaps '}{best} is better" if self.named else ""
         return f"{move} {self.size}{better}."
 
     @property
@@ -163,7 +183,7 @@ class Better(Fact):
 
 @dataclass(frozen=True)
 class ChangesOwner(Fact):
-    """A chain of the move's side whose points are expected to become the other side's, unlike after the best move.
+    """A chain of the move's side that is expected to be lost, or is much less safe, unlike after the best move.
 
     best_share, share: the part of its points that stays its own side's after the best move and after this one, 0 .. 1.
     """
@@ -174,10 +194,36 @@ class ChangesOwner(Fact):
     share: float
 
     def sentence(self, words: Words) -> str:
+        group, move, best = words.group(self.group), words.move(self.action), words.move(self.best)
+        one = self.group.stones == 1
+        if self.share < SURE and self.best_share > 1 - SURE:
+            return (
+                f"{group} die{'s' * one} after {move} ({self.share:.0%} to survive), "
+                f"and would live after {best} ({self.best_share:.0%})."
+            )
         return (
-            f"{words.group(self.group)} die{'s' * (self.group.stones == 1)} after {words.move(self.action)} "
-            f"({self.share:.0%} to survive), and would live after {words.move(self.best)} ({self.best_share:.0%})."
+            f"{group} {'is' if one else 'are'} safer after {best} ({self.best_share:.0%} to survive) "
+            f"than after {move} ({self.share:.0%})."
         )
+
+
+@dataclass(frozen=True)
+class Gains(Fact):
+    """An area that is expected to be better for the move's side after the best move than after this one.
+
+    centre: the point in its middle.  points: how much better.
+    """
+
+    best: int
+    centre: int
+    points: float
+
+    def sentence(self, words: Words) -> str:
+        best, move = words.move(self.best), words.move(self.action)
+        where = "around it" if self.centre == self.best else f"around {words.move(self.centre)}"
+        if SURE_PART * self.points < 1.5:
+            return f"{best} gains more {where} than {move} does."
+        return f"{best} gains {at_least(self.points)} {where}, compared with {move}."
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from alphago.ui.why.deeds import deeds, group_of, groups, in_danger, play_line, 
 from alphago.ui.why.facts import (
     FORESEEN,
     SHOWN_PLIES,
+    SURE,
     Atari,
     Capturable,
     Captures,
-    ChangesOwner,
     Connects,
     Fact,
     LosesEye,
@@ -30,14 +30,15 @@ from alphago.ui.why.tried import Searched, Tried
 
 THREAT, TIMES = 4.0, 1.5  # a threat is worth at least so many points more than this multiple of any other move
 GOOD = 2.0  # points within which a move is about as good as the best one, and so no threat that another one makes
-SURE = 0.25  # a chain is expected to die below this share, and to live above 1 - SURE
 DEAD = 0.2  # the stone that was played is expected to be lost below this share
 READ = 8  # plies of a line that are played to see what it takes
 MOST_CHAINS = 3  # of each kind of fact
 
 
-def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> list[Fact]:
-    """Return what the move, the answer to it and the best move do; loss: what the move loses.
+def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss, kept: list[Fact]) -> list[Fact]:
+    """Return what the move, the answer to it and the best move do.
+
+    loss: what the move loses.  kept: see `kept_by_best`.
 
     In favour of a move something is told only if the search would play it.  Of the answer to a worse one and of the
     best move is told what makes a difference.
@@ -48,7 +49,7 @@ def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> list[Fact]
     if not loss.worse:
         praise = [*lasting(own, after), *sente(tried, seen, action, 1)] if action == best else []
         return praise + dangers(tried, seen, ())
-    found = [*fates(tried, seen, loss), *lost_races(tried, seen)]
+    found = [*(kept if loss.named else []), *lost_stone(tried, seen), *lost_races(tried, seen)]
     found += [fact for fact in own if isinstance(fact, LosesEye) and fact.owner == mover]
     if reply := reply_of(tried, seen, loss):
         found += [reply, *lasting(deeds(tried.after, answer[0], answer[1:]), after)]
@@ -139,27 +140,14 @@ def lost_races(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
     return []
 
 
-def fates(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> list[Fact]:
-    """Return the mover's chains that die after the move and live after the best one, and whether the stone dies.
-
-    No chain is told if the best move's own search does not keep it.
-    """
-    best_owners, owners = seen.best.ownership, seen.after.ownership
-    if best_owners is None or owners is None:
+def lost_stone(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
+    """Return whether the stone that the move puts down alone is expected to be lost, as a list of one; else []."""
+    mover, action, owners = tried.mover, tried.action, seen.after.ownership
+    if owners is None or action == tried.position.env.pass_action:
         return []
-    mover, action, found = tried.mover, tried.action, list[ChangesOwner]()
-    for chain in stones_of(tried.position).chains() if loss.kept else []:
-        best_share, share = (share_of(view, chain.stones, mover) for view in (best_owners, owners))
-        if chain.colour == mover and share < SURE and best_share > 1 - SURE:
-            found.append(ChangesOwner(mover, action, tried.best, group_of(chain), best_share, share))
-    found.sort(key=lambda fact: fact.group.stones * (fact.share - fact.best_share))
-    lost: list[Fact] = []
-    if action != tried.position.env.pass_action:
-        own = stones_of(tried.after).chain(action)
-        share = share_of(owners, own.stones, mover)
-        if share < DEAD and len(own.stones) == 1:
-            lost.append(Lost(mover, action, NamedChain(mover, action, 1), share))
-    return [*found[:MOST_CHAINS], *lost]
+    own = stones_of(tried.after).chain(action)
+    share = share_of(owners, own.stones, mover)
+    return [Lost(mover, action, group_of(own), share)] if share < DEAD and len(own.stones) == 1 else []
 
 
 def dangers(tried: Tried[GoPosition], seen: Searched, told: Sequence[int]) -> list[Fact]:

@@ -72,7 +72,11 @@ class Row:
     @property
     def prior(self) -> float:
         """The probability that the network gave the best move."""
-        return float(self.analysis.prior[self.i, self.analysis.best(self.i)])
+        return self.prior_of(self.analysis.best(self.i))
+
+    def prior_of(self, action: int) -> float:
+        """Return the probability that the network gave a move."""
+        return float(self.analysis.prior[self.i, action])
 
     @property
     def is_clear(self) -> bool:

@@ -228,7 +228,7 @@ def test_new_weights_are_looked_at_in_the_form_that_computes_them(device: str) -
 
 
 class Fickle(torch.nn.Module):
-    """Results that double from call to call: a device's cannot be that of the modules."""
+    """Large results that double from call to call: a device's cannot be that of the modules."""
 
     calls = 0
 
@@ -238,7 +238,7 @@ class Fickle(torch.nn.Module):
 
     def forward(self, planes: torch.Tensor) -> torch.Tensor:
         Fickle.calls += 1
-        return self.layer(planes) * 2.0**Fickle.calls
+        return self.layer(planes) * 2.0 ** (10 + Fickle.calls)
 
 
 def evaluator_of_auto(net: NeuralNet, device: str, monkeypatch: pytest.MonkeyPatch) -> Any:
@@ -248,6 +248,7 @@ def evaluator_of_auto(net: NeuralNet, device: str, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_network_that_the_device_cannot_compute(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Fickle, "calls", 0)
     net = NeuralNet(ENV, Fickle())
     with pytest.raises(Unsuited, match=r"the network cannot be computed on .*: its modules fail there, or give other"):
         net.evaluator(device=device)

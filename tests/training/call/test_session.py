@@ -407,6 +407,21 @@ class TestDevice:
         assert holds_run(tmp_path / "host")
 
 
+def test_a_gpu_that_cannot_be_used_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has no memory left from the beginning, for example; then "auto" is the CPU."""
+
+    def full(env: object, device: str = "auto") -> str:
+        if device == "cuda":
+            raise MemoryError("2 MiB do not fit")
+        return "cpu"
+
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("alphago.nn.inference.hardware.choose_device", full)
+    _, listener = run(tmp_path, 2, device="auto")
+    assert listener.noted("boards and network are on the CPU, since the GPU cannot be used: 2 MiB do not fit")
+    assert listener.last["games"] == 2
+
+
 def test_self_play_makes_no_network_of_its_own(tmp_path: Path) -> None:
     """Seed defect 9: self-play built a second network in memory.
 

@@ -129,11 +129,11 @@ def test_unchanged_runs_are_not_sent_again(run: Path) -> None:
 
 
 def test_a_run_plays_with_its_newest_network(run: Path) -> None:
-    offer = offer_of([str(run)], None, None, None)
+    offer = offer_of([str(run)])
     assert [choice.name for choice in offer.choices][:2] == ["a", "7x7"]
     assert offer.runs == [run]
     assert next(iter(offer.bases.values())).komi == 0.5  # type: ignore[attr-defined]
-    other = offer_of([], None, 13, 5.5)
+    other = offer_of([], None, 13, {"komi": 5.5})
     assert str(other.bases["go"]) == "GoEnv(13, komi=5.5, max_moves=676)"
     with pytest.raises(ValueError, match=r"^there is no file"):
-        offer_of(["nowhere"], None, None, None)
+        offer_of(["nowhere"])

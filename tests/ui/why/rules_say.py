@@ -15,6 +15,7 @@ from alphago.ui.why.facts import (
     Connects,
     Cuts,
     Fact,
+    Gains,
     LosesEye,
     Loss,
     Lost,
@@ -24,6 +25,7 @@ from alphago.ui.why.facts import (
     Sente,
 )
 from alphago.ui.why.go_facts import THREAT
+from alphago.ui.why.safer import LEAST_AREA, SAFER
 
 
 def check_facts(position: GoPosition, told: Explanation) -> None:
@@ -114,7 +116,13 @@ def race(position: GoPosition, fact: Race) -> None:
 def changes_owner(position: GoPosition, fact: ChangesOwner) -> None:
     assert is_chain(position, fact.group)
     assert fact.group.colour == fact.colour
-    assert 0 <= fact.share < 0.5 < fact.best_share <= 1
+    assert 0 <= fact.share <= fact.best_share - SAFER <= 1
+
+
+def gains(position: GoPosition, fact: Gains) -> None:
+    assert fact.action != fact.best
+    assert 0 <= fact.centre < position.env.N**2
+    assert LEAST_AREA <= fact.points <= 2 * position.env.N**2
 
 
 def lost(position: GoPosition, fact: Lost) -> None:
@@ -180,6 +188,7 @@ CHECKS: dict[type[Fact], Callable[[GoPosition, Any], None]] = {
     Loss: loss,
     Reply: answer,
     ChangesOwner: changes_owner,
+    Gains: gains,
     Lost: lost,
     Captures: captures,
     Atari: atari,

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from alphago.ui.why.explain import explain
 from alphago.ui.why.facts import Better, ChangesOwner, Cuts, Loss, Reply, Words
 from alphago.ui.why.go_facts import lasting
 from alphago.ui.why.races import won_races
+from alphago.ui.why.safer import kept_by_best
+from alphago.ui.why.tried import Tried
 from tests.ui.why.rules_say import check_facts, is_caught
 
 DRAWN = {
@@ -124,23 +127,47 @@ def test_the_best_move_and_a_pass() -> None:
     [
         (4.0, 0.9, 0.1, 0.0, "C3 seems a mistake; D4 is better."),
         (8.0, 0.6, 0.4, 0.0, "C3 loses 3 points or more; D4 is better."),
-        (4.0, 0.4, 0.4, 0.0, "The search prefers D4 to C3, but is not sure."),
-        (4.0, 0.9, 0.9, -1.0, "The search prefers D4 to C3, but is not sure."),
-        (2.0, 0.4, 0.4, -1.0, ""),
         (8.0, 0.6, 0.2, 0.0, "C3 loses 3 points or more; perhaps D4 is better."),
-        (8.0, 0.9, 0.9, -1.0, "C3 loses 3 points or more."),
-        (2.0, 0.9, 0.4, 0.0, "The search prefers D4 to C3, but is not sure."),
-        (0.2, 0.9, 0.4, 0.0, ""),
+        (8.0, 0.9, 0.1, -1.0, "C3 loses 3 points or more."),
+        (4.0, 0.4, 0.2, 0.0, "C3 seems a mistake; perhaps D4 is better."),
+        (4.0, 0.4, 0.2, -1.0, "C3 seems a mistake; perhaps D4 is better."),
+        (3.5, 0.4, 0.2, -1.0, ""),
+        (4.0, 0.4, 0.1, 0.0, ""),
+        (2.0, 0.9, 0.4, 0.0, ""),
     ],
 )
 def test_a_better_move_is_certain_where_the_search_leads_clearly(
     points: float, share: float, prior: float, change: float, said: str
 ) -> None:
+    """Of a move with a probability of 0.1, that the best one leads clearly or was much likelier."""
     env = GoEnv(5)
-    loss = Loss(1, env.from_text("C3"), env.from_text("D4"), points, points / 60, share, prior, change)
+    loss = Loss(1, env.from_text("C3"), env.from_text("D4"), points, points / 60, share, prior, 0.1, change)
     assert loss.sentence(Words(env)) == said
     if points == 4.0:
         assert replace(loss, shown=True).sentence(Words(env)).startswith("C3 seems a mistake")
+    if points == 2.0:
+        assert replace(loss, felt=True, played=0.04).sentence(Words(env)) == "C3 seems worse than D4."
+
+
+@pytest.mark.parametrize(
+    ("better", "said"),
+    [
+        ({"B4": 0.9, "B3": 0.9}, "White's stone at B4 dies after A1 (5% to survive), and would live after E5 (95%)."),
+        ({"B4": -0.2}, "White's stone at B4 is safer after E5 (40% to survive) than after A1 (5%)."),
+        ({"D3": 0.2, "D2": 0.2, "D1": 0.2}, "E5 gains more around D2 than A1 does."),
+        ({"D3": 0.7, "D2": 0.7, "D1": 0.7}, "E5 gains 2 points or more around D2, compared with A1."),
+        ({"D3": 0.7}, ""),
+    ],
+)
+def test_what_the_best_move_keeps(better: dict[str, float], said: str) -> None:
+    position = drawn(". . . . .\n. O . . .\n. . . . .\n. . . . .\n. . . . .", "white")
+    env = position.env
+    after_best = np.full(25, -0.9)  # of White's view, like `better`
+    after_best[[env.from_text(point) for point in better]] = list(better.values())
+    tried = Tried(position, env.from_text("A1"), env.from_text("E5"))
+    rows = [SimpleNamespace(ownership=-owners.reshape(5, 5)) for owners in (np.full(25, -0.9), after_best)]
+    seen: Any = SimpleNamespace(after=rows[0], best=rows[1])
+    assert [fact.sentence(Words(env)) for fact in kept_by_best(tried, seen)] == [said] * bool(said)
 
 
 @pytest.mark.parametrize("alive", [True, False])
