@@ -47,7 +47,14 @@ class Served(NamedTuple):
         """A WebSocket like a page's."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         address = f"ws://127.0.0.1:{self.port}{path}"
-        return connect(address, additional_headers=named, open_timeout=PATIENCE, max_size=None, proxy=None)
+        return connect(
+            address,
+            additional_headers=named,
+            open_timeout=PATIENCE,
+            ping_timeout=PATIENCE,  # the server answers pings when it has read what came before them
+            max_size=None,
+            proxy=None,
+        )
 
 
 @contextlib.contextmanager
