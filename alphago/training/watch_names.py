@@ -39,7 +39,8 @@ def check_watch(given: object) -> tuple[str, ...]:
     """
     names = given.split(",") if isinstance(given, str) else given
     if not isinstance(names, (tuple, list)) or not names or not all(isinstance(name, str) and name for name in names):
-        raise ValueError(f'watch must be names such as ["random@0", "gnugo:10@64"] or None, got {given!r}')
+        got = repr(given) if given else "none"
+        raise ValueError(f'watch must be names such as "random@0" and "gnugo:10@64", got {got}')
     for name in names:
         split_readouts(name)
         if names.count(name) > 1:

@@ -329,7 +329,7 @@ class TestTrain:
                 "--mixed plies",
                 "--mixed is a setting of MixedTargets, but these targets are LambdaReturns: add --target",
             ),
-            ("--watch-share 0.1", '--watch must be names such as ["random@0", "gnugo:10@64"] or None, got ()'),
+            ("--watch-share 0.1", '--watch must be names such as "random@0" and "gnugo:10@64", got none'),
             ("--loss-value -1", "the loss's weight value "),
             ("--schedule 0.5:0.1,half:0.1", "--schedule must be 'cosine', "),
             ("--minutes none --games none", "--games or --minutes must"),

@@ -86,5 +86,5 @@ class SweepResult:
 
 def text(estimate: Estimate, *, signed: bool = False) -> str:
     """Return an estimate with three significant digits of the larger of its value and its margin."""
-    size = np.nanmax(np.abs([estimate.value, 0 if np.isnan(estimate.margin) else estimate.margin, 1e-9]))
+    size = np.nanmax(np.abs([estimate.value, 0 if np.isnan(estimate.margin) else estimate.margin])) or 1.0
     return estimate_text(estimate, max(0, 2 - int(np.floor(np.log10(size)))), signed=signed)
