@@ -1,12 +1,19 @@
 """The command `alphago`, which is also `python -m alphago`."""
 
 import sys
+import warnings
 
 from alphago.system.interrupts import ended_by_interrupt
 
 
+def sentence(message: Warning | str, *_: object, **__: object) -> str:
+    """Return a warning as the command prints it: without the file and the line of code that warned."""
+    return f"alphago: {message}\n"
+
+
 def main() -> int:
     """Run the command, which is loaded only now, and return its exit code."""
+    warnings.formatwarning = sentence
     with ended_by_interrupt():
         from alphago.cli import main as run_command
     return run_command()

@@ -1,9 +1,10 @@
 """Whether memory stays flat in a run on eight simulated nodes of a Ray cluster: driver, players, daemons, object store.
 
-    python benchmarks/cluster_memory.py --minutes 60 --file memory.jsonl
+    python benchmarks/cluster_memory.py --minutes 60 --file memory.jsonl    # or 20: the intervals tell
 
-Trains a small network on 5x5, and prints for each part its first and last size, and its slope after a warm-up.  The
-samples are written to the file as they are taken, and `--read` prints the table of a file that is there.
+Trains a small network on 5x5, and prints for each part its first and last size, and its slope after a warm-up with a
+95 % interval: of a line through the means of BLOCKS spans of time, since neighbouring samples are alike.  The samples
+are written to the file as they are taken; `--read` prints the table of a file that is there, also while it grows.
 """
 
 import argparse
@@ -32,6 +33,8 @@ SETTINGS = {
     "memory_size": 4000,
     "learner_threads": 1,
 }
+BLOCKS = 8
+STUDENT = 2.45  # Student's t for 95 % and two degrees of freedom less
 WARM_UP = 0.25  # share of the time that the slopes leave out
 PART_OF = {
     "alphago.workers.ray_process": "driver of Ray",
@@ -105,7 +108,7 @@ class Sampler(Report):
 
     def run(self) -> None:
         begin = time.monotonic()
-        with self.file.open("a") as out:
+        with self.file.open("w") as out:
             while not self.over.wait(self.seconds):
                 row = {"seconds": time.monotonic() - begin, "games": self.played, **sample()}
                 out.write(json.dumps(row) + "\n")
@@ -120,9 +123,21 @@ def table(file: Path) -> str:
     lines = [f"{hours[-1]:.2f} hours, {rows[-1]['games']} games, {len(rows)} samples; slopes of the last {late.sum()}"]
     for part in sorted({name for row in rows for name in row} - {"seconds", "games"}):
         sizes = np.array([row.get(part, 0.0) for row in rows])
-        slope = np.polyfit(hours[late], sizes[late], 1)[0]
-        lines.append(f"{part:<14} {sizes[late][0]:8.1f} MB, then {sizes[-1]:8.1f} MB: {slope:+7.1f} MB an hour")
+        slope, around = slope_of(hours[late], sizes[late])
+        sizes_there = f"{sizes[late][0]:8.1f} MB, then {sizes[-1]:8.1f} MB"
+        lines.append(f"{part:<14} {sizes_there}: {slope:+7.1f} ± {around:.1f} MB an hour")
     return "\n".join(lines)
+
+
+def slope_of(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """Return the slope of a line through the means of BLOCKS parts, and half of its 95 % interval."""
+    parts = [np.array_split(values, BLOCKS) for values in (x, y)]
+    at, sizes = (np.array([part.mean() for part in split if len(part)]) for split in parts)
+    if len(at) < 3:
+        return float("nan"), float("nan")
+    line = np.polyfit(at, sizes, 1)
+    rest = ((sizes - np.polyval(line, at)) ** 2).sum() / (len(at) - 2)
+    return float(line[0]), float(STUDENT * np.sqrt(rest / ((at - at.mean()) ** 2).sum()))
 
 
 def main() -> None:

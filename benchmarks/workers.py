@@ -37,6 +37,7 @@ from alphago.workers.work import WorkBench
 
 CORES = 2
 WARM_UP = 2  # iterations
+GAMES = 64  # of the worker whose first move is waited for
 ALPHAGO = [sys.executable, "-m", "alphago"]
 
 
@@ -56,8 +57,8 @@ class Stopper(Report):
         return [late - early for early, late in zip(self.rows[WARM_UP - 1], self.rows[-1], strict=True)]
 
 
-def processor_seconds() -> float:
-    """Return the processor time of this process and all that it has started."""
+def processor_seconds(of: int | None = None) -> float:
+    """Return the processor time of a process, this one if None, and all that it has started."""
     parents, spent = dict[int, int](), dict[int, int]()
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -66,7 +67,7 @@ def processor_seconds() -> float:
             continue
         parents[int(process.name)] = int(fields[1])
         spent[int(process.name)] = sum(map(int, fields[11:15]))  # its own, and that of its children that have ended
-    ours, new = set[int](), {os.getpid()}
+    ours, new = set[int](), {of or os.getpid()}
     while new:
         ours |= new
         new = {number for number, parent in parents.items() if parent in new}
@@ -135,6 +136,9 @@ class Inline:
         worker, key, work, job = self.given.popleft()
         return [JobAnswer(worker, key, self.bench.do(work, job, threading.Event()))]
 
+    def why_gone(self, worker: str) -> str:
+        return ""
+
     def leave_out(self, worker: str, why: str) -> None:
         raise SystemExit(why)
 
@@ -178,10 +182,35 @@ def overhead(options: argparse.Namespace) -> None:
     print(f"a version of the network on a worker: {1000 * spent['versions'] / options.iterations:.0f} ms")
 
 
+class Leaver(Stopper):
+    """Lets the worker that is last in a list leave while it plays the third move, then ends the run.
+
+    left: seconds that it took.  spent: the worker's processor seconds until its first move.
+    """
+
+    def __init__(self, processes: "list[subprocess.Popen[bytes]]") -> None:
+        super().__init__(10**9)
+        self.processes, self.left, self.spent = processes, 0.0, 0.0
+
+    def iteration(self, metrics: dict[str, Any]) -> None:
+        super().iteration(metrics)
+        self.spent = self.spent or processor_seconds(self.processes[-1].pid)
+        if len(self.rows) == WARM_UP:
+            threading.Thread(target=self.leave).start()
+
+    def leave(self) -> None:
+        begin, worker = time.monotonic(), self.processes[-1]
+        worker.terminate()
+        worker.wait()
+        self.left = time.monotonic() - begin
+        os.kill(os.getpid(), signal.SIGINT)
+
+
 def first(options: argparse.Namespace) -> None:
-    """Print how long after its start a worker has played the first move of each of its games."""
+    """Print how long a worker takes from its start to a move of each of its games, and from SIGTERM to its end."""
     with tempfile.TemporaryDirectory() as place:
-        stack, workers, words = [], f"folder:{place}/folder", ["--folder", f"{place}/folder"]
+        stack = list[subprocess.Popen[bytes]]()
+        workers, words = f"folder:{place}/folder", ["--folder", f"{place}/folder"]
         if options.ray:
             port = 20000 + os.getpid() % 20000
             start = ["start", "--head", f"--port={port}", "--num-cpus=0", "--block", "--include-dashboard=false"]
@@ -195,11 +224,16 @@ def first(options: argparse.Namespace) -> None:
             begun.append(time.monotonic())
             stack.append(subprocess.Popen([*ALPHAGO, "worker", *words, "--cores", "1"], stdout=subprocess.DEVNULL))
 
-        timer, stopper = threading.Timer(20, begin), Stopper(1)
+        timer, leaver = threading.Timer(20, begin), Leaver(stack)
         timer.start()
-        sizes = {"tower_height": 4, "channels": 64, "games_in_flight": 64, "plies_per_iteration": 1, "readouts": 24}
-        train(GoEnv(9), 1000, folder=Path(place, "run"), workers=workers, reports=[stopper], groups=1, **sizes)
-        print(f"{stopper.rows[0][0] - begun[0]:.1f} s from the worker's start to its first move (10 s are allowed)")
+        sizes = {"tower_height": 4, "channels": 64, "games_in_flight": GAMES, "plies_per_iteration": 1, "readouts": 24}
+        train(GoEnv(9), 1000, folder=Path(place, "run"), workers=workers, reports=[leaver], groups=1, **sizes)
+        (one, two), start = (row[0] for row in leaver.rows[:2]), begun[0]
+        spent = f"{leaver.spent:.1f} processor seconds"
+        print(
+            f"{one - start:.1f} s ({spent}) from the worker's start to the first move of its games (10 s are allowed)"
+        )
+        print(f"{leaver.left:.1f} s from SIGTERM to its end; a move of its {GAMES} games takes {two - one:.1f} s")
         for process in reversed(stack):
             process.terminate()
             process.wait()

@@ -109,7 +109,7 @@ def look(page: Page) -> None:
     page.keyboard.press("Space")
     expect(page.locator(".ag-study")).to_be_visible()
     page.keyboard.press("a")
-    expect(page.locator(".ag-value")).not_to_have_count(0)
+    expect(page.locator(".ag-moves [data-action]")).not_to_have_count(0)
     page.keyboard.press("Escape")
     idle(page)
 
@@ -251,7 +251,7 @@ class Studio:
 
 
 def unfold(page: Page) -> None:
-    page.locator("details").first.wait_for(state="attached")
+    page.locator(".w-run details").last.wait_for(state="attached")
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
 
 

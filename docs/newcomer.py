@@ -80,7 +80,8 @@ def main() -> None:
         begun = time.monotonic()
         page.locator("[data-name=moments] button").first.wait_for()
         visitor.seconds += time.monotonic() - begun
-        visitor.tell(f"game to its end: {page.locator('.ag-status span').first.text_content()}")
+        told = [page.locator(place).first.text_content() for place in (".ag-status span", "[data-name=count]")]
+        visitor.tell(f"game to its end: {' '.join(filter(None, told))}")
         visitor.click("[data-name=moments] button", "Move")
         visitor.click("[data-name=study]")
         page.locator(".ag-best").wait_for()

@@ -132,12 +132,13 @@ def entrant_for(player: object, env: GameEnv, readouts: int, search: SearchForm 
 
 
 def level_entrant(base: str, model: Path, readouts: int, search: str, text: str) -> EntrantText:
-    """Return a network at the level that a text names; the highest is a full search with the tables' readouts.
+    """Return a network at the level that a text names, such as "7".
 
+    The highest level is a full search, with the readouts with which the levels were measured (see `all_tables`).
     base, model: as in `EntrantText`.  readouts, search: as in `parse_entrant`.
     """
     level = check_level(text)
-    if isinstance(level, str):
+    if isinstance(level, str):  # "even", which follows an opponent through a game
         raise ValueError(f"{base}@level={text}: a level in a match must be a number from 1 to {LEVELS}")
     if level < LEVELS:
         return EntrantText(base, model, readouts, search, level)

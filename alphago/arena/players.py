@@ -148,7 +148,7 @@ def resolve_player(player: object, env: GameEnv | None = None, device: str = "cp
     named = isinstance(player, (str, PathLike))
     if named:
         player = find_player(str(player))
-    if player == "random":
+    if isinstance(player, str) and player == "random":
         return "random"
     if isinstance(player, PlayoutSettings) and not player.equivalence:
         return player

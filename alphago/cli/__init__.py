@@ -11,7 +11,7 @@ import alphago
 from alphago.cli.errors import error_text
 from alphago.cli.options import Parser
 from alphago.system.files import user_path
-from alphago.system.interrupts import INTERRUPTED, ended_by_interrupt, ignore_interrupts
+from alphago.system.interrupts import INTERRUPTED, ended_by_interrupt, ignore_interrupts, repeated_interrupts
 from alphago.system.validation import near_misses, printable, shortened
 
 HOME = re.compile(r"(?<=^)~(?=/|$)|(?<==)~(?=/|$)")
@@ -73,7 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(verb: str, parser: Parser, options: argparse.Namespace) -> int:
     """Run a verb with its parsed options, and return the exit code; errors that a user can correct are printed."""
     try:
-        code = int(options.run(options))
+        with repeated_interrupts():
+            code = int(options.run(options))
         sys.stdout.flush()  # a full disk is an error of the command, not a line that Python prints at its end
         return code
     except KeyboardInterrupt:

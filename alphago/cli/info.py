@@ -17,6 +17,7 @@ from alphago.training.history import number as number_of
 from alphago.training.metrics import mean_shares
 from alphago.training.runs.config import holds_run
 from alphago.training.watch.recent import RECENT_ROWS
+from alphago.training.watch.worker_facts import worker_facts
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -80,17 +81,8 @@ def facts_of(what: str) -> tuple[dict[str, Any], dict[str, Any]]:
 def workers_of(folder: Path) -> dict[str, dict[str, Any]]:
     """Return a section about the workers of a run's latest iteration; {} if it had none."""
     rows = read_rows(folder / METRICS, "seconds")
-    speeds = rows[-1].get("workers_moves_per_second") if rows else None
-    if not isinstance(speeds, dict):
-        return {}
-    names = {"tasks_done": "tasks done", "tasks_repeated": "of them again", "tasks_audited": "compared with another's"}
-    names |= {
-        "tasks_left_out": "workers left out",
-        "tasks_bytes": "bytes sent and received",
-        "lag": "age of the network",
-    }
-    facts = {text: f"{value:,.4g}" for key, text in names.items() if (value := number_of(rows[-1], key)) is not None}
-    return {"workers": {**{name: f"{speed:.1f} moves/s" for name, speed in speeds.items()}, **facts}}
+    facts = worker_facts(rows[-1]) if rows else {}
+    return {"workers": facts} if facts else {}
 
 
 def time_shares(folder: str) -> dict[str, float]:

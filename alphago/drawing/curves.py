@@ -35,7 +35,6 @@ SAMPLE = 20.0  # length of a line in a legend
 Dash = Literal["-", "--", ":", "-."]
 DASHES: dict[Dash, tuple[float, ...]] = {"-": (), "--": (5, 3), ":": (1.5, 3), "-.": (6, 3, 1.5, 3)}
 
-Points = tuple[tuple[float, float], ...]
 Place = Callable[[float, float], tuple[float, float]]
 
 
@@ -145,9 +144,7 @@ def panel_shapes(panel: CurvePanel, size: tuple[float, float]) -> list[Shape]:
     shapes: list[Shape] = [*paragraph(title_of(panel), size[0] / 2, 0.6 * SIZE, size[0], SIZE, bold=True)]
     top = max(shape.y for shape in shapes if isinstance(shape, Text)) + 0.8 * SIZE
     if panel.picture is not None:
-        scale = min(size[0] / panel.picture.width, (size[1] - top) / panel.picture.height)
-        left = (size[0] - scale * panel.picture.width) / 2
-        return shapes + [move(shape, left, top, scale) for shape in flat(panel.picture.layers)]
+        return shapes + fitted(panel.picture, size[0], top, size[1] - top)
     if not curves:
         return shapes
     if len(labels) > 1:
@@ -157,25 +154,24 @@ def panel_shapes(panel: CurvePanel, size: tuple[float, float]) -> list[Shape]:
     names = RIGHT + BOLD_LETTER * SMALL * max(len(curve.name) for curve in curves)
     bottom = BOTTOM + (SIZE if panel.x_label else 0)
     box = Rect(LEFT, top, size[0] - LEFT - names, size[1] - top - bottom, Style())
-    low, high = y_ends(panel, curves)
-    reach = [len(panel.places) - 1.0] if panel.places else []
-    x_low, x_high = ends_of(
-        [*reach, min(0.0, *(curve.x[0] for curve in curves), 0.0), *(curve.x[-1] for curve in curves)]
-    )
+    (left, right), (low, high) = x_ends(panel, curves), y_ends(panel, curves)
 
     def place(x: float, y: float) -> tuple[float, float]:
         y = min(max(y, low), high)
-        return box.x + box.width * (x - x_low) / (x_high - x_low), box.y + box.height * (high - y) / (high - low)
+        return box.x + box.width * (x - left) / (right - left), box.y + box.height * (high - y) / (high - low)
 
-    shapes += axes_shapes(panel, box, (x_low, x_high), (low, high))
-    bands = [ends for curve in curves if curve.is_band for ends in [band_ends(curve, place)]]
-    shapes += [Polygon((*low, *reversed(high)), Style(mix(WHITE, colour, 0.13))) for colour, low, high in bands]
-    edges = [(mix(WHITE, colour, 0.4), end) for colour, *ends in bands for end in ends]
-    shapes += [Polygon(end, Style(stroke=pale, width=0.7), is_open=True) for pale, end in edges]
+    shapes += axes_shapes(panel, box, (left, right), (low, high)) + band_shapes(curves, place)
     for curve in curves:
         shapes += curve_shapes(curve, place, panel.level if panel.fills else None)
     shapes += [mark_shape(mark, *place(mark.x, mark.y)) for mark in panel.marks]
     return shapes + name_shapes(curves, place, box)
+
+
+def fitted(picture: Drawing, wide: float, top: float, high: float) -> list[Shape]:
+    """Return a picture's shapes in the middle of a space of some width and height, which begins at the height `top`."""
+    scale = min(wide / picture.width, high / picture.height)
+    left = (wide - scale * picture.width) / 2
+    return [move(shape, left, top, scale) for shape in flat(picture.layers)]
 
 
 def labels_of(panel: CurvePanel) -> list[tuple[str, Dash]]:
@@ -207,6 +203,12 @@ def legend(
         shapes += [line(x, y, x + SAMPLE, y, style), Text(x + SAMPLE + 5, y, text, size, anchor="start")]
         x += length + 1.5 * size
     return shapes, y + size
+
+
+def x_ends(panel: CurvePanel, curves: Sequence[Curve]) -> tuple[float, float]:
+    """Return the ends of a panel's x axis: from 0, or less, to the last point or place."""
+    lasts = [curve.x[-1] for curve in curves] + ([len(panel.places) - 1.0] if panel.places else [])
+    return ends_of([min(0.0, *(curve.x[0] for curve in curves)), *lasts])
 
 
 def y_ends(panel: CurvePanel, curves: Sequence[Curve]) -> tuple[float, float]:
@@ -270,10 +272,17 @@ def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
     return shapes
 
 
-def band_ends(curve: Curve, place: Place) -> tuple[str, Points, Points]:
-    """Return the colour of a curve's band, and the lines at its lower and its upper end."""
-    low, high = (tuple(map(place, curve.x, side or curve.y)) for side in (curve.low, curve.high))
-    return curve.colour, low, high
+def band_shapes(curves: Sequence[Curve], place: Place) -> list[Shape]:
+    """Return the bands of curves, and above them all the lines at their lower and upper ends."""
+    bands: list[Shape] = []
+    edges: list[Shape] = []
+    for curve in curves:
+        if curve.is_band:
+            lower, upper = (tuple(map(place, curve.x, side or curve.y)) for side in (curve.low, curve.high))
+            pale = Style(stroke=mix(WHITE, curve.colour, 0.4), width=0.7)
+            bands.append(Polygon((*lower, *reversed(upper)), Style(mix(WHITE, curve.colour, 0.13))))
+            edges += [Polygon(end, pale, is_open=True) for end in (lower, upper)]
+    return bands + edges
 
 
 def mark_shape(mark: Mark, x: float, y: float) -> Shape:

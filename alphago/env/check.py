@@ -11,7 +11,7 @@ from alphago.env.game import GameEnv
 from alphago.env.leaves import Leaves, Reached
 from alphago.env.plain_batch import BrokenGame, PlainBatch
 from alphago.env.position import IllegalMove, Position
-from alphago.system.validation import checks_keywords
+from alphago.system.validation import checks_keywords, shown
 
 Answer = TypeVar("Answer")
 
@@ -56,6 +56,8 @@ def check_game(
     for name, game in (("env", env), ("plain", plain)):
         if isinstance(game, type):
             raise TypeError(f"{name} must be a game, such as {game.__name__}(), got the class {game.__name__}")
+        if not isinstance(game, GameEnv) and (game is not None or name == "env"):
+            raise TypeError(f"{name} must be a game, such as GoEnv(9), got {shown(game)}")
     start = _Game(env, {})
     _check_description(start)
     _check_texts(start)

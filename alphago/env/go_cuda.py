@@ -39,9 +39,10 @@ class CudaGoBatch(DeviceBatch):
         )
         self._komi, self._size = start.komi, env.N
         self._start = backend.upload(start.row, np.int32)
+        # The places of the planes of the rules; None for planes of the history, which need none.
         self._places = None if start.places is None else backend.upload(start.places, np.int64)
         self._has_alive = start.places is not None and bool((start.places[ALIVE] != go_planes.ABSENT).any())
-        self._no_scratch = self._scratch(1)
+        self._unused_scratch = self._scratch(1)  # passed to kernels that would use it for alive planes only
         self.reset(np.arange(count))
 
     def reset(
@@ -85,7 +86,7 @@ class CudaGoBatch(DeviceBatch):
 
     def _write_rule_planes(self, slots: Array, dtype: str, target: Target, mask: KernelArray | int) -> None:
         """Launch the kernel that writes rule planes and, unless `mask` is 0, a null pointer, the legal mask."""
-        scratch = self._scratch(2 * len(slots)) if self._has_alive else self._no_scratch
+        scratch = self._scratch(2 * len(slots)) if self._has_alive else self._unused_scratch
         arguments = (*target, self.env.planes, self._places, mask, *scratch)
         self._launch(f"rule_planes_{dtype}_batch", slots, *arguments, threads=LANES)
 

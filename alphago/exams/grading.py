@@ -152,15 +152,19 @@ class ExamPlayer:
         return Answers(shares.argmax(axis=1), rates, leads, shares)
 
     def moves(self, group: PositionGroup, found: Analysis) -> np.ndarray:
-        """Return the moves of a group, whose analysis is `found`, as actions, int64 [n]."""
+        """Return the moves of a group, whose analysis is `found`, as actions, int64 [n].
+
+        They are the policy's first moves without a search, the most visited ones of PUCT, and what any other search
+        rule itself chooses, such as the winner of sequential halving.
+        """
         if self.readouts == 0:
             results = np.array([position.to_play * position.outcome for position in group.positions])
             priors = without_rash_passes(found.env, found.prior, found.value, results)
             return priors.argmax(axis=1)
-        if not isinstance(self.settings, Puct):  # the rule's own choice, such as sequential halving's winner
-            none = np.zeros(len(found))
-            return group.search.choose(group.games, none.astype(np.bool_), none).astype(np.int64)
-        return np.array([found.best(i) for i in range(len(found))])
+        if isinstance(self.settings, Puct):
+            return np.array([found.best(i) for i in range(len(found))])
+        by_chance = np.zeros(len(found), np.bool_)
+        return group.search.choose(group.games, by_chance, chance=np.zeros(len(found))).astype(np.int64)
 
     def parts(self, threads: int, most: int | None = None) -> list[range]:
         """Divide the positions into ranges of at most `most` positions and of as many as fit into memory."""

@@ -180,7 +180,9 @@ def as_network(network: object, env: GameEnv | None = None) -> object:
 def fitting_network(network: Any, env: GameEnv | None) -> object:
     """Return a network as `as_network` does; a size-free network is resized to the board of `env`."""
     network = as_network(network, env)
-    if env is None or not hasattr(network, "resized") or network.env.plane_shape == env.plane_shape:
+    if env is None or not hasattr(network, "evaluator") or not hasattr(network, "resized"):
+        return network
+    if network.env.plane_shape == env.plane_shape:
         return network
     return network if network.env.accepts(env) else network.resized(env)  # accepted: the same board, other planes
 

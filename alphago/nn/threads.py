@@ -23,8 +23,8 @@ if hasattr(os, "register_at_fork"):
 def own_settings() -> Iterator[None]:
     """Compute with torch's and NumPy's settings as they are at the start, whatever the caller has changed.
 
-    These are: float32, tensors on the CPU unless they are put elsewhere, no inference mode, and no exceptions for
-    numbers that underflow.
+    These are: float32, tensors on the CPU unless they are put elsewhere, no autocast, no inference mode, and no
+    exceptions for numbers that underflow.
     """
     dtype = torch.get_default_dtype()
     with contextlib.ExitStack() as stack:
@@ -33,6 +33,9 @@ def own_settings() -> Iterator[None]:
             stack.callback(torch.set_default_dtype, dtype)
         if torch.get_default_device().type != "cpu":
             stack.enter_context(torch.device("cpu"))
+        for kind in ("cpu", "cuda"):
+            if torch.is_autocast_enabled(kind):
+                stack.enter_context(torch.autocast(kind, enabled=False))
         if torch.is_inference_mode_enabled():
             stack.enter_context(torch.inference_mode(False))
         stack.enter_context(np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"))

@@ -26,6 +26,7 @@ from alphago.env.go_rules import Rules
 from alphago.records.labels import label_dtype, labelled_record
 from alphago.records.record import POLICY_SCALE, GameRecord, steps_of
 from alphago.system.files import read_file, user_path
+from alphago.system.validation import checks_keywords
 
 FORMAT, VERSION = "alphago-dataset", 1
 INDEX = "index.json"
@@ -156,6 +157,7 @@ def mapped_array(path: Path) -> np.ndarray:
     return array
 
 
+@checks_keywords()
 class Dataset:
     """The games in a folder; the module's docstring has the format.
 

@@ -19,6 +19,7 @@ from alphago.records.converting import Converter, GameFilter
 from alphago.records.dataset_writer import Batch, DatasetWriter, Split
 from alphago.records.sources import OTHER_NAMES, Piece, files_of, find_indexes, pieces, read_indexes
 from alphago.system.files import user_path
+from alphago.system.validation import checks_keywords
 from alphago.workers.jobs import SealedWork, pool_of
 from alphago.workers.packing import pack, unpack
 
@@ -51,6 +52,7 @@ class ImportReport:
         return "\n".join(lines)
 
 
+@checks_keywords()
 def import_games(
     paths: str | Path | Sequence[str | Path],
     dataset: str | Path,

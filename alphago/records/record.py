@@ -17,7 +17,7 @@ from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.records import game_pictures
 from alphago.system.files import read_named, user_path
-from alphago.system.npz import read_npz
+from alphago.system.npz import read_npz, write_npz
 
 SEED_END = 2**63  # above all seeds: files keep them as int64
 POLICY_SCALE = 65535  # policies are kept as uint16: 0 .. 1 in steps of 1 / 65535
@@ -167,7 +167,7 @@ def to_arrays(records: list[GameRecord]) -> dict[str, np.ndarray]:
 
 def save_records(file: BinaryIO, records: list[GameRecord]) -> None:
     """Write records to an open file as .npz, plain arrays only."""
-    np.savez_compressed(file, **to_arrays(records))  # type: ignore[arg-type]
+    write_npz(file, to_arrays(records))
 
 
 def records_to_bytes(records: list[GameRecord]) -> bytes:

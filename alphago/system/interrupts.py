@@ -1,12 +1,15 @@
-"""Handle Ctrl-C while a command imports its libraries."""
+"""Handle Ctrl-C where Python or a library would lose it or print a traceback."""
 
+import _thread
 import contextlib
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 
 INTERRUPTED = 130  # exit code of a process ended by Ctrl-C
+LATER = 0.05  # seconds after which a lost Ctrl-C is repeated
 
 
 def ignore_interrupts() -> None:
@@ -30,3 +33,27 @@ def ended_by_interrupt() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def repeated_interrupts() -> Iterator[None]:
+    """Repeat a Ctrl-C that is lost within the `with` block, without a message.
+
+    In a destructor, or in a callback that an import or a garbage collection calls, Python prints a KeyboardInterrupt
+    and goes on.
+    """
+    before = sys.unraisablehook
+
+    def hook(lost: "sys.UnraisableHookArgs", /) -> None:
+        if issubclass(lost.exc_type, KeyboardInterrupt):
+            timer = threading.Timer(LATER, _thread.interrupt_main)
+            timer.daemon = True
+            timer.start()
+        else:
+            before(lost)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before

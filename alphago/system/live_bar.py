@@ -1,5 +1,6 @@
 """A progress bar that is redrawn regularly, so that its time is current even if nothing is counted."""
 
+import sys
 import threading
 from collections.abc import Callable
 
@@ -15,10 +16,12 @@ class LiveBar(tqdm):
     """
 
     def __init__(self, *args: object, update: Callable[[], object] | None = None, **options: object) -> None:
-        super().__init__(*args, dynamic_ncols=True, **options)
         self._update = update
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
+        if sys.stderr is None:  # as in a program without a console
+            options["disable"] = True
+        super().__init__(*args, dynamic_ncols=True, **options)
         if not self.disable and getattr(self.fp, "isatty", bool)():
             self._thread = threading.Thread(target=self._draw, name="progress bar", daemon=True)
             self._thread.start()

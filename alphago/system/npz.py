@@ -2,11 +2,25 @@
 
 import io
 import threading
+import zipfile
+from collections.abc import Mapping
+from typing import BinaryIO
 
 import numpy as np
 
 # NumPy parses the arrays' headers as Python, which before 3.11.8 fails now and then where two threads do so.
 READING = threading.Lock()
+LEVEL = 2  # of compression: a quarter of the time of NumPy's level, 6, for files of games that are a tenth larger
+
+
+def write_npz(file: BinaryIO, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write named arrays to an open file, as `numpy.savez_compressed` does."""
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, array in arrays.items():
+            member = io.BytesIO()
+            np.lib.format.write_array(member, array, allow_pickle=False)
+            entry = zipfile.ZipInfo(f"{name}.npy")  # of 1980: equal arrays make equal files
+            archive.writestr(entry, member.getbuffer(), zipfile.ZIP_DEFLATED, LEVEL)
 
 
 def read_npz(data: bytes | memoryview) -> dict[str, np.ndarray]:

@@ -1,5 +1,6 @@
 """Check arguments: unknown keywords, for which similar names are suggested, and the values of settings."""
 
+import contextlib
 import difflib
 import functools
 import inspect
@@ -10,8 +11,8 @@ import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from enum import Enum
-from types import NoneType
-from typing import Any, Literal, TypeGuard, TypeVar, dataclass_transform, get_args, get_type_hints
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeGuard, TypeVar, Union, dataclass_transform, get_args, get_origin, get_type_hints
 
 Kind = TypeVar("Kind")
 Call = TypeVar("Call", bound=Callable[..., Any])
@@ -177,8 +178,10 @@ def checks_keywords(*further: type | Sequence[str]) -> Callable[[Call], Call]:
             check_keywords(call.__qualname__, named, known)
             try:
                 return function(*given, **named)
-            except TypeError:
+            except (TypeError, AttributeError) as error:
                 check_arguments(call.__qualname__, function, given, named)
+                if " must " not in str(error):
+                    check_types(function, given, named)
                 raise
 
         if not isinstance(call, type):
@@ -238,6 +241,33 @@ def check_arguments(
     required = [one.name for one in parameters if one.default is inspect.Parameter.empty and one.kind in NAMED]
     missing = [name for name in required if name not in (*unnamed[: len(given)], *named)]
     raise TypeError(f"{who} needs {' and '.join(missing)}: {who}({', '.join(own)}, …)") from None
+
+
+def check_types(function: Callable[..., object], given: Sequence[object], named: Mapping[str, object]) -> None:
+    """Raise TypeError if an argument is not of the class, or of one of the classes, that the signature says.
+
+    Numbers and protocols are left alone: objects of many classes will do.
+    """
+    with contextlib.suppress(NameError):  # a name that only type checkers import
+        hints = get_type_hints(function)
+        for name, value in inspect.signature(function).bind(*given, **named).arguments.items():
+            classes = classes_of(hints.get(name))
+            if classes and not isinstance(value, classes):
+                words = " or ".join("None" if one is NoneType else one.__name__ for one in classes)
+                raise TypeError(f"{name} must be {words}, got {shown(value)}") from None
+
+
+def classes_of(hint: object) -> tuple[type, ...]:
+    """Return the classes that a type hint names; () if it says less or more than classes, or if one is a number's."""
+    members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    classes = [get_origin(member) or member for member in members]
+    open_ones = (object, Any, int, float)
+    plain = [one for one in classes if isinstance(one, type) and one not in open_ones]
+    return (
+        tuple(plain)
+        if len(plain) == len(classes) and not any(getattr(one, "_is_protocol", False) for one in plain)
+        else ()
+    )
 
 
 def shown(value: object) -> str:

@@ -7,9 +7,11 @@ import pickle
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import timedelta
-from multiprocessing.connection import Client, Connection, Listener
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from typing import Any
 
 import torch
@@ -24,14 +26,15 @@ from alphago.training.memory import Sample
 from alphago.training.settings.learning_settings import LearningSettings
 
 PATIENCE = timedelta(minutes=5)  # for the slowest process of a step
+DYING = 1.0  # seconds for a process that has failed to end
 
 
 class JointLearner:
     """A learner of several processes; steps equal those of a Learner up to rounding.  For other attributes see Learner.
 
-    processes: the number of processes, this one included.  On GPUs each has the one of its number.
+    processes: the number of processes, this one included.  On GPUs each has one, which follow that of this one.
     The others: as in Learner.
-    Raises ValueError if there are fewer GPUs.
+    Raises ValueError if there are fewer GPUs, or PyTorch has no NCCL for them; ConnectionError if a process ends.
     """
 
     device = CPU  # where batches are to be: each process moves its own rows
@@ -49,30 +52,54 @@ class JointLearner:
         gpus = torch.cuda.device_count()
         if device.type == "cuda" and processes > gpus:
             raise ValueError(f"learners must be at most the number of GPUs, {gpus}, got {processes}")
+        if device.type == "cuda" and not dist.is_nccl_available():
+            raise ValueError("learners on GPUs need a PyTorch with NCCL, got one without it")
         self.own = Learner(net, settings, workers, device)
         self.folder = tempfile.TemporaryDirectory()
         self.others: list[Connection] = []
         self.started: list[subprocess.Popen[bytes]] = []
-        with Listener(f"{self.folder.name}/socket") as listener:
-            for rank in range(1, processes):
-                words = [self.folder.name, str(rank), str(processes), device.type, str(workers.count)]
-                self.started.append(subprocess.Popen([sys.executable, "-m", __name__, *words]))
-                self.others.append(listener.accept())
-                self.others[-1].send_bytes(pickle.dumps((net, settings)))
-        meet(self.folder.name, 0, processes, device)
+        for rank in range(1, processes):
+            connection, other = Pipe()
+            words = [self.folder.name, str(rank), str(processes), str(device_of(rank, device)), str(workers.count)]
+            begin = [sys.executable, "-m", __name__, *words]
+            with other:  # not for Ctrl-C, which ends the run in order
+                self.started.append(subprocess.Popen(begin, stdin=other.fileno(), start_new_session=True))
+            self.others.append(connection)
+        with self.all_there():
+            for connection in self.others:
+                connection.send_bytes(pickle.dumps((net, settings)))
+            for connection in self.others:
+                connection.recv()  # it has its learner
+            meet(self.folder.name, 0, processes, device)
 
     def step(self, batch: Batch, *, progress: float = 0.0) -> dict[str, float] | None:
         """Take one gradient step on a batch, as Learner.step does."""
         total = max(weight_sum(batch), 1e-12)
         mine, *theirs = split(batch, self.processes)
-        for other, part in zip(self.others, theirs, strict=True):
-            other.send((self.own.net.env, part, total))
-        return self.own.update(accumulate_together(self.own, mine, total), progress=progress)
+        with self.all_there():
+            for other, part in zip(self.others, theirs, strict=True):
+                other.send((self.own.net.env, part, total))
+            accumulated = accumulate_together(self.own, mine, total)
+        return self.own.update(accumulated, progress=progress)
+
+    @contextmanager
+    def all_there(self) -> Iterator[None]:
+        """Raise ConnectionError if the block fails where one of the other processes has ended."""
+        try:
+            yield
+        except (EOFError, OSError, RuntimeError) as error:
+            for rank, process in enumerate(self.started, 1):
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(DYING)
+                    ended = f"learner {rank + 1} of {self.processes} has ended ({process.returncode})"
+                    raise ConnectionError(f"{ended}; the run can be resumed") from error
+            raise
 
     def close(self) -> None:
         """End the other processes."""
         for other in self.others:
-            other.send(None)
+            with suppress(OSError):  # it has ended
+                other.send(None)
         for process in self.started:
             process.wait()
         dist.destroy_process_group()
@@ -88,6 +115,13 @@ class JointLearner:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.own, name)
+
+
+def device_of(rank: int, first: torch.device) -> torch.device:
+    """Return the device of a process by that of the first one: the CPU, or a GPU of its own."""
+    if first.type != "cuda":
+        return first
+    return torch.device("cuda", ((first.index or 0) + rank) % torch.cuda.device_count())
 
 
 def meet(folder: str, rank: int, processes: int, device: torch.device) -> None:
@@ -127,12 +161,14 @@ def gradient_of(parameter: torch.nn.Parameter) -> torch.Tensor:
     return parameter.grad
 
 
-def join(folder: str, rank: int, processes: int, kind: str, threads: int) -> None:
-    """Be a process of a JointLearner until the first one has no more batches."""
-    device = torch.device(kind, rank) if kind == "cuda" else torch.device(kind)
-    with Client(f"{folder}/socket") as first, one_torch_thread(), Workers(threads) as workers:
+def join(folder: str, rank: int, processes: int, device: torch.device, threads: int) -> None:
+    """Be a process of a JointLearner until the first one, at standard input, has no more batches."""
+    if device.type == "cuda":
+        torch.cuda.set_device(device)
+    with Connection(0) as first, one_torch_thread(), Workers(threads) as workers:
         net, settings = pickle.loads(first.recv_bytes())
         learner = Learner(net, settings, workers, device)
+        first.send(rank)
         meet(folder, rank, processes, device)
         while (work := first.recv()) is not None:
             env, part, total = work
@@ -143,4 +179,5 @@ def join(folder: str, rank: int, processes: int, kind: str, threads: int) -> Non
 
 
 if __name__ == "__main__":
-    join(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4], int(sys.argv[5]))
+    with suppress(EOFError):  # the first one has ended
+        join(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), torch.device(sys.argv[4]), int(sys.argv[5]))

@@ -15,7 +15,7 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.reading import stack
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
-from alphago.system.validation import check_int, check_keywords
+from alphago.system.validation import check_int, checks_keywords
 from alphago.training.learner import Learner
 from alphago.training.memory import Sample, mark_illegal
 from alphago.training.settings.learning_settings import LEARNING, LearningSettings
@@ -39,6 +39,7 @@ class StepMetrics(dict[str, float]):
     net: NeuralNet
 
 
+@checks_keywords(KEYWORDS)
 def train_on(
     net: NeuralNet | str | PathLike[str],
     positions: Sequence[Position],
@@ -76,7 +77,6 @@ def train_on(
             and gradients.
         TypeError: if `net` is no network, or a keyword is unknown.
     """
-    check_keywords("train_on", settings, ["epochs", "seed", "groups", *KEYWORDS])
     positions = list(positions)
     network = as_network(net, getattr(positions[0], "env", None) if positions else None)
     if not isinstance(network, NeuralNet):

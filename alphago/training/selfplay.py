@@ -60,9 +60,9 @@ class SelfPlay(GameSource):
         return [self._new_group(evaluator, width, self.numbers[g::groups], groups) for g, width in enumerate(widths)]
 
     def _new_group(self, evaluator: Evaluator, width: int, numbers: range, groups: int) -> GroupPlan:
-        # With the network on a device, a group may use several cores for its trees.  Threads wait for each other's
-        # Python, so that three threads a group were slower than one on a machine of 16 cores (docs/experiments/34).
-        threads = 1 if self.device == "cpu" else max(1, available_cores() // (8 * groups))
+        # With the network on a device, a group may use several cores for its trees: two groups with three threads each
+        # were fastest on a machine of 16 cores (docs/experiments/34).
+        threads = 1 if self.device == "cpu" else max(1, available_cores() // (2 * groups) - 1)
         return Group(self.env, evaluator, self.settings, width, seed=self.seed, numbers=numbers, threads=threads)
 
     def publish(self, net: NeuralNet, dtype: str | None = None, *, company: Company | None = None) -> None:

@@ -5,7 +5,8 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable
-from statistics import median
+from math import log
+from statistics import mean, median, stdev
 from typing import Any, Generic
 
 from alphago.workers.open_job import Answer, OpenJob
@@ -38,6 +39,7 @@ class Dispatcher(Generic[Answer]):
         self.jobs: dict[str, OpenJob[Answer]] = {}
         self.works: dict[str, bytes] = {}  # still to be published
         self.durations: deque[float] = deque(maxlen=100)
+        self.latest: list[float] = []  # durations since the last call of `metrics`
         self.counts: Counter[str] = Counter()
         self.moves: Counter[str] = Counter()  # by worker
         self.measured_at = time.monotonic()
@@ -74,11 +76,17 @@ class Dispatcher(Generic[Answer]):
         with self.lock:
             now, moves, live = time.monotonic(), self.moves, self.roster.live
             seconds, self.measured_at, self.moves = now - self.measured_at, now, Counter()
+            lasted, self.latest = self.latest, []
             counts = {name: self.counts[name] for name in ("done", "repeated", "audited", "left_out", "bytes")}
+            speeds = {name: moves[name] / max(seconds, 1e-9) for name in sorted(live)}
             return {
                 "workers": len(live),
                 "workers_cores": self.cores,
-                "workers_moves_per_second": {name: moves[name] / max(seconds, 1e-9) for name in sorted(live)},
+                "workers_moves_per_second": speeds,
+                "workers_slowest": min(speeds.values(), default=None),
+                "workers_fastest": max(speeds.values(), default=None),
+                "task_seconds": mean(lasted) if lasted else None,  # from giving it to the answer
+                "task_spread": stdev(map(log, lasted)) if len(lasted) > 1 else None,  # of the logarithm
                 **{f"tasks_{name}": count for name, count in counts.items()},
             }
 
@@ -131,7 +139,7 @@ class Dispatcher(Generic[Answer]):
 
     def _notice(self, there: dict[str, int]) -> None:
         """Notice which workers are there; the jobs of those gone are given to others."""
-        for name in self.roster.notice(there):
+        for name in self.roster.notice(there, self.transport.why_gone):
             for job in [job for job in self.jobs.values() if name in job.given]:
                 self.counts["repeated"] += 1
                 if name in self.roster.out:
@@ -166,6 +174,7 @@ class Dispatcher(Generic[Answer]):
             return
         if since is not None:
             self.durations.append(time.monotonic() - since)
+            self.latest.append(self.durations[-1])
         self.roster.proven.add(answer.worker)
         self.moves[answer.worker] += read.moves
         job.answers[answer.worker] = read

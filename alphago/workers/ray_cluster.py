@@ -2,14 +2,16 @@
 
 import itertools
 import os
+import re
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +32,7 @@ ENDED = "the Ray cluster has ended; the run can go on with another"
 PATIENCE = 5.0  # seconds for a cluster to answer
 LOOK = 1.0  # seconds between two looks for nodes
 GLANCE = 0.2  # seconds between two looks at the actors
+ENDS = 1000  # workers that have ended whose reasons are kept
 MOST_MISSES = 5  # looks in a row at which the head of the cluster did not answer
 POLL = 0.02  # seconds to wait for answers
 LAST_MOVE = 60.0  # seconds for the last moves of a worker that leaves
@@ -120,6 +123,7 @@ class RayCluster:
     def __init__(self, address: str | None, count: int | None, games: dict[str, type[GameEnv]]) -> None:
         self.ray, self.count, self.where = import_ray(), count, address or "this machine"
         check_reachable(address)
+        check_token(address)
         # "local" starts one even where this machine has another, or remembers one that has ended.
         options: dict[str, Any] = {"address": address or "local", **({} if address else {"num_cpus": count})}
         try:
@@ -131,6 +135,7 @@ class RayCluster:
         self.games = games
         self.members: dict[str, Member] = {}
         self.out: set[str] = set()  # nodes
+        self.ends: deque[tuple[str, str]] = deque(maxlen=ENDS)  # the latest workers that have ended, and why
         self.numbers = itertools.count(1)
         self.references: dict[str, Any] = {}  # of works
         self.asked: dict[Any, tuple[str, str]] = {}  # by the reference of an answer: worker and key
@@ -199,11 +204,15 @@ class RayCluster:
 
     def _see_end(self, name: str) -> None:
         """Let a worker leave once it has answered, and drop one that has died."""
-        member = self.members[name]
-        with suppress(Exception):
+        member, why = self.members[name], "it has left"
+        try:
             member.leaves = self.ray.get(member.end)
+        except Exception as error:
+            low = isinstance(error, self.ray.exceptions.OutOfMemoryError)
+            why = "Ray has ended it, as its machine is low on memory" if low else str(error).partition("\n")[0]
         if not member.leaves or name not in (worker for worker, _ in self.asked.values()):
             del self.members[name]
+            self.ends.append((name, why))
             self.out.update([member.node] if member.leaves else [])
 
     def give(self, worker: str, key: str, work: str, job: bytes) -> None:
@@ -224,6 +233,9 @@ class RayCluster:
                 found.append(JobAnswer(worker, key, **self.ray.get(reference)))
         return found
 
+    def why_gone(self, worker: str) -> str:
+        return dict(self.ends).get(worker, "")
+
     def leave_out(self, worker: str, why: str) -> None:
         if member := self.members.pop(worker, None):
             self.out.add(member.node)
@@ -232,9 +244,10 @@ class RayCluster:
     def how_to_join(self) -> str:
         there, free = self.ray.cluster_resources().get("CPU", 0), self.ray.available_resources().get("CPU", 0)
         wanted = sum(member.cores for member in self.members.values())
+        last = f"the last worker has ended: {self.ends[-1][1]}; " if self.ends else ""
         return (
             f"{counted(wanted, 'core')} wanted, {counted(free)} free of the {there:g} of the cluster at {self.where}; "
-            f"on each machine to add, start: alphago worker {self.ray.get_runtime_context().gcs_address}"
+            f"{last}on each machine to add, start: alphago worker {self.ray.get_runtime_context().gcs_address}"
         )
 
     def cores(self) -> int:
@@ -265,6 +278,46 @@ def check_reachable(address: str | None) -> None:
         raise ValueError(f"a Ray cluster must answer at {address}: {error}") from None
 
 
+def check_token(address: str | None) -> None:
+    """Raise ValueError if the cluster at an address wants a token that is not here; Ray itself would try for long."""
+    if address is None or ":" not in address:
+        return
+    file = os.environ.get(TOKENS[1])
+    if file and not (Path(file).is_file() and Path(file).stat().st_size):  # where Ray would abort this process
+        raise ValueError(f"{TOKENS[1]} must name a file with the cluster's token, got {file}")
+    from ray.exceptions import AuthenticationError
+
+    try:
+        from ray._raylet import GcsClient  # no public name asks for less than all that a run needs
+
+        with silent_errors():  # of libraries, which write a line of their own
+            GcsClient(address=address)
+    except ImportError:
+        return
+    except AuthenticationError:
+        need = "copy ~/.ray/auth_token of the machine where it was started to this one"
+        raise ValueError(f"the Ray cluster at {address} wants its token, which is not here: {need}") from None
+
+
+@contextmanager
+def silent_errors() -> Iterator[None]:
+    """Let nothing be written to the file descriptor of standard error within the block."""
+    own, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(own, 2)
+        os.close(own)
+        os.close(nowhere)
+
+
+def cause_in(log: str) -> str:
+    """Return the last exception in the output of a program, or its end where there is none."""
+    *_, last = [None, *re.finditer(r"^[\w.]*(?:Error|Exception): ", log, re.MULTILINE)]
+    return log[-600:] if last is None else log[last.start() :].strip()
+
+
 def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable[[str], object] = print) -> None:
     """Be a node of a Ray cluster until `stop` is set; then leave, after at most one move of its games.
 
@@ -272,6 +325,7 @@ def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable
     """
     import_ray()
     check_reachable(address)
+    check_token(address)
     with tempfile.TemporaryDirectory() as folder, open(Path(folder, "log"), "w+") as log:
         leaving = Path(folder, "leave")
         node = subprocess.Popen(
@@ -286,7 +340,8 @@ def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable
             pass
         if not stop.is_set():
             log.seek(0)
-            raise ValueError(f"the cluster at {address} does not take this machine, or has ended: {log.read()[-600:]}")
+            cause = cause_in(log.read())
+            raise ValueError(f"the cluster at {address} does not take this machine, or has ended: {cause}")
         leaving.touch()
         last = time.monotonic() + LAST_MOVE
         while player_lives(leaving.with_suffix(".player")) and time.monotonic() < last:

@@ -65,6 +65,9 @@ class RayProcess:
         found: list[JobAnswer] = self._call("answers")
         return found
 
+    def why_gone(self, worker: str) -> str:
+        return str(self._call("why_gone", worker))
+
     def leave_out(self, worker: str, why: str) -> None:
         self._call("leave_out", worker, why)
 

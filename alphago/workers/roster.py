@@ -1,6 +1,7 @@
 """Roster: which workers are there and which are left out, and what there is to tell of them."""
 
 import time
+from collections.abc import Callable
 
 SILENCE = 10.0  # seconds without a worker after which the run says so, and again after six times as many
 
@@ -21,13 +22,14 @@ class Roster:
         self.empty_since = time.monotonic()
         self.told_at = -SILENCE * 6
 
-    def notice(self, there: dict[str, int]) -> set[str]:
-        """Take in which workers are there; return those that have gone."""
+    def notice(self, there: dict[str, int], why_gone: Callable[[str], str]) -> set[str]:
+        """Take in which workers are there; return those that have gone.  why_gone: as in Transport."""
         live = {name: cores for name, cores in there.items() if name not in self.out}
         came, gone = live.keys() - self.live.keys(), self.live.keys() - live.keys()
         self.live = live
         self.sentences += [f"worker {name} has come ({live[name]} tasks at a time)" for name in sorted(came)]
-        self.sentences += [f"worker {name} has gone" for name in sorted(gone - self.out)]
+        for name in sorted(gone - self.out):
+            self.sentences.append(": ".join(filter(None, (f"worker {name} has gone", why_gone(name)))))
         return set(gone)
 
     def silence(self, *, wanted: bool) -> float | None:

@@ -62,6 +62,7 @@ class SharedFolder:
             (self.path / name).mkdir(parents=True, exist_ok=True)
         self.pulses: dict[str, Pulse] = {}
         self.live: dict[str, int] = {}
+        self.left: set[str] = set()
         self.looked_at = 0.0
         with ExitStack() as stack:
             stack.enter_context(lock(self.path))
@@ -90,6 +91,7 @@ class SharedFolder:
             left = (folder / "left").exists() and not files_in(folder / ANSWERS)
             if left or now - pulse.since > self.dead:
                 del self.pulses[folder.name]
+                self.left.update([folder.name] if left else [])
                 shutil.rmtree(folder, ignore_errors=True)
             elif pulse.lives:
                 with suppress(ValueError):
@@ -114,12 +116,15 @@ class SharedFolder:
             time.sleep(POLL)
         return found
 
+    def why_gone(self, worker: str) -> str:
+        return "it has left" if worker in self.left else f"nothing was heard of it for {self.dead:g} s"
+
     def leave_out(self, worker: str, why: str) -> None:
         with suppress(FileNotFoundError):
             write_atomic(self.path / WORKERS / worker / "out", why.encode())
 
     def how_to_join(self) -> str:
-        return f"on each machine that sees the folder, start: alphago worker --folder {self.path}"
+        return f"on each machine that sees the folder, start: alphago worker --folder {self.path.absolute()}"
 
     def close(self) -> None:
         self.closing.close()

@@ -32,6 +32,9 @@ class Transport(Protocol):
     def answers(self) -> list[JobAnswer]:
         """Return the answers that have arrived; may wait for a short time."""
 
+    def why_gone(self, worker: str) -> str:
+        """Return a clause that says why a worker is not there any more; "" if that is not known."""
+
     def leave_out(self, worker: str, why: str) -> None:
         """Let a worker know why it gets no jobs any more."""
 

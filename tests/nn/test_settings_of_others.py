@@ -1,4 +1,4 @@
-"""The caller's settings of torch, NumPy and Python's warnings: everything goes on, and they stay as they were."""
+"""The caller's settings of torch, NumPy, warnings and streams: everything goes on, and they stay as they were."""
 
 import subprocess
 import sys
@@ -15,6 +15,8 @@ SETTINGS = {
     "errors of NumPy": ("np.seterr(all='raise')", "np.geterr()"),
     "warnings": ("warnings.simplefilter('error')", "bool(warnings.filters)"),
     "no gradients": ("torch.set_grad_enabled(False)", "torch.is_grad_enabled()"),
+    "autocast": ("torch.autocast('cpu', torch.bfloat16).__enter__()", "torch.is_autocast_enabled('cpu')"),
+    "no console": ("sys.stderr = None", "sys.stderr"),
     "inference mode": ("torch.inference_mode().__enter__()", "torch.is_inference_mode_enabled()"),
 }
 PROGRAM = """

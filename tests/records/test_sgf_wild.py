@@ -351,6 +351,42 @@ class TestEncodingsOfSeveralGames:
         assert wrong(next(salvage_sgf(letter, name="a"))) == []
 
 
+NAMES = [
+    ("cp932", "羽根直樹", "井山裕太"),
+    ("cp932", "今村俊也", "伊田篤史"),
+    ("gb18030", "陆敏全", "江铸久"),
+    ("gb18030", "徐奉洙", "杨鼎新"),
+    ("cp949", "이세돌", "송태곤"),
+    ("big5", "周俊勳", "沈君山"),
+    ("latin-1", "Åsa Öst", "Straße"),
+]
+
+
+class TestNamesAlone:
+    """Two names are all that tells the encoding."""
+
+    @pytest.mark.parametrize(("name", "black", "white"), NAMES)
+    def test_undeclared(self, name: str, black: str, white: str) -> None:
+        game = only(f"(;SZ[9]PB[{black}]PW[{white}];B[ee];W[cc])".encode(name))
+        assert (game.players, game.faults) == ((black, white), ())
+
+    @pytest.mark.parametrize(
+        ("name", "black", "white"), [*NAMES, ("utf-8", "羽根直樹", "Müller"), ("utf-8", "Jürg", "x")]
+    )
+    @pytest.mark.parametrize("declared", ["ISO-8859-1", "Shift_JIS"])
+    def test_declared_by_a_habit_of_the_editor(self, declared: str, name: str, black: str, white: str) -> None:
+        """In Latin-1 each byte is a letter, so that only the plausible ones count; UTF-8 hardly fits by chance."""
+        text = f"(;CA[{declared}]SZ[9]PB[{black}]PW[{white}];B[ee];W[cc])"
+        if declared == "ISO-8859-1" or black == "羽根直樹":
+            game = only(text.encode(name))
+            right = (declared, name) in (("ISO-8859-1", "latin-1"), ("Shift_JIS", "cp932"))
+            assert (game.players, len(game.faults)) == ((black, white), 0 if right else 1)
+
+    def test_a_few_letters_are_what_the_file_declares(self) -> None:
+        for name in ("Åäö", "Öä", "ÆØÅ"):  # Cyrillic or Chinese, too
+            assert only(f"(;CA[ISO-8859-1]SZ[9]PB[{name}];B[ee])".encode("latin-1")).players[0] == name
+
+
 class TestCyrillic:
     NAMES = (("Иванов Сергей", "Петров Анатолий"), ("Степан Попов", "Командный турнир"), ("Коваль Олексій", "Київ"))
 

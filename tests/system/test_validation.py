@@ -297,5 +297,23 @@ def test_what_is_no_game(call: Callable[..., Any]) -> None:
         call(9, **needed)
 
 
+@pytest.mark.parametrize(
+    ("call", "fault"),
+    [
+        (lambda: alphago.analyze(HashEvaluator(), GO.position()), "positions must be Position or Sequence, got "),
+        (lambda: alphago.analyze(GO.position(), GO), "network must be a NeuralNet, an evaluator"),
+        (lambda: alphago.evaluate(GO, np.zeros(3), "random"), "network must be a NeuralNet, an evaluator"),
+        (lambda: alphago.train_on("7x7", 3, 0, 0), "positions must be Sequence, got 3"),
+        (lambda: alphago.import_games(None, "x"), "paths must be str or Path or Sequence, got None"),
+        (lambda: alphago.Dataset(GO), "path must be str or Path, got GoEnv(3"),
+        (lambda: alphago.export_page(3, None), "net must be NeuralNet or str or PathLike, got 3"),
+        (lambda: check_game("x"), "env must be a game, such as GoEnv(9), got 'x'"),
+    ],
+)
+def test_another_kind_of_thing_is_named(call: Callable[[], Any], fault: str) -> None:
+    with pytest.raises(TypeError, match="^" + re_escape(fault)):
+        call()
+
+
 def test_what_a_terminal_must_not_get() -> None:
     assert printable("a\tb\nc \u738b \x1b[2J\x07\x9b\u202e\udc80") == "a\tb\nc \u738b \ufffd[2J\ufffd\ufffd\ufffd\ufffd"

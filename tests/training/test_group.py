@@ -366,7 +366,7 @@ class TestDevice:
             played.append([record.moves.tolist() for record in group.records()])
         assert device == "cuda" or played[0] == played[1]
         settings = SelfPlaySettings().filled(6, 2)
-        for where, threads in ((device, max(1, available_cores() // 16)), ("cpu", 1)):
+        for where, threads in ((device, max(1, available_cores() // 4 - 1)), ("cpu", 1)):
             games = SelfPlay(GO, settings, range(6), Workers(2), device=where)
             games.evaluator = tiny().evaluator("float32", where)
             games.begin(1)

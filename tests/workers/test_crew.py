@@ -60,3 +60,16 @@ def test_where_nothing_answers(address: str) -> None:
 def test_a_worker_needs_one_place(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["worker", *words]) == 2
     assert "either ADDRESS or --folder PATH must be given" in capsys.readouterr().err
+
+
+def test_the_cause_in_a_log_of_ray() -> None:
+    log = "Traceback\n  File x\nray.exceptions.RpcError: no\n  File y\nRuntimeError: Version mismatch:\n  Ray: 2.60.0\n"
+    assert ray_cluster.cause_in(log) == "RuntimeError: Version mismatch:\n  Ray: 2.60.0"
+    assert ray_cluster.cause_in("x" * 700) == "x" * 600
+
+
+def test_a_token_in_a_file_that_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Ray would abort the process."""
+    monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(tmp_path / "token"))
+    with pytest.raises(ValueError, match=r"RAY_AUTH_TOKEN_PATH must name a file with the cluster's token, got .*token"):
+        ray_cluster.check_token("10.0.0.1:6379")

@@ -79,6 +79,7 @@ class TestSharedFolder:
             assert_same_games(first + rest, wanted)
             while games.dispatcher.roster.live:
                 time.sleep(0.01)
+            assert sum(sentence.endswith(" has gone: it has left") for sentence in games.news()) >= 1
         assert len(told) == 1
         assert not list(tmp_path.glob("workers/*"))
         assert len(list(tmp_path.glob("works/*"))) == 1

@@ -1,6 +1,7 @@
 """The stream, buffers and CUDA graphs with which one thread evaluates positions on a device."""
 
 import contextlib
+import math
 import weakref
 from typing import Any, NamedTuple, Self
 
@@ -47,6 +48,33 @@ class Answer(NamedTuple):
     priors: Any  # float32 [size, A]; all 0 if no action is legal
 
 
+def answer_parts(size: int, actions: int) -> list[tuple[torch.dtype, tuple[int, ...]]]:
+    """Return the dtypes and shapes of an answer for `size` positions, in the order of its fields."""
+    rows = (size,)
+    return [
+        (torch.int32, (1,)),
+        (torch.float32, rows),
+        (torch.bool, rows),
+        (torch.int8, rows),
+        (torch.float32, (size, actions)),
+    ]
+
+
+def answer_bytes(size: int, actions: int) -> int:
+    """Return the length of a buffer for an answer."""
+    return sum(aligned(math.prod(shape) * dtype.itemsize) for dtype, shape in answer_parts(size, actions))
+
+
+def carve(buffer: torch.Tensor, size: int, actions: int) -> Answer:
+    """Return the answer whose tensors lie one after another in a buffer of `answer_bytes` bytes, uint8."""
+    tensors, at = [], 0
+    for dtype, shape in answer_parts(size, actions):
+        length = math.prod(shape) * dtype.itemsize
+        tensors.append(buffer[at : at + length].view(dtype).view(shape))
+        at += aligned(length)
+    return Answer(*tensors)
+
+
 class PaddedBatch:
     """The buffers for one padded batch size, and the CUDA graph that computes on them.
 
@@ -61,21 +89,13 @@ class PaddedBatch:
         self.planes = torch.empty(shape, dtype=dtype, device=device, memory_format=torch.channels_last).zero_()
         self.mask = torch.zeros(size, env.action_space, dtype=torch.bool, device=device)
         self.outcomes = torch.zeros(size, device=device)
-        shapes = ((1,), (size,), (size,), (size,), (size, env.action_space))
-        dtypes = (torch.int32, torch.float32, torch.bool, torch.int8, torch.float32)
-        lengths = [int(np.prod(one)) * dtype.itemsize for one, dtype in zip(shapes, dtypes, strict=True)]
-        starts = np.cumsum([0, *map(aligned, lengths)])
-        self._prior_bytes = env.action_space * 4
-        self._priors_start = int(starts[-2])
-        self._bytes = torch.zeros(int(starts[-1]), dtype=torch.uint8, device=device)
-        self._host_bytes = torch.zeros(int(starts[-1]), dtype=torch.uint8, pin_memory=device.type == "cuda")
-
-        def carve(buffer: torch.Tensor) -> list[torch.Tensor]:
-            parts = zip(starts, lengths, dtypes, shapes, strict=False)
-            return [buffer[at : at + length].view(dtype).view(one) for at, length, dtype, one in parts]
-
-        self.answer = Answer(*carve(self._bytes))
-        self.host_answer = Answer(*(tensor.numpy() for tensor in carve(self._host_bytes)))
+        # An answer is one buffer, so that one copy brings it to the CPU; the priors come last, see `download`.
+        self._bytes = torch.zeros(answer_bytes(size, env.action_space), dtype=torch.uint8, device=device)
+        self._host_bytes = torch.zeros(len(self._bytes), dtype=torch.uint8, pin_memory=device.type == "cuda")
+        self.answer = carve(self._bytes, size, env.action_space)
+        self.host_answer = Answer(*(tensor.numpy() for tensor in carve(self._host_bytes, size, env.action_space)))
+        self._prior_bytes = env.action_space * self.answer.priors.itemsize
+        self._priors_start = len(self._bytes) - aligned(size * self._prior_bytes)
         self.over = self.answer.over
         self.mask_rows = as_array(self.mask, backend)
         self.plane_rows = as_array(self.planes, backend)

@@ -22,20 +22,38 @@ ROOT = re.compile(rb"\(\s*;(?:[^\[\]();]*+(?:\[(?:[^\\\]]++|\\.)*+\]\s*+)++)*+",
 WIDER = {"gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949", "ascii": "utf-8"}
 ALIASES = {"gb": "gb18030", "gb-2312": "gb18030", "sjis": "cp932", "x-sjis": "cp932", "ks_c_5601-1987": "cp949"}
 CANDIDATES = ("cp932", "gb18030", "cp949", "euc_jp", "big5")
+# First bytes of the letters that are not rare.
+LATIN = ("iso8859-1", "iso8859-15", "cp1252")
+USUAL = {
+    "cp932": (0x81, 0x98),
+    "gb18030": (0xA1, 0xD7),
+    "cp949": (0xA1, 0xC8),
+    "euc_jp": (0xA1, 0xCF),
+    "big5": (0xA1, 0xC6),
+}
 CYRILLIC = ("cp1251", "koi8_r")
 WINDOW = 2**14  # bytes in which the end of a game is looked for first
 LOOKED_AT = 100_000  # bytes: enough to tell encodings apart
 BAD_SHARE = 0.1  # a declared encoding is rejected if more of the non-ASCII letters cannot be decoded
+RARE = 0.5  # what a rare letter takes off
+MANY = 4  # bytes of letters that make a game's score trustworthy
 CLEARLY = 0.5  # difference of two scores that decides
 BAD_SHARE_UTF8 = 0.5  # the same for UTF-8, where bytes of another encoding hardly ever make a letter of three bytes
 
 # Letters that tell encodings apart: those common in game records, and those typical of a wrong encoding.
 KANA = re.compile("[\u3041-\u30fa\u30fc]")
 HALF_KANA = re.compile("[\uff61-\uff9f]")
-HANGUL = re.compile("[\uac00-\ud7a3]")
 KANJI = re.compile("[\u4e00-\u9fff]")
 GO_WORDS = re.compile(
     "[黑黒白胜勝负負中盘盤押目子段级級名人战戦戰杯赛賽局围圍棋手合李金朴崔曹趙王张陈刘年月日第回决決预]|흑|백|승|불계|기원|국수|명인"
+)
+# The syllables of nearly all Korean names and words of Go; bytes of another encoding give rare ones.
+USUAL_HANGUL = re.compile(
+    "[가각간갑강개거건걸결겸경계고곡곤골공과관광교구국군궁권규균그근금급기길김까나남내너네노논누는능니다단담대덕데도독돌동두드득들"
+    "등라락란람래량러려력련렬령로록론롱루류륜률륭르를름리린림마만말망매맹면명모목묘무문물미민바박반방배백번범법변별병보복본봉부북"
+    "분불비빈빙사산삼상새생서석선설섭성세소손송수숙순술숭스승시식신실심쌍아안압애양어언엄업여역연열엽영예오옥온완왕외요용우욱운웅"
+    "원월위유육윤율은을음응의이익인일임입자작장재쟁적전점정제조종좌주준중증지직진집차찬창채처천철첨청체초최추축춘충치침카커컵크타탁"
+    "탄태택토통투특티파판팔패팽편평포표프피하학한함합항해행향허헌혁현협형혜호홍화환활황회효후훈휘휴흑흥희히]"
 )
 WORD = re.compile("[А-Яа-яЁёІіЇїЄєҐґ]+")
 RUSSIAN = re.compile("(?:[А-ЯЁІЇЄҐ]?[а-яёіїєґ]{2,}|[А-ЯЁІЇЄҐ]{3,})")  # one letter in a place is no evidence
@@ -89,15 +107,40 @@ def decode_game(data: bytes, usual: str) -> Decoded:
 def encoding_of(data: bytes, usual: str) -> tuple[str, str | None]:
     """Return the encoding of a game, and the one that it declares, if any, which may not fit."""
     declared = declared_encoding(data)
-    if declared is not None:
-        text = data[:LOOKED_AT].decode(declared, "replace")
-        if bad_share(text) <= (BAD_SHARE_UTF8 if declared == "utf-8" else BAD_SHARE):
-            return declared, declared
+    if declared is not None and declared != "utf-8" and surely_utf8(data, declared):
+        return "utf-8", declared
+    if declared is not None and fits(data, declared):
+        return declared, declared
     name = guess(data)
     # A game has few letters, so that the encoding of the whole file is taken unless the game's own is clearly better.
     if name not in (usual, "utf-8") and score(data, usual) > score(data, name) - CLEARLY:
         name = usual
     return name, declared
+
+
+def fits(data: bytes, declared: str) -> bool:
+    """Return whether a game can be in the encoding that it declares."""
+    if declared in LATIN:  # where each byte is a letter
+        name = guess(data)
+        many = sum(byte >= 0x80 for byte in data[:LOOKED_AT]) >= MANY
+        return name != "utf-8" and not (many and score(data, name) > score(data, "latin-1") + CLEARLY)
+    text = data[:LOOKED_AT].decode(declared, "replace")
+    return bad_share(text) <= (BAD_SHARE_UTF8 if declared == "utf-8" else BAD_SHARE)
+
+
+def surely_utf8(data: bytes, declared: str) -> bool:
+    """Return whether a game is in UTF-8, as its first node's letters say, though it declares another encoding.
+
+    Letters of three bytes are hardly ever letters of both; those of two bytes may be, except in Latin encodings.
+    """
+    root = ROOT.search(data)
+    part = root[0] if root and not root[0].isascii() else data[:LOOKED_AT]
+    try:
+        text = codecs.getincrementaldecoder("utf-8")().decode(part)
+    except UnicodeDecodeError:
+        return False
+    letters = re.findall(r"[^\x00-\x9f]", text)
+    return max(letters, default="") > "\u07ff" or len(letters) >= (1 if declared in LATIN else 4)
 
 
 def games_in(data: bytes, usual: str) -> Iterator[bytes]:
@@ -187,7 +230,7 @@ def score(data: bytes, name: str) -> float:
     if name == "latin-1":
         return latin_score(part)
     text = part.decode(name, "replace")
-    return cyrillic_score(text) if name in CYRILLIC else plausibility(text)
+    return cyrillic_score(text) if name in CYRILLIC else plausibility(text, name)
 
 
 def cyrillic_score(text: str) -> float:
@@ -208,20 +251,22 @@ def latin_score(data: bytes) -> float:
     """
     runs = re.findall(rb"[\x80-\xff]+", data)
     total = sum(map(len, runs))
-    alone = sum(len(run) == 1 for run in runs)
+    alone = len(re.findall(rb"(?<![\x80-\xff])(?:[\xc0-\xff]|[\xa1-\xbf](?=[a-z]))(?![\x80-\xff])", data))
     return 1.2 * alone / max(len(runs), 1) - 0.5 * sum(data.count(bytes([byte])) for byte in range(0x80, 0xA0)) / max(
         total, 1
     )
 
 
-def plausibility(text: str) -> float:
-    """Return how plausible it is that a text was decoded correctly, from about -10 (wrong) to 3 (right)."""
+def plausibility(text: str, name: str) -> float:
+    """Return how plausible it is that a text in the encoding `name` was decoded correctly, from about -10 to 3."""
     letters = [character for character in text if not character.isascii()]
     if not letters:
         return 0.0
     joined, count = "".join(letters), len(letters)
-    kinds = ((1.0, KANJI), (1.3, KANA), (1.2, HANGUL), (1.5, GO_WORDS))
+    kinds = ((1.0, KANJI), (1.3, KANA), (1.2, USUAL_HANGUL), (1.5, GO_WORDS))
     good = sum(weight * len(pattern.findall(joined)) for weight, pattern in kinds)
     bad = 2.0 * len(ODD.findall(joined)) + 0.7 * len(HALF_KANA.findall(joined)) + 8.0 * joined.count("\ufffd")
-    mixed = 0.5 * min(len(KANJI.findall(joined)), len(HANGUL.findall(joined)))
-    return (good - bad - mixed) / count
+    mixed = 0.5 * min(len(KANJI.findall(joined)), len(USUAL_HANGUL.findall(joined)))
+    least, most = USUAL[name]
+    rare = sum(not least <= letter.encode(name, "replace")[0] <= most for letter in letters)
+    return (good - bad - mixed - RARE * rare) / count

@@ -119,6 +119,15 @@ class PlayedStretch:
                     self.followed, self.level = other, level
 
 
+def kind_of(position: GoPosition, action: int) -> str:
+    """Return what forbids an illegal action of a game that goes on."""
+    if action == position.env.pass_action:
+        return kinds.REPETITION  # of the board, in a game that forbids early passes
+    if position.board.ravel()[action]:
+        return kinds.OCCUPIED
+    return kinds.REPETITION if position.repeats(action) else kinds.SUICIDE
+
+
 def illegal(stretch: Stretch, position: GoPosition, play: int, plies: int) -> Fault:
     """Return the fault for the first illegal play of a stretch.
 
@@ -130,9 +139,7 @@ def illegal(stretch: Stretch, position: GoPosition, play: int, plies: int) -> Fa
         kind = kinds.ENDED
         why = f"the game ends after move {last}" if plies == last else "two passes have ended the game"
     else:
+        kind = kind_of(position, action)
         why = position.why_illegal(action)
-        taken = action != env.pass_action and position.board.ravel()[action]
-        repeats = action == env.pass_action or position.repeats(action)
-        kind = kinds.OCCUPIED if taken else kinds.REPETITION if repeats else kinds.SUICIDE
     move = f"{PLAYER_NAMES[colour]} {env.to_text(action)}"
     return Fault(kind, f"move {plies + 1}, {move}, is illegal: {why}", None, stretch.nodes[play], plies + 1)

@@ -25,8 +25,8 @@ class SelfPlaySettings:
         shown="simulations per move",
     )
     games_in_flight: int = setting(
-        "games played in parallel, over all groups; by default as many as keep the device busy: 64, or 4096 on a GPU; "
-        "in a run an eighth of its games, at most 256, or 4096 on a GPU",
+        "games played in parallel, over all groups; by default as many as keep the device busy: 64, or 8192 on a GPU; "
+        "in a run an eighth of its games, at most 256, or 8192 on a GPU",
         default=None,
         least=1,
         automatic=True,
@@ -36,8 +36,8 @@ class SelfPlaySettings:
     # A group plays the games with certain numbers: with another number of groups, a resumed run would play some games
     # twice and others never.
     groups: int = setting(
-        "threads, each with its own share of the games; by default one per core, or 4 on a GPU, where the remaining "
-        "cores help with the trees",
+        "threads, each with its own share of the games; by default one per core, or 2 on a GPU, where further cores "
+        "help with the trees",
         default=None,
         least=1,
         automatic=True,
@@ -119,12 +119,16 @@ class SelfPlaySettings:
 
 def default_games_in_flight(device: str) -> int:
     """Return the number of parallel games that keeps a device busy, which is "cpu" or a GPU such as "cuda"."""
-    return 64 if device == "cpu" else 4096
+    return 64 if device == "cpu" else 8192
 
 
 def default_groups(device: str) -> int:
-    """Return the number of self-play threads: one per core, or on a GPU four, so that the GPU always has work."""
-    return available_cores() if device == "cpu" else 4
+    """Return the number of self-play threads: one per core, or on a GPU two.
+
+    While one waits for the GPU the other works.  With more of them they wait for each other's Python
+    (docs/experiments/34).
+    """
+    return available_cores() if device == "cpu" else 2
 
 
 SELF_PLAYS = SettingsTree(SelfPlaySettings, {"search": SEARCHES})

@@ -8,11 +8,13 @@ from tqdm.auto import tqdm
 
 from alphago.env.game import PLAYER_NAMES, GameEnv
 from alphago.records.record import POLICY_SCALE, GameRecord
+from alphago.training.history import Row
 from alphago.training.watch.report import Report
+from alphago.training.watch.worker_facts import worker_facts
 
 
 class GameReport(Report):
-    """A report that prints a line for each finished game of self-play; see `game_line`.
+    """A report that prints a line for each finished game of self-play, see `game_line`, and one about workers.
 
     moves: whether to print also a table of the moves (see `move_lines`) and the final position, as AlphaGOZero-TF does.
     """
@@ -23,6 +25,10 @@ class GameReport(Report):
     def games(self, env: GameEnv, records: Sequence[GameRecord]) -> None:
         for record in records:
             tqdm.write(game_text(env, record, self.moves), file=sys.stderr)
+
+    def iteration(self, metrics: Row) -> None:
+        if facts := worker_facts(metrics):
+            tqdm.write(f"workers: {'; '.join(f'{name} {value}' for name, value in facts.items())}", file=sys.stderr)
 
 
 def game_text(env: GameEnv, record: GameRecord, moves: bool = False) -> str:

@@ -260,8 +260,11 @@ class RemoteSelfPlay(SelfPlay):
 
     def metrics(self) -> dict[str, Any]:
         lags, self.lags = self.lags, []
-        lag = {} if self.max_lag is None else {"lag": mean(lags) if lags else None, "too_old": self.dropped}
-        return {**self.dispatcher.metrics(), **lag, "processor_share": None}  # of this process, it means little
+        found = {**self.dispatcher.metrics(), "processor_share": None}  # of this process, it means little
+        if self.max_lag is not None:  # games are played while the network learns, too
+            found |= {"moves_per_second": sum(found["workers_moves_per_second"].values()), "readouts_per_second": None}
+            found |= {"selfplay_share": None, "lag": mean(lags) if lags else None, "too_old": self.dropped}
+        return found
 
     def news(self) -> list[str]:
         return self.dispatcher.news()

@@ -316,7 +316,7 @@ class Desk:
 
     def _report(self, job: DeskJob, thinker: Thinker) -> None:
         """Send what the search has found so far."""
-        began = time.monotonic()
+        now = time.monotonic()
         analysis = self.tree.nodes[job.node].remember(analysis_view(thinker.player.analysis(plies=LINE)))
         self.send(
             ThinkingMessage(
@@ -325,14 +325,15 @@ class Desk:
                 purpose=job.purpose,
                 readouts=job.done,
                 limit=job.limit.readouts,
-                rate=round(job.done / max(began - job.began, 1e-3)),
+                rate=round(job.done / max(now - job.began, 1e-3)),
                 analysis=analysis,
                 evaluation=self.evaluation(job.node),
                 left=len(job.nodes) - 1,
             )
         )
         job.reported = time.monotonic()
-        job.next_report = thinker.seconds + (job.reported - began) / READING_SHARE
+        reading = job.reported - now
+        job.next_report = thinker.seconds + reading / READING_SHARE  # so reading takes at most that share of the time
 
     def _finish_position(self, job: DeskJob, thinker: Thinker) -> None:
         """Do what follows the search of a position: play or resign; mark the dead stones of a count; go on."""

@@ -51,7 +51,8 @@ def strength_of(matches: Sequence[Row]) -> str:
     name, row = min(latest.items(), key=lambda pair: number(pair[1], "win_rate") or 0.0)
     rate, low, high = (number(row, key) for key in ("win_rate", "low", "high"))
     between = "" if low is None or high is None else f" (95 % sure: {100 * low:.0f} to {100 * high:.0f} %)"
-    return f"wins {100 * (rate or 0):.0f} % against {name}{between}"
+    games = "" if (played := number(row, "played")) is None else f" of {played:.0f} games"
+    return f"wins {100 * (rate or 0):.0f} %{games} against {name}{between}"
 
 
 def games_a_minute(rows: Sequence[Row]) -> float:

@@ -9,6 +9,7 @@ import torch
 
 from alphago.env.games import selfplay_game
 from alphago.mcts.evaluator import HashEvaluator
+from alphago.nn.inference import hardware
 from alphago.training.call.selfplay_call import selfplay
 from alphago.training.cgzero import Champions, Pool
 from alphago.training.loop import train_loop
@@ -22,7 +23,6 @@ memory.sample(4, np.random.default_rng(0))
 
 SETTINGS: dict[str, Any] = {"num_games": 12, "samples_per_position": 3.0}
 
-
 CHAMPIONS: dict[str, Any] = {  # of merged samples, and of two networks in a game
     "num_games": 16,
     "judges": [Champions(0.25, games=2, readouts=2, recent=2, recent_share=0.4)],
@@ -31,8 +31,12 @@ CHAMPIONS: dict[str, Any] = {  # of merged samples, and of two networks in a gam
 
 
 def train_here(folder: Path, settings: dict[str, Any]) -> None:
-    """Trains in the folder from where it stands, with a checkpoint at nearly every move and gradient step."""
+    """Trains in the folder from where it stands, with a checkpoint at nearly every move and gradient step.
+
+    As in the tests' own process, networks are in float32, in the matches of candidates too.
+    """
     torch.set_num_threads(1)
+    hardware.cpu_has = lambda *instructions: False
     with opened(folder, saving=EagerSaving(0.03), **settings) as run:
         train_loop(run, threading.Event())
         run.checkpoint()

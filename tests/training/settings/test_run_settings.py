@@ -128,7 +128,7 @@ class TestGamesInFlight:
         """Never so many side by side that all are played by the untrained network."""
         assert run_settings(num_games=num_games).filled("cpu").selfplay.games_in_flight == flight
 
-    @pytest.mark.parametrize(("num_games", "flight"), [(100, 12), (25_000, 3125), (None, 4096)])
+    @pytest.mark.parametrize(("num_games", "flight"), [(100, 12), (25_000, 3125), (None, 8192)])
     def test_a_gpu_is_given_more(self, num_games: int | None, flight: int) -> None:
         settings = run_settings(num_games=num_games, max_minutes=1)
         assert settings.filled("cuda").selfplay.games_in_flight == flight
@@ -136,8 +136,8 @@ class TestGamesInFlight:
     @pytest.mark.parametrize(
         ("device", "given", "chosen"),
         [
-            ("cuda", {}, (4096, 256, 4, 50_000)),
-            ("cuda", {"ckp_freq": 7, "groups": 2, "games_in_flight": 9}, (9, 256, 2, 7)),
+            ("cuda", {}, (8192, 256, 2, 50_000)),
+            ("cuda", {"ckp_freq": 7, "groups": 3, "games_in_flight": 9}, (9, 256, 3, 7)),
             ("cpu", {}, (256, 64, available_cores(), 2000)),
         ],
     )

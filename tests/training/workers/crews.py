@@ -92,6 +92,9 @@ class Local:
             del self.behaviours[worker]
         return [] if answer is None else [answer]
 
+    def why_gone(self, worker: str) -> str:
+        return ""
+
     def leave_out(self, worker: str, why: str) -> None:
         self.told[worker] = why
 

@@ -4,9 +4,8 @@ import base64
 import json
 import shutil
 import subprocess
-from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -19,22 +18,20 @@ from tests.ui.clients.installed import node
 HERE = Path(__file__).parent
 
 
-@cache
-def modules() -> Path:
-    """A folder with the modules as Node.js reads them."""
-    folder = Path(mkdtemp(prefix="alphago-onefile-"))
+def write_modules(folder: Path) -> None:
+    """Write the modules as Node.js reads them."""
     for path in OWN_STATIC.glob("*.js"):
         (folder / f"{path.stem}.mjs").write_text(path.read_text().replace('.js";', '.mjs";'))
     shutil.copy(OWN_STATIC / "kernels.wasm", folder)
-    return folder
 
 
 def ask(what: str, **question: Any) -> Any:
     """The modules' answer to a question of ask.mjs; the test is skipped where Node.js is not installed."""
     text = json.dumps({"what": what, **question})
-    done = subprocess.run(
-        [node(), HERE / "ask.mjs", modules()], input=text, capture_output=True, text=True, check=False
-    )
+    with TemporaryDirectory() as folder:
+        write_modules(Path(folder))
+        command = [node(), HERE / "ask.mjs", folder]
+        done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

@@ -1,9 +1,11 @@
 """The file of a network: its parts, its size, what it tells, and what it cannot carry."""
 
+import contextlib
 import json
 import re
 import shutil
 import subprocess
+import tempfile
 import zlib
 from base64 import b64decode
 from pathlib import Path
@@ -147,6 +149,21 @@ def test_the_types_of_the_scripts(tmp_path: Path) -> None:
     shutil.copy(FOLDERS[0].parent / "wire.js", tmp_path)
     told = subprocess.run([tsc, *CHECKS, *sorted(together.glob("*.js"))], capture_output=True, text=True, check=False)
     assert (told.stdout, told.returncode) == ("", 0)
+
+
+@pytest.mark.parametrize("end", [None, AssertionError, KeyboardInterrupt])
+def test_a_question_leaves_no_files(end: type[BaseException] | None, tmp_path: Path, monkeypatch: Any) -> None:
+    def run(command: list[Any], **_: Any) -> subprocess.CompletedProcess[str]:
+        assert Path(command[-1], "go.mjs").exists()
+        if end is KeyboardInterrupt:
+            raise KeyboardInterrupt
+        return subprocess.CompletedProcess(command, 1 if end else 0, "{}", "")
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(subprocess, "run", run)
+    with pytest.raises(end) if end else contextlib.nullcontext():
+        assert ask("anything") == {}
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_comments_go_and_strings_stay() -> None:

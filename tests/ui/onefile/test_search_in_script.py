@@ -83,6 +83,8 @@ def test_every_visit_is_the_same(env: GameEnv, planes: int, leaves: int) -> None
                 visits[action] = count
             assert visits.tolist() == player.visits().tolist()
             assert answer["value"] == pytest.approx(player.root_value, abs=1e-6)
+            listed = answer["analysis"]["moves"]
+            assert max(move["win"] for move in listed if move["visits"]) == listed[0]["win"]
             if move is not None:
                 player.play_move(move)
 

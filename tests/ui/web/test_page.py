@@ -114,9 +114,12 @@ def test_study_undo_and_variations(chromium: Any) -> None:
         visitor.says("Move 4")
         visitor.press("u", "u")
         visitor.says("Move 2")
+        visitor.expect(visitor.part("redo")).to_be_enabled()
         visitor.click("B2")
-        visitor.press("Space")
+        visitor.part("study").dblclick()  # the second click comes before the answer to the first: it is no way back
         visitor.expect(visitor.page.locator(".ag-knot")).to_have_count(5)
+        visitor.expect(visitor.part("redo")).to_be_disabled()
+        visitor.expect(visitor.page.get_by_label("next mistake")).to_be_disabled()
         visitor.press("ArrowLeft", "ArrowUp", "ArrowRight", "ArrowUp", "ArrowDown")  # faster than any answer
         visitor.expect(visitor.page.locator(".ag-current")).to_have_attribute("data-node", "4")
         visitor.press("a")
@@ -267,7 +270,7 @@ def test_a_game_of_ones_own_on_no_grid(chromium: Any) -> None:
         assert visitor.stones() == (2, 0)
         visitor.menu()
         visitor.part("new").click()
-        assert visitor.page.locator("dialog .ag-fields label").all_text_contents() == ["Cells", "bells"]
+        assert visitor.page.locator("dialog div label").all_text_contents() == ["Cells", "bells"]
         visitor.page.locator('dialog [data-option="cells"]').fill("4")
         visitor.page.locator('dialog [data-option="bells"]').fill("1")
         visitor.part("new-colour").select_option("both")

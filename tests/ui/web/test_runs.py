@@ -42,7 +42,8 @@ def test_a_run_is_shown_and_stays_as_it_is(run: Path) -> None:
     assert facts["facts"]["games"] == "8 of 8"
     assert facts["facts"]["over"] == "yes, all games are played"
     assert "against random@0" in facts["facts"]
-    assert re.fullmatch(r"wins \d+ % against random@0 \(95 % sure: \d+ to \d+ %\)", facts["headline"]["strength"])
+    told = r"wins \d+ % of \d+ games against random@0 \(95 % sure: \d+ to \d+ %\)"
+    assert re.fullmatch(told, facts["headline"]["strength"])
     assert re.search(r"min · 8 games.* · finished$", facts["headline"]["progress"])
     assert facts["headline"]["share"] == 1
     titles = [title(panel) for panel in shown["panels"]]

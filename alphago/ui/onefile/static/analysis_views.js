@@ -85,6 +85,10 @@ export function analysisOf(search, forecasts) {
       win: rounded((1 + node.sum / node.visits) / 2, 4),
       score: score === null ? null : rounded(score, 1), line: lineFrom(node) };
   });
+  for (const move of moves) { // as in the package none is better than the best: a better value comes from fewer visits
+    move.win = Math.min(move.win, moves[0].win);
+    if (move.score !== null) move.score = Math.min(move.score, moves[0].score ?? move.score);
+  }
   const unseen = Array.from(root.waiting || [], (prior, action) => ({ prior, action }))
     .filter(({ prior }) => prior >= SMALL_PRIOR).sort((one, other) => other.prior - one.prior)
     .map(({ prior, action }) => ({ move: action, visits: 0, prior: rounded(prior, 4), win: null, score: null, line: [action] }));

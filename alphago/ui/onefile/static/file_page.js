@@ -24,7 +24,7 @@ function aboutButton({ title, facts }) {
   return h("button", { "data-name": "about-network", onclick: () => {
     if (!dialog.isConnected) place.append(dialog);
     dialog.showModal();
-  } }, "Network");
+  } }, "About");
 }
 
 const place = /** @type {HTMLElement} */ (document.getElementById("play"));

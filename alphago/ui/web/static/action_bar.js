@@ -26,15 +26,14 @@ export class ActionBar {
   }
 
   draw() {
-    const { known: { game }, state } = this.app;
+    const { column, known: { game }, state } = this.app;
     this.pass.disabled = state.over;
     this.pass.setAttribute("aria-disabled", String(game.pass === null || !state.view.legal.includes(game.pass))); // a click is told why
     this.resign.disabled = state.over;
     const isLast = state.line.at(-1) === state.node;
     for (const step of this.back) step.disabled = state.node === 0;
-    for (const step of this.on) step.disabled = isLast;
-    this.redo.disabled = isLast;
-    this.redo.hidden = this.redo.disabled;
+    for (const step of [...this.on, this.redo]) step.disabled = isLast;
     this.undo.disabled = state.node === 0 && !state.over;
+    if (column.status.loading) for (const each of this.element.querySelectorAll("button")) each.disabled = true;
   }
 }

@@ -7,7 +7,7 @@ import { click, download } from "./effects.js";
 import { GameDialog } from "./game_dialog.js";
 import { GameState } from "./game_state.js";
 import { obeyKey } from "./keys.js";
-import { isMistake, lossesOf } from "./losses.js";
+import { nextMistake } from "./losses.js";
 import { say } from "./words.js";
 
 /** @typedef {import("../wire.js").StateMessage} StateMessage */
@@ -191,14 +191,10 @@ export class App {
     this.send("step", { count });
   }
 
-  /** @param {number} direction */
-  sibling(direction) {
-    this.send("variation", { direction });
-  }
-
   review() {
-    const { study, strength } = this.state;
-    if (study) this.send("review", { readouts: strength.tree ? strength.readouts || REVIEW : 1 });
+    const { strength } = this.state;
+    this.send("study", { study: true });
+    this.send("review", { readouts: strength.tree ? strength.readouts || REVIEW : 1 });
   }
 
   stop() {
@@ -207,20 +203,18 @@ export class App {
   }
 
   /**
-   * Go to the next mistake of the line, or to the previous one: to the position in which it was made.
+   * Go to the next mistake of the line, or to the previous one.
    * @param {number} direction 1 or -1
    */
   mistake(direction) {
-    const line = this.known.line();
-    const here = line.findIndex(({ node }) => node === this.state.node);
-    const places = lossesOf(line).filter(isMistake).map(({ number }) => number - 1);
-    const next = direction > 0 ? places.find((place) => place > here) : places.filter((place) => place < here).at(-1);
-    if (next !== undefined) this.send("go", { node: line[next].node });
+    const node = nextMistake(this.known.line(), this.state.node, direction);
+    if (node !== undefined) this.send("go", { node });
   }
 
-  // Ask why the move that led to the board is good or bad.
+  // Ask why the last move is good or bad.
   why() {
-    if (this.state?.study) this.send("why");
+    this.send("study", { study: true });
+    this.send("why");
   }
 
   async copyLink() {

@@ -1,7 +1,7 @@
 // The board: it draws a position of any game, and says what was clicked. It knows no server and no rules.
 
 import { h, renew, s } from "./elements.js";
-import { areasOf, landingOf, numbersOfMoves, rowsOf, UNIT } from "./geometry.js";
+import { areasOf, inPixels, landingOf, numbersOfMoves, rowsOf, UNIT } from "./geometry.js";
 import { boxOf, frameOf, groundOf, paints } from "./ground.js";
 import { marksOf, overlays } from "./overlays.js";
 import { Pieces } from "./pieces.js";
@@ -170,8 +170,8 @@ export class Board {
     const legal = new Set(open ? view.legal : []);
     const { names, reach } = this.game;
     const side = reach * UNIT;
-    const square = (/** @type {number[]} */ [x, y]) => `M${x * UNIT - side} ${y * UNIT - side}h${2 * side}v${2 * side}h${-2 * side}z`;
-    return areasOf(this.game, view.toPlay).map(({ action, spots }) => s("path", { d: spots.map(square).join(""),
+    const square = (/** @type {number[]} */ [x, y]) => `M${x - side} ${y - side}h${2 * side}v${2 * side}h${-2 * side}z`;
+    return areasOf(this.game, view.toPlay).map(({ action, spots }) => s("path", { d: spots.map(inPixels).map(square).join(""),
       class: legal.has(action) || count ? "ag-target ag-open" : "ag-target", "data-action": action, "data-point": names[action],
       onpointerenter: (/** @type {PointerEvent} */ event) => event.pointerType === "mouse" && this.hover(action) }));
   }

@@ -62,11 +62,14 @@ export function numbersOf(move, best, mode, small) {
 function textsOf(move, best, mode) {
   const q = move.win === null ? null : 2 * move.win - 1;
   if (mode === "prior") return [`${percent(move.prior, move.prior < 0.095 ? 1 : 0)}%`, ""];
-  if (mode === "loss") return [lossOf(move, best).text.replace("-", "−").replace(/^[+−]?0(\.0)?%?$/, "0"), short(move.visits)];
+  if (mode === "loss") return [lossWord(lossOf(move, best).text), short(move.visits)];
   if (mode === "visits") return [move.visits ? short(move.visits) : "", ""];
   if (mode === "none" || q === null) return ["", ""];
   return [signed(mode === "sum" ? q + move.prior : q), ""];
 }
+
+/** @param {string} text of a number, with a minus where something is lost */
+export const lossWord = (text) => text.replace("-", "−").replace(/^[+−]?0(\.0)?[ %]*$/, "0");
 
 /** @param {number} value */
 const signed = (value) => (value < 0 ? "−" : "") + Math.abs(value).toFixed(2).replace(/^0\./, ".");

@@ -45,8 +45,8 @@ export class Column {
   choose(pane) {
     const { app } = this;
     this.menuOpen = pane === "menu" && !this.menuOpen;
-    if (pane !== "menu" && app.state && app.state.study !== (pane === "study")) app.toggle("study");
-    else this.draw(true);
+    if (pane !== "menu" && app.state) app.send("study", { study: pane === "study" });
+    this.draw(true);
   }
 
   // A new game.
@@ -100,6 +100,6 @@ export class Column {
  * @param {App} app
  */
 function aboutOf({ known: { game } }) {
-  return game.options.filter(({ at_start: atStart, title, value }) => !atStart && value !== "" && !title.includes(" ") && title !== "Size")
+  return game.options.filter(({ at_start: atStart, title, value }) => !atStart && value !== "" && !/ |^(size|height|width)$/i.test(title))
     .map(({ title, value, choices }) => (choices.length ? `${value} ${title.toLowerCase()}` : `${title.toLowerCase()} ${value}`)).join(" · ");
 }

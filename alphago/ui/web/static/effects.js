@@ -8,10 +8,7 @@ import { h } from "./elements.js";
  */
 export function download(name, text) {
   const address = URL.createObjectURL(new Blob([text], { type: "application/octet-stream" }));
-  const link = h("a", { href: address, download: name });
-  document.body.append(link);
-  link.click();
-  link.remove();
+  h("a", { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), 10000);
 }
 

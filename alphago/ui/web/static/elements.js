@@ -49,6 +49,9 @@ export function renew(parent, children) {
   for (const one of old.slice(children.length)) one.remove();
 }
 
+/** @param {Record<string, string>} texts of the choices of a field, by value */
+export const choicesOf = (texts) => Object.entries(texts).map(([value, text]) => h("option", { value }, text));
+
 /** @param {number} share 0 .. 1 */
 export const percent = (share, digits = 0) => (100 * share).toFixed(digits);
 

@@ -36,7 +36,7 @@ export class Ending {
       { class: kind, "data-name": name, onclick: action }, text);
     this.element = h("div", { class: "ag-ending", hidden: true, "data-name": "ending" }, this.counted,
       h("div", { class: "ag-row" }, next("again", say.again, () => this.again(false), "ag-main"), next("exchanged", say.exchanged,
-        () => this.again(true)), next("study-game", say.studyGame, () => app.toggle("study"))), this.decided);
+        () => this.again(true)), next("study-game", say.studyGame, () => app.column.choose("study"))), this.decided);
   }
 
   clear() {
@@ -71,10 +71,8 @@ export class Ending {
    */
   again(exchanged) {
     const { known: { game }, state } = this.app;
-    /** @type {Record<string, any>} */
-    const options = {};
-    for (const { name, value, at_start: atStart } of game.options) if (!atStart) options[name] = value;
-    const [black, white] = exchanged ? [state.players[1], state.players[0]] : state.players;
+    const options = Object.fromEntries(game.options.flatMap(({ name, value, at_start: atStart }) => (atStart ? [] : [[name, value]])));
+    const [black, white] = exchanged ? [...state.players].reverse() : state.players;
     this.app.send("new", { game: game.name, options, black, white });
   }
 }

@@ -1,6 +1,6 @@
 // The engine in figures: its network, how it chooses, and the limit of a move.
 
-import { h } from "./elements.js";
+import { choicesOf, h } from "./elements.js";
 import { say } from "./words.js";
 
 const USUAL = { readouts: 200, seconds: 2 }; // where a limit is empty
@@ -12,8 +12,7 @@ export class EngineSettings {
     const change = () => app.send("strength", this.wishes());
     const number = (/** @type {string} */ name, /** @type {string} */ title, /** @type {number} */ least) => h("input", { type: "number",
       min: least, step: least, title, "aria-label": title, "data-name": name, onchange: change });
-    const select = (/** @type {string} */ name, /** @type {Record<string, string>} */ choices) => h("select", { "data-name": name, onchange: change },
-      Object.entries(choices).map(([value, text]) => h("option", { value }, text)));
+    const select = (/** @type {string} */ name, /** @type {Record<string, string>} */ choices) => h("select", { "data-name": name, onchange: change }, choicesOf(choices));
     this.network = select("network", {});
     this.how = select("how", { tree: say.tree, net: say.net });
     this.by = select("by", { readouts: say.readouts, seconds: say.seconds });

@@ -1,6 +1,6 @@
 // The dialogue for a new game: which, with which options, and who plays.
 
-import { h } from "./elements.js";
+import { choicesOf, h } from "./elements.js";
 import { say } from "./words.js";
 
 /** @typedef {import("../wire.js").OptionView} OptionView */
@@ -20,7 +20,7 @@ export class GameDialog {
     const known = welcome.games.length ? welcome.games : [game];
     const choose = h("select", { "data-name": "new-game" }, ...known.map((one) => h("option", { value: one.name }, one.title)));
     choose.value = game.name;
-    const fields = h("div", { class: "ag-fields" });
+    const fields = h("div");
     const colour = h("select", { "data-name": "new-colour" });
     const own = OWN_SIDE[state ? state.players.join() : "human,engine"] || "neither";
     /** @type {{option: OptionView, input: any}[]} */
@@ -38,7 +38,7 @@ export class GameDialog {
       }
       fields.replaceChildren(...options.map(({ option, input }) => h("label", {}, option.title, input)));
       const sides = { black: one.sides[0], white: one.sides[1], both: say.both, neither: say.neither };
-      colour.replaceChildren(...Object.entries(sides).map(([value, text]) => h("option", { value }, text)));
+      colour.replaceChildren(...choicesOf(sides));
       colour.value = chosen;
     };
     choose.addEventListener("change", fill);
@@ -64,23 +64,18 @@ export class GameDialog {
  * @param {OptionView} option
  */
 function inputOf({ name, value, choices, least, most, step }) {
-  if (choices.length) {
-    const input = h("select", { "data-option": name }, ...choices.map((one) => h("option", { value: one }, one)));
-    input.value = value;
-    return input;
-  }
-  if (typeof value !== "number") return h("input", { "data-option": name, type: "text", value });
-  return h("input", { "data-option": name, type: "number", value, min: least, max: most, step });
+  const input = choices.length ? h("select", { "data-option": name }, choices.map((one) => h("option", {}, one)))
+    : h("input", { "data-option": name, type: typeof value === "number" ? "number" : "text", min: least, max: most, step });
+  input.value = value;
+  return input;
 }
 
 /**
  * @param {{option: OptionView, input: any}[]} options
  */
 function wishesOf(options) {
-  /** @type {Record<string, any>} */
-  const setup = {};
-  /** @type {Record<string, any>} */
-  const ofGame = {};
+  /** @type {Record<string, any>[]} */
+  const [setup, ofGame] = [{}, {}];
   for (const { option, input } of options) {
     const value = input.type === "number" ? (input.value === "" ? null : Number(input.value)) : input.value;
     (option.at_start ? setup : ofGame)[option.name] = value;

@@ -4,16 +4,15 @@
 
 export const UNIT = 40; // pixels of the drawing from a cell to the next
 
+/** @param {number[]} lengths in steps from a cell to the next */
+export const inPixels = (lengths) => lengths.map((length) => length * UNIT);
+
 /**
  * The middle of a cell in the drawing.
  * @param {GameView} game
  * @param {number} cell
- * @returns {[number, number]}
  */
-export function middleOf(game, cell) {
-  const [x, y] = game.cells[cell];
-  return [x * UNIT, y * UNIT];
-}
+export const middleOf = (game, cell) => inPixels(game.cells[cell]);
 
 /**
  * The cell in which an action's piece lands: the first free one of its cells, else the last; null for a pass.

@@ -56,7 +56,7 @@ export class Graph {
       label(LEFT - 3, height(0), "0%", "end"),
       ...(scored ? [label(width - RIGHT + 3, height(1) + 7, margin(most, sides, 0), "start", "ag-score-axis"),
         label(width - RIGHT + 3, height(0), margin(-most, sides, 0), "start", "ag-score-axis")] : []),
-      label(LEFT, high - 3, "0", "middle"), label(width - RIGHT, high - 3, String(all.length - 1), "middle")]);
+      label(LEFT, high - 3, "0", "middle"), label(width - RIGHT, high - 3, String(all.length - 1 || ""), "middle")]);
   }
 
   /** @param {MouseEvent} event */

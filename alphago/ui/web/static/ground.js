@@ -1,6 +1,6 @@
 // What of a board never changes: wood or felt, lines, stars, names beside it, the frame of holes; and its paints.
 
-import { middleOf, UNIT } from "./geometry.js";
+import { inPixels, middleOf, UNIT } from "./geometry.js";
 import { s } from "./elements.js";
 
 /** @typedef {import("../wire.js").GameView} GameView */
@@ -10,8 +10,7 @@ import { s } from "./elements.js";
  * The box of the drawing: left, top, width, height.
  * @param {GameView} game
  */
-export const boxOf = ({ size, margin }) => [-margin, -margin, size[0] + 2 * margin, size[1] + 2 * margin]
-  .map((length) => length * UNIT);
+export const boxOf = ({ size, margin }) => inPixels([-margin, -margin, size[0] + 2 * margin, size[1] + 2 * margin]);
 
 /**
  * The light on pieces, their shadow, and the grain of wood, as gradients; their names begin with `id`, since a document
@@ -44,18 +43,15 @@ export function groundOf(game, id) {
   const [x, y, width, height] = boxOf(game);
   const parts = surface === "holes" ? [s("rect", { width: size[0] * UNIT, height: size[1] * UNIT, rx: 12, class: "ag-back" })]
     : [s("rect", { x, y, width, height, class: "ag-wood" }), s("rect", { x, y, width, height, fill: `url(#${id}-sheen)` })];
-  const path = (/** @type {number[][]} */ all) => all.map((ends) => ends.map((length) => length * UNIT)).map(([a, b, c, d]) => `M${a} ${b}L${c} ${d}`).join("");
+  const path = (/** @type {number[][]} */ all) => all.map(inPixels).map(([a, b, c, d]) => `M${a} ${b}L${c} ${d}`).join("");
   if (lines.length) parts.push(s("path", { d: path(lines), class: "ag-lines" }));
   parts.push(...edges.map((own, side) => s("path", { d: path(own), class: `ag-edge ag-${side ? "white" : "black"}-edge` })));
   parts.push(...stars.map((cell) => middleOf(game, cell)).map(([cx, cy]) => s("circle", { cx, cy, r: 3, class: "ag-star" })));
   if (surface === "houses") {
     const hollow = (/** @type {object} */ form, /** @type {string} */ tag) => [s(tag, { ...form, class: "ag-house" }),
       s(tag, { ...form, fill: `url(#${id}-hollow)`, class: "ag-deep" })];
-    parts.push(...cells.flatMap(([cx, cy]) => hollow({ cx: cx * UNIT, cy: cy * UNIT, r: stone * UNIT }, "circle")),
-      ...stores.flatMap((lengths) => {
-        const [left, top, wide, high] = lengths.map((length) => length * UNIT);
-        return hollow({ x: left, y: top, width: wide, height: high, rx: wide / 2.4 }, "rect");
-      }));
+    parts.push(...cells.map(inPixels).flatMap(([cx, cy]) => hollow({ cx, cy, r: stone * UNIT }, "circle")),
+      ...stores.map(inPixels).flatMap(([left, top, wide, high]) => hollow({ x: left, y: top, width: wide, height: high, rx: wide / 2.4 }, "rect")));
   }
   return [...parts, ...labels.map(([left, top, text]) => s("text", { x: left * UNIT, y: top * UNIT, class: "ag-label" }, text))];
 }
@@ -67,9 +63,10 @@ export function groundOf(game, id) {
 export function frameOf({ surface, size, cells, stone }) {
   if (surface !== "holes") return [];
   const r = stone * UNIT;
-  const holes = cells.map(([x, y]) => `M${x * UNIT - r} ${y * UNIT}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`);
-  const [wide, high] = [size[0] * UNIT - 24, size[1] * UNIT - 24];
+  const middles = cells.map(inPixels);
+  const holes = middles.map(([x, y]) => `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`);
+  const [wide, high] = inPixels(size).map((length) => length - 24);
   const edge = `M12 0h${wide}q12 0 12 12v${high}q0 12-12 12h${-wide}q-12 0-12-12v${-high}q0-12 12-12z`;
   return [s("path", { d: edge + holes.join(""), "fill-rule": "evenodd", class: "ag-frame" }),
-    ...cells.map(([x, y]) => s("circle", { cx: x * UNIT, cy: y * UNIT, r, class: "ag-rim" }))];
+    ...middles.map(([cx, cy]) => s("circle", { cx, cy, r, class: "ag-rim" }))];
 }

@@ -16,8 +16,8 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], Arrow
 const KEYS = {
   ArrowLeft: (app) => app.step(-1), ArrowRight: (app) => app.step(1),
   Home: (app) => app.step(-FAR), End: (app) => app.step(FAR),
-  ArrowUp: (app) => app.sibling(-1), ArrowDown: (app) => app.sibling(1),
-  " ": (app) => app.column.choose(app.state.study ? "play" : "study"), a: (app) => app.toggle("analysing"),
+  ArrowUp: (app) => app.send("variation", { direction: -1 }), ArrowDown: (app) => app.send("variation", { direction: 1 }),
+  " ": (app) => { app.column.menuOpen = false; app.toggle("study"); }, a: (app) => app.toggle("analysing"),
   Escape: (app) => (app.column.menuOpen ? app.column.choose("menu") : app.stop()),
   m: (app) => app.send("move"), p: (app) => app.play(app.known.game.pass),
   u: (app) => app.send("undo"), y: (app) => app.send("redo"), n: (app) => app.dialog.open(),

@@ -1,5 +1,7 @@
 // What each move of a line gave away, from the evaluations before and after it.
 
+import { lossWord } from "./candidates.js";
+
 /**
  * A move that was played, and what it gave away: of the chance to win, 0 .. 1, and in points, null if no score is known.
  * @typedef {{node: number, number: number, mover: number, move: number, win: number, points: number | null}} Loss
@@ -26,6 +28,18 @@ const LEAST_WIN = 0.05; // where no score is known
 export const isMistake = ({ win, points }) => (points === null ? win >= LEAST_WIN : points >= LEAST_POINTS);
 
 /**
+ * The node in which the next or the previous mistake of a line was made.
+ * @param {import("./game_state.js").Knot[]} line
+ * @param {number} node
+ * @param {number} direction 1 or -1
+ */
+export function nextMistake(line, node, direction) {
+  const here = line.findIndex((one) => one.node === node);
+  const places = lossesOf(line).filter(isMistake).map(({ number }) => number - 1).filter((place) => direction * (place - here) > 0);
+  return line[places.at(direction > 0 ? 0 : -1) ?? -1]?.node;
+}
+
+/**
  * The moves that decided a line: those that lost most of the chance to win, in the line's order.
  * @param {Loss[]} losses
  * @param {number} count
@@ -37,4 +51,4 @@ export const decisive = (losses, count) => [...losses].sort((one, other) => othe
  * A loss as text.
  * @param {Loss} loss
  */
-export const lossText = ({ win, points }) => (points === null ? `−${Math.round(100 * win)} %` : `−${points.toFixed(1)}`);
+export const lossText = ({ win, points }) => lossWord(points === null ? `-${Math.round(100 * win)} %` : `-${points.toFixed(1)}`);

@@ -2,7 +2,7 @@
 
 import { dotOf } from "./ending.js";
 import { h, renew } from "./elements.js";
-import { isMistake, lossesOf, lossText } from "./losses.js";
+import { isMistake, lossesOf, lossText, nextMistake } from "./losses.js";
 import { fill, say } from "./words.js";
 
 export class MoveList {
@@ -15,10 +15,10 @@ export class MoveList {
     this.judged = judged;
     this.rows = h("ol", { class: "ag-played", "data-name": judged ? "played" : "so-far", tabindex: 0, "aria-label": say.moves });
     this.means = h("span", { class: "ag-small" });
-    const step = (/** @type {string} */ text, /** @type {string} */ title, /** @type {number} */ direction) => h("button",
-      { title, "aria-label": title, onclick: () => app.mistake(direction) }, text);
+    this.steps = [["‹", say.previousMistake], ["›", say.nextMistake]].map(([text, title], i) => h("button",
+      { title, "aria-label": title, onclick: () => app.mistake(2 * i - 1) }, text));
     this.element = h("div", { class: "ag-list" }, h("div", { class: "ag-row" }, judged ? [this.means,
-      step("‹", say.previousMistake, -1), h("span", { class: "ag-small" }, say.mistakes), step("›", say.nextMistake, 1)] : h("h2", {}, say.moves)), this.rows);
+      this.steps[0], h("span", { class: "ag-small" }, say.mistakes), this.steps[1]] : h("h2", {}, say.moves)), this.rows);
   }
 
   draw() {
@@ -27,6 +27,7 @@ export class MoveList {
     this.element.hidden = !this.judged && line.length < 2;
     const losses = new Map((this.judged ? lossesOf(line) : []).map((loss) => [loss.node, loss]));
     const { rows } = this;
+    this.steps.forEach((step, i) => { step.disabled = nextMistake(line, state.node, 2 * i - 1) === undefined; });
     const held = rows.matches(":focus-within");
     renew(rows, line.slice(1).map(({ node, mover, move }, i) => {
       const loss = losses.get(node);

@@ -41,7 +41,7 @@ export class Opponent {
     const { known: { game: { levels } }, state: { strength, opponent } } = this.app;
     const words = say.strengths;
     this.word.textContent = this.even.checked ? say.even : words[Math.round((step - 1) * (words.length - 1) / (this.slider.max - 1))];
-    const told = levels ? levels[step - 1].split(": ")[1] || "" : fill(say.readoutsSoFar, RUNGS[step - 1]);
+    const told = levels ? levels[step - 1].split(/: (?:full strength, )?/)[1] || "" : fill(say.readoutsSoFar, RUNGS[step - 1]);
     this.text.textContent = this.even.checked ? opponent : told || strength.network;
   }
 

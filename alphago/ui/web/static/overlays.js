@@ -144,6 +144,7 @@ function discsOf(game, stones, found, chosen, small) {
   const mode = modeOf(found, chosen);
   const parts = [];
   const byPrior = mode === "prior";
+  if (byPrior && found.moves.length > 1 && found.moves.every(({ prior }) => prior === best.prior)) return [];
   const most = best && best.visits > FEW ? best.visits : 0;
   for (const move of [...found.moves].reverse()) {
     const cell = landingOf(game, move.move, found.mover, (each) => stones[each] === ".");
@@ -152,7 +153,7 @@ function discsOf(game, stones, found, chosen, small) {
     const share = byPrior || !most ? move.prior : Math.min(1, move.visits / most);
     const strong = 0.35 + 0.65 * Math.sqrt(share);
     const [first, second] = numbersOf(move, best, mode, small);
-    const colour = kind === 0 && strong > 0.8 ? "#fff" : "#000"; // a contrast of 4.5 at least
+    const colour = kind === 0 && strong >= 0.8 ? "#fff" : "#000"; // a contrast of 4.5 at least
     const [x, y] = middleOf(game, cell);
     parts.push(s("circle", { cx: x, cy: y, r: 17.5, class: "ag-base" }),
       s("circle", { cx: x, cy: y, r: 17.5, fill: kind === null ? UNSEEN : LOSSES[kind], "fill-opacity": strong.toFixed(2),

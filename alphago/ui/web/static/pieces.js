@@ -1,7 +1,7 @@
 // The pieces on a board: stones, or seeds in houses. What stays is not drawn anew, so that what changes can move.
 
 import { s } from "./elements.js";
-import { COLOURS, landingOf, middleOf, UNIT } from "./geometry.js";
+import { COLOURS, inPixels, landingOf, middleOf, UNIT } from "./geometry.js";
 import { falls, fades, flips, lands, pulses } from "./motion.js";
 
 /** @typedef {import("../wire.js").GameView} GameView */
@@ -46,7 +46,7 @@ export class Pieces {
     if (view.seeds) this.drawSeeds(game, view, view.seeds, moves);
     const captures = view.captures || [];
     this.counts.replaceChildren(...game.stores.flatMap((lengths, i) => {
-      const [x, y, width, height] = lengths.map((length) => length * UNIT);
+      const [x, y, width, height] = inPixels(lengths);
       return [...seedsIn(x + width / 2, y + height * 0.42, captures[i] || 0, 48, this.id),
         s("text", { x: x + width / 2, y: y + height - 12, class: "ag-store" }, captures[i]),
         s("text", { x: x + width / 2, y: y + height + 0.3 * UNIT, class: "ag-label" }, game.sides[i])];
@@ -68,34 +68,30 @@ export class Pieces {
     }
     for (const [cell, sign] of [...signs].entries()) {
       if (sign === "." || this.stones.has(cell)) continue;
-      const [x, y] = middleOf(game, cell);
-      const colour = COLOURS[sign === "X" ? 1 : -1];
-      const element = this.stone(x, y, game.stone * UNIT, colour, game.surface === "lines" ? cell : -1, game.colours ? "black" : colour);
+      const element = this.stone(game, cell, COLOURS[sign === "X" ? 1 : -1]);
       const turned = moves && this.element.querySelector(`[data-cell="${cell}"]`);
-      element.dataset.cell = cell;
       this.stones.set(cell, { sign, element });
       this.element.append(element);
       if (!moves) continue;
       if (turned) flips(element, true);
-      else if (game.surface === "holes") falls(element, y + UNIT);
+      else if (game.surface === "holes") falls(element, middleOf(game, cell)[1] + UNIT);
       else lands(element);
     }
   }
 
   /**
-   * @param {number} x
-   * @param {number} y
-   * @param {number} r
+   * @param {GameView} game
+   * @param {number} cell
    * @param {string} colour
-   * @param {number} cell -1 for one that lies exactly
-   * @param {string} light the paint of its light
    */
-  stone(x, y, r, colour, cell, light) {
-    const [dx, dy] = cell < 0 ? [0, 0] : [SLOPPY * chance(cell, 1), SLOPPY * chance(cell, 2)];
-    return s("g", { class: "ag-set", transform: cell < 0 ? null : `translate(${dx.toFixed(2)} ${dy.toFixed(2)})` },
-      s("circle", { cx: x + 1, cy: y + 2.2, r: r + 2, fill: `url(#${this.id}-shadow)` }),
-      s("circle", { cx: x, cy: y, r, class: `ag-piece ag-${colour}` }),
-      s("circle", { cx: x, cy: y, r, fill: `url(#${this.id}-${light})`, class: "ag-light" }));
+  stone(game, cell, colour) {
+    const [cx, cy] = middleOf(game, cell);
+    const r = game.stone * UNIT;
+    const beside = [1, 2].map((salt) => (SLOPPY * chance(cell, salt)).toFixed(2)).join(" ");
+    return s("g", { class: "ag-set", "data-cell": cell, transform: game.surface === "lines" ? `translate(${beside})` : null },
+      s("circle", { cx: cx + 1, cy: cy + 2.2, r: r + 2, fill: `url(#${this.id}-shadow)` }),
+      s("circle", { cx, cy, r, class: `ag-piece ag-${colour}` }),
+      s("circle", { cx, cy, r, fill: `url(#${this.id}-${game.colours ? "black" : colour})`, class: "ag-light" }));
   }
 
   /**

@@ -1,6 +1,6 @@
 // Who plays: a card for each side, and between them, while one studies, a bar of the chance to win.
 
-import { h, percent } from "./elements.js";
+import { choicesOf, h, percent } from "./elements.js";
 import { fill, say } from "./words.js";
 import { COLOURS } from "./geometry.js";
 
@@ -17,8 +17,7 @@ export class Players {
   /** @param {number} player */
   card(player) {
     const colour = COLOURS[player];
-    const who = h("select", { "data-name": colour, onchange: () => this.app.send("players", { [colour]: who.value }) },
-      h("option", { value: "human" }, say.you), h("option", { value: "engine" }, say.engine));
+    const who = h("select", { "data-name": colour, onchange: () => this.app.send("players", { [colour]: who.value }) }, choicesOf({ human: say.you, engine: say.engine }));
     const side = h("b", {});
     const captures = h("span", { class: "ag-small" });
     const name = h("span", { class: "ag-small ag-name" });

@@ -1,7 +1,7 @@
 // The column while one studies: what the overlay shows, the best moves, the graph, the moves that were played, the tree.
 
 import { LOSSES, lossOf, modeOf } from "./candidates.js";
-import { h, margin, percent, renew, short } from "./elements.js";
+import { choicesOf, h, margin, percent, renew, short } from "./elements.js";
 import { Graph } from "./graph.js";
 import { button, dot } from "./icons.js";
 import { MoveList } from "./move_list.js";
@@ -34,7 +34,7 @@ export class Study {
     this.analyse = button("analyse", say.analyse, say.analyseTitle, () => app.toggle("analysing"));
     this.review = button("review", say.review, say.reviewTitle, () => app.review());
     this.modes = h("select", { "aria-label": say.numbersTitle, title: say.numbersTitle, "data-name": "mode",
-      onchange: () => app.setMode(this.modes.value) }, Object.entries(say.modes).map(([name, text]) => h("option", { value: name }, text)));
+      onchange: () => app.setMode(this.modes.value) }, choicesOf(say.modes));
     this.ownership = this.box(say.ownership, say.ownershipTitle, "ownership");
     this.numbers = this.box(say.moveNumbers, say.moveNumbersTitle, "numbers");
     this.why = button("why", say.why, say.whyTitle, () => app.why());

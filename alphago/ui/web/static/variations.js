@@ -33,7 +33,7 @@ export class Variations {
         onclick: () => this.app.send("go", { node: number }) },
         s("title", {}, node.mover ? game.names[node.move] : say.start)));
     }
-    const [width, height] = [columns * STEP + 2 * EDGE, rows * STEP + 2 * EDGE];
+    const [width, height] = [columns, rows].map((count) => count * STEP + 2 * EDGE);
     this.element.replaceChildren(s("svg", { width, height, viewBox: `0 0 ${width} ${height}` }, ...parts));
     const [x, y] = at(state.node);
     this.element.scrollTo({ left: x - this.element.clientWidth / 2, top: y - this.element.clientHeight / 2 });

@@ -64,7 +64,7 @@ class Watch {
   /** @param {import("../wire.js").OverviewView} data */
   show(data) {
     if (!this.axis.options.length) {
-      this.axis.replaceChildren(...data.axes.map((name) => h("option", { value: name }, name)));
+      this.axis.replaceChildren(...data.axes.map((name) => h("option", {}, name)));
       this.axis.value = this.x;
     }
     this.runs.replaceChildren(...data.runs.map((run, i) => this.run(run, i)));

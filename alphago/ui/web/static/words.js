@@ -72,11 +72,11 @@ export const say = {
   analyse: "Analyse", analyseTitle: "think about every position that is shown (A)",
   review: "Review", reviewTitle: "evaluate every position of this line (R)",
   why: "Why?", whyTitle: "why the last move is good or bad (W)",
-  numbers: "Numbers", numbersTitle: "numbers on the points (D)",
+  numbersTitle: "numbers on the points (D)",
   ownership: "owners", ownershipTitle: "small squares: whose each point becomes (O)",
   moveNumbers: "move numbers", moveNumbersTitle: "the number of each stone's move (K)",
   /** @type {Record<string, string>} */
-  modes: { loss: "loss", visits: "visits", prior: "prior", q: "Q", sum: "Q + prior", none: "none" },
+  modes: { loss: "show loss", visits: "show visits", prior: "show prior", q: "show Q", sum: "show Q + prior", none: "no numbers" },
   columns: { move: "move", win: "{0} %", points: "lead", visits: "visits", prior: "prior %" },
   candidates: "moves that the engine considers",
   graph: "win rate and score by move",
@@ -103,7 +103,7 @@ export const say = {
     ["S L", "save, copy link"], ["/", "type a move"], ["Shift ← → ↑ ↓", "cursor on the board"], ["Enter", "play at the cursor"]],
 };
 
-/** What the colours, numbers and marks mean; {first} and {second} stand for the sides. */
+/** What the colours, numbers and marks mean. */
 export const legend = {
   discs: "A coloured disc is a move that was tried, a faint one with few visits; the ring marks the best. Colours tell what "
     + "a move loses against it, in points:",

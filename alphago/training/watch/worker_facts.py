@@ -1,0 +1,25 @@
+"""Facts about a run's workers in its latest iteration, for `alphago info` and `alphago train --verbose`."""
+
+from alphago.training.history import Row, number
+
+# Metrics of the whole stage, with their names.
+TASKS = {
+    "tasks_done": "tasks done",
+    "tasks_repeated": "of them again",
+    "tasks_audited": "compared with another's",
+    "tasks_left_out": "workers left out",
+    "lag": "age of the network",
+}
+
+
+def worker_facts(row: Row) -> dict[str, str]:
+    """Return facts by name, first the speed of each worker; {} for an iteration without workers."""
+    speeds = row.get("workers_moves_per_second")
+    if not isinstance(speeds, dict):
+        return {}
+    length = number(row, "game_length")
+    games = {name: f", {speed / length:.2g} games/s" if length else "" for name, speed in speeds.items()}
+    facts = {text: f"{value:,.4g}" for key, text in TASKS.items() if (value := number(row, key)) is not None}
+    if (sent := number(row, "tasks_bytes")) is not None:
+        facts["sent and received"] = f"{sent / 1e6:,.1f} MB"
+    return {**{name: f"{speed:.1f} moves/s{games[name]}" for name, speed in speeds.items()}, **facts}
