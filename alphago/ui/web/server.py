@@ -8,6 +8,7 @@ import socket
 import threading
 import webbrowser
 from collections.abc import AsyncIterator, Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from alphago.env.game import GameEnv
@@ -261,6 +262,9 @@ async def deliver(socket: WebSocket, outbox: Outbox) -> None:
 # --- serving ---------------------------------------------------------------------------------------
 
 
+print_at_once = partial(print, flush=True)  # also into a pipe
+
+
 def serve(
     app: Starlette,
     guard: Guard,
@@ -268,7 +272,7 @@ def serve(
     port: int,
     *,
     browser: bool = True,
-    say: Callable[[str], object] = print,
+    say: Callable[[str], object] = print_at_once,
 ) -> None:
     """Serve until Ctrl-C; print the address, and open it in a browser if `browser`.
 
