@@ -146,7 +146,7 @@ function discsOf(game, stones, found, chosen, small) {
   const byPrior = mode === "prior";
   if (byPrior && found.moves.length > 1 && found.moves.every(({ prior }) => prior === best.prior)) return [];
   const most = best && best.visits > FEW ? best.visits : 0;
-  for (const move of [...found.moves].sort((a, b) => a.move - b.move)) {
+  for (const move of [...found.moves].reverse()) {
     const cell = landingOf(game, move.move, found.mover, (each) => stones[each] === ".");
     if (cell === null || (!byPrior && most > 0 && move.visits < Math.max(1, most / 30))) continue; // too few to mean much
     const kind = move.visits && most ? lossOf(move, best).kind : null;
