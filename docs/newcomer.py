@@ -88,7 +88,7 @@ def main() -> None:
         visitor.tell("mistake, with what was better on the board")
         visitor.click("[data-name=menu]")
         with page.expect_download() as download:
-            visitor.click("button:has-text('Play anywhere')")
+            visitor.click("button:has-text('Share network')")
         path = Path(folder) / "network.html"
         download.value.save_as(path)
         visitor.tell("file to share")

@@ -2,7 +2,7 @@
 
 import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -59,7 +59,7 @@ class EnginePlayer:
         for game, action, mover in zip(games.tolist(), actions.tolist(), movers.tolist(), strict=True):
             if self._own.pop(game, None) != action:
                 self._send(game, "play", COLOURS[mover], self.env.to_text(action))
-                self._receive_reply(game)
+                self._unless_broken(game, EngineProcess.receive)
             self.moves[game].append(action)
         self.batch.play(games, actions)
         for game in games[self.batch.is_over(games, np.empty(len(games), np.bool_))].tolist():
@@ -80,18 +80,13 @@ class EnginePlayer:
             process.close()
 
     def _send(self, game: int, *words: str) -> None:
-        """Send a command made of `words`; if that fails, keep the error, and the engine resigns at its next turn."""
-        if game not in self._broken:
-            try:
-                self.processes[game].send(" ".join(words))
-            except EngineError as error:
-                self._broken[game] = str(error)
+        self._unless_broken(game, lambda process: process.send(" ".join(words)))
 
-    def _receive_reply(self, game: int) -> None:
-        """Receive the reply to `play`; if that fails, keep the error, and the engine resigns at its next turn."""
+    def _unless_broken(self, game: int, call: Callable[[EngineProcess], object]) -> None:
+        """Call with a game's process; if that fails, keep the error, and the engine resigns at its next turn."""
         if game not in self._broken:
             try:
-                self.processes[game].receive()
+                call(self.processes[game])
             except EngineError as error:
                 self._broken[game] = str(error)
 

@@ -245,7 +245,9 @@ def katrain_properties(analysis: Analysis, moves: Sequence[int]) -> dict[int, Ma
     own = black.ownership
     found: dict[int, Mapping[str, Sequence[str]]] = {}
     for ply in range(len(black)):
-        candidates = candidates_of(black, ply)
+        candidates = [
+            move_fields(black, one, ply) | {"pv": line_texts(black, one)} for one in black.moves(ply, least=1)
+        ]
         if ply < len(moves) and all(one["move"] != analysis.env.to_text(moves[ply]) for one in candidates):
             candidates.append(added_move(black, ply, moves[ply]))
         policy = np.where(black.prior[ply] > 0, black.prior[ply], -1.0) if candidates else None
@@ -253,11 +255,6 @@ def katrain_properties(analysis: Analysis, moves: Sequence[int]) -> dict[int, Ma
         values = katrain_values(root_fields(black, ply), candidates, policy, owners)
         found[ply] = {"KT": values, **({"KTV": [KATRAIN_VERSION]} if ply == 0 else {})}
     return found
-
-
-def candidates_of(black: Analysis, ply: int) -> list[dict[str, Any]]:
-    """Return KataGo's fields of the candidate moves of a position, best first."""
-    return [move_fields(black, move, ply) | {"pv": line_texts(black, move)} for move in black.moves(ply, least=1)]
 
 
 def added_move(black: Analysis, ply: int, action: int) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import os
 import pickle
 import subprocess
 import sys
+from functools import partialmethod
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
@@ -11,7 +12,6 @@ from typing import Any
 from alphago.env.game import GameEnv
 from alphago.env.games import is_packaged
 from alphago.workers.ray_cluster import ENDED, RayCluster, import_ray
-from alphago.workers.transport import JobAnswer
 from alphago.workers.work import traceback_of
 
 PATIENCE = 30.0  # seconds for the process to end
@@ -51,32 +51,14 @@ class RayProcess:
             raise error
         return result
 
-    def publish(self, name: str, data: bytes, keep: set[str]) -> None:
-        self._call("publish", name, data, keep)
-
-    def workers(self) -> dict[str, int]:
-        found: dict[str, int] = self._call("workers")
-        return found
-
-    def give(self, worker: str, key: str, work: str, job: bytes) -> None:
-        self._call("give", worker, key, work, job)
-
-    def answers(self) -> list[JobAnswer]:
-        found: list[JobAnswer] = self._call("answers")
-        return found
-
-    def why_gone(self, worker: str) -> str:
-        return str(self._call("why_gone", worker))
-
-    def leave_out(self, worker: str, why: str) -> None:
-        self._call("leave_out", worker, why)
-
-    def how_to_join(self) -> str:
-        return str(self._call("how_to_join"))
-
-    def cores(self) -> int:
-        """Return the number of the cluster's cores."""
-        return int(self._call("cores"))
+    publish = partialmethod(_call, "publish")
+    workers = partialmethod(_call, "workers")
+    give = partialmethod(_call, "give")
+    answers = partialmethod(_call, "answers")
+    why_gone = partialmethod(_call, "why_gone")
+    leave_out = partialmethod(_call, "leave_out")
+    how_to_join = partialmethod(_call, "how_to_join")
+    cores = partialmethod(_call, "cores")
 
     def close(self) -> None:
         self.connection.close()

@@ -16,7 +16,7 @@ from alphago.arena.match import MatchStopped
 from alphago.env.game import GameEnv
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
-from alphago.nn.parts import strip_prefix
+from alphago.nn.parts import numbered_tensors, strip_prefix
 from alphago.system.stopwatch import MATCHES
 from alphago.system.validation import check_ranges, setting, settings
 from alphago.training.cgzero.lineup import CGZeroGames, Shares
@@ -197,11 +197,7 @@ class ChampionKeeper(Judge[SelfPlayRun]):
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return the networks' weights by name, not copied."""
-        return {
-            name: tensor
-            for number, net in self.nets.items()
-            for name, tensor in net.state_dict(prefix=f"{PREFIX}{number}.").items()
-        }
+        return numbered_tensors(self.nets, PREFIX)
 
     def state(self) -> dict[str, Any]:
         """Return the networks' numbers and the judge's counters, which `restore` needs, as plain data."""

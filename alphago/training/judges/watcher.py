@@ -20,7 +20,7 @@ from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
-from alphago.nn.parts import strip_prefix
+from alphago.nn.parts import numbered_tensors, strip_prefix
 from alphago.system.cores import available_cores
 from alphago.system.stopwatch import EXAMINATION
 from alphago.training.judge import Judge
@@ -286,11 +286,7 @@ class Watcher(Judge[Run]):
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return the weights of the networks under examination, by name, not copied."""
-        return {
-            name: tensor
-            for number, net in self.networks.items()
-            for name, tensor in net.state_dict(prefix=f"{PREFIX}{number}.").items()
-        }
+        return numbered_tensors(self.networks, PREFIX)
 
     def state(self) -> dict[str, Any]:
         """Return the time spent, and each task with the completed units of its examination, as plain data."""

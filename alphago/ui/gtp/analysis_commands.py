@@ -82,7 +82,7 @@ class AnalysisCommands:
             if text:
                 write(text)
 
-        return Reports(report, request.interval, wants_moves(request))
+        return Reports(report, request.interval, bool({"movesOwnership", "movesOwnershipStdev"} & request.flags))
 
     def raw_network(self, arguments: list[str]) -> str:
         """Return the network's evaluation of the position without search, from White's view, as `kata-raw-nn` does."""
@@ -154,10 +154,6 @@ class AnalysisCommands:
         text = f"{'Black' if position.to_play == 1 else 'White'} wins with {analysis.root_win_rate[0]:.0%}"
         played = " ".join(f"{side[i % 2]} {move}" for i, move in enumerate(line))
         return f"VAR {played}\nLABEL {labels}\nTEXT {text}"
-
-
-def wants_moves(request: AnalysisRequest) -> bool:
-    return bool({"movesOwnership", "movesOwnershipStdev"} & request.flags)
 
 
 def check_rules(request: AnalysisRequest, position: GoPosition) -> None:

@@ -104,11 +104,6 @@ class FileCommands:
         return ""
 
 
-def needs_handicap(game: SgfGame) -> bool:
-    """Return whether a game's stones hang on its handicap: White begins, and no stones are set up."""
-    return game.setup.get("to_play") == "white" and not game.setup.get("black")
-
-
 def failure(error: Exception) -> str:
     """Return the message for the one who started the engine."""
     return os_error_text(error) if isinstance(error, OSError) else str(error)
@@ -141,7 +136,9 @@ def first_game(name: str, last: int | None) -> SgfGame:
             raise GtpFailure("cannot load file: unacceptable size")
         # A fault of a move leaves the moves before it; the others leave a whole game, such as a missing end.
         reached = fault.move is None or fault.kind in TOLD or (last is not None and last <= len(game.moves))
-        if fault.kind in (*FATAL, SET_UP) or not reached or (fault.kind == HANDICAP and needs_handicap(game)):
+        # White begins, and no stones are set up: they hang on the handicap
+        lacks = fault.kind == HANDICAP and game.setup.get("to_play") == "white" and not game.setup.get("black")
+        if fault.kind in (*FATAL, SET_UP) or not reached or lacks:
             raise ValueError(fault.of(name))
         print_message(fault.of(name))
     if game.scoring:

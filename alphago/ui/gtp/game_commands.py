@@ -139,12 +139,9 @@ class GoEngine(GtpEngine):
 
     def set_komi(self, arguments: list[str]) -> str:
         """Set komi, for this game and later ones."""
-        try:
-            komi = check_komi(number(argument(arguments, 0)))
-        except ValueError as error:
-            raise GtpFailure(str(error)) from None
-        self.komi = komi
-        self.game.set_komi(komi)
+        with replying():
+            self.komi = check_komi(number(argument(arguments, 0)))
+        self.game.set_komi(self.komi)
         return ""
 
     def set_rules(self, arguments: list[str]) -> str:

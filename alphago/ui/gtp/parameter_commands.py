@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 
 from alphago.mcts.levels import check_level
 from alphago.mcts.puct import Puct
-from alphago.system.validation import MOST_READOUTS
+from alphago.system.validation import MOST_READOUTS, check_float, check_int
 from alphago.ui.gtp.gtp_engine import GtpEngine
-from alphago.ui.gtp.protocol import Command, GtpFailure, argument, integer, number
+from alphago.ui.gtp.protocol import Command, GtpFailure, argument, integer, number, replying
 from alphago.ui.katago import SIDES
 
 
 class Parameter(NamedTuple):
-    """How to read and set a parameter; `set` raises GtpFailure for an invalid value."""
+    """How to read and set a parameter; `set` raises GtpFailure or ValueError for an invalid value."""
 
     get: Callable[[GtpEngine], Any]
     set: Callable[[GtpEngine, str], None]
@@ -35,7 +35,8 @@ class ParameterCommands:
         return text_of(parameter(argument(arguments, 0)).get(self.engine))
 
     def set(self, arguments: list[str]) -> str:
-        parameter(argument(arguments, 0)).set(self.engine, argument(arguments, 1))
+        with replying():
+            parameter(argument(arguments, 0)).set(self.engine, argument(arguments, 1))
         return ""
 
     def get_all(self, arguments: list[str]) -> str:
@@ -54,10 +55,7 @@ def text_of(value: object) -> str:
 
 
 def set_readouts(engine: GtpEngine, text: str) -> None:
-    value = integer(text)
-    if not 0 <= value <= MOST_READOUTS:
-        raise GtpFailure(f"maxVisits must be an integer from 0 to {MOST_READOUTS}, got {text}")
-    engine.parameters.readouts = value
+    engine.parameters.readouts = check_int("maxVisits", integer(text), 0, MOST_READOUTS)
 
 
 def set_time(engine: GtpEngine, text: str) -> None:
@@ -68,10 +66,7 @@ def set_time(engine: GtpEngine, text: str) -> None:
 
 
 def set_threshold(engine: GtpEngine, text: str) -> None:
-    value = number(text)
-    if not -1 <= value <= 1:
-        raise GtpFailure(f"resignThreshold must be a number from -1 to 1, got {text}")
-    engine.set_resign_threshold(value)
+    engine.set_resign_threshold(check_float("resignThreshold", number(text), -1, 1))
 
 
 def set_side(engine: GtpEngine, text: str) -> None:
@@ -81,17 +76,11 @@ def set_side(engine: GtpEngine, text: str) -> None:
 
 
 def set_level(engine: GtpEngine, text: str) -> None:
-    try:
-        engine.parameters.level = check_level(text)
-    except ValueError as error:
-        raise GtpFailure(str(error)) from None
+    engine.parameters.level = check_level(text)
 
 
 def set_c_puct(engine: GtpEngine, text: str) -> None:
-    value = number(text)
-    if value < 0:
-        raise GtpFailure(f"cpuctExploration must be a number >= 0, got {text}")
-    engine.parameters.c_puct = value
+    engine.parameters.c_puct = check_float("cpuctExploration", number(text), 0)
     if not engine.at_random:
         engine.open_search()
 

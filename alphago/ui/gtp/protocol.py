@@ -193,12 +193,12 @@ def administration(commands: Mapping[str, Command]) -> dict[str, Command]:
 
 
 @contextlib.contextmanager
-def replying(text: str) -> Iterator[None]:
-    """Convert a ValueError in the block to a GtpFailure with this text."""
+def replying(text: str = "") -> Iterator[None]:
+    """Convert a ValueError in the block to a GtpFailure with this text, or with its own."""
     try:
         yield
-    except ValueError:
-        raise GtpFailure(text) from None
+    except ValueError as error:
+        raise GtpFailure(text or str(error)) from None
 
 
 def argument(arguments: list[str], i: int) -> str:

@@ -4,7 +4,6 @@ import contextlib
 import glob
 import os
 from collections.abc import Callable, Iterator, Sequence
-from types import ModuleType
 
 
 @contextlib.contextmanager
@@ -22,7 +21,8 @@ def line_editing(words: Sequence[str], with_file: Sequence[str]) -> Iterator[Non
     length = readline.get_current_history_length()
     readline.set_completer(line_completer(words, with_file))
     readline.set_completer_delims("\n")  # complete whole lines: file names may contain spaces
-    readline.parse_and_bind("bind ^I rl_complete" if is_libedit(readline) else "tab: complete")
+    is_libedit = "libedit" in (readline.__doc__ or "")  # its key bindings have another syntax
+    readline.parse_and_bind("bind ^I rl_complete" if is_libedit else "tab: complete")
     try:
         yield
     finally:
@@ -30,11 +30,6 @@ def line_editing(words: Sequence[str], with_file: Sequence[str]) -> Iterator[Non
         readline.set_completer_delims(delimiters)
         for item in reversed(range(length, readline.get_current_history_length())):
             readline.remove_history_item(item)
-
-
-def is_libedit(module: ModuleType) -> bool:
-    """Return whether the readline module is libedit, whose key bindings have another syntax."""
-    return "libedit" in (module.__doc__ or "")
 
 
 def line_completer(words: Sequence[str], with_file: Sequence[str]) -> Callable[[str, int], str | None]:

@@ -8,6 +8,7 @@ from alphago.env.game import GameEnv
 from alphago.env.go_count import GoCount
 from alphago.env.position import Position
 from alphago.records.sgf.document import SgfDocument
+from alphago.system.validation import check_int
 from alphago.ui.web.wire import AnalysisView
 
 MOST_NODES = 4000  # of a game with its variations
@@ -99,9 +100,7 @@ class GameTree:
 
     def go_to(self, number: int) -> None:
         """Put a node's position on the board; raise ValueError if there is no such node."""
-        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(self.nodes):
-            raise ValueError(f"node must be a number from 0 to {len(self.nodes) - 1}, got {number!r}")
-        self.current = number
+        self.current = check_int("node", number, 0, len(self.nodes) - 1)
         for child in reversed(self.path()[1:]):
             self.nodes[self.nodes[child].parent].chosen = child
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.mcts.levels import Level, check_level
-from alphago.system.validation import check_int, check_positive
+from alphago.system.validation import check_bool, check_int, check_positive
 from alphago.ui.analysis_jobs import Limits
 
 MOST_MESSAGE = 1_000_000  # bytes of a message, and so of an SGF file
@@ -56,9 +56,7 @@ class Strength:
             seconds = check_positive("seconds", seconds, MOST_SECONDS)
         if readouts is None and seconds is None:
             raise ValueError("readouts or seconds must limit a move, got neither")
-        tree = wishes.get("tree", self.tree)
-        if not isinstance(tree, bool):
-            raise ValueError(f"tree must be true or false, got {tree!r}")
+        tree = check_bool("tree", wishes.get("tree", self.tree))
         level = wishes.get("level", self.level)
         level = None if level is None else check_level(level)
         return Strength(str(wishes.get("network", self.network)), readouts, seconds, tree, level)

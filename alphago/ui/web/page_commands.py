@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.go_count import GoCount
-from alphago.env.position import IllegalMove
-from alphago.system.validation import check_int, check_positive, shown
+from alphago.env.position import IllegalMove, Position
+from alphago.system.validation import check_bool, check_choice, check_int, check_positive, shown
 from alphago.ui.thinker import MoveLimit, position_in
 from alphago.ui.web.desk import ENGINE, HUMAN, PLAYERS, Desk, DeskJob
 from alphago.ui.web.game_tree import MOST_NODES, GameTree
@@ -64,20 +64,25 @@ def set_players(desk: Desk, message: Message) -> None:
 
 def play(desk: Desk, message: Message) -> None:
     """Play the message's move for the side to move; raise ValueError if the engine is choosing a move."""
-    tree, move = desk.tree, message.get("move")
-    if not isinstance(move, (int, str)) or isinstance(move, bool):
-        raise ValueError(f"move must be an action or a written move, got {shown(move)}")
+    tree = desk.tree
     if tree.loser():
         raise ValueError("the game is over by resignation: take it back with Undo, or begin a new one")
     if desk.job is not None and desk.job.purpose == "move":
         raise ValueError("it is the engine's turn")
-    try:
-        action = tree.position.check_action(move)
-    except IllegalMove as error:  # the page shows where
-        raise ValueError(error.sentence) from None
+    action = action_of(tree.position, message.get("move"))
     if not desk.teaches(action):
         tree.play(action)
         desk.after_move(action)
+
+
+def action_of(position: Position, move: object) -> int:
+    """Return a page's move as an action; raise ValueError if it is none, or illegal: the page shows where."""
+    if not isinstance(move, (int, str)) or isinstance(move, bool):
+        raise ValueError(f"move must be an action or a written move, got {shown(move)}")
+    try:
+        return position.check_action(move)
+    except IllegalMove as error:
+        raise ValueError(error.sentence) from None
 
 
 def resign(desk: Desk, message: Message) -> None:
@@ -143,10 +148,7 @@ def redo(desk: Desk, message: Message) -> None:
 
 def go_to(desk: Desk, message: Message) -> None:
     """Put the node that the message names on the board; the engine's job ends even if the node is there already."""
-    number = message.get("node")
-    if isinstance(number, bool) or not isinstance(number, int):
-        raise ValueError(f"node must be a number, got {shown(number)}")
-    desk.look_at(number)
+    desk.look_at(check_int("node", message.get("node"), 0, len(desk.tree.nodes) - 1))
 
 
 def step(desk: Desk, message: Message) -> None:
@@ -215,10 +217,7 @@ def study(desk: Desk, message: Message) -> None:
     study: whether the board shows numbers. analysing: whether the engine analyses each position on the board.
     """
     for name in ("study", "analysing"):
-        value = message.get(name, getattr(desk, name))
-        if not isinstance(value, bool):
-            raise ValueError(f"{name} must be true or false, got {shown(value)}")
-        setattr(desk, name, value)
+        setattr(desk, name, check_bool(name, message.get(name, getattr(desk, name))))
     if desk.job is None or desk.job.purpose == "analyse":
         desk.stop()
         desk.look()
@@ -230,9 +229,7 @@ def toggle(desk: Desk, message: Message) -> None:
 
     Turning "analysing" on also turns "study" on; `study` says what the settings mean.
     """
-    name = message.get("what")
-    if name not in ("study", "analysing"):
-        raise ValueError(f"what must be study or analysing, got {shown(name)}")
+    name = check_choice("what", message.get("what"), ("study", "analysing"))
     wishes = {name: not getattr(desk, name)}
     if wishes.get("analysing"):
         wishes["study"] = True
@@ -245,16 +242,10 @@ def why(desk: Desk, message: Message) -> None:
     node = tree.current if move is not None else tree.nodes[tree.current].parent
     if node < 0:
         raise ValueError("there is no move to explain")
-    if move is None:
-        move = tree.nodes[tree.current].action
-    if not isinstance(move, (int, str)) or isinstance(move, bool):
-        raise ValueError(f"move must be an action or a written move, got {shown(move)}")
+    move = tree.nodes[tree.current].action if move is None else move
     engine = desk.engine()
     position = position_in(engine.env, tree.position_at(node))
-    try:
-        action = position.check_action(move)
-    except IllegalMove as error:
-        raise ValueError(error.sentence) from None
+    action = action_of(position, move)
     with engine.turns:
         told = explain(position, action, engine.evaluator, threads=1)
     desk.send(why_message(node, told))

@@ -58,27 +58,3 @@ def test_the_command(
     assert "Self-play of" in texts((tmp_path / "games.svg").read_text())[0]
     assert "features" in (tmp_path / "mine.svg").read_text()
     assert root_of((tmp_path / "mine.svg").read_text()).get("role") == "img"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--games", "a", "b"], "--games must have one run, got 2"),
-        (["--network", "7x7", "--out", "net.png"], "--out must end in .svg for --network, got net.png"),
-        (["--network", "5x5"], "no network 5x5 comes with the package"),
-        (["--games", "nowhere"], "a run must be a folder that alphago train wrote, got nowhere"),
-        (["--network", "7x7", "--out", "no/net.svg"], "no/net.svg cannot be written: No such file or directory"),
-    ],
-)
-def test_errors_are_one_sentence(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    arguments: list[str],
-    message: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["plot", *arguments]) == 2
-    error = capsys.readouterr().err
-    assert error.startswith(f"alphago plot: {message}")
-    assert error.count("\n") == 1

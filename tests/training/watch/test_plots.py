@@ -354,6 +354,11 @@ def test_binary_files(tmp_path: Path) -> None:
         (["run", "--out", "curves.txt"], "--out must end in one of .svg,"),
         (["run", "--out", "curves"], "--out must end in one of .svg,"),
         (["run", "--out", "no/curves.png"], "no/curves.png cannot be written: there is no folder no"),
+        (["--games", "a", "b"], "--games must have one run, got 2"),
+        (["--network", "7x7", "--out", "net.png"], "--out must end in .svg for --network, got net.png"),
+        (["--network", "5x5"], "no network 5x5 comes with the package"),
+        (["--games", "nowhere"], "a run must be a folder that alphago train wrote, got nowhere"),
+        (["--network", "7x7", "--out", "no/net.svg"], "no/net.svg cannot be written: No such file or directory"),
     ],
 )
 def test_errors_are_one_sentence(

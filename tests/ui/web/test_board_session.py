@@ -203,7 +203,7 @@ def test_study_and_analysis_are_turned_on_and_off_without_knowing_which_they_are
         guest.post("toggle", what="analysing")
         assert guest.until("state", lambda state: state["analysing"])["study"]
         guest.ask("stop")
-        assert guest.refused("toggle", what="players").startswith("What must be study or analysing, got 'players'")
+        assert guest.refused("toggle", what="players").startswith("What must be 'study' or 'analysing', got 'players'")
 
 
 def test_against_the_engine_undo_goes_back_to_the_persons_own_move() -> None:
@@ -272,7 +272,7 @@ def test_commands_that_do_not_fit_are_answered_in_a_sentence() -> None:
     with Guest() as guest:
         for message, sentence in {
             "jump": "There is no command 'jump'",
-            "go": "Node must be a number, got None",
+            "go": "Node must be an integer from 0 to 0, got None",
             "play": "Move must be an action or a written move",
             "redo": "There is no move to play again",
             "run-game": "No run was given to this server",

@@ -211,7 +211,6 @@ export class App {
     if (node !== undefined) this.send("go", { node });
   }
 
-  // Ask why the last move is good or bad.
   why() {
     this.send("study", { study: true });
     this.send("why");

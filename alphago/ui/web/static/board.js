@@ -129,7 +129,7 @@ export class Board {
     this.showOver();
   }
 
-  // Texts keep a size that can be read: what of it is a board's is its size on the screen.
+  // Texts keep a size on the screen that can be read.
   measure() {
     const scale = this.stack.clientWidth / this.below.viewBox.baseVal.width;
     if (!scale) return; // not shown yet

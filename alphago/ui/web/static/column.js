@@ -49,7 +49,6 @@ export class Column {
     this.draw(true);
   }
 
-  // A new game.
   clear() {
     const { game } = this.app.known;
     this.title.textContent = game.title;
@@ -63,7 +62,6 @@ export class Column {
     this.status.draw();
   }
 
-  // What the pointer is on has changed.
   hovered() {
     this.study.drawMoves();
     this.status.tellCursor();

@@ -9,7 +9,7 @@ import { say } from "./words.js";
 
 const [LEFT, RIGHT, TOP, BOTTOM] = [34, 36, 5, 15]; // pixels
 const LEAST_LEAD = 5; // points, the least that the axis of leads reaches to
-const DOTTED = 60; // fewer positions than this have a dot each
+const DOTTED = 5; // pixels for each known position, from which on it has a dot
 
 /**
  * @param {number} x
@@ -41,10 +41,10 @@ export class Graph {
       { kind: "ag-win-line", points: path((one) => one.win) },
     ];
     const known = all.filter((one) => one.win !== null).length;
-    const dots = known < DOTTED ? all.flatMap((one, i) => (one.win === null ? []
+    const dots = known * DOTTED < width ? all.flatMap((one, i) => (one.win === null ? []
       : [s("circle", { cx: x(i), cy: height(one.win), r: 1.8, class: "ag-win-dot" })])) : [];
     const mistakes = lossesOf(all).filter(isMistake).map((loss) => s("circle", { cx: x(loss.number), cy: height(all[loss.number].win ?? 0.5),
-      r: Math.min(Math.max(0.6 * (x(1) - LEFT), 2), 3.4), fill: LOSSES[kindOf(loss.win, loss.points)], class: "ag-mistake" }));
+      r: Math.min(Math.max(0.6 * (x(1) - LEFT), 1), 3.4), fill: LOSSES[kindOf(loss.win, loss.points)], class: "ag-mistake" }));
     const { sides } = this.app.known.game;
     const scored = all.some((one) => one.score !== null);
     renew(this.element, [

@@ -21,7 +21,7 @@ export class Menu {
     const start = button("new", say.newGame, say.newTitle, () => app.dialog.open());
     start.classList.add("ag-main");
     const { take } = app.options;
-    this.take = take && button("save", say.take, say.takeTitle, () => take(app.state.strength.network, app.state.link));
+    this.take = take && button("take", say.take, say.takeTitle, () => take(app.state.strength.network, app.state.link));
     this.legend = h("details", { class: "ag-legend", "data-name": "legend" });
     this.element = h("section", { class: "ag-menu", hidden: true, "aria-label": say.menu },
       h("div", {}, h("h2", {}, say.game), h("div", { class: "ag-row" }, start,

@@ -41,7 +41,6 @@ export class StatusLine {
     if (state && state.node !== this.told) this.tell();
   }
 
-  // Screen readers hear each move.
   tell() {
     const { known, state } = this.app;
     this.told = state.node;

@@ -90,7 +90,7 @@ export const say = {
   open: "Open", openTitle: "open an SGF file, or drop one on the board",
   save: "Save", saveTitle: "save the game as a file, with variations and analysis (S)",
   link: "Copy link", linkTitle: "a link that restores this position (L)",
-  take: "Play anywhere", takeTitle: "this network in a file that needs no server",
+  take: "Share network", takeTitle: "a file that plays in any browser, offline",
   game: "Game and files", settings: "Settings",
   sound: "a sound at each move",
   typed: "Type a move",
