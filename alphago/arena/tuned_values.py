@@ -9,7 +9,7 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.mcts.rule import SearchSettings
 from alphago.mcts.search_forms import all_fields, check_used
-from alphago.system.validation import check_float, near_misses
+from alphago.system.validation import check_float, near_misses, shown
 
 DIGITS = 3  # significant digits of the values in a range
 
@@ -42,6 +42,8 @@ def spread(search: SearchSettings, name: str, between: tuple[float, float], step
 
     name: the setting.  between: the ends of the range.
     """
+    if len(between) != 2:
+        raise ValueError(f"between must be two numbers, the smaller first, got {shown(between)}")
     low, high = (check_float("between", end) for end in between)
     first = getattr(search, name)
     if isinstance(first, bool) or not isinstance(first, (int, float)):

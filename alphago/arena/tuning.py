@@ -151,6 +151,7 @@ def tune(
     check_env(env)
     chosen = make_search(search, readouts, 1)
     check_effect(name, chosen, env)
+    values = list(values)
     if (between is None) == (not values):
         raise ValueError("values must be given, or between: one of the two")
     first = checked_value(chosen, name, getattr(chosen, name))

@@ -44,6 +44,7 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    from alphago.training.runs.going_on import call_options
     from alphago.training.supervised.call import predict_games, train_supervised
     from alphago.training.watch.report import ConsoleReport, TensorBoardReport
 
@@ -56,7 +57,8 @@ def run(options: argparse.Namespace) -> int:
     names = ("folder", "tower_height", "channels", "stop_after")
     given: dict[str, Any] = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     given |= given_keywords(options, SUPERVISED)
-    with ConsoleReport() as console:
+    device = None if options.device == "auto" else options.device
+    with ConsoleReport(call_options({"device": device, "tensorboard": options.tensorboard})) as console:
         reports = [console, *([TensorBoardReport()] if options.tensorboard else [])]
         best = train_supervised(
             env, options.dataset, net, epochs=options.epochs, device=options.device, reports=reports, **given

@@ -96,6 +96,7 @@ def run(options: argparse.Namespace) -> int:
     from alphago.nn.net import load_model
     from alphago.training.call.session import train
     from alphago.training.joint_learner import JointLearner
+    from alphago.training.runs.going_on import call_options
     from alphago.training.watch.game_log import GameReport
     from alphago.training.watch.report import ConsoleReport, TensorBoardReport
 
@@ -118,7 +119,8 @@ def run(options: argparse.Namespace) -> int:
     if options.folder is not None and not holds_a_run(options.folder):
         hint_at_runs(Path(options.folder))
     try:
-        with ConsoleReport() as console:
+        once = ("workers", "max_lag", "learners", "device", "compact", "tensorboard", "verbose")
+        with ConsoleReport(call_options({name: getattr(options, name, None) for name in once})) as console:
             more = [
                 *([TensorBoardReport()] if options.tensorboard else []),
                 *([GameReport()] if options.verbose else []),

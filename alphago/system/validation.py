@@ -45,6 +45,9 @@ NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
 LARGEST = 10**9  # upper bound of numbers in settings that declare none
 MOST_READOUTS = 10_000_000  # upper bound of readouts per move; a tree of this size takes gigabytes
 
+# Beginnings of what NumPy and Python say of an array where one value must stand.
+RAW = ("The truth value of an", "attribute name must be string")
+
 # Control characters but for the tab and the line break, marks that turn the direction of writing, lone surrogates.
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -178,9 +181,12 @@ def checks_keywords(*further: type | Sequence[str]) -> Callable[[Call], Call]:
             check_keywords(call.__qualname__, named, known)
             try:
                 return function(*given, **named)
-            except (TypeError, AttributeError) as error:
+            except (TypeError, AttributeError, ValueError) as error:
+                raw = str(error).startswith(RAW)
+                if isinstance(error, ValueError) and not raw:
+                    raise
                 check_arguments(call.__qualname__, function, given, named)
-                if " must " not in str(error):
+                if raw or " must " not in str(error):
                     check_types(function, given, named)
                 raise
 

@@ -30,9 +30,9 @@ def train_loop(run: SelfPlayRun, stop: threading.Event) -> None:
     while not run.is_over and not stop.is_set():
         run.begin_iteration()  # enters a larger board, raises readouts and the number of games in parallel
         remember(run, play(run, stop))
-        steps = learn(run, stop, run.settings.epochs)
+        learn(run, stop, run.settings.epochs)
         run.publish()  # self-play gets the new network
-        run.end_iteration(steps)  # metrics, reports, autosave
+        run.end_iteration()  # metrics, reports, autosave
         run.judge(stop)  # the gate and other judges, if due
 
 
@@ -66,20 +66,18 @@ def remember(run: SelfPlayRun, records: list[GameRecord]) -> None:
         run.game_metrics = losses | game_metrics(records, run.stage.env)
 
 
-def learn(run: Run, stop: threading.Event, epochs: int = 1) -> list[Metrics]:
-    """Take the gradient steps that are due, until the run's time is over; return the metrics of each step.
+def learn(run: Run, stop: threading.Event, epochs: int = 1) -> None:
+    """Take the gradient steps that are due, until the run's time is over.
 
     epochs: gradient steps on each batch.
     Raises Stopped if `stop` is set first.
     """
-    steps: list[Metrics] = []
     for batch in run.batches(lambda: not stop.is_set() and not run.clock.is_over):
         for _ in range(epochs):
             with OPTIMIZER:
                 metrics = run.learner.step(batch, progress=run.progress)
             if metrics is not None:  # a step whose loss is not finite is skipped
-                steps.append(metrics)
+                run.step_metrics.append(metrics)
         run.autosave()
     if run.batches_due and stop.is_set():
         raise Stopped
-    return steps

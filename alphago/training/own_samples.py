@@ -15,7 +15,7 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.reading import stack
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
-from alphago.system.validation import check_int, checks_keywords
+from alphago.system.validation import check_int, checks_keywords, shown
 from alphago.training.learner import Learner
 from alphago.training.memory import Sample, mark_illegal
 from alphago.training.settings.learning_settings import LEARNING, LearningSettings
@@ -105,6 +105,17 @@ def train_on(
     return means
 
 
+def numbers(name: str, given: object, shape: tuple[int, ...]) -> np.ndarray:
+    """Return a copy of an argument as a float32 array; raise ValueError unless it has numbers and this shape."""
+    try:
+        array = np.array(given, np.float32)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be numbers of shape {list(shape)}, got {shown(given)}") from None
+    if array.shape != shape:
+        raise ValueError(f"{name} must have shape {list(shape)}, got {list(array.shape)}")
+    return array
+
+
 def sample_of(
     env: GameEnv, positions: Sequence[Position], policies: object, outcomes: object, *, masked: bool = False
 ) -> Sample:
@@ -116,10 +127,7 @@ def sample_of(
     count, shape = len(positions), (len(positions), env.action_space)
     if not count or not all(isinstance(one, Position) for one in positions):
         raise ValueError(f"positions must be a list of at least one position of {env}, got {positions[:1] or 'none'}")
-    policy, outcome = np.array(policies, np.float32), np.asarray(outcomes, np.float32)
-    for name, array, expected in (("policies", policy, shape), ("outcomes", outcome, shape[:1])):
-        if array.shape != expected:
-            raise ValueError(f"{name} must have shape {list(expected)}, got {list(array.shape)}")
+    policy, outcome = numbers("policies", policies, shape), numbers("outcomes", outcomes, shape[:1])
     if not (np.all(policy >= 0) and np.all(np.abs(policy.sum(axis=1) - 1) < SUM_ERROR)):
         raise ValueError("policies must be probabilities from 0 to 1 whose rows sum to 1")
     if not np.all(np.abs(outcome) <= 1):

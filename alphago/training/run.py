@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from alphago.env.game import GameEnv
+from alphago.mcts.evaluator import Evaluator, fitting_network
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, quick_switches
 from alphago.system.stopwatch import SAVING, Stopwatch
@@ -94,6 +95,7 @@ class Run:
         self.stopwatch = Stopwatch()  # measures the work of the main thread
         self.counts = RunCounts()
         self.game_metrics = {}
+        self.step_metrics: list[dict[str, float]] = []  # of the gradient steps of the current iteration
         try:
             if state is None:
                 self._begin()
@@ -222,11 +224,8 @@ class Run:
                 self.count(samples_due=due - self.settings.learning.batch_size, batches_taken=taken + 1)
                 yield batch
 
-    def end_iteration(self, steps: list[dict[str, float]]) -> None:
-        """End the iteration: log and report its metrics, and save if due.
-
-        steps: the metrics of each of its gradient steps.
-        """
+    def end_iteration(self) -> None:
+        """End the iteration: log and report its metrics, and save if due."""
         self.count(in_iteration=False, iterations=self.counts.iterations + 1)
         self.clock.mark_ready()
         metrics = {
@@ -238,16 +237,23 @@ class Run:
             "learning_rate": self.learner.rate(self.progress),
             **self._own_metrics(),
             "compacted": self.counts.compacted,
-            **mean_metrics(steps),
+            **mean_metrics(self.step_metrics),
             **self.game_metrics,
             "gpu_busy": self.reporter.gpu_busy(),
         }
+        self.step_metrics = []
         self.folder.add_metrics(metrics)
         self.reporter.iteration(metrics)
         if self.games // self.settings.ckp_freq > self.counts.saved_games // self.settings.ckp_freq:
             self.checkpoint(keep=True)
         else:
             self.autosave()
+
+    def judged(self, net: NeuralNet, env: GameEnv) -> Evaluator:
+        """Return the evaluator of a network in a judge's matches of `env`: in the run's dtype, on its device."""
+        fits = fitting_network(net, env)
+        assert isinstance(fits, NeuralNet)
+        return fits.evaluator(self.inference_dtype, self.device)
 
     def judge(self, stop: threading.Event) -> None:
         """Run each judge that is due, unless an iteration is in progress; raise Stopped if `stop` is set first."""
@@ -299,6 +305,7 @@ class Run:
             **own,
             "counts": asdict(self.counts),
             "game_metrics": self.game_metrics,
+            "step_metrics": list(self.step_metrics),
             "steps": self.learner.steps,
             "skipped_steps": self.learner.skipped,
             "generator": self.prefetcher.state,
@@ -312,6 +319,7 @@ class Run:
         """Continue from a state saved in this run's folder."""
         data = state.data
         self.counts, self.game_metrics = RunCounts(**data["counts"]), data["game_metrics"]
+        self.step_metrics = data.get("step_metrics", [])
         self.learner.restore(state.tensors, data["steps"], data["skipped_steps"])
         self.prefetcher.state = data["generator"]
         for judge in self.judges:

@@ -138,6 +138,8 @@ class TestValues:
             ({"values": [1.0, 1.0]}, "values must be at least two, got 1"),
             ({}, "values must be given, or between: one of the two"),
             ({"values": [1.0, 2.0], "between": (1.0, 2.0)}, "values must be given, or between"),
+            ({"values": np.array([[1.0, 2.0]])}, "c_puct must be a number >= 0, got array([1., 2.])"),
+            ({"between": np.arange(3)}, "between must be two numbers, the smaller first, got array([0, 1, 2])"),
             ({"between": (2.0, 1.0)}, "between must be two numbers, the smaller first, got 2 and 1"),
             ({"values": [1.0, math.nan]}, "c_puct must be a number >= 0"),
             ({"values": [1.0, 2.0], "readouts": 0}, "readouts must be an integer from 1"),
@@ -154,6 +156,9 @@ class TestValues:
             tune(GOMOKU, HashEvaluator(), "decisive_moves", between=(0, 1), **SMALL)
 
     def test_who_is_not_searched(self, tmp_path: Path) -> None:
+        for name in (np.array(["c_puct"]), np.array([1.5, 2.0])):
+            with pytest.raises(TypeError, match=r"^name must be str, got array"):
+                tune(GO, HashEvaluator(), name, [1.0, 2.0])  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="no keyword 'seeed': did you mean seed"):
             tune(GO, HashEvaluator(), "c_puct", [1.0, 2.0], seeed=1)
         (tmp_path / "other.txt").write_text("")

@@ -97,6 +97,8 @@ def test_no_step_was_finite() -> None:
         ({"positions": []}, "positions must be a list of at least one position of GoEnv.*, got none"),
         ({"positions": [GoEnv(4).position()] * 3}, "positions must be of GoEnv"),
         ({"policies": POLICIES[:2]}, r"policies must have shape \[3, 10\], got \[2, 10\]"),
+        ({"policies": "probabilities"}, r"policies must be numbers of shape \[3, 10\], got 'probabilities'"),
+        ({"outcomes": [[1], 2, 3]}, r"outcomes must be numbers of shape \[3\], got \[\[1\], 2, 3\]"),
         ({"policies": 2 * POLICIES}, "policies must be probabilities"),
         ({"policies": np.nan * POLICIES}, "policies must be probabilities"),
         ({"outcomes": [[1], [1], [1]]}, r"outcomes must have shape \[3\], got \[3, 1\]"),

@@ -207,7 +207,7 @@ class TestStages:
                 run.begin_iteration()
                 stages.append(run.entered.lesson)
                 run.clock.set(60.0 * minutes)
-                run.end_iteration([])
+                run.end_iteration()
             run.begin_iteration()
             assert [*stages, run.entered.lesson] == [0, 0, 0, 1]
 

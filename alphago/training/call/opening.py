@@ -119,10 +119,12 @@ def open_run(
     reports: Sequence[Report] | None,
     kind: TrainingKind[Settings, RunT],
     device: str,
+    *,
+    options: str = "",
 ) -> Iterator[tuple[RunT, State | None]]:
     """Begin the run of a plan, or continue it from its folder; close it after the `with` block.
 
-    reports: as in `train`.  device: where to play and train.
+    reports: as in `train`.  device: where to play and train.  options: the call's, as in ConsoleReport.
     Yields the run, and the state from which it continues, whose notes tell of damaged files; None for a new run.
     """
     env, model = plan.env, plan.model
@@ -130,7 +132,7 @@ def open_run(
         one_torch_thread(),
         Workers(kind.threads(plan)) as workers,
         GpuMeter() as meter,
-        usual_report() as console,
+        usual_report(options) as console,
     ):
         state = None
         if folder.config is not None:

@@ -27,6 +27,7 @@ from alphago.training.run import Run, Stopped
 from alphago.training.run_parts import RUN
 from alphago.training.runs.config import holds_run
 from alphago.training.runs.folder import RunFolder, default_folder, new_folder
+from alphago.training.runs.going_on import call_options
 from alphago.training.selfplay import SelfPlay
 from alphago.training.source import MakeSource
 from alphago.training.watch.report import Report
@@ -126,19 +127,22 @@ def train(
     )
     crew = playing_crew(workers, max_lag)
     kind = SelfPlayKind(source, learner) if crew is None else SelfPlayKind(crew, learner, usual=crew.usual)
-    return train_run(call, Slice(folder, reports, stop_after, compact), kind)
+    once = {"workers": workers, "max_lag": max_lag, "compact": compact}
+    options = call_options({**once, "device": None if device == "auto" else device})
+    return train_run(call, Slice(folder, reports, stop_after, compact, options), kind)
 
 
 class Slice(NamedTuple):
     """The arguments of `train` that concern a single call; a run may consist of several calls.
 
-    See `train` for their meaning.
+    See `train` for their meaning; options: those that the run's folder does not hold, as on the command line.
     """
 
     folder: str | Path | None = None
     reports: Sequence[Report] | None = None
     stop_after: float | None = None
     compact: bool = False
+    options: str = ""
 
 
 def train_run(call: TrainCall, this: Slice, kind: TrainingKind[Settings, RunT]) -> NeuralNet:
@@ -218,7 +222,10 @@ def train_on(
 
     notes: sentences to report when the run begins.
     """
-    with open_run(plan, folder, this.reports, kind, device) as (run, state), explain_divergence(run):
+    with (
+        open_run(plan, folder, this.reports, kind, device, options=this.options) as (run, state),
+        explain_divergence(run),
+    ):
         damage = [] if state is None else state.notes
         begin(run, plan, kind, [*notes, *damage], is_new=state is None)
         anything_to_do = bool(damage) or not run.is_over or any(judge.due(run) for judge in run.judges)

@@ -12,6 +12,7 @@ from alphago.arena.match import MatchResult, evaluate, wilson
 from alphago.arena.openings import opening_length
 from alphago.arena.sprt import Sprt, pair_scores
 from alphago.env.game import GameEnv
+from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search_forms import SELF_PLAY_RULE, SearchForm
 from alphago.nn.net import NeuralNet
 from alphago.training.selfplay_run import SelfPlayRun
@@ -43,7 +44,8 @@ def play_candidate(run: SelfPlayRun, opponent: NeuralNet, terms: Terms, seed: in
     """
     readouts = run.settings.selfplay.readouts if terms.readouts is None else terms.readouts
     search = match_search(run.settings.selfplay)
-    match = Match((run.learner.net, opponent), run.env, readouts, terms, run.device, search)
+    players = run.judged(run.learner.net, run.env), run.judged(opponent, run.env)
+    match = Match(players, run.env, readouts, terms, run.device, search)
     while not match.is_over:
         match.play(seed, stop)
     return match
@@ -93,7 +95,7 @@ class Match:
     search: the search of both players, as in `evaluate`.
     """
 
-    players: tuple[NeuralNet, NeuralNet]
+    players: tuple[Evaluator | NeuralNet, Evaluator | NeuralNet]
     env: GameEnv
     readouts: int
     terms: Terms

@@ -16,6 +16,7 @@ from alphago.arena.match import MatchResult, MatchStopped, evaluate
 from alphago.arena.openings import opening_length
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.env.game import GameEnv
+from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.gumbel import Gumbel
 from alphago.nn.model_files import fingerprint
 from alphago.nn.net import NeuralNet
@@ -26,6 +27,7 @@ from alphago.training.history import EVALUATIONS, number, read_rows
 from alphago.training.judge import Judge
 from alphago.training.judges.results import games_as_text, match_row, without_forfeits
 from alphago.training.run import Run
+from alphago.training.runs.going_on import how_to_continue
 
 # Proving "better than even" against "40 Elo points better": about 60 games at a win rate of 75 %, 200 at 60 %.
 TEST = Sprt(0.0, 40.0)
@@ -112,7 +114,7 @@ class Examiner(Judge[Run]):
         """
         began, standing = time.monotonic(), run.standing
         seconds = standing["seconds"]
-        match = self.play(net, run.device, stop)
+        match = self.play(run.judged(net, self.env), run.device, stop)
         if match is None:
             return False
         valid, forfeits, verdict = match
@@ -140,7 +142,7 @@ class Examiner(Judge[Run]):
         return True
 
     def play(
-        self, net: NeuralNet, device: str, stop: threading.Event
+        self, player: Evaluator, device: str, stop: threading.Event
     ) -> tuple[MatchResult, Mapping[int, str], Verdict] | None:
         """Play until the test decides; return the games that count, the faults in those that do not, and the verdict.
 
@@ -152,7 +154,7 @@ class Examiner(Judge[Run]):
             try:
                 result = evaluate(
                     self.env,
-                    net,
+                    player,
                     self.opponent.name,
                     GAMES_AT_ONCE,
                     self.opponent.readouts,
@@ -196,7 +198,7 @@ class Examiner(Judge[Run]):
             return f"the run ends with its proof that the network is stronger than {name}: {self.folder / PROOF}"
         return (
             f"the run ends without a proof that the network is stronger than {name}{self.matches()}; more time may do, "
-            f"as with: alphago train --folder {self.folder} {longer}"
+            f"as with: {how_to_continue(self.folder, longer)}"
         )
 
     def matches(self) -> str:

@@ -25,6 +25,19 @@ def how_to_continue(folder: Path, more: str = "") -> str:
     return f"alphago {verb} --folder {shlex.quote(str(folder))} {more}".rstrip()
 
 
+def call_options(given: Mapping[str, Any]) -> str:
+    """Return the options of a call that a run's folder does not hold, such as "--workers 2 --compact".
+
+    given: keywords and their values; None and False for an option that was not given.
+    """
+    options = []
+    for name, value in given.items():
+        if value is not None and value is not False:
+            flag = f"--{name.replace('_', '-')}"
+            options.append(flag if value is True else f"{flag} {shlex.quote(str(value))}")
+    return " ".join(options)
+
+
 def game_flag(name: str, path: Path) -> str:
     """Return the option " --game MODULE:CLASS" of a custom game; "" for a game of the package.
 

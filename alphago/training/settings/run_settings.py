@@ -116,8 +116,8 @@ class RunSettings(AnyRunSettings):
         python="See `alphago.env.selfplay_game.SelfPlayGame.variant`",
     )
     selfplay_dtype: str | None = setting(
-        'dtype of inference in self-play: "float32", "bfloat16" or, on CPUs that support it, "int8"; None for the '
-        'fastest on this kind of processor, "measured" as in bfloat16',
+        'dtype of inference in self-play and in matches of judges: "float32", "bfloat16" or, on CPUs that support it, '
+        '"int8"; None for the fastest on this kind of processor, "measured" as in bfloat16',
         default=None,
         python="See NetEvaluator",
     )

@@ -38,6 +38,7 @@ from alphago.training.precision import choose_precision
 from alphago.training.recipes import recipe_for
 from alphago.training.runs.config import version_errors
 from alphago.training.runs.folder import RunFolder
+from alphago.training.runs.going_on import call_options
 from alphago.training.supervised.given_games import GivenGames, given_games, left_out_sentence
 from alphago.training.supervised.supervised_run import SupervisedRun
 from alphago.training.supervised.supervised_settings import SUPERVISED, SupervisedSettings
@@ -101,7 +102,9 @@ def train_supervised(
         settings["num_games"] = max(1, round(check_float("epochs", epochs, 0.001, 1e6) * len(given.lengths)))
     sizes = {"tower_height": tower_height, "channels": channels}
     call = TrainCall.of(env, settings=settings, model=net, sizes=sizes, until=None, device=device)
-    return train_run(call, Slice(folder, reports, stop_after), Supervised(given, path_of(dataset)))
+    options = call_options({"device": None if device == "auto" else device})
+    this = Slice(folder, reports, stop_after, options=options)
+    return train_run(call, this, Supervised(given, path_of(dataset)))
 
 
 class Supervised(TrainingKind[SupervisedSettings, SupervisedRun]):
@@ -221,6 +224,6 @@ def learn_games(run: SupervisedRun, stop: threading.Event) -> None:
     run.judge(stop)  # the test of the untrained network, or one that was interrupted by `stop`
     while not run.is_over and not stop.is_set():
         run.begin_iteration()
-        steps = learn(run, stop)
-        run.end_iteration(steps)  # metrics, reports, autosave
+        learn(run, stop)
+        run.end_iteration()  # metrics, reports, autosave
         run.judge(stop)  # the test on held-out games, if due

@@ -155,9 +155,9 @@ def time_text(seconds: float) -> str:
     return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
 
 
-def usual_report() -> "ConsoleReport | LiveReport":
-    """Return the default report of a run: a picture in a notebook, otherwise a progress bar."""
-    return ConsoleReport() if notebook_shell() is None else LiveReport()
+def usual_report(options: str = "") -> "ConsoleReport | LiveReport":
+    """Return the default report of a run: a picture in a notebook, otherwise a progress bar; options: its command's."""
+    return ConsoleReport(options) if notebook_shell() is None else LiveReport()
 
 
 def notebook_display() -> Show:

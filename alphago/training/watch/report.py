@@ -196,9 +196,12 @@ class ConsoleReport(Report):
 
     On a terminal the bar is redrawn twice a second.  As a context manager it closes the bar on exit, so that an error's
     message begins on a new line.
+
+    options: the call's own, such as "--workers 2", for the command that continues a stopped run.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, options: str = "") -> None:
+        self.options = options
         self.bar: LiveBar | None = None
 
     def __enter__(self) -> Self:
@@ -262,6 +265,6 @@ class ConsoleReport(Report):
         how = "stopped" if stopped else "finished"
         print(f"{how} after {metrics['games']} games; the network is in {weights}", file=sys.stderr)
         if stopped:
-            print(f"it goes on with: {how_to_continue(self.folder)}", file=sys.stderr)
+            print(f"it goes on with: {how_to_continue(self.folder, self.options)}", file=sys.stderr)
         if not metrics["steps"]:
             print("it was not trained: there were fewer positions than start_training_after", file=sys.stderr)

@@ -94,10 +94,10 @@ class TestStopping:
             f"""
             from alphago import GoEnv, train
             train(GoEnv(3), 10**6, folder={str(tmp_path / "run")!r}, readouts=2, tower_height=0, channels=8,
-                  start_training_after=40, batch_size=16, games_in_flight=4, groups=1)
+                  start_training_after=40, batch_size=16, games_in_flight=4, groups=1, device="cpu")
             """
         )
-        root = Path(__file__).parents[2]
+        root = Path(__file__).parents[3]
         process = subprocess.Popen(
             [sys.executable, "-c", program],
             stderr=subprocess.PIPE,
@@ -117,7 +117,7 @@ class TestStopping:
         assert process.returncode == code, errors
         assert "Traceback" not in errors
         assert "stopped after" in errors
-        assert f"it goes on with: alphago train --folder {tmp_path / 'run'}\n" in errors
+        assert f"it goes on with: alphago train --folder {tmp_path / 'run'} --device cpu\n" in errors
         load_model(tmp_path / "run", GoEnv(3))
 
     def test_a_second_interrupt_ends_it_at_once(self, tmp_path: Path) -> None:

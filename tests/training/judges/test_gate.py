@@ -18,6 +18,7 @@ from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import load_records
 from alphago.training.history import read_history, read_rows
+from alphago.training.judges import candidate
 from alphago.training.judges.candidate import Match
 from alphago.training.judges.gate import Gate, Gatekeeper
 from alphago.training.loop import train_loop
@@ -179,6 +180,20 @@ class TestJudging:
         assert (row["opponent"], row["readouts"], row["win_rate"]) == ("best so far", 0, 0.5)
         assert listener.noted("it is the best now" if passes else "the best stays")
         assert keeper.candidates == 1
+
+    def test_the_runs_dtype(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A match in another one could pass on one kind of processor alone."""
+        dtypes: list[str] = []
+
+        def play(env: GoEnv, *players: Any, **_: Any) -> MatchResult:
+            dtypes.extend(player.dtype for player in players[:2])
+            return ended(*[1.0] * 4)
+
+        monkeypatch.setattr(candidate, "evaluate", play)
+        for dtype in ("float32", "bfloat16"):
+            with opened(tmp_path / dtype, source=RandomGames, gate=QUICK, selfplay_dtype=dtype) as run:
+                assert self.gatekeeper(run).judge(run, threading.Event())
+        assert dtypes == ["float32"] * 2 + ["bfloat16"] * 2
 
     def test_a_stop_decides_nothing(self, tmp_path: Path) -> None:
         stop = threading.Event()
