@@ -203,7 +203,7 @@ def test_lines_by_keyboard_and_cursor(chromium: Any) -> None:
         column, row = best % 5, best // 5
         visitor.press("Shift+ArrowLeft")  # the cursor comes up in the middle
         visitor.press(*["Shift+ArrowRight"] * ((column - 2) % 5), *["Shift+ArrowDown"] * ((row - 2) % 5))
-        visitor.expect(visitor.page.locator(".ag-moves tr:first-child.ag-chosen")).to_have_count(1)
+        visitor.expect(visitor.page.locator(f".ag-moves tr[data-action='{best}'].ag-chosen")).to_have_count(1)
         visitor.expect(ghosts.first).to_be_visible()
         visitor.press("d")
         visitor.expect(visitor.part("mode")).to_have_value("visits")
