@@ -6,6 +6,7 @@ import threading
 from alphago.cli.models import add_device
 from alphago.cli.options import Parser, integer, option
 from alphago.cli.own_games import named_game
+from alphago.env.games import USUAL_GAME, make_game
 from alphago.system.cores import available_cores
 from alphago.system.validation import check_int
 
@@ -24,7 +25,6 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from alphago.env.go import GoEnv
     from alphago.mcts.warm_up import warm_up
     from alphago.nn.inference.hardware import find_device
     from alphago.training.watch.run_clock import stopped_by_interrupt
@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError("either ADDRESS or --folder PATH must be given")
     if options.address is not None and options.device != "cpu":
         raise ValueError(f"--device must be cpu for the workers of a Ray cluster, got {options.device}; use --folder")
-    find_device(GoEnv(9), options.device)  # before a run has told of its game
+    find_device(make_game(USUAL_GAME), options.device)  # before a run has told of its game
     cores = check_int("cores", options.cores or available_cores(), 1, 1024)
     stop = threading.Event()
     warm_up()

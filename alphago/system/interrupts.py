@@ -46,7 +46,7 @@ def repeated_interrupts() -> Iterator[None]:
 
     def hook(lost: "sys.UnraisableHookArgs", /) -> None:
         if issubclass(lost.exc_type, KeyboardInterrupt):
-            timer = threading.Timer(LATER, _thread.interrupt_main)
+            timer = threading.Timer(LATER, interrupt_again)
             timer.daemon = True
             timer.start()
         else:
@@ -57,3 +57,11 @@ def repeated_interrupts() -> Iterator[None]:
         yield
     finally:
         sys.unraisablehook = before
+
+
+def interrupt_again() -> None:
+    """Send Ctrl-C to the main thread, which ends its waiting where the system can do that."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    else:
+        _thread.interrupt_main()
