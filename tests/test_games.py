@@ -15,6 +15,7 @@ from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, make_game
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.records.record import load_records, save_records
+from alphago.ui.terminal.terminal_game import COUNT_PROMPT
 
 SIZES = {"go": 4, "gomoku": 5, "reversi": 4}  # smaller than usual, for a test
 ENVS = [make_game(name, SIZES.get(name)) for name in GAMES]
@@ -85,11 +86,16 @@ def test_search_sees_a_win_in_one(env: GameEnv) -> None:
 
 @games
 def test_at_the_terminal(env: GameEnv) -> None:
-    """Whatever is legal is typed; a board is shown after each move, and who won in the end."""
+    """Whatever is legal is typed until stones are counted; a board is shown after each move, and who won in the end."""
     shown: list[str] = []
+
+    def answer(prompt: str) -> str:
+        return next(agreed if prompt == COUNT_PROMPT else typed)
+
     texts = [env.to_text(action) for action in range(env.action_space)]
     typed = chain(["help", "hint", "score", texts[0], "undo"], texts * env.max_moves, repeat("quit"))
-    position = play(env, UniformEvaluator(), 2, read=lambda prompt: next(typed), write=shown.append)
+    agreed = chain(["alive"], repeat(""))
+    position = play(env, UniformEvaluator(), 2, read=answer, write=shown.append)
     assert position.is_over
     first, second = env.board_view.sides
     winner = {1: f"{first} wins.", -1: f"{second} wins.", 0: "nobody wins."}[int(position.result)]
