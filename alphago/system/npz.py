@@ -10,7 +10,7 @@ import numpy as np
 
 # NumPy parses the arrays' headers as Python, which before 3.11.8 fails now and then where two threads do so.
 READING = threading.Lock()
-LEVEL = 2  # of compression: a quarter of the time of NumPy's level, 6, for files of games that are a tenth larger
+LEVEL = 2  # of compression: a third of the time of NumPy's level, 6, for files of games that are a tenth larger
 
 
 def write_npz(file: BinaryIO, arrays: Mapping[str, np.ndarray]) -> None:

@@ -267,13 +267,10 @@ def classes_of(hint: object) -> tuple[type, ...]:
     """Return the classes that a type hint names; () if it says less or more than classes, or if one is a number's."""
     members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     classes = [get_origin(member) or member for member in members]
-    open_ones = (object, Any, int, float)
-    plain = [one for one in classes if isinstance(one, type) and one not in open_ones]
-    return (
-        tuple(plain)
-        if len(plain) == len(classes) and not any(getattr(one, "_is_protocol", False) for one in plain)
-        else ()
-    )
+    for one in classes:
+        if not isinstance(one, type) or one in (object, Any, int, float) or getattr(one, "_is_protocol", False):
+            return ()
+    return tuple(classes)
 
 
 def shown(value: object) -> str:

@@ -60,8 +60,8 @@ class SelfPlay(GameSource):
         return [self._new_group(evaluator, width, self.numbers[g::groups], groups) for g, width in enumerate(widths)]
 
     def _new_group(self, evaluator: Evaluator, width: int, numbers: range, groups: int) -> GroupPlan:
-        # With the network on a device, a group may use several cores for its trees: two groups with three threads each
-        # were fastest on a machine of 16 cores (docs/experiments/34).
+        # With the network on a device, a group may use several cores for its trees: two groups of 2 048
+        # games were faster with three threads each than with one, on 16 cores (docs/experiments/34).
         threads = 1 if self.device == "cpu" else max(1, available_cores() // (2 * groups) - 1)
         return Group(self.env, evaluator, self.settings, width, seed=self.seed, numbers=numbers, threads=threads)
 

@@ -32,7 +32,7 @@ class GpuSeats:
 
     @contextlib.contextmanager
     def taken(self, net: NeuralNet, dtype: str | None, device: str) -> Iterator[DeviceEvaluator]:
-        """Lend an evaluator of a network, which nobody else uses within the `with` block.
+        """Lend an evaluator of a network, which no other task uses within the `with` block.
 
         dtype, device: as in DeviceEvaluator.
         """
