@@ -10,7 +10,7 @@ from types import FrameType
 from alphago.cli import main
 
 SCALE = float(os.environ.get("CAMPAIGN_SCALE", "1"))
-HANG = 60  # seconds of one attempt
+HANG = 300  # seconds of one attempt, which may have little of a processor
 SHARE = 240 * SCALE  # seconds after which a loop of attempts ends: with two processes all of them take an hour at most
 
 COUNTS: dict[str, list[int]] = {}  # by area: how many were tried, how many lost
