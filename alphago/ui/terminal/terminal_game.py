@@ -326,7 +326,7 @@ class TerminalGame:
         """
         names = ("you", "alphago") if self.human > 0 else ("alphago", "you")
         try:
-            game = GameToSave(self.player.game_record(), self.over, names, self.count)
+            game = GameToSave(self.player.game_record(), self.over, names, self.count, agreed=not self.counting)
             path = self.files.save(name, game, replace)
         except (ValueError, OSError) as reason:
             self.say(f"Not saved: {reason}.")
