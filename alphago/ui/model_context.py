@@ -44,6 +44,7 @@ class GoTools:
         position = position_at(read_game(game, size), at)
         env = position.env
         found = analyze(position, self.network(env.N), self.readouts, device=self.device)
+        value, score = (float(values[0]) for values in found.root_readings)
         moves = [
             {
                 "move": env.to_text(move.action),
@@ -56,8 +57,8 @@ class GoTools:
         ]
         return {
             "to_play": PLAYER_NAMES[position.to_play],
-            "win_rate": known(float(found.root_win_rate[0]), 3),
-            "score": known(float(found.root_score[0]), 1),
+            "win_rate": known((1 + value) / 2, 3),
+            "score": known(score, 1),
             "moves": moves,
             "game_over": position.is_over,
         }

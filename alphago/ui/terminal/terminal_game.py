@@ -235,7 +235,7 @@ class TerminalGame:
     def thought(self, action: int) -> Thought:
         """Return what the search so far expects of an action."""
         analysis = self.player.analysis(plies=SHOWN_PLIES)
-        return Thought(action, f"{50 * (1 + analysis.value[0]):.0f} %", analysis.line_text(action))
+        return Thought(action, f"{50 * (1 + analysis.root_readings[0][0]):.0f} %", analysis.line_text(action))
 
     def engine_turn(self) -> None:
         engine = -self.human
