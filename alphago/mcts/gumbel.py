@@ -23,6 +23,7 @@ class GumbelParameters(NamedTuple):
 
     c_visit: float
     c_scale: float
+    rounds: bool
     noise: np.ndarray  # float32 [B, A], added to the logits of the roots' actions
     schedules: np.ndarray  # int32 [budgets, considered + 1, greatest budget], see `halving_schedules`
     schedule_of: np.ndarray  # int32 [B], index into `schedules` for each game
@@ -40,11 +41,20 @@ class Gumbel(SearchSettings):
         least=0,
     )
     c_scale: float = setting("factor of the weight of values against logits", default=1.0, positive=True)
+    rounds: bool = setting(
+        "whether a wave has at most one simulation of each action considered at the root; then `leaves` changes how "
+        "many positions are evaluated together, but not which",
+        default=False,
+    )
 
     @classmethod
     def for_readouts(cls, readouts: int, **given: object) -> Self:
         """Return settings for a number of simulations per move; at most half as many actions are considered."""
         return super().for_readouts(readouts, **{"considered": max(2, min(16, readouts // 2)), **given})
+
+    @property
+    def independent_leaves(self) -> bool:
+        return self.leaves == 1 or self.rounds
 
     def new_rule(self, games: int, actions: int) -> "GumbelRule":
         return GumbelRule(self, games, actions)
@@ -68,6 +78,7 @@ class GumbelRule(SearchRule):
         self.parameters = GumbelParameters(
             float(settings.c_visit),
             float(settings.c_scale),
+            settings.rounds,
             self.noise,
             np.zeros((1, 1, 1), np.int32),
             np.zeros(games, np.int32),

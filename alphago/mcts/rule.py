@@ -119,6 +119,11 @@ class SearchSettings(ABC):
         return make_settings(cls, **given)
 
     @property
+    def independent_leaves(self) -> bool:
+        """Whether a wave's leaves in one game are chosen as if they were evaluated one after the other."""
+        return self.leaves == 1
+
+    @property
     def keeps_trees(self) -> bool:
         """Whether the search of a move continues in the tree of the previous move's search."""
         return self.new_rule(0, 0).keeps_trees

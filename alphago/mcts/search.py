@@ -80,10 +80,10 @@ class Search:
     def restart(self, games: np.ndarray) -> None:
         """Restart the search of `games` (int64 [n]) as from empty trees, but keep the evaluations as a cache.
 
-        The root positions must be unchanged, else call `forget`. With several leaves per wave the trees are cleared
-        instead, since a cached evaluation would change which other leaves a wave chooses.
+        The root positions must be unchanged, else call `forget`. If the leaves of a wave are not independent, the trees
+        are cleared instead, since a cached evaluation would change which other leaves a wave chooses.
         """
-        if self.settings.leaves == 1:
+        if self.settings.independent_leaves:
             subtrees.restart_all(self.tree, games)
         else:
             subtrees.clear_all(self.tree, games)

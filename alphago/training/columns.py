@@ -7,6 +7,7 @@ import numpy as np
 
 from alphago.env.batch import GameBatch
 from alphago.records.record import GameRecord
+from alphago.training.kernels.gathering import find_drawn, gather_paths
 
 
 class Entry(NamedTuple):
@@ -25,8 +26,8 @@ class Columns(NamedTuple):
     """G games, with P plies in all, of which S can be sampled; see Entry."""
 
     records: list[GameRecord]
-    starts: list[GameBatch]  # different start positions
-    start: np.ndarray  # int64 [G], the index of each game's start position
+    starts: GameBatch  # the different start positions
+    start: np.ndarray  # int64 [G], the slot of each game's start position
     first: np.ndarray  # int64 [G], the index of each game's first ply
     steps: np.ndarray  # int32 [P]
     values: np.ndarray  # float32 [P]
@@ -46,6 +47,8 @@ class Columns(NamedTuple):
         records = [entry.record for entry in entries]
         numbers: dict[int, int] = {}
         start = [numbers.setdefault(id(entry.start), len(numbers)) for entry in entries]
+        starts = entries[0].start.env.new_batch(len(numbers))
+        starts.gather(list({id(entry.start): entry.start for entry in entries}.values()))
         lengths = np.array([len(record) for record in records])
         counts = np.array([len(entry.plies) for entry in entries])
 
@@ -54,7 +57,7 @@ class Columns(NamedTuple):
 
         return cls(
             records=records,
-            starts=list({id(entry.start): entry.start for entry in entries}.values()),
+            starts=starts,
             start=np.array(start),
             first=np.cumsum(lengths) - lengths,
             steps=joined([entry.steps for entry in entries], np.int32),
@@ -77,24 +80,12 @@ class Columns(NamedTuple):
             that can be sampled.
         """
         counts = self.counts[games]
-        at, ends = ranges(self.ends[games] - counts, counts)
-        passed = self.cumulative[at] <= np.repeat(drawn, counts)
-        places = np.add.reduceat(passed, ends - counts, dtype=np.int64)
-        chosen: np.ndarray = self.plies[self.ends[games] - counts + np.minimum(places, counts - 1)]
-        return chosen
+        places = np.empty(len(games), np.int64)
+        find_drawn(self.cumulative, self.ends[games] - counts, counts, drawn, places)
+        return self.plies[places]
 
     def paths(self, games: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         """Return the first `lengths[i]` steps of game `games[i]`, int32 [n, longest + 1]; the rest of a row is 0."""
         paths = np.zeros((len(games), int(lengths.max()) + 1), np.int32)
-        at, _ = ranges(self.first[games], lengths)
-        paths[np.arange(paths.shape[1]) < lengths[:, None]] = self.steps[at]
+        gather_paths(self.steps, self.first[games], lengths, paths)
         return paths
-
-
-def ranges(begins: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers `begins[i]`, `begins[i]` + 1 … of each of n ranges, one after the other, and where each ends.
-
-    counts: int64 [n], how many numbers each range has.
-    """
-    ends = np.cumsum(counts)
-    return np.arange(ends[-1]) + np.repeat(begins - (ends - counts), counts), ends

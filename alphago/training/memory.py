@@ -270,9 +270,7 @@ class ReplayMemory:
         games, plies, movers: int64, int32 and int8 [n].
         """
         slots, batch = np.arange(len(games)), self.env.new_batch(len(games))
-        for number in np.unique(columns.start[games]):
-            same = np.flatnonzero(columns.start[games] == number)
-            batch.copy(np.zeros(len(same), np.int64), same, of=columns.starts[number])
+        batch.copy(columns.start[games], slots, of=columns.starts)
         batch.replay(slots, columns.paths(games, plies), plies, slots)
         batch.give_turn(slots, movers)
         batch.planes(slots, sample.planes)

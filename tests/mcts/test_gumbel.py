@@ -1,5 +1,7 @@
 """Gumbel search: the kernels grow the naive search's trees, and its policy improves every prior."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -108,6 +110,38 @@ def test_every_game_has_its_own_budget(env: GameEnv, settings: dict) -> None:
             twin = naive(position, noise[game], chosen)
             twin.run(budget)
             assert_agrees(together, game, twin)
+
+
+@pytest.mark.parametrize(("considered", "readouts"), [(8, 16), (12, 24), (7, 20)])
+@pytest.mark.parametrize("env", GAMES, ids=str)
+def test_by_rounds_waves_are_fewer_and_trees_the_same(env: GameEnv, considered: int, readouts: int) -> None:
+    """Moves of several games in a row, whose searches meet evaluations of the searches before."""
+    games = np.arange(5)
+
+    def play(**settings: Any) -> tuple[list[Any], int]:
+        evaluator = Counting()
+        search = Search(env, evaluator, len(games), Gumbel(considered=considered, **settings))
+        generators = [np.random.default_rng([7, game]) for game in games]
+        seen: list[Any] = []
+        for _ in range(4):
+            search.begin_move(games)
+            search.expand_roots(games)
+            search.add_noise(games, generators)
+            search.run(np.full(len(games), readouts, np.int32))
+            policies, actions = search.selfplay_moves(games, np.zeros(len(games), bool), generators)
+            seen.append((search.visits(games), actions, policies, search.root_values(games)))
+            search.advance(games, actions)
+        return seen, evaluator.waves
+
+    one, many = play()
+    for leaves in (2, considered):
+        several, few = play(leaves=leaves, rounds=True)
+        for (visits, actions, policies, values), (wanted, best, targets, means) in zip(several, one, strict=True):
+            assert np.array_equal(visits, wanted)
+            assert np.array_equal(actions, best)
+            assert np.allclose(policies, targets, atol=1e-6)
+            assert np.allclose(values, means, atol=1e-6)  # sums are in another order
+        assert few < many
 
 
 def test_few_readouts_consider_few_actions() -> None:
@@ -243,13 +277,15 @@ def test_more_readouts_than_before_grow_the_arrays() -> None:
 
 
 class Counting(HashEvaluator):
-    """Counts what it is asked."""
+    """Counts the positions it is asked for, and how often it is asked."""
 
     def __init__(self) -> None:
         self.asked = 0
+        self.waves = 0
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
         self.asked += len(slots)
+        self.waves += 1
         super().evaluate(batch, slots, priors, values)
 
 

@@ -52,6 +52,17 @@ def value_scale(tree, game, node, rule):
 
 
 @inlined
+def root_scale(tree, game, rule):
+    """Return `value_scale` of the root, where simulations of the current wave count as visits."""
+    most = 0
+    child = tree.first_child[game, ROOT]
+    while child != NONE:
+        most = max(most, tree.visits[game, child] + tree.virtual[game, child])
+        child = tree.next_sibling[game, child]
+    return (rule.c_visit + most) * rule.c_scale / 2
+
+
+@inlined
 def greatest_value(tree, game, node, unvisited):
     """Return the greatest value of a node's actions; unvisited actions count as `unvisited`."""
     greatest = unvisited
@@ -107,7 +118,8 @@ def choose_candidate(tree, game, rule):
     candidate is chosen.
 
     Returns WAIT if some of these candidates must be left out, and the value of one is still being computed: a candidate
-    that is left out gets no further visits.
+    that is left out gets no further visits.  If the rule searches by rounds, a candidate whose value is still being
+    computed has to wait, too; its next simulation depends on it.
     """
     schedule = rule.schedules[rule.schedule_of[game]]
     candidates = 0
@@ -122,7 +134,7 @@ def choose_candidate(tree, game, rule):
         child = tree.next_sibling[game, child]
     planned = candidates < schedule.shape[0] and done < schedule.shape[1]
     turn = schedule[candidates, done] if planned else least
-    scale = value_scale(tree, game, ROOT, rule)
+    scale = root_scale(tree, game, rule)
     best = NONE
     fallback = NONE
     best_score = -math.inf
@@ -135,9 +147,10 @@ def choose_candidate(tree, game, rule):
             fallback = child
         if visits == turn:
             level += 1
-            pending |= tree.virtual[game, child] > 0
+            waits = tree.virtual[game, child] > 0
+            pending |= waits
             score = root_score(tree, game, child, rule.noise, scale)
-            if score > best_score:
+            if score > best_score and not (waits and rule.rounds):
                 best_score = score
                 best = child
         child = tree.next_sibling[game, child]
@@ -146,7 +159,7 @@ def choose_candidate(tree, game, rule):
         while planned and done < schedule.shape[1] and schedule[candidates, done] == turn:
             visited += 1
             done += 1
-        if visited < level:
+        if visited < level or best == NONE:
             return WAIT
     return best if best != NONE else fallback
 

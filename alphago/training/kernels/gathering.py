@@ -1,0 +1,35 @@
+"""What samples need of many games whose numbers lie one after the other in columns."""
+
+from alphago.system.kernels.jit import kernel
+
+
+@kernel
+def gather_paths(steps, begins, lengths, out):
+    """Write steps[begins[i] : begins[i] + lengths[i]] to the first places of row i of `out`, for each i.
+
+    steps: int32 [P].  begins: int64 [n].  lengths: int32 [n].  out: int32 [n, at least the greatest length].
+    """
+    for i in range(begins.shape[0]):
+        for k in range(lengths[i]):
+            out[i, k] = steps[begins[i] + k]
+
+
+@kernel
+def find_drawn(cumulative, begins, counts, drawn, out):
+    """Write to `out` the place in `cumulative` that each number drawn selects.
+
+    cumulative: float64 [S], the sums of the weights up to each place, which begin anew with each range.
+    begins, counts: int64 [n], a range of places for each number, of at least one place.
+    drawn: float64 [n], from 0 to the last sum of its range; if rounding makes it greater, the last place is selected.
+    out: int64 [n].
+    """
+    for i in range(begins.shape[0]):
+        low = begins[i]
+        high = low + counts[i] - 1
+        while low < high:
+            middle = (low + high) // 2
+            if cumulative[middle] <= drawn[i]:
+                low = middle + 1
+            else:
+                high = middle
+        out[i] = low
