@@ -4,7 +4,7 @@ from typing import Any
 
 from alphago.mcts.search import leaves_for
 
-COUNTS = "games positions iterations in_iteration readouts samples_due saved_games compacted".split()
+COUNTS = ("games", "positions", "iterations", "in_iteration", "readouts", "samples_due", "saved_games", "compacted")
 # A supervised run of version 1 had the settings of self-play, these among them, which its call did not let change.
 SUPERVISED = {"samples_per_position": 1.0, "start_training_after": 0, "exact_rules": True}
 SUPERVISED |= dict.fromkeys(("search_share", "surprise_share", "opening_plies"), 0.0)
@@ -22,8 +22,9 @@ PARTS = {
     "chosen": "sizes search gate champions pool",
 }
 # The settings of the searches of today; version 1 had all of them in one class.
-GUMBEL = "considered c_visit c_scale".split()
-PUCT = "c_puct parent_value_weight first_play_reduction virtual_loss dirichlet_weight dirichlet_alpha".split()
+GUMBEL = ("considered", "c_visit", "c_scale")
+PUCT = ("c_puct", "parent_value_weight", "first_play_reduction", "virtual_loss")
+NOISE = ("dirichlet_weight", "dirichlet_alpha")
 CGZERO = {"c_puct_growth": 0.0, "c_puct_limit": None, "value_noise": 0.0, "near_best": None}  # with their defaults
 ALWAYS = ("leaves", "decisive_moves")
 OPTIMIZERS = ("muon", "adamw", "sgd")
@@ -117,9 +118,9 @@ def newer_search(search: dict[str, Any] | None, selfplay: dict[str, Any]) -> dic
     if values["gumbel"]:
         kind, names = "gumbel", [*ALWAYS, *GUMBEL]
     elif any(values.get(name, usual) != usual for name, usual in CGZERO.items()):
-        kind, names = "cgzero-puct", [*ALWAYS, *PUCT, *CGZERO]
+        kind, names = "cgzero-puct", [*ALWAYS, *PUCT, *NOISE, *CGZERO]
     else:
-        kind, names = "puct", [*ALWAYS, *PUCT]
+        kind, names = "puct", [*ALWAYS, *PUCT, *NOISE]
     return {"kind": kind, **{name: values[name] for name in names if name in values}}
 
 
