@@ -404,6 +404,8 @@ def _check_whole_game(game: _Game, batch: GameBatch, views: list[_View]) -> None
 
     These ways are replays of the game and of its first half, a copy into another batch, and a call for several slots at
     once. A slot that was not used must still be at the start.
+
+    batch: the game's; its slot GAME is at the end.  views: the answers after each number of moves, 0 first.
     """
     game.same("reset", "a slot that was not used", views[0], game.view(batch, START))
     length = len(game.moves)

@@ -38,7 +38,7 @@ class GraphGo:
     def __init__(self, env: GraphRules) -> None:
         self.env, self.to_play = env, 1
         self.board = [0] * len(env.neighbours)
-        self.left = 1  # stones of this turn
+        self.left = 1  # stones that the side to move may still play in this turn
         self.passes = self.plies = self.key = 0
         self.seen = {0}  # the keys of earlier boards
         self.captured = [0, 0]  # by Black, by White

@@ -84,6 +84,7 @@ class GraphGoEnv(StonesEnv):
         turns += [turn[:, ::-1] for turn in turns]
         if self.torus:
             turns = [np.roll(turn, (r, c), (0, 1)) for turn in turns for r in range(height) for c in range(width)]
+        # turn.ravel()[p] is the point that comes to p: a turn is kept if missing points come to missing points only.
         kept = [turn.ravel() for turn in turns if self.missing == {int(turn.ravel()[p]) for p in self.missing}]
         passes = np.full((len(kept), self.action_space - board.size), board.size)
         return Symmetries(np.stack(kept), np.concatenate([np.stack(kept), passes], axis=1))

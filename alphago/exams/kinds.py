@@ -105,11 +105,13 @@ def races(stones: Stones, chain: Chain) -> bool:
     """Return whether a chain has at most RACE liberties, and cannot get more by a move on one that takes no stones."""
     if len(chain.stones) < 2 or len(chain.liberties) > RACE:
         return False
-    point, others = min(chain.stones), stones.colours.count(-chain.colour)
+    point, enemies = min(chain.stones), stones.colours.count(-chain.colour)
     for liberty in chain.liberties:
         after = stones.play(chain.colour, liberty)
-        runs = after is not None and after.colours.count(-chain.colour) == others
-        if after is not None and runs and len(after.chain(point).liberties) > RACE:
+        if after is None:
+            continue
+        takes = after.colours.count(-chain.colour) < enemies
+        if not takes and len(after.chain(point).liberties) > RACE:
             return False
     return True
 

@@ -211,17 +211,19 @@ class AnalysisSearch(Search):
     def _leave_out(self, wave: Wave, leaves: Leaves, reached: Reached, priors: np.ndarray) -> None:
         """Set the priors of forbidden actions to 0 and renormalise, except where no action would be left.
 
+        The priors of roots are kept as the network gives them, in `root_priors`.
+
         priors: [m, A], with a row for each leaf, or only for the m leaves at which the game is not over.
         """
         if not self._forbidden:
             return
-        rows = np.flatnonzero(~reached.over) if len(priors) < len(reached.over) else np.arange(len(priors))
-        for prior, row in zip(priors, rows.tolist(), strict=True):
-            game, depth, mover = int(wave.game[row]), int(leaves.lengths[row]), int(reached.movers[row])
-            own = self._forbidden.get(game, ())
+        leaf_of = np.flatnonzero(~reached.over) if len(priors) < len(reached.over) else np.arange(len(priors))
+        for prior, leaf in zip(priors, leaf_of.tolist(), strict=True):
+            game, depth, mover = int(wave.game[leaf]), int(leaves.lengths[leaf]), int(reached.movers[leaf])
+            rules = self._forbidden.get(game, ())
             if depth == 0:
                 self.root_priors[game] = prior
-            out = {action for rule in own if rule.player == mover and depth < rule.plies for action in rule.actions}
+            out = {action for rule in rules if rule.player == mover and depth < rule.plies for action in rule.actions}
             left = np.delete(prior, list(out)).sum() if out else 0
             if left > 0:
                 prior[list(out)] = 0

@@ -114,16 +114,24 @@ class Converter:
         if max(len(words) - stones, stones) > LONGEST_GAME:
             into.reject(LONG, game.source)
             return
-        komi2 = self.komi2(game.komi)
         known = game.outcome is not None
         is_sound = all(fault.kind in TOLD for fault in game.faults)
         score2, ended = self.score(env, game) if known and is_sound else (0, False)
         year = YEAR.search(game.date)
-        first = -1 if game.setup.get("to_play") == "white" else 1
-        row = {"length": len(words) - stones, "stones": stones, "size": game.board_size, "first": first, "komi2": komi2}
-        row |= {"outcome": int(game.outcome or 0), "flags": RESULT * known + ENDED * ended, "score2": score2}
-        row |= {"handicap": min(game.handicap, 255), "rules": rules_code(game.played_rules)}
-        row |= {"year": int(year[0]) if year else 0} | self.rank_columns(game)
+        row = {
+            "length": len(words) - stones,
+            "stones": stones,
+            "size": game.board_size,
+            "first": -1 if game.setup.get("to_play") == "white" else 1,
+            "komi2": self.komi2(game.komi),
+            "outcome": int(game.outcome or 0),
+            "flags": RESULT * known + ENDED * ended,
+            "score2": score2,
+            "handicap": min(game.handicap, 255),
+            "rules": rules_code(game.played_rules),
+            "year": int(year[0]) if year else 0,
+            **self.rank_columns(game),
+        }
         into.add(row, words)
 
     def why_not(self, game: SgfGame) -> str:

@@ -102,6 +102,7 @@ class SettingsTree(Generic[Root]):
         return {name: judge_slot(name, made) for name, made in own.items()}
 
     def _walk(self, kind: type[Any], title: str, made: object) -> Iterator[SettingEntry]:
+        """Yield the entries of a class's settings and of those below; made: an object with its defaults, or None."""
         for one in fields(kind):
             if "group" in one.metadata:
                 yield from self._walk(one.metadata["group"], one.metadata["help"], one.default)
@@ -126,6 +127,7 @@ class SettingsTree(Generic[Root]):
         return made
 
     def _make(self, kind: type[Any], before: Any, given: Mapping[str, Any]) -> Any:
+        """Return an object of the class `kind` as `make` does; `given` may have keywords of other groups too."""
         values = {}
         for one in fields(kind):
             was: Any = one.default if before is None else getattr(before, one.name)
@@ -173,6 +175,7 @@ class SettingsTree(Generic[Root]):
         return made
 
     def _load(self, kind: type[Any], saved: Mapping[str, Any], given: Mapping[str, Any], who: str) -> Any:
+        """Return an object of the class `kind` from what `plain` made of it; given, who: as in `load`."""
         check_keywords(kind.__qualname__, saved, [one.name for one in fields(kind)])
         values: dict[str, Any] = {}
         for one in fields(kind):
@@ -204,6 +207,7 @@ class SettingsTree(Generic[Root]):
         return [name for name, one, was, now in self._pairs(before, after) if was != now and must_keep(one, was, now)]
 
     def _pairs(self, before: Any, after: Any) -> Iterator[tuple[str, Field[Any], Any, Any]]:
+        """Yield each setting's keyword, declaration, value before and value after; None where one has no such part."""
         for one in fields(before):
             was, now = getattr(before, one.name), getattr(after, one.name)
             if "group" in one.metadata:
@@ -234,21 +238,24 @@ def slot_entries(slot: Slot) -> Iterator[SettingEntry]:
 def merge_parts(
     slots: Mapping[str, Slot], name: str, before: Iterable[Any], given: Mapping[str, Any]
 ) -> tuple[Any, ...]:
-    """Return the objects of a field of `parts`, changed as the keywords in `given` say: those with names first.
+    """Return the objects of a field of `parts`, such as judges, changed as the keywords in `given` say.
 
-    slots: the slots of the objects that have names.  name: the field's name.  before: the objects so far.
+    An object of a class that has a keyword is changed by that keyword and those of its settings, and comes first.
+
+    slots: the slots of these classes, by keyword.  name: the field's name, whose own keyword replaces all objects.
+    before: the objects so far.
     """
-    left = given.get(name, before)
-    if isinstance(left, (str, Mapping)) or not isinstance(left, Iterable):
-        raise TypeError(f"{name} must be a sequence of objects, got {shown(left)}")
-    left, made = list(left), []
+    objects = given.get(name, before)
+    if isinstance(objects, (str, Mapping)) or not isinstance(objects, Iterable):
+        raise TypeError(f"{name} must be a sequence of objects, got {shown(objects)}")
+    others, merged = list(objects), []
     for slot in slots.values():
-        own = [item for item in left if type(item) in slot.classes]
+        own = [item for item in others if type(item) in slot.classes]
         if len(own) > 1:
             raise ValueError(f"{name} must have one {qualified_name(type(own[0]))}, got {own!r}")
-        left = [item for item in left if type(item) not in slot.classes]
-        made.append(slot.merge(own[0] if own else None, given))
-    return tuple(item for item in [*made, *left] if item is not None)
+        others = [item for item in others if type(item) not in slot.classes]
+        merged.append(slot.merge(own[0] if own else None, given))
+    return tuple(item for item in [*merged, *others] if item is not None)
 
 
 def must_keep(one: Field[Any], was: object, now: object) -> bool:

@@ -182,6 +182,8 @@ def checks_keywords(*further: type | Sequence[str]) -> Callable[[Call], Call]:
             try:
                 return function(*given, **named)
             except (TypeError, AttributeError, ValueError) as error:
+                # A sentence of a check, which has "must" in it, goes out as it is.  What Python and NumPy say of wrong
+                # arguments gives way to a sentence about the argument, if one of the two checks finds it.
                 raw = str(error).startswith(RAW)
                 if isinstance(error, ValueError) and not raw:
                     raise

@@ -293,18 +293,18 @@ class Group(GroupPlan):
         self.slots.plies[playing] += 1
         self.moves += len(playing)
         for slot, mover in zip(moves.games[~plays], moves.movers[~plays], strict=True):
-            self.finish(int(slot), -float(mover), -float(mover), True)
+            self.finish(int(slot), outcome=-float(mover), score=-float(mover), resigned=True)
         self.finish_over(playing)
 
     def finish_over(self, playing: np.ndarray) -> None:
         """Finish the games that are over by the rules; playing: int64 [n], the slots to check."""
         batch = self.search.batch
         over = playing[batch.is_over(playing, np.empty(len(playing), np.bool_))]
-        sides = batch.to_play(over, np.empty(len(over), np.int8))
+        sides = batch.to_play(over, np.empty(len(over), np.int8))  # times a mover's number gives Black's
         outcomes = sides * batch.outcome(over, np.empty(len(over), np.float32))
         scores = sides * batch.score(over, np.empty(len(over), np.float32))
         for slot, outcome, score in zip(over, outcomes, scores, strict=True):
-            self.finish(int(slot), float(outcome), float(score), False)
+            self.finish(int(slot), outcome=float(outcome), score=float(score), resigned=False)
 
     def generators_of(self, games: np.ndarray) -> list[np.random.Generator]:
         """Return the random generators of the games in these slots, int64 [n]."""
@@ -315,7 +315,7 @@ class Group(GroupPlan):
         assert builder is not None
         return builder
 
-    def finish(self, slot: int, outcome: float, score: float, resigned: bool) -> None:
+    def finish(self, slot: int, *, outcome: float, score: float, resigned: bool) -> None:
         """Finish the game in a slot and begin the next one there.
 
         outcome, score: in Black's view.  resigned: whether the game ended by resignation.

@@ -178,7 +178,11 @@ class Learner:
         return Captured(lambda: self.optimizer.step())
 
     def update(self, accumulated: Accumulated, *, progress: float = 0.0) -> dict[str, float] | None:
-        """Change the weights by the gradients of the parameters of `net`; return and skip as `step` does."""
+        """Change the weights by the gradients that `accumulate` has left in the parameters of `net`.
+
+        Returns the metrics by name.  If one of them is not finite, the weights stay, the buffers are put back, and the
+        result is None.
+        """
         scalars, parameters = accumulated.metrics, list(self.net.parameters())
         add_l2_gradient(parameters, self.weights.l2)
         scalars["gradient_norm"] = torch.nn.utils.clip_grad_norm_(parameters, self.settings.gradient_norm or math.inf)

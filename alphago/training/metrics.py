@@ -60,21 +60,20 @@ class Pace(ProcessorMeter):
     def __init__(self, source: GameSource, threads: int) -> None:
         super().__init__(threads)
         self.source = source
-        self.moves, self.readouts = source.moves, source.readouts_done
-        self.played = self.began
+        self.moves, self.readouts = source.moves, source.readouts_done  # at the iteration's beginning
+        self.play_ended: float | None = None  # when its self-play was over
 
     def has_played(self) -> None:
         """Record that the iteration's self-play is over and training begins."""
-        self.played = time.monotonic()
+        self.play_ended = time.monotonic()
 
     def so_far(self) -> tuple[int, float]:
         """Return the iteration's number of moves so far, and the seconds of self-play so far."""
-        over = self.played > self.began
-        return self.source.moves - self.moves, (self.played if over else time.monotonic()) - self.began
+        return self.source.moves - self.moves, (self.play_ended or time.monotonic()) - self.began
 
     def metrics(self) -> dict[str, float | None]:
         """Return the metrics at the end of the iteration, by name; speeds are None if the source did not search."""
-        playing, total = self.played - self.began, time.monotonic() - self.began
+        (_, playing), total = self.so_far(), time.monotonic() - self.began
         moves, readouts = self.source.moves - self.moves, self.source.readouts_done - self.readouts
         return {
             "moves": moves,

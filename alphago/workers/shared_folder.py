@@ -2,8 +2,8 @@
 
     works/NAME                     what jobs have in common, such as a version of the network
     workers/NAME/beat              a worker's number of tasks at a time, and a number that grows as long as it lives
-    workers/NAME/tasks/KEY         what it is to do
-    workers/NAME/answers/KEY       what it has done
+    workers/NAME/tasks/KEY WORK    what it is to do
+    workers/NAME/answers/KEY KIND  what it has done: "done" and the answer, "error" or "refused" and why, or "gone"
     workers/NAME/left              it has left, and its answers are complete
     workers/NAME/out               why the run does not want it
 
@@ -21,7 +21,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from alphago.system.files import lock, parse_json, read_file, user_path, write_atomic
 from alphago.workers.transport import JobAnswer
@@ -105,13 +105,14 @@ class SharedFolder:
 
     def answers(self) -> list[JobAnswer]:
         found = []
-        for path in (path for name in self.pulses for path in files_in(self.path / WORKERS / name / ANSWERS)):
-            with suppress(FileNotFoundError):
-                worker, (key, _, kind) = path.parent.parent.name, path.name.partition(" ")
-                data = read_file(path)
-                text = {} if kind in ("done", "gone") else {kind: data.decode(errors="replace")}
-                found.append(JobAnswer(worker, key, data if kind == "done" else None, **text))
-                path.unlink()
+        for worker in self.pulses:
+            for path in files_in(self.path / WORKERS / worker / ANSWERS):
+                with suppress(FileNotFoundError):
+                    key, _, kind = path.name.partition(" ")
+                    data = read_file(path)
+                    value: Any = data if kind == "done" else data.decode(errors="replace")
+                    found.append(JobAnswer(worker, key, **({} if kind == "gone" else {kind: value})))
+                    path.unlink()
         if not found:
             time.sleep(POLL)
         return found
@@ -149,7 +150,10 @@ class FolderWorker:
         self.own = self.path / WORKERS / "none"
 
     def join(self, stop: threading.Event) -> None:
-        """Wait for the run's folder, and make a folder in it with a name that no other worker has."""
+        """Wait for the run's folder, and make this worker's folder in it, with a name that no other worker has.
+
+        Returns without one once `stop` is set.
+        """
         if not (self.path / WORKERS).is_dir():
             self.tell(f"no run has begun in {self.path} yet: waits for `alphago train --workers folder:{self.path}`")
         while not (self.path / WORKERS).is_dir():  # and makes nothing, since PATH may be a slip

@@ -139,7 +139,8 @@ class DeviceEvaluator:
     def _finish(self, stream: GpuStream, count: int) -> tuple[Reached, np.ndarray, np.ndarray]:
         """Evaluate the first `count` positions in the stream's buffers.
 
-        Returns their Reached (see `GameBatch.reach`), priors and values.
+        Returns their Reached (see `GameBatch.reach`), priors and values.  At a position where the game is over both
+        values, the reached and the network's, are the outcome.
 
         Raises ValueError if the network's output is not finite.
         """

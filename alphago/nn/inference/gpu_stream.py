@@ -15,7 +15,6 @@ from alphago.env.leaves import Leaves, Reached
 from alphago.nn.inference.frozen import TRACING
 from alphago.nn.kernels.priors import LEAST
 
-# Padded batch sizes are SMALLEST, its doubles up to FINE, and then four sizes between successive powers of two.
 SMALLEST = 8
 FINE = 64
 MOST_SHAPES = 256  # of uploads whose places in the buffers are kept
@@ -23,14 +22,15 @@ ALIGNMENT = 16  # bytes; an array begins at a multiple of it in a buffer
 
 
 def padded_size(count: int) -> int:
-    """Return the size to which a batch of `count` positions is padded."""
-    size = SMALLEST
-    while size < count and size < FINE:
-        size *= 2
-    if size >= count:
-        return size
-    octave = 1 << (count - 1).bit_length()
-    return -(-count // (octave // 8)) * (octave // 8)
+    """Return the size to which a batch of `count` positions is padded.
+
+    Up to FINE it is a power of two, at least SMALLEST; above, one of four equal steps from a power of two to the next.
+    """
+    power = max(SMALLEST, 1 << (count - 1).bit_length())  # the least power of two that is at least `count`
+    if power <= FINE:
+        return power
+    step = power // 8
+    return math.ceil(count / step) * step
 
 
 def aligned(nbytes: int) -> int:

@@ -131,7 +131,8 @@ def fits(data: bytes, declared: str) -> bool:
 def surely_utf8(data: bytes, declared: str) -> bool:
     """Return whether a game is in UTF-8, as its first node's letters say, though it declares another encoding.
 
-    Letters of three bytes are hardly ever letters of both; those of two bytes may be, except in Latin encodings.
+    Bytes in the declared encoding may be valid UTF-8 by chance.  This hardly ever happens with letters that have three
+    bytes in UTF-8, of which one is enough; of letters with two bytes four are, or one if the encoding is Latin.
     """
     root = ROOT.search(data)
     part = root[0] if root and not root[0].isascii() else data[:LOOKED_AT]
@@ -140,7 +141,8 @@ def surely_utf8(data: bytes, declared: str) -> bool:
     except UnicodeDecodeError:
         return False
     letters = re.findall(r"[^\x00-\x9f]", text)
-    return max(letters, default="") > "\u07ff" or len(letters) >= (1 if declared in LATIN else 4)
+    has_three_bytes = max(letters, default="") > "\u07ff"
+    return has_three_bytes or len(letters) >= (1 if declared in LATIN else 4)
 
 
 def games_in(data: bytes, usual: str) -> Iterator[bytes]:

@@ -77,25 +77,27 @@ class Followed:
 class PlayedStretch:
     """Stretches between which no set-up changes anything, followed as one.
 
-    stretch: their plays.  followed: the legal ones.  level: index in `games` of the game in which they are followed.
+    stretch: their plays.  followed: the legal ones.
+    level: index in `games` of the game in which they are followed; it only rises.
     """
 
     def __init__(self, stretch: Stretch, games: Sequence[Callable[[int], GoEnv]], number: int | None) -> None:
         """Follow a stretch.
 
-        games: functions that return a game with a limit of plies that suffices for a number of plays.  The later games
-            are tried only if those before forbid a repetition or suicide.
+        games: functions of a number of plays that return a game long enough for them.  Their rules are tried in turn:
+            the later ones only if those before forbid a repetition or suicide.
         number: number of the game in its file, for the fault.
         """
         self.stretch, self.games, self.number = stretch, games, number
         self.level = 0
         self.followed = self.follow(0)
-        self.relax()
+        self.try_other_rules()
 
     def __len__(self) -> int:
         return len(self.followed)
 
     def follow(self, level: int) -> Followed:
+        """Follow all plays by the rules of `games[level]`."""
         return Followed(self.stretch, self.games[level](len(self.stretch.actions)), self.number)
 
     def join(self, stretch: Stretch) -> None:
@@ -104,13 +106,13 @@ class PlayedStretch:
         self.stretch.actions += stretch.actions
         self.stretch.nodes += stretch.nodes
         if self.games[self.level](len(self.stretch.actions)).max_moves > self.followed.env.max_moves:
-            self.followed = self.follow(self.level)
+            self.followed = self.follow(self.level)  # from the start, in a longer game
         else:
             self.followed.go_on()
-        self.relax()
+        self.try_other_rules()
 
-    def relax(self) -> None:
-        """If the game forbids a repetition or suicide, take that of the later games that allows the most, if more."""
+    def try_other_rules(self) -> None:
+        """If the rules forbid a repetition or suicide, go over to those of the later ones that allow the most plays."""
         fault = self.followed.fault
         if fault is not None and fault.kind in (kinds.REPETITION, kinds.SUICIDE):
             for level in range(self.level + 1, len(self.games)):

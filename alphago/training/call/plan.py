@@ -91,12 +91,13 @@ class TrainCall:
 
         A run that is limited by time has no limit of games where neither gives one.
         """
-        usual = recipe.settings_on(self.device) if recipe else {}
-        given = {**self.settings, **({} if self.num_games is UNSET else {"num_games": self.num_games})}
-        both = {**usual, **given}
+        of_recipe = recipe.settings_on(self.device) if recipe else {}
+        of_call = {**self.settings, **({} if self.num_games is UNSET else {"num_games": self.num_games})}
+        both = {**of_recipe, **of_call}
         if before is None and both.get("max_minutes") is not None and "num_games" not in both:
-            given["num_games"] = None
-        return RUN.make(given, RUN.make(usual, before))
+            of_call["num_games"] = None
+        # In turn, since the call may choose another part, which has not all the settings that the recipe gives.
+        return RUN.make(of_call, RUN.make(of_recipe, before))
 
 
 @dataclass(frozen=True)

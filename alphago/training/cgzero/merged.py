@@ -133,27 +133,24 @@ def merged(layers: Sequence[tuple[MergedSamples, float]], choose: Callable[[np.n
     choose: function of the weighted number of samples of each different input, float64 [n], that returns the indices
         of the selected inputs, int64, ascending.
     """
-    groups, counts = group_inputs(layers)
+    inputs_of, counts = group_inputs(layers)
     chosen = choose(counts)
-    target = np.full(len(counts), -1)
-    target[chosen] = np.arange(len(chosen))
-    env = layers[0][0].env
-    sums = new_sums(env, len(chosen))
-    places: list[tuple[Entry, int, int] | None] = [None] * len(chosen)
-    for (samples, factor), group in zip(layers, groups, strict=True):
-        targets = target[group]
-        rows = np.flatnonzero(targets >= 0)
-        targets = targets[rows]
+    result_row = np.full(len(counts), -1)  # of each input; -1 for one that is not chosen
+    result_row[chosen] = np.arange(len(chosen))
+    sums = new_sums(layers[0][0].env, len(chosen))
+    places: dict[int, tuple[Entry, int, int]] = {}  # by row of the result
+    for (samples, factor), inputs in zip(layers, inputs_of, strict=True):
+        rows = np.flatnonzero(result_row[inputs] >= 0)
+        targets = result_row[inputs[rows]]
         for total, more in zip(sums, samples.sums.scaled(rows, factor), strict=True):
             total[targets] += more  # a layer has each input once
         of = samples.places
-        for row, i in zip(rows.tolist(), targets.tolist(), strict=True):
-            places[i] = of.entries[row], of.plies[row], of.symmetries[row]
-    found = [place for place in places if place is not None]
-    assert len(found) == len(chosen)
+        for row, target in zip(rows.tolist(), targets.tolist(), strict=True):
+            places[target] = of.entries[row], of.plies[row], of.symmetries[row]
+    in_order = [places[target] for target in range(len(chosen))]
     known = np.maximum(sums.ended, 1e-12)
     return Means(
-        Places(*(list(column) for column in zip(*found, strict=True))),
+        Places(*(list(column) for column in zip(*in_order, strict=True))),
         sums.seen,
         sums.policy / np.maximum(sums.policy.sum(axis=1, keepdims=True), 1e-12),
         (sums.value / sums.seen).astype(np.float32),

@@ -6,34 +6,25 @@ from alphago.mcts.search import leaves_for
 
 COUNTS = ("games", "positions", "iterations", "in_iteration", "readouts", "samples_due", "saved_games", "compacted")
 # A supervised run of version 1 had the settings of self-play, these among them, which its call did not let change.
-SUPERVISED = {
-    "samples_per_position": 1.0, "start_training_after": 0, "exact_rules": True, "search_share": 0.0,
-    "surprise_share": 0.0, "opening_plies": 0.0,
-}  # fmt: skip
+SUPERVISED = {"samples_per_position": 1.0, "start_training_after": 0, "exact_rules": True}
+SUPERVISED |= dict.fromkeys(("search_share", "surprise_share", "opening_plies"), 0.0)
 GIVEN = "alphago.training.supervised.source:GivenSource"  # the source of a supervised run
 MOVED = {"alphago.training.group:SelfPlay": "alphago.training.selfplay:SelfPlay"}  # classes of sources
 
 # Version 1 had all settings in one dictionary.  By part, those that are in a part now.
 PARTS = {
-    "selfplay": (
-        "readouts", "games_in_flight", "groups", "temperature_plies", "resign_threshold", "no_resign_share",
-        "opening_plies",
-    ),
-    "learning": (
-        "batch_size", "learning_rate", "dense_rate", "weight_decay", "optimizer", "schedule", "gradient_norm",
-        "bfloat16", "losses",
-    ),
-    "memory": ("memory_size", "samples_per_position", "surprise_share"),
-    "targets": ("value_targets", "search_share", "result_share", "result_growth", "visits_until", "played_from"),
-    "games": ("random_move_share", "random_move_plies"),
-    "watch": ("watch", "watch_share"),
-    "chosen": ("sizes", "search", "gate", "champions", "pool"),
-}  # fmt: skip
+    "selfplay": "readouts games_in_flight groups temperature_plies resign_threshold no_resign_share opening_plies",
+    "learning": "batch_size learning_rate dense_rate weight_decay optimizer schedule gradient_norm bfloat16 losses",
+    "memory": "memory_size samples_per_position surprise_share",
+    "targets": "value_targets search_share result_share result_growth visits_until played_from",
+    "games": "random_move_share random_move_plies",
+    "watch": "watch watch_share",
+    "chosen": "sizes search gate champions pool",
+}
 # The settings of the searches of today; version 1 had all of them in one class.
 GUMBEL = ("considered", "c_visit", "c_scale")
-PUCT = (
-    "c_puct", "parent_value_weight", "first_play_reduction", "virtual_loss", "dirichlet_weight", "dirichlet_alpha"
-)  # fmt: skip
+PUCT = ("c_puct", "parent_value_weight", "first_play_reduction", "virtual_loss")
+NOISE = ("dirichlet_weight", "dirichlet_alpha")
 CGZERO = {"c_puct_growth": 0.0, "c_puct_limit": None, "value_noise": 0.0, "near_best": None}  # with their defaults
 ALWAYS = ("leaves", "decisive_moves")
 OPTIMIZERS = ("muon", "adamw", "sgd")
@@ -59,7 +50,7 @@ def supervised_settings(flat: dict[str, Any]) -> dict[str, Any]:
 
 def newer_learning(flat: dict[str, Any]) -> dict[str, Any]:
     """Return the settings of learning of version 1."""
-    learning = {name: flat[name] for name in PARTS["learning"]}
+    learning = {name: flat[name] for name in PARTS["learning"].split()}
     if learning["optimizer"] not in OPTIMIZERS:
         learning["optimizer"] = {"function": learning["optimizer"]}
     return learning
@@ -72,8 +63,8 @@ def newer_watch(flat: dict[str, Any]) -> dict[str, Any] | None:
 
 def newer_settings(flat: dict[str, Any]) -> dict[str, Any]:
     """Return the settings of version 1 in parts."""
-    parts = {part: {name: flat[name] for name in names} for part, names in PARTS.items()}
-    run = {name: value for name, value in flat.items() if not any(name in names for names in PARTS.values())}
+    parts = {part: {name: flat[name] for name in names.split()} for part, names in PARTS.items()}
+    run = {name: value for name, value in flat.items() if not any(name in values for values in parts.values())}
     selfplay, chosen = parts["selfplay"], parts["chosen"]
     if chosen["sizes"]:
         raise ValueError("plays several boards at the same time, which runs no longer do")
@@ -127,9 +118,9 @@ def newer_search(search: dict[str, Any] | None, selfplay: dict[str, Any]) -> dic
     if values["gumbel"]:
         kind, names = "gumbel", [*ALWAYS, *GUMBEL]
     elif any(values.get(name, usual) != usual for name, usual in CGZERO.items()):
-        kind, names = "cgzero-puct", [*ALWAYS, *PUCT, *CGZERO]
+        kind, names = "cgzero-puct", [*ALWAYS, *PUCT, *NOISE, *CGZERO]
     else:
-        kind, names = "puct", [*ALWAYS, *PUCT]
+        kind, names = "puct", [*ALWAYS, *PUCT, *NOISE]
     return {"kind": kind, **{name: values[name] for name in names if name in values}}
 
 

@@ -109,13 +109,13 @@ def shared_panels(history: History, x: str) -> Iterator[CurvePanel]:
     looks = looks_of(history.evaluations)
 
     def panel(measure: Measure, x: str, title: str = "", x_label: str = "") -> CurvePanel:
-        own = [
+        curves = [
             curve._replace(name=name, colour=colour)
             for name, (colour, dash) in looks.items()
             for curve in curves_of([history], name, measure, x, dash=dash)
         ]
         low, high = (-0.04, 1.04) if measure is WIN_RATE else (None, None)
-        return CurvePanel(title or measure.title, own, measure.unit, measure.level, low, high, x_label)
+        return CurvePanel(title or measure.title, curves, measure.unit, measure.level, low, high, x_label)
 
     other = OTHER_AXIS[x]
     yield panel(WIN_RATE, x, "Win rate (dashed: the policy alone)")
@@ -127,7 +127,8 @@ def shared_panels(history: History, x: str) -> Iterator[CurvePanel]:
 def looks_of(rows: Sequence[Row]) -> dict[str, tuple[str, Dash]]:
     """Return the colour and line style of the curve for each opponent, by the opponent's name (see `name_of`).
 
-    Each player has one colour.  Its curves with different readouts of the network differ in style.
+    Each player has one colour, its own in COLOURS or the next free one.  Its curves with different readouts of the
+    network differ in style; the policy alone is dashed.
     """
     colours: dict[str, str] = {}
     looks: dict[str, tuple[str, Dash]] = {}
@@ -135,12 +136,12 @@ def looks_of(rows: Sequence[Row]) -> dict[str, tuple[str, Dash]]:
         player = row["opponent"]
         if player not in colours:
             usual = COLOURS.get(player.partition(":")[0], "")
-            free = [colour for colour in (usual, *OTHERS) if colour and colour not in colours.values()]
-            colours[player] = free[0] if free else OTHERS[len(colours) % len(OTHERS)]
+            free = (colour for colour in (usual, *OTHERS) if colour and colour not in colours.values())
+            colours[player] = next(free, OTHERS[len(colours) % len(OTHERS)])
         if name_of(row) not in looks:
-            searched = [style for colour, style in looks.values() if colour == colours[player] and style != "--"]
-            solid: Dash = ("-", "-.", ":")[len(searched) % 3]
-            looks[name_of(row)] = colours[player], "--" if number(row, "readouts") == 0 else solid
+            is_searched = number(row, "readouts") != 0
+            before = sum(colour == colours[player] and dash != "--" for colour, dash in looks.values())
+            looks[name_of(row)] = colours[player], ("-", "-.", ":")[before % 3] if is_searched else "--"
     return looks
 
 

@@ -83,8 +83,8 @@ class RemoteGroup(GroupPlan):
         self.numbers = range(played.state["next"], self.numbers.stop, self.numbers.step)
         self.left = played.state["left"]
         records = iter([replace(record, env=self.env) for record in played.records])
-        self.restore_slots(played.state["slots"], records)
-        self.add_finished(records)
+        self.restore_slots(played.state["slots"], records)  # takes the games in progress, which come first
+        self.add_finished(records)  # takes the rest
         self.moves += played.moves
         self.readouts_done += played.readouts
 

@@ -21,7 +21,6 @@ from alphago.ui.web.page_commands import COMMANDS
 from alphago.ui.web.wire import Message, check_message
 
 FIRST = "Getting the rules ready; the first time they are compiled, which takes some seconds …"
-CLOSE = object()  # ends the session's thread
 
 
 class Session:
@@ -42,34 +41,34 @@ class Session:
     ) -> None:
         self.new_desk = partial(Desk, engines, bases, send, runs)
         self.send = send
-        self.commands: queue.Queue[Any] = queue.Queue()
+        self.calls: queue.Queue[Callable[[Desk], None] | None] = queue.Queue()  # None ends the thread
         self.detached_at: float | None = None
         self.thread = threading.Thread(target=self._work, name="alphago-board", daemon=True)
         self.thread.start()
 
     def post(self, message: object) -> bool:
         """Queue a message of the page, or return False if too many wait. Any thread may call this method."""
-        if self.commands.qsize() >= MOST_WAITING:
+        if self.calls.qsize() >= MOST_WAITING:
             return False
-        self.commands.put(message)
+        self.calls.put(lambda desk: obey(desk, message))
         return True
 
     def attach(self, send: Callable[[Message], None]) -> None:
         """Connect the session to a page: call `send` from now on, first with everything that the page has to show."""
         self.detached_at = None
-        self.commands.put(("attach", send))
+        self.calls.put(lambda desk: desk.connect(send))
 
     def detach(self) -> None:
         """Stop thinking, since the page has gone; the board stays as it is."""
         self.detached_at = time.monotonic()
-        self.commands.put(("detach", None))
+        self.calls.put(Desk.disconnect)
 
     def close(self) -> None:
         """Stop thinking and end the session's thread."""
-        self.commands.put(CLOSE)
+        self.calls.put(None)
 
     def _work(self) -> None:
-        """Obey commands, and think in between, until the session is closed."""
+        """Do the calls that wait, and think in between, until the session is closed."""
         self.send({"type": "status", "text": FIRST})
         try:
             desk = self.new_desk()
@@ -79,25 +78,19 @@ class Session:
         self.send({"type": "status", "text": ""})
         while True:
             try:
-                command = self.commands.get(block=desk.job is None)
+                call = self.calls.get(block=desk.job is None)
             except queue.Empty:
-                call_guarded(desk, desk.go_on)
-                continue
-            if command is CLOSE:
+                call = Desk.go_on
+            if call is None:
                 desk.drop()
                 return
-            if not isinstance(command, tuple):
-                call_guarded(desk, obey, desk, command)
-            elif command[0] == "attach":
-                call_guarded(desk, desk.connect, command[1])
-            else:
-                desk.disconnect()
+            call_guarded(desk, call)
 
 
-def call_guarded(desk: Desk, call: Callable[..., Any], *arguments: object) -> None:
-    """Call `call` with the arguments; if it fails, stop the engine, and tell the page why in a sentence."""
+def call_guarded(desk: Desk, call: Callable[[Desk], None]) -> None:
+    """Call `call` with the desk; if it fails, stop the engine, and tell the page why in a sentence."""
     try:
-        call(*arguments)
+        call(desk)
     except Exception as error:
         desk.stop()
         desk.say(error_sentence(error))

@@ -1,7 +1,8 @@
 """`explain`: why a move is good or bad, as facts with numbers and as sentences."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from alphago.env.game import GameEnv
@@ -115,15 +116,11 @@ def explain_moves(
     bests = search([one.after_best for one in tried], readouts)
     passed = [position for one in tried for position in one.passed]
     passes = search(passed, readouts // PASS_SHARE) if passed else None
-    found, row = [], 0
+    rows = iter([] if passes is None else [Row(passes, row) for row in range(len(passed))])
+    found = []
     for i, one in enumerate(tried):
-        rows = range(row, row := row + len(one.passed))
-        seen = Searched(
-            Row(first, 2 * i),
-            Row(first, 2 * i + 1),
-            Row(bests, i),
-            [Row(passes, r) for r in rows if passes is not None],
-        )
+        own = list(islice(rows, len(one.passed)))
+        seen = Searched(Row(first, 2 * i), Row(first, 2 * i + 1), Row(bests, i), own)
         found.append(Explanation(one.position.env, one.action, tuple(facts_of(one, seen))))
     return found
 
@@ -131,17 +128,21 @@ def explain_moves(
 def facts_of(tried: Tried[Position], seen: Searched) -> list[Fact]:
     """Return the facts about a move, the most important first."""
     mover, action, best = tried.mover, tried.action, tried.best
-    points = mover * (seen.best.score - seen.after.score)
-    rate = mover * (seen.best.value - seen.after.value) / 2
-    same = action == best
-    losses = (0.0, 0.0) if same else (points, rate)
-    change = mover * seen.best.score - float(seen.before.analysis.score[seen.before.i, best])
-    sure = seen.before.share, seen.before.prior, seen.before.prior_of(action), change
+    loss = Loss(
+        mover,
+        action,
+        best,
+        points=0.0 if action == best else mover * (seen.best.score - seen.after.score),
+        rate=0.0 if action == best else mover * (seen.best.value - seen.after.value) / 2,
+        share=seen.before.share,
+        prior=seen.before.prior,
+        played=seen.before.prior_of(action),
+        change=mover * seen.best.score - float(seen.before.analysis.score[seen.before.i, best]),
+    )
     if is_go(tried):
         kept = kept_by_best(tried, seen)
-        loss = Loss(mover, action, best, *losses, *sure, bool(dangers(tried, seen, ())), bool(kept))
+        loss = replace(loss, shown=bool(dangers(tried, seen, ())), felt=bool(kept))
         return [loss, *go_facts(tried, seen, loss, kept)]
-    loss = Loss(mover, action, best, *losses, *sure)
     facts: list[Fact] = [loss]
     if answer := seen.after.line:
         how = Reply.TAKES if loss.worse and answer[0] == best else Reply.PUNISHES if loss.large else Reply.ANSWERS

@@ -115,13 +115,15 @@ def test_a_config_of_another_form(tmp_path: Path, changes: dict[str, Any], sente
         parse_config(tmp_path / "config.json")
 
 
+COUNTS = {"games": 40, "positions": 9, "iterations": 3, "in_iteration": True, "readouts": 8, "samples_due": 2.5}
+COUNTS |= {"saved_games": 20, "compacted": 0}
+
+
 def test_a_state() -> None:
-    counts = {"games": 40, "positions": 9, "iterations": 3, "in_iteration": True, "readouts": 8, "samples_due": 2.5}
-    counts |= {"saved_games": 20, "compacted": 0}
     board = {"memory": {"games": 4, "added": 90, "taken": 7}, "has_learned": True, "source": {"groups": []}}
     board |= {"source_class": "alphago.training.group:SelfPlay", "adaptive": None}
-    found = newer_state({**counts, "stage": [1, 20, 30], "boards": [board], "steps": 5, "game_metrics": {}})
-    assert found.pop("counts") == {**counts, "batches_taken": 7}
+    found = newer_state({**COUNTS, "stage": [1, 20, 30], "boards": [board], "steps": 5, "game_metrics": {}})
+    assert found.pop("counts") == {**COUNTS, "batches_taken": 7}
     assert found.pop("stage") == {
         "memory": {"games": 4, "added": 90, "taken": 7, "has_learned": True},
         "source": {"groups": []},
@@ -134,15 +136,10 @@ def test_a_state() -> None:
 @pytest.mark.parametrize(("waiting", "in_iteration"), [(0, True), (7, False)])
 def test_a_state_of_given_games(waiting: int, in_iteration: bool) -> None:
     """An iteration whose games were still waiting begins again."""
-    counts = {
-        "games": 40, "positions": 0, "iterations": 3, "in_iteration": True, "readouts": 64, "samples_due": 2.5,
-        "saved_games": 20, "compacted": 0,
-    }  # fmt: skip
-    board = {
-        "memory": {"games": 0, "added": 90}, "has_learned": True, "adaptive": None,
-        "source": {"taken": 40, "moves": 95, "waiting": waiting, "digest": "abc"},
-        "source_class": "alphago.training.supervised.source:GivenSource",
-    }  # fmt: skip
+    counts = {**COUNTS, "positions": 0, "readouts": 64}
+    source = {"taken": 40, "moves": 95, "waiting": waiting, "digest": "abc"}
+    board = {"memory": {"games": 0, "added": 90}, "has_learned": True, "adaptive": None, "source": source}
+    board |= {"source_class": "alphago.training.supervised.source:GivenSource"}
     found = newer_state({**counts, "stage": [0, 0, 0], "boards": [board], "steps": 5})
     new = {"positions": 90, "batches_taken": 0, "in_iteration": in_iteration}
     assert found == {"counts": {**counts, **new}, "steps": 5, "digest": "abc"}

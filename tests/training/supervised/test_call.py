@@ -342,9 +342,9 @@ class TestTraining:
         train_supervised(ENV, tmp_path / "moved", folder=tmp_path / "run", num_games=12, reports=(), device="cpu")
         config = read_config(tmp_path / "run")
         assert config["given"] == {"dataset": str(tmp_path / "moved")}
-        assert [(one["setting"], one["was"], one["now"]) for one in config["changes"]] == [
-            ("num_games", 8, 12), ("dataset", str(dataset), str(tmp_path / "moved"))
-        ]  # fmt: skip
+        games, moved = ((one["setting"], one["was"], one["now"]) for one in config["changes"])
+        assert games == ("num_games", 8, 12)
+        assert moved == ("dataset", str(dataset), str(tmp_path / "moved"))
         assert read_history(tmp_path / "run").metrics[-1]["games"] == 12
         run(tmp_path / "played", 2, env=ENV, source=RandomGames)
         with pytest.raises(ValueError, match="must be one of given games, and is resumed by `alphago train --folder"):

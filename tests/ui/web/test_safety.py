@@ -247,7 +247,7 @@ def test_a_page_that_leaves_stops_thinking_and_comes_back_to_its_board() -> None
         await_quiet(served)
         session = served.app.state.boards.sessions[key]
         deadline = time.monotonic() + PATIENCE
-        while session.commands.qsize():
+        while session.calls.qsize():
             assert time.monotonic() < deadline
             time.sleep(0.01)
         with served.page(f"/board?key={key}") as again, served.page(f"/board?key={key}") as twin:
