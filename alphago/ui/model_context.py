@@ -86,7 +86,8 @@ class GoTools:
     def explain_move(self, game: str, move: str = "", size: int = 9, at: int | None = None) -> dict[str, Any]:
         """Say why a move is good or bad, in facts: losses, refutation, chains that die, captures, ladders, cuts.
 
-        `move` is played in the position; without it the last move is explained.
+        `move` is played in the position; without it the last move is explained.  A fact with an empty sentence is not
+        sure enough to be told.
         """
         position = position_at(read_game(game, size), at)
         before, action = (position, position.check_action(move)) if move else last_move(position)
