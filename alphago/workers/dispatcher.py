@@ -153,7 +153,7 @@ class Dispatcher(Generic[Answer]):
             self.roster.sentences.append(f"{waiting}: {self.transport.how_to_join()}")
 
     def _take(self, answer: JobAnswer) -> None:
-        """Note a worker's answer with its job, or why there is none; drop that of a job that is done or a worker left out."""
+        """Note an answer with its job, or why there is none; leave it if the job is done or the worker is out."""
         job = self.jobs.get(answer.key)
         since = job.given.pop(answer.worker, None) if job is not None else None
         if answer.refused:
