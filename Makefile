@@ -2,7 +2,7 @@
 # make test       the whole gate: style, types, import contracts, tests, README
 # make style      style, types and import contracts alone; make page: the tests of the page alone
 # make matrix     the tests in every surrounding: other processors, Pythons, users (tests/matrix.py)
-# make campaign   an hour of damaged files, full disks, kills, lies and junk, as an ordinary user; SCALE=0.1 a tenth of it
+# make campaign   an hour at most of damaged files, full disks, kills, lies and junk, as an ordinary user; SCALE=0.1 a tenth of it
 # make cluster    install Ray, and run the tests that kill workers and drivers: at most ten minutes
 # make format     put the code into shape
 # make docs       the documentation as a site: build/site/index.html

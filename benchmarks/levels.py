@@ -28,6 +28,7 @@ from alphago.arena.standings import ProgressBar
 from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.env.games import make_game
 from alphago.exams.analysis_client import AnalysisClient
+from alphago.exams.drawn_positions import LEAST_WIN, MOST_LEAD
 from alphago.exams.grades import grade_of
 from alphago.exams.grading import MOST_LOST, ExamPlayer, exam_game, mark
 from alphago.exams.positions import find_exam
@@ -52,7 +53,8 @@ POINTS = {
 RATES = (0.25, 0.2, 0.16, 0.125, 0.095, 0.07, 0.045, 0.025, 0.01, 0.0)
 OTHERS = {"connect-four": 7, "gomoku": 9, "oware": 6, "reversi": 8}
 OPENING, EVERY, GAMES, JUDGE = 4, 5, 10, 400  # of `rates`: plies, games and readouts
-VISITS = 8  # of the engine of `judged`
+LIKELY = 4  # moves of the engine's own that `judged` tries
+SHARPER, BLOCK = 1.5, 50  # power of the policy that draws its positions, so many at a time
 SURE = 0.8  # value of a decided game
 
 
@@ -118,35 +120,62 @@ def measure_exam(options: argparse.Namespace, found: dict[str, Any]) -> None:
 def measure_judged(options: argparse.Namespace, found: dict[str, Any]) -> None:
     """Measure points lost by the moves that levels play in positions of their own, by an analysis engine.
 
-    A move's loss is what the engine sees after it, less than after its own first choice, each with VISITS.  The same
-    chance draws the moves of all levels.  A row gets `judged` [lost, low, high, positions].  What the engine said is in
-    FOLDER, and the same command goes on.
+    The positions are undecided, as an exam's; a move's loss is what the engine's network sees after it, less than after
+    the best of all tried: the levels' and the LIKELY most probable ones by the engine.  The same chance draws the moves
+    of all levels.  A row gets `judged` [lost, low, high, positions].  What was found is in FOLDER, BLOCK by BLOCK, and
+    the same command goes on.
     """
     size, file = options.board_size, FOLDER / f"judged-{options.board_size}.json"
     net = load_model(f"{size}x{size}")
     env = exam_game(net.env, size)
-    asked = FreePositions(own_positions(env, net, options.positions))
-    evaluator = net.forecast_evaluator(dtype="float32")
-    players = [ExamPlayer(asked, env, evaluator, 0, None, level) for level in range(1, LEVELS)]
-    answers = [player.answer_all(1) for player in [*players, ExamPlayer(asked, env, evaluator, FULL)]]
-    noise = np.random.default_rng(1).gumbel(size=(options.positions, env.action_space))
-    with np.errstate(divide="ignore"):
-        moves = [one.actions if one.shares is None else (np.log(one.shares) + noise).argmax(axis=1) for one in answers]
-    known: list[list[float]] = json.loads(file.read_text("utf-8")) if file.exists() else []
+    known: list[list[list[float]]] = json.loads(file.read_text("utf-8")) if file.exists() else []  # of each block
     FOLDER.mkdir(parents=True, exist_ok=True)
     with AnalysisClient(options.engine) as engine:
-        for i, position in enumerate(asked.boards[len(known) :], len(known)):
-            engine.ask("root", position, VISITS)
-            best = env.from_text(engine.receive()["moveInfos"][0]["move"])
-            leads = {}
-            for action in {best, *(int(move[i]) for move in moves)}:
-                engine.ask("move", position.play(action), VISITS)
-                leads[action] = position.to_play * engine.root(engine.receive())[1]
-            known.append([min(leads[best] - leads[int(move[i])], MOST_LOST) for move in moves])
+        while sum(map(len, known)) < options.positions:
+            drawn = own_positions(env, net, len(known))
+            likely = [likely_moves(engine, position) for position in drawn]
+            asked = FreePositions([one for one, moves in zip(drawn, likely, strict=True) if moves])
+            moves = moves_of_levels(asked, env, net, len(known))
+            losses = []
+            for position, own, best in zip(asked.boards, moves, filter(None, likely), strict=True):
+                leads = {action: lead_after(engine, position, action) for action in {*own, *best}}
+                losses.append([min(max(leads.values()) - leads[move], MOST_LOST) for move in own])
+            known.append(losses)
             file.write_text(json.dumps(known), "utf-8")
-    for row, lost in zip(found["games"]["go"][str(size)]["levels"], np.array(known).T, strict=True):
-        row["judged"] = [*rounded(mean_of(lost)), len(lost)]
+    lost = np.concatenate(known)
+    for row, column in zip(found["games"]["go"][str(size)]["levels"], lost.T, strict=True):
+        row["judged"] = [*rounded(mean_of(column)), len(column)]
     save(found)
+
+
+def likely_moves(engine: AnalysisClient, position: Any) -> list[int]:
+    """Return the engine's LIKELY most probable moves in a position, none in a decided one."""
+    engine.ask("root", position, 1, includePolicy=True)
+    reply = engine.receive()
+    win, lead = engine.root(reply)
+    if not LEAST_WIN <= win <= 1 - LEAST_WIN or abs(lead) > MOST_LEAD * position.env.N:
+        return []
+    return [int(action) for action in np.argsort(reply["policy"])[::-1][:LIKELY]]
+
+
+def lead_after(engine: AnalysisClient, position: Any, action: int) -> float:
+    """Return the mover's lead in points after a move, by the engine's network alone."""
+    engine.ask("move", position.play(action), 1)
+    return float(position.to_play * engine.root(engine.receive())[1])
+
+
+def moves_of_levels(asked: "FreePositions", env: Any, net: Any, seed: int) -> list[list[int]]:
+    """Return the moves of all levels in each position."""
+    evaluator = net.forecast_evaluator(dtype="float32")
+    noise = np.random.default_rng(seed).gumbel(size=(len(asked), env.action_space))
+    moves = []
+    for level in range(1, LEVELS + 1):
+        own = level if level < LEVELS else None
+        answer = ExamPlayer(asked, env, evaluator, FULL, None, own).answer_all(1)
+        with np.errstate(divide="ignore"):
+            drawn = answer.actions if answer.shares is None else (np.log(answer.shares) + noise).argmax(axis=1)
+        moves.append(drawn.tolist())
+    return [list(one) for one in zip(*moves, strict=True)]
 
 
 class FreePositions(NamedTuple):
@@ -161,14 +190,17 @@ class FreePositions(NamedTuple):
         return self.boards
 
 
-def own_positions(env: Any, net: Any, count: int) -> list[Any]:
-    """Return positions of as many games, at a random ply of OPENING to half a board, whose moves the policy draws."""
-    rng = np.random.default_rng(0)
-    plies = rng.integers(OPENING, env.N**2 // 2, count)
-    boards = [env.position()] * count
+def own_positions(env: Any, net: Any, seed: int) -> list[Any]:
+    """Return BLOCK positions of as many games, at a random ply of OPENING to half a board.
+
+    The policy, made sharper, draws the moves.
+    """
+    rng = np.random.default_rng(seed)
+    plies = rng.integers(OPENING, env.N**2 // 2, BLOCK)
+    boards = [env.position()] * BLOCK
     for ply in range(int(plies.max())):
         left = np.flatnonzero(plies > ply)
-        priors = analyze([boards[i] for i in left], net, 0, threads=1).prior.astype(np.float64)
+        priors = analyze([boards[i] for i in left], net, 0, threads=1).prior.astype(np.float64) ** SHARPER
         priors[:, env.pass_action] = 0
         for i, prior in zip(left, priors, strict=True):
             boards[i] = boards[i].play(int(rng.choice(len(prior), p=prior / prior.sum())))

@@ -159,6 +159,14 @@ def begin(page: Page) -> None:
     waits(page, "Move 3")
 
 
+def keep_notices(page: Page) -> None:
+    """Let nothing end that is shown for seconds only."""
+    page.add_init_script("""(() => {
+        const later = window.setTimeout;
+        window.setTimeout = (call, pause, ...rest) => later(call, pause < 9000 ? pause : 1e9, ...rest);
+    })()""")
+
+
 def type_nonsense(page: Page) -> None:
     page.keyboard.press("/")
     page.keyboard.type("Z9\n")
@@ -183,7 +191,7 @@ STATES = {
     "new_game": State(LINK, lambda page: page.keyboard.press("n")),
     "end_counted": State(ENDED, end),
     "end_resigned": State(LINK, resign),
-    "error": State(visit=type_nonsense),
+    "error": State(visit=type_nonsense, before=keep_notices),
     "reconnecting": State(visit=cut, before=one_line),
     "connecting": State(before=lambda page: page.route_web_socket(BOARD, lambda line: None), begins=False),
     "loading": State(visit=lambda page: waits(page, "Setting up"), before=no_states, begins=False),

@@ -12,7 +12,6 @@ from alphago.cli.models import add_device, add_game, add_game_settings, given_ga
 from alphago.cli.options import Parser, add_settings, given_settings, integer, number, option
 from alphago.cli.search_options import add_rule
 from alphago.cli.who_works import add_workers
-from alphago.env.go_rules import named_rules
 from alphago.mcts.search_forms import PLAYER_RULE
 from alphago.system.interrupts import INTERRUPTED
 from alphago.workers.jobs import pool_of
@@ -37,7 +36,6 @@ def add_options(parser: Parser) -> None:
     add_rule(parser, "the networks' search")
     add_game(parser, "the networks' game, or go", "the networks' size, or the game's default, in Go 9")
     option(parser, "--komi K", "komi (the networks', or the board's default)", number)
-    option(parser, "--rules NAME", "rules of ko and suicide: Chinese, Tromp-Taylor, AGA, NZ, …")
     option(
         parser,
         "--turns N",
@@ -103,8 +101,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def of_game(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the options of the game that were given, except its size and komi; --rules and --turns are for Go."""
+    """Return the options of the game that were given, except its size and komi; --turns is for Go."""
     given = given_game_settings(options)
-    if options.rules is not None:
-        given |= named_rules(options.rules)._asdict()
     return given if options.turns is None else given | {"turns": options.turns or None}

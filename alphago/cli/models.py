@@ -10,9 +10,11 @@ from alphago.cli.options import Parser, Setting, add_setting, given_settings, in
 from alphago.cli.own_games import named_game
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, USUAL_GAME, game_reference, is_packaged, make_game, with_settings
+from alphago.env.go_rules import named_rules, played_rules
 from alphago.env.packaged import packaged_net, packaged_nets, usual_game
 from alphago.mcts.levels import Level, check_level
 
+RULES = "rules"  # a keyword of Oware; of Go, a name for ko and suicide
 GAME = "game:"  # prefix of the names of a game's keywords among the parsed options
 
 BRIEF = {"komi": "White's points before a game of Go"}  # what --help says of a game's keywords
@@ -70,16 +72,24 @@ def add_game_settings(parser: Parser) -> None:
         types = tuple(dict.fromkeys(kind for _, setting in settings for kind in setting.types))
         text = "; ".join(f"{game}: {setting.help}" for game, setting in settings)
         setting = replace(settings[0][1], name=GAME + name, types=types, default=None, text=in_shell(text, flags))
+        if name == RULES:  # any text, see `given_game_settings`
+            setting = replace(setting, choices=(), text=f"{USUAL_GAME}: {', '.join(played_rules())}; {text}")
         if (flag := flags[name]) not in parser._option_string_actions:
             add_setting(group, flag, setting)
             parser.shorten(flag, BRIEF.get(name, ""))
 
 
 def given_game_settings(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the games' keywords that were given on the command line, except board_size."""
+    """Return the games' keywords that were given on the command line, except board_size.
+
+    The name of rules of Go stands for ko and suicide; raise ValueError if games are not scored so.
+    """
     given: dict[str, Any] = {}
     for env in GAMES.values():
         given |= given_settings(options, env, GAME)
+    others = [choice for env in GAMES.values() for setting in settings_of(env) for choice in setting.choices]
+    if RULES in given and given[RULES] not in others and options.game in (None, USUAL_GAME):
+        given |= named_rules(given.pop(RULES))._asdict()
     return given
 
 

@@ -92,7 +92,7 @@ class Analysis:
 
     @property
     def root_win_rate(self) -> np.ndarray:
-        """The win rate of each position, float32 [n], 0 .. 1."""
+        """The win rate of each position, float32 [n], 0 .. 1: the mean of all simulations."""
         return (1 + self.value) / 2
 
     @property
@@ -189,6 +189,16 @@ class Analysis:
         sign = views[:, None].astype(q.dtype)
         return q, score, np.asarray(sign * np.minimum(sign * self.lower_bound, sign * (1 + q) / 2), q.dtype)
 
+    @cached_property
+    def root_readings(self) -> tuple[np.ndarray, np.ndarray]:
+        """The values and scores of the positions, each [n], as people read them: those of the best action.
+
+        The means over all simulations are lower where most other actions lose: a position is worth what its best action
+        is worth.  Without visits they are the network's.
+        """
+        best = [np.take_along_axis(values, self.leading[:, None], axis=1)[:, 0] for values in (self.q, self.score)]
+        return np.where(np.isnan(best[0]), self.value, best[0]), np.where(np.isnan(best[1]), self.root_score, best[1])
+
     def best(self, i: int = 0) -> int:
         """Return the best action of position i; raise ValueError if its game is over."""
         order = self.order(i)
@@ -242,7 +252,7 @@ class Analysis:
 
         lines: the most moves in the table.  plies: the most plies of each expected line.
         """
-        mover, value = PLAYER_NAMES[int(self.to_play[i])], self.value[i]
+        mover, value = PLAYER_NAMES[int(self.to_play[i])], self.root_readings[0][i]
         head = f"{mover} to play, {self.root_visits[i]} visits, value {value:+.3f} for {mover}"
         rows = [
             f"  {self.env.to_text(move.action):>5} {move.visits:6d} visits  value {move.q:+.3f}"

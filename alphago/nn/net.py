@@ -32,7 +32,7 @@ from alphago.system.validation import check_choice, check_float, check_int, chec
 TAUGHT_BY = "taught_by"  # the note in a network's file
 # (tower_height, channels, size_free).  "default" learns small boards on one machine in minutes; "paper" is the smaller
 # of the two networks of Silver et al. 2017.
-PRESETS = {"default": (5, 64, True), "paper": (19, 256, False)}
+PRESETS = {"default": (5, 64, True), "paper": (19, 256, False), "alphago.jl": (19, 256, False)}
 
 
 @checks_keywords()
@@ -52,9 +52,9 @@ class NeuralNet(nn.Module):
         None: size-free if the preset is size-free, the game's actions are its points, and features have the board's
         size.
     preset: the sizes of the default parts: "default", 5 size-free blocks of 64 channels; "paper", 19 blocks of 256
-        channels with dense heads (Silver et al. 2017); or all layers of another program's network, "cgzero" or
-        "cody2007".  None for "default".  `tower_height`, `channels` and `size_free` replace the preset's values, but
-        must be None with another program's network.
+        channels with dense heads (Silver et al. 2017), and "alphago.jl", the same; or all layers of another program's
+        network, "cgzero" or "cody2007".  None for "default".  `tower_height`, `channels` and `size_free` replace the
+        preset's values, but must be None with another program's network.
 
     Raises ValueError if a part's output has a wrong shape or range, TypeError if a part is not a module or its output
     not a tensor; the message names the part.

@@ -60,7 +60,7 @@ def train_on(
     Args:
         net: the network, or its name, file or run folder, which stay as they are: the result's `net` is trained.
         positions: n positions of the network's game.
-        policies: [n, action_space], the policy's target for each position: probabilities with sum 1.
+        policies: [n, action_space], the policy's target for each position: probabilities of legal moves with sum 1.
         outcomes: [n], -1 .. 1, the result of each position's game: 1 if Black won, -1 if White won (as
             `Position.result` and `GameRecord.outcome`).
         epochs: number of passes over all positions, each in a random order and in batches of `batch_size`.
@@ -133,6 +133,13 @@ def sample_of(
     if not np.all(np.abs(outcome) <= 1):
         raise ValueError("outcomes must be numbers from -1 (White won) to 1 (Black won)")
     batch, slots = stack(positions, env), np.arange(count)
+    illegal = np.where(batch.legal_mask(slots, np.empty(shape, np.bool_)), 0, policy)
+    if np.any(illegal.sum(axis=1) > SUM_ERROR):
+        row, action = divmod(int(illegal.argmax()), env.action_space)
+        raise ValueError(
+            f"policies must be 0 for illegal moves, got {policy[row, action]:g} for {env.to_text(action)} in position "
+            f"{row} of {count}"
+        )
     movers = batch.to_play(slots, np.empty(count, np.int8))
     if masked:
         mark_illegal(batch, slots, policy)

@@ -12,6 +12,7 @@ from alphago.env.go import GoEnv
 from alphago.env.position import Position
 from alphago.mcts.analysis import analyze
 from alphago.records.sgf import SgfGame, parse_sgf
+from alphago.records.sgf.faults import HARMLESS
 from alphago.system.optional import optional_import
 from alphago.system.validation import check_int
 from alphago.ui.review import positions_of, review_game
@@ -43,6 +44,7 @@ class GoTools:
         position = position_at(read_game(game, size), at)
         env = position.env
         found = analyze(position, self.network(env.N), self.readouts, device=self.device)
+        value, score = (float(values[0]) for values in found.root_readings)
         moves = [
             {
                 "move": env.to_text(move.action),
@@ -55,8 +57,8 @@ class GoTools:
         ]
         return {
             "to_play": PLAYER_NAMES[position.to_play],
-            "win_rate": known(float(found.root_win_rate[0]), 3),
-            "score": known(float(found.root_score[0]), 1),
+            "win_rate": known((1 + value) / 2, 3),
+            "score": known(score, 1),
             "moves": moves,
             "game_over": position.is_over,
         }
@@ -84,7 +86,8 @@ class GoTools:
     def explain_move(self, game: str, move: str = "", size: int = 9, at: int | None = None) -> dict[str, Any]:
         """Say why a move is good or bad, in facts: losses, refutation, chains that die, captures, ladders, cuts.
 
-        `move` is played in the position; without it the last move is explained.
+        `move` is played in the position; without it the last move is explained.  A fact with an empty sentence is not
+        sure enough to be told.
         """
         position = position_at(read_game(game, size), at)
         before, action = (position, position.check_action(move)) if move else last_move(position)
@@ -136,7 +139,7 @@ def read_game(game: str, size: int) -> SgfGame:
     Raises ValueError for a text that is neither.
     """
     if "(" in game:
-        return parse_sgf(game.encode())
+        return parse_sgf(game.encode(), allowed=HARMLESS)
     env = GoEnv(size)
     return SgfGame.in_game(env, env.position().after(game.replace(",", " ").split()).moves)
 

@@ -162,12 +162,9 @@ def review_move(analysis: Analysis, ply: int, action: int) -> MoveReview:
     """Return the review of a move, from the analyses of the positions before and after it."""
     colour, best = int(analysis.to_play[ply]), analysis.best(ply)
     turn = colour * int(analysis.to_play[ply + 1])  # 1 if the same side moves again
-    # The best move's value and score if it was searched, else the position's.
-    searched = analysis.visits[ply, best] > 0
-    value = analysis.q[ply, best] if searched else analysis.value[ply]
-    score = analysis.score[ply, best] if searched else analysis.root_score[ply]
-    rate_loss = float(value - turn * analysis.value[ply + 1]) / 2
-    point_loss = float(score - turn * analysis.root_score[ply + 1])
+    values, scores = analysis.root_readings
+    rate_loss = float(values[ply] - turn * values[ply + 1]) / 2
+    point_loss = float(scores[ply] - turn * scores[ply + 1])
     if action == best:
         rate_loss, point_loss = 0.0, 0.0 if np.isfinite(point_loss) else point_loss
     rate_loss, point_loss = max(rate_loss, 0.0), float(np.maximum(point_loss, 0.0))  # no move is better than the best
@@ -198,10 +195,11 @@ def draw_review(analysis: Analysis, faults: Sequence[tuple[int, int, str]], titl
     """
     black = analysis.as_black()
     panels = [CurvePanel("Black wins", unit=SHARE, level=0.5, low=0.0, high=1.0, fills=True)]
-    series = [black.root_win_rate]
+    values, scores = black.root_readings
+    series = [(1 + values) / 2]
     if black.has_scores:
         panels.append(CurvePanel("Black's lead", unit="points", level=0.0, fills=True))
-        series.append(black.root_score)
+        series.append(scores)
     for i, values in enumerate(series):
         marks = [mark(ply + 1, float(values[ply + 1]), colour, grade) for ply, colour, grade in faults]
         curve = Curve(range(len(values)), values.tolist(), BLUE, is_exact=True)
@@ -221,11 +219,12 @@ def notes_of(analysis: Analysis, moves: Sequence[int]) -> dict[int, MoveNote]:
     analysis: of all positions: the first one and one after each move.  moves: the actions that were played.
     """
     black, notes = analysis.as_black(), {}
+    values, scores = black.root_readings
     for ply in range(len(black)):
-        score = float(black.root_score[ply])
+        score = float(scores[ply])
         played = moves[ply] if ply < len(moves) else None
         notes[ply] = MoveNote(
-            float(black.value[ply]),
+            float(values[ply]),
             int(black.root_visits[ply]) or None,
             None if played is None else float(black.prior[ply, played]),
             None if np.isnan(score) else score,

@@ -3,13 +3,15 @@
 import contextlib
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from types import FrameType
 
 from alphago.cli import main
 
 SCALE = float(os.environ.get("CAMPAIGN_SCALE", "1"))
-HANG = 60  # seconds of one attempt
+HANG = 300  # seconds of one attempt, which may have little of a processor
+SHARE = 240 * SCALE  # seconds after which a loop of attempts ends: with two processes all of them take an hour at most
 
 COUNTS: dict[str, list[int]] = {}  # by area: how many were tried, how many lost
 
@@ -21,6 +23,15 @@ class Hang(Exception):
 def times(count: int) -> int:
     """Return how often to do what the whole campaign does `count` times."""
     return max(1, round(count * SCALE))
+
+
+def rounds(count: int) -> Iterator[int]:
+    """Yield the numbers of attempts, as `times` says, until their share of the hour is over."""
+    began = time.monotonic()
+    for number in range(times(count)):
+        if number and time.monotonic() - began > SHARE:
+            return
+        yield number
 
 
 class Area:
@@ -90,10 +101,10 @@ def memory() -> float:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-def slope(measure: Callable[[], float], work: Callable[[], object], rounds: int) -> float:
-    """Return by how much a measure grows over the second half of `rounds` of some work: the first half warms up."""
+def slope(measure: Callable[[], float], work: Callable[[], object], count: int) -> float:
+    """Return by how much a measure grows over the second half of some rounds of work: the first half warms up."""
     values = []
-    for _ in range(rounds):
+    for _ in rounds(count):
         work()
         values.append(measure())
-    return values[-1] - values[rounds // 2]
+    return values[-1] - values[len(values) // 2]

@@ -12,7 +12,7 @@ import pytest
 from alphago.cli import main
 from alphago.exams.positions import find_exam
 from alphago.records.importing import import_games
-from tests.campaign.tally import Area, times
+from tests.campaign.tally import Area, rounds
 from tests.exams.small_exams import row, write
 from tests.training.small_runs import run, spoil
 
@@ -73,7 +73,7 @@ def spoil_one(folder: Path, chance: random.Random) -> str:
 def attack(area: Area, whole: Path, commands: list[list[str]], count: int, seed: int) -> None:
     """Damage copies of a folder, and run each of the commands on each: in them X is the copy."""
     chance = random.Random(seed)
-    for number in range(times(count)):
+    for number in rounds(count):
         copy = Path("copy").absolute()
         shutil.rmtree(copy, ignore_errors=True)
         shutil.copytree(whole, copy)
@@ -126,7 +126,7 @@ def test_exams() -> None:
     write(Path("exam") / "e.jsonl", row(), row("B2 A1"))
     chance = random.Random(4)
     with Area("exams") as area:
-        for number in range(times(3000)):
+        for number in rounds(3000):
             path = Path("damaged.jsonl")
             path.write_bytes(damaged((Path("exam") / "e.jsonl").read_bytes(), chance))
             with area.attempt(str(number), ValueError):

@@ -11,7 +11,7 @@ import pytest
 
 from alphago.cli import main
 from alphago.nn.net import load_model
-from tests.campaign.tally import Area, times
+from tests.campaign.tally import Area, rounds, times
 from tests.training.small_runs import GO, run, same
 
 pytestmark = pytest.mark.campaign
@@ -43,12 +43,12 @@ def test_training_at_each_write_in_turn(monkeypatch: pytest.MonkeyPatch) -> None
     """What was whole stays whole: once there is room, the run ends with the weights of an undisturbed one."""
     whole, _ = run(Path("whole"), 12)
     with Area("full disk at each write of a run") as area:
-        for full in range(1, times(40) + 1):
+        for full in rounds(40):
             folder = Path(f"full-{full}")
-            with area.attempt(f"write {full}", OSError), monkeypatch.context() as patch:
-                patch.setattr("alphago.system.files.os.fsync", Disk(full))
+            with area.attempt(f"write {full + 1}", OSError), monkeypatch.context() as patch:
+                patch.setattr("alphago.system.files.os.fsync", Disk(full + 1))
                 run(folder, 12)
-            with area.attempt(f"going on after write {full}"):
+            with area.attempt(f"going on after write {full + 1}"):
                 run(folder, 12)
                 assert same(load_model(folder, GO), whole)
 

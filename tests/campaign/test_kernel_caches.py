@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.campaign.tally import Area, times
+from tests.campaign.tally import Area, rounds, times
 
 pytestmark = pytest.mark.campaign
 # Few kernels, on which every line of what is printed depends.
@@ -57,7 +57,7 @@ def test_caches() -> None:
         locked = cache / "locked"
         locked.mkdir(mode=0o555)
         area.check("unwritable", told(begun(locked)) == expected)
-        for number in range(times(8)):
+        for number in rounds(8):
             for path in (cache / "first").rglob("*.kernel"):
                 data = bytearray(path.read_bytes())
                 data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)

@@ -11,7 +11,7 @@ import pytest
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.records.sgf import read_sgf_games, salvage_sgf
 from alphago.ui.web.page_commands import COMMANDS as PAGE
-from tests.campaign.tally import Area, memory, slope, times
+from tests.campaign.tally import Area, memory, slope
 from tests.ui.gtp.engine import COMMANDS, ask, engine
 from tests.ui.test_analysis_engine import QUERY, answers
 from tests.ui.web.desks import Guest
@@ -56,7 +56,7 @@ def test_gtp() -> None:
                     assert len(ask(game, line)) == 1
 
     with Area("GTP commands") as area:
-        area.check("memory of GTP", slope(memory, talk, times(5000)) < FLAT)
+        area.check("memory of GTP", slope(memory, talk, 5000) < FLAT)
 
 
 def changed(value: Any, chance: random.Random) -> Any:
@@ -104,7 +104,7 @@ def test_analysis_queries() -> None:
         area.counts[0] += len(queries) - 1
 
     with Area("JSON queries") as area:
-        area.check("memory of queries", slope(memory, talk, times(400)) < FLAT)
+        area.check("memory of queries", slope(memory, talk, 400) < FLAT)
 
 
 def test_page_messages() -> None:
@@ -125,7 +125,7 @@ def test_page_messages() -> None:
                     time.sleep(0.1)
                 guest.until("state", lambda state: not state["busy"])
 
-        area.check("memory of a page", slope(memory, talk, times(1500)) < FLAT)
+        area.check("memory of a page", slope(memory, talk, 1500) < FLAT)
 
 
 def mutated(data: bytes, chance: random.Random) -> bytes:
@@ -151,4 +151,4 @@ def test_sgf() -> None:
                 read_sgf_games("x.sgf")
 
     with Area("SGF files") as area:
-        area.check("memory of SGF", slope(memory, read, times(1000)) < FLAT)
+        area.check("memory of SGF", slope(memory, read, 1000) < FLAT)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from alphago.training.judges.gate import Gate
-from tests.campaign.tally import Area, times
+from tests.campaign.tally import Area, rounds, times
 from tests.training.runs.killed import CHAMPIONS, SETTINGS
 from tests.training.runs.test_killed import kill_often
 
@@ -87,7 +87,7 @@ def struck(words: list[str], number: signal.Signals, after: float) -> str:
 def test_a_signal_at_a_random_instant(verb: str) -> None:
     chance = random.Random(verb)
     with Area("signals") as area:
-        for i in range(times(12)):
+        for i in rounds(12):
             number = SIGNALS[i % 4] if times(12) >= 4 else chance.choice(SIGNALS)
             after = chance.uniform(0, 8) ** 2 / 4  # most early, while libraries and kernels are loaded
             words = [f"out{i}" if word == "out" and verb != "train" else word for word in COMMANDS[verb]]
@@ -109,6 +109,6 @@ KILLED = {
 @pytest.mark.parametrize("kind", KILLED)
 def test_kills_are_bit_equal(kind: str, tmp_path: Path) -> None:
     with Area("kills of a run, bit-equal") as area:
-        for seed in range(times(5)):
+        for seed in rounds(5):
             with area.attempt(f"{kind}, seed {seed}", seconds=3600):  # a dozen runs
                 area.counts[0] += kill_often(tmp_path / str(seed), 8, seed, KILLED[kind]) - 1

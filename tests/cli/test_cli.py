@@ -56,6 +56,19 @@ def test_a_mistyped_value(command: str, sentence: str, capsys: pytest.CaptureFix
     assert capsys.readouterr().err == f"alphago {command.split()[0]}: {sentence}\n"
 
 
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        ("play --rules Japanese", "--rules must score by area, as Chinese ones do, got those of 'Japanese', which"),
+        ("selfplay --rules x", "--rules must be one of Chinese, Tromp-Taylor, AGA, NZ, GOE, got 'x'"),
+        ("play --game oware --rules AGA", "--rules must be 'tournament' or 'cgzero', got 'AGA'"),
+    ],
+)
+def test_rules_that_are_not_played(command: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(command.split()) == 2
+    assert capsys.readouterr().err.startswith(f"alphago {command.split()[0]}: {sentence}")
+
+
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"alphago {alphago.__version__}\n"

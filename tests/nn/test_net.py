@@ -181,7 +181,9 @@ def test_sizes_and_presets():
     assert mixed.config["preset"] == "paper"
     assert not mixed.size_free
     assert NeuralNet(ENV, preset="paper", channels=2, tower_height=0, size_free=True).size_free
-    assert len(NeuralNet(ENV, preset="paper", channels=2).base_net.blocks) == 19
+    for preset in ("paper", "alphago.jl"):
+        tall = NeuralNet(ENV, preset=preset, channels=2)
+        assert (len(tall.base_net.blocks), tall.size_free) == (19, False)
     # AlphaGo Zero's: 3x3 entry, 2 blocks of two 3x3, norms; 1x1 to 1 and to 2 planes, dense layers.
     tower = 16 * 8 * 9 + 16 + 2 * (2 * 8 * 8 * 9 + 2 * 16)
     value = 8 + 2 + (25 * 256 + 256) + (256 + 1)
@@ -201,7 +203,7 @@ def test_sizes_and_presets():
         ({"tower_height": 2.5}, "tower_height must be an integer >= 0, got 2.5"),
         ({"channels": 0}, "channels must be an integer >= 1, got 0"),
         ({"channels": True}, "channels must be an integer >= 1, got True"),
-        ({"preset": "huge"}, "preset must be one of 'default', 'paper', 'cgzero', 'cody2007', got 'huge'"),
+        ({"preset": "huge"}, "must be one of 'default', 'paper', 'alphago.jl', 'cgzero', 'cody2007', got 'huge'"),
         ({"base_net": nn.Identity(), "channels": 3}, "must be left out with a base_net"),
         ({"base_net": nn.Flatten(), "size_free": True}, r"size_free needs features for each point, got \[2, 400\]"),
         ({"base_net": nn.Identity(), "preset": "paper"}, "must be left out with a base_net"),

@@ -79,7 +79,7 @@ async def drive(server: Any) -> None:
         assert not found.is_error
         assert "blunders" in found.structured_content["summary"]
         told = await client.call_tool("explain_move", {"game": "C3 D3", "move": "C4", "size": 5})
-        assert told.structured_content["facts"][0]["sentence"].startswith("C4 ")
+        assert told.structured_content["facts"][0]["fact"] == "Loss"
         wrong = await client.call_tool("show_board", {"game": "Z9"})
         assert wrong.is_error
         assert "is not a point" in wrong.content[0].text

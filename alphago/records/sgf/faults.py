@@ -26,6 +26,9 @@ FATAL = (UNREADABLE, TOO_LARGE, OTHER_GAME, BOARD, DEAD)
 # The kinds that are told and refuse no game: its position is beyond doubt.
 TOLD = (ENCODING, NOTATION)
 
+# The kinds that leave all moves as they are.
+HARMLESS = (*TOLD, KOMI, HANDICAP)
+
 
 @dataclass(frozen=True)
 class Fault:

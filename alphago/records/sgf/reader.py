@@ -2,14 +2,14 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 
 from alphago.env.go import GoEnv
 from alphago.records.sgf.encoding import Decoded, decode
-from alphago.records.sgf.faults import ENCODING, TOLD, TOO_LARGE, TRUNCATED, UNREADABLE, Fault
+from alphago.records.sgf.faults import ENCODING, HARMLESS, TOLD, TOO_LARGE, TRUNCATED, UNREADABLE, Fault
 from alphago.records.sgf.game_line import read_line
 from alphago.records.sgf.grammar import MOST_IN_LINES, MOST_NODES, MOST_VALUES, SgfTree, trees
 from alphago.records.sgf.sgf_game import SgfGame, SgfOrigin
@@ -73,24 +73,31 @@ def empty_game(fault: Fault, name: str) -> SgfGame:
     return SgfGame(19, (), faults=(fault,), source=name)
 
 
-def parse_sgf(data: bytes | str, name: str = "the SGF text", env: GoEnv | None = None) -> SgfGame:
+def parse_sgf(
+    data: bytes | str, name: str = "the SGF text", env: GoEnv | None = None, allowed: Collection[str] = TOLD
+) -> SgfGame:
     """Return the main line of the only game in an SGF text.
 
     env: the game to read it as: board, rules, and when it ends; needed for a fixed number of moves, which SGF cannot
         express.  None for a game that ends after two passes, with the ko and suicide rules that the text names (RU);
         if it names no known rules, with `GoEnv`'s default rules, or laxer ones if its moves need them
         (`SgfGame.assumed`).
+    allowed: the kinds of faults that do not refuse the game, see `faults`.
 
     Raises ValueError, beginning with `name`, unless the text holds one game and every move is legal (`salvage_sgf` is
     lenient).  Stones may be set up before the first move; later set-ups are ignored if they change nothing or follow
     the last move.  Passes after the end are ignored.  Komi is read as servers write it, see `read_komi`.  Bytes are
     decoded as CA says, else by the most plausible encoding.
     """
-    return parse_games(data, name, env, most=1)[0]
+    return parse_games(data, name, env, 1, allowed)[0]
 
 
 def parse_games(
-    data: bytes | str, name: str = "the SGF text", env: GoEnv | None = None, most: int | None = None
+    data: bytes | str,
+    name: str = "the SGF text",
+    env: GoEnv | None = None,
+    most: int | None = None,
+    allowed: Collection[str] = TOLD,
 ) -> list[SgfGame]:
     """Return the main line of each game in an SGF text; see `parse_sgf`.
 
@@ -105,7 +112,7 @@ def parse_games(
         raise ValueError(f"{name}: it must hold {wanted}, got {count}: split it, or read all with read_sgf_games")
     games = []
     for game in games_of(parts, name, env):
-        if wrong := [fault for fault in game.faults if fault.kind not in TOLD]:
+        if wrong := [fault for fault in game.faults if fault.kind not in allowed]:
             raise ValueError(strict_sentence(wrong[0], name))
         games.append(game)
     return games
@@ -160,7 +167,7 @@ def games_of_tree(
 
 def with_origin(game: SgfGame, tree: SgfTree) -> SgfGame:
     """Return the game of a tree's main line with the tree as its origin, unless a fault cuts it."""
-    if any(fault.kind not in TOLD for fault in game.faults):
+    if any(fault.kind not in HARMLESS for fault in game.faults):
         return game
     numbers = tree.main_numbers()
     return replace(game, origin=SgfOrigin(tree, tuple(numbers[place] for place in game.places), game))

@@ -151,7 +151,8 @@ class AnalysisCommands:
         labels = " ".join(f"{engine.game.env.to_text(move.action)} {move.visits}" for move in moves[:30])
         line = analysis.line_text(analysis.best()).split()
         side = "bw" if position.to_play == 1 else "wb"
-        text = f"{'Black' if position.to_play == 1 else 'White'} wins with {analysis.root_win_rate[0]:.0%}"
+        value = analysis.root_readings[0][0]
+        text = f"{'Black' if position.to_play == 1 else 'White'} wins with {(1 + value) / 2:.0%}"
         played = " ".join(f"{side[i % 2]} {move}" for i, move in enumerate(line))
         return f"VAR {played}\nLABEL {labels}\nTEXT {text}"
 

@@ -15,7 +15,7 @@ from alphago.records.sgf.variations import Additions, with_additions
 from alphago.system.files import check_regular, os_error_text, user_path, write_atomic
 from alphago.ui.gtp.ending_commands import count_of_game
 from alphago.ui.gtp.gtp_engine import GtpEngine, print_message
-from alphago.ui.gtp.gtp_game import GtpGame
+from alphago.ui.gtp.gtp_game import GtpGame, LoadedGame
 from alphago.ui.gtp.protocol import Command, GtpFailure, argument, integer
 
 MOST_BEFORE = 4096  # bytes in which an SGF file's first game begins
@@ -67,7 +67,7 @@ class FileCommands:
                 loaded.play(colour, action)
             except IllegalMove as error:
                 raise GtpFailure(f"cannot load file: {error}") from None
-        loaded.loaded = game
+        loaded.loaded = LoadedGame(game, loaded.komi, env.rules)
         return loaded
 
     def print(self, arguments: list[str]) -> str:
@@ -83,15 +83,15 @@ class FileCommands:
             given: dict[str, Any] = {"movers": position.movers, "komi": position.komi, "result": result}
             game = SgfGame.in_game(position.env, position.moves, setup=setup, **given)
             loaded = self.engine.game.loaded
-            if loaded is not None and loaded.setup == setup:
-                if count is None and (loaded.moves, loaded.movers) == (game.moves, game.movers):
-                    given["result"] = loaded.result
-                if loaded.komi is None and self.engine.komi is None:
-                    given["komi"] = None
-                same = loaded.played_rules == position.env.rules
-                given |= {"rules": loaded.rules if same else game.rules}
+            if loaded is not None and loaded.game.setup == setup:
+                file = loaded.game
+                if (file.moves, file.movers) == (game.moves, game.movers):
+                    count, given["result"] = None, file.result
+                if position.komi == loaded.komi:
+                    given["komi"] = file.komi
+                given["rules"] = file.rules if position.env.rules == loaded.rules else game.rules
                 del given["movers"]
-                game = loaded.with_moves(game, **given)
+                game = file.with_moves(game, **given)
             text = with_additions(game, Additions(territory=count.territory() if count else {}))
             if not arguments or arguments[0] == "-":
                 return text.decode()

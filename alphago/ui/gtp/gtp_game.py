@@ -1,11 +1,20 @@
 """The game of a GTP engine, in which either colour may play at any time."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
+from alphago.env.go_rules import Rules
 from alphago.records.sgf import SgfGame
+
+
+class LoadedGame(NamedTuple):
+    """The game of a file, and the komi and rules with which it was loaded."""
+
+    game: SgfGame
+    komi: float
+    rules: Rules
 
 
 class GtpGame:
@@ -24,7 +33,7 @@ class GtpGame:
     ) -> None:
         self.env = env
         self.komi = komi
-        self.loaded: SgfGame | None = None  # the game of the file that was loaded
+        self.loaded: LoadedGame | None = None
         self.set_up(black, white, first)
 
     def clear(self) -> None:

@@ -71,8 +71,9 @@ class GameToSave(NamedTuple):
 
     over: whether the game has ended; the SGF file of an unfinished game has no result.
     players: names of Black and White.
-    counted: the count of a finished game whose dead stones were agreed; its file has this result, and the territory.
+    counted: the count of a finished game; its file has this result, and the territory.
     loaded: the game of the file that was loaded before, of which the file keeps what was not changed.
+    agreed: whether the player has agreed to the count; a loaded game without further moves keeps its result until then.
     """
 
     record: GameRecord
@@ -80,18 +81,21 @@ class GameToSave(NamedTuple):
     players: tuple[str, str] = ("", "")
     counted: GoCount | None = None
     loaded: SgfGame | None = None
+    agreed: bool = True
 
     def sgf(self, env: GameEnv) -> bytes:
         """Return the game, which was played in `env`, as SGF."""
         result: dict[str, Any] = {} if self.over else {"result": ""}
-        if self.counted is not None:
-            result = {"result": self.counted.result}
+        counted = self.counted
+        if counted is not None:
+            result = {"result": counted.result}
         game = SgfGame.from_record(self.record, env, players=self.players, **result)
         if self.loaded is not None and self.loaded.setup == game.setup:
             same = (game.moves, game.movers) == (self.loaded.moves, self.loaded.movers)
-            kept = same and self.counted is None and not self.record.resigned
+            counted = None if same and not self.agreed else counted
+            kept = same and counted is None and not self.record.resigned
             game = self.loaded.with_moves(game, result=self.loaded.result if kept else game.result)
-        territory = {} if self.counted is None else self.counted.territory()
+        territory = {} if counted is None else counted.territory()
         return with_additions(game, Additions(territory=territory))
 
 

@@ -235,7 +235,7 @@ class TerminalGame:
     def thought(self, action: int) -> Thought:
         """Return what the search so far expects of an action."""
         analysis = self.player.analysis(plies=SHOWN_PLIES)
-        return Thought(action, f"{50 * (1 + analysis.value[0]):.0f} %", analysis.line_text(action))
+        return Thought(action, f"{50 * (1 + analysis.root_readings[0][0]):.0f} %", analysis.line_text(action))
 
     def engine_turn(self) -> None:
         engine = -self.human
@@ -326,7 +326,7 @@ class TerminalGame:
         """
         names = ("you", "alphago") if self.human > 0 else ("alphago", "you")
         try:
-            game = GameToSave(self.player.game_record(), self.over, names, self.count)
+            game = GameToSave(self.player.game_record(), self.over, names, self.count, agreed=not self.counting)
             path = self.files.save(name, game, replace)
         except (ValueError, OSError) as reason:
             self.say(f"Not saved: {reason}.")

@@ -54,7 +54,7 @@ class GameTree:
         self.resigned: dict[int, int] = {}  # by node, who has given up there
         self.counts: dict[int, GoCount] = {}  # by node, the count of a finished game
         self.loser_in_file = 0  # who resigns at the end of the file that was opened
-        self.scoring: str = ""  # why this file's result may be another than the board's
+        self.remarks: list[str] = []  # what its reader should know of the file that was opened
         self.stated: str = ""  # the result that this file states, at the end of its main line
         self.document: SgfDocument | None = None  # the file that was opened
 

@@ -295,8 +295,9 @@ def show(desk: Desk, tree: GameTree, names: Mapping[int, str]) -> None:
     desk.set_game(tree, names)
     desk.look()
     desk.tell_state()
-    if tree.scoring:
-        desk.send(NoticeMessage(type="notice", kind="hint", text=f"{tree.scoring[0].upper()}{tree.scoring[1:]}."))
+    if tree.remarks:
+        told = " ".join(f"{remark[0].upper()}{remark[1:]}." for remark in tree.remarks)
+        desk.send(NoticeMessage(type="notice", kind="hint", text=told))
 
 
 COMMANDS: dict[str, Callable[[Desk, Message], None]] = {

@@ -14,6 +14,7 @@ from alphago.env.position import IllegalMove, Position
 from alphago.examples.go_variants import OutlineGoEnv
 from alphago.records.sgf import SgfGame, parse_sgf
 from alphago.records.sgf.document import SgfDocument
+from alphago.records.sgf.faults import HARMLESS
 from alphago.records.sgf.game_line import SIGNS, LineReader
 from alphago.records.sgf.grammar import Node as Properties
 from alphago.records.sgf.grammar import SgfTree, escape_text, plain_text, trees
@@ -199,7 +200,7 @@ def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[in
     file = next(trees(text), None)
     start: Position
     if file is None or (found := rectangular(file)) is None:
-        game = parse_sgf(text, "the SGF file")  # which checks the main line
+        game = parse_sgf(text, "the SGF file", allowed=HARMLESS)  # which checks the main line
         own = game.env().replace(planes=usual_game("go", bases).config["planes"]).match_variant()
         file, start = next(trees(text)), game.position(own, 0)
     else:
@@ -223,7 +224,8 @@ def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[in
                 if tree.nodes[tree.current].in_file < 0:
                     tree.nodes[tree.current].in_file = number
     tree.go_to(0)
-    tree.stated, tree.scoring = game.result, game.scoring
+    tree.stated = game.result
+    tree.remarks = [*map(str, game.faults), *([game.scoring] if game.scoring else [])]
     set_loser(tree, game)
     for node in tree.nodes:
         node.chosen = -1
@@ -248,7 +250,8 @@ def rectangular(file: SgfTree) -> tuple[Position, SgfGame] | None:
     sides = {} if stones is None else {"black": stones == 1, "white": stones == -1}
     setup = {side: " ".join(map(env.to_text, points.nonzero()[0].tolist())) for side, points in sides.items()}
     first = next((sign for node in file.nodes for name, sign in SIGNS.items() if node.get(name)), 1)
-    head = SgfGame(columns, (), result=reader.text("RE"), players=(reader.text("PB"), reader.text("PW")))
+    players = reader.text("PB"), reader.text("PW")
+    head = SgfGame(columns, (), result=reader.text("RE"), players=players, faults=tuple(reader.faults))
     return env.position(**setup, **({"to_play": "white"} if first < 0 else {})), head
 
 

@@ -38,7 +38,8 @@ class AnalysisView(TypedDict):
     """What a search has found about a position; scores and ownership are None if the network does not forecast them.
 
     mover: who is to play, +1 or -1. visits: simulations, the position's own evaluation included.
-    win: Black's chance to win, 0 .. 1. score: Black's margin in points. moves: the best first.
+    win: Black's chance to win, 0 .. 1. score: Black's margin in points. Both are the best move's if it has visits.
+    moves: the best first.
     ownership: a number for each point, 100 if it becomes Black's for sure, -100 for White's.
     """
 
@@ -201,14 +202,15 @@ def why_message(node: int, told: Explanation) -> WhyMessage:
 def analysis_view(analysis: Analysis) -> AnalysisView:
     """Return the analysis of one position for the page."""
     mover, best = int(analysis.to_play[0]), analysis.moves(0)
+    value, score = (float(values[0]) for values in analysis.root_readings)
     probable = np.flatnonzero((analysis.prior[0] >= SMALL_PRIOR) & (analysis.visits[0] == 0))
     unseen = analysis.moves(0, len(best) + len(probable))[len(best) :]
     owners = analysis.ownership
     return {
         "mover": mover,
         "visits": int(analysis.root_visits[0]),
-        "win": round((1 + mover * float(analysis.value[0])) / 2, 4),
-        "score": round_known(mover * float(analysis.root_score[0]), 1),
+        "win": round((1 + mover * value) / 2, 4),
+        "score": round_known(mover * score, 1),
         "moves": [move_view(move) for move in [*best, *unseen][:MOST_MOVES]],
         "ownership": None if owners is None else np.rint(100 * mover * owners[0]).astype(int).ravel().tolist(),
     }

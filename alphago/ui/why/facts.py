@@ -15,6 +15,7 @@ MISTAKE = 3.0  # estimated points from which a strong judge nearly always finds 
 DOUBTED = 3.75  # the same if the better move's own search does not find it as good
 PREFERRED = 1.25  # estimated points from which another move is said to be better, if there is a reason to tell
 LIKELIER = 2.0  # a named move that is in doubt had this times the probability of the played one before the search,
+DOUBT, DOUBTED_RATE = 1.5, 0.05  # estimated points and win rate from which a move may be a mistake: told as a doubt
 MUCH_LIKELIER = 10.0  # and one that is better by less than MISTAKE
 OWN = 0.7  # part of the visits of a move than which a search finds no better one: such a move seldom loses
 KEPT = -0.3  # points: a better move whose own search finds less than this beyond the first one is in doubt
@@ -126,6 +127,12 @@ class Loss(Fact):
         return self.action != self.best and (self.large or preferred)
 
     @property
+    def doubtful(self) -> bool:
+        """Whether the search sees a loss that is told only as a doubt: a strong judge finds it three times in four."""
+        seen = self.points >= DOUBT and self.rate >= DOUBTED_RATE
+        return seen and self.action != self.best and not self.worse
+
+    @property
     def clear(self) -> bool:
         """Whether the best move leads clearly."""
         leads = self.points >= MISTAKE and self.share >= LEADS and self.prior >= LIKELY
@@ -134,6 +141,8 @@ class Loss(Fact):
     def sentence(self, words: Words) -> str:
         move, best = words.move(self.action), words.move(self.best)
         if not self.worse:
+            if self.doubtful:
+                return f"{move} may be a mistake; the search is not sure."
             own = self.action == self.best and self.share >= OWN
             return f"The search finds no better move than {move}." if own else ""
         if not self.large:

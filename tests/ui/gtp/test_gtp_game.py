@@ -106,6 +106,20 @@ def test_a_file_is_printed_as_it_was_loaded(tmp_path: Path) -> None:
     assert "XX" not in ask(gtp, "clear_board", "printsgf")[1]
 
 
+def test_nothing_of_a_loaded_file_is_counted_or_filled_in(tmp_path: Path) -> None:
+    """Neither a finished game's result, nor the komi and rules of the file before."""
+    files = {
+        "before": "(;CA[UTF-8]KM[0.5]RU[Japanese]SZ[5];B[aa])",
+        "finished": "(;CA[UTF-8]HA[分先]RE[B+1]SZ[5];B[aa];W[cc];B[];W[])",
+        "unclear": "(;CA[UTF-8]KM[six]RE[]SZ[5];B[aa];W[cc];B[];W[])",
+    }
+    gtp = engine(network=prefers("D3"), readouts=0)
+    for name, text in files.items():
+        (tmp_path / f"{name}.sgf").write_text(text, encoding="utf-8")
+        assert ask(gtp, f"loadsgf {tmp_path}/{name}.sgf", "printsgf")[1].replace("\n", "") == text
+    assert "KM[3.5]" in ask(gtp, "komi 3.5", "printsgf")[1]
+
+
 def test_play_goes_on_after_two_passes() -> None:
     gtp = engine(network=prefers("C3", "D3", "B3"), readouts=0)
     assert ask(gtp, "play b c3", "play w pass", "play b pass") == [""] * 3

@@ -206,19 +206,30 @@ def test_an_agreed_count_is_saved(tmp_path):
 
 FILED = "(;FF[4]CA[UTF-8]KM[6.5]MN[7]PB[Ann]RE[W+T]SZ[5]XX[mine];B[aa]C[so];B[bb](;W[cc])(;LB[aa:x]W[dd]))"
 
+FINISHED = "(;FF[4]CA[UTF-8]KM[6.5]RE[B+1]SZ[5];B[cc];W[];B[])"
+
 
 @pytest.mark.parametrize(
-    ("typed", "now"),
+    ("filed", "typed", "now"),
     [
-        ((), FILED),
-        (("pass",), FILED.replace(";W[cc]", ";W[cc];B[];W[ba]").replace("RE[W+T]", "")),
+        (FILED, (), FILED),
+        (FILED, ("pass",), FILED.replace(";W[cc]", ";W[cc];B[];W[ba]").replace("RE[W+T]", "")),
+        (FINISHED, (), FINISHED),
     ],
 )
-def test_what_was_not_touched_is_saved_as_it_was_loaded(tmp_path, typed, now):
+def test_what_was_not_touched_is_saved_as_it_was_loaded(tmp_path, filed, typed, now):
+    """A finished game's result too, until the count that is proposed is agreed."""
     path = tmp_path / "game.sgf"
-    path.write_text(FILED)
+    path.write_text(filed)
     talk(GoEnv(5), f"load {path}", *typed, f"save {path}", "quit", readouts=0)
     assert path.read_text().replace("\n", "") == now
+
+
+def test_the_count_of_a_loaded_game_is_saved_once_it_is_agreed(tmp_path):
+    path = tmp_path / "game.sgf"
+    path.write_text(FINISHED)
+    talk(GoEnv(5), f"load {path}", "", f"save {path}", "quit", readouts=0)
+    assert "RE[B+18.5]" in path.read_text()
 
 
 def test_a_record_of_another_game(tmp_path):

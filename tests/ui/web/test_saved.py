@@ -66,6 +66,26 @@ def test_other_programs_files() -> None:
     assert "HA[2]" in save_file(handicap, NAMES)[1]
 
 
+@pytest.mark.parametrize(
+    ("text", "remark"),
+    [
+        ("(;CA[UTF-8]HA[分先]SZ[9];B[ee];W[cc])", "the handicap must be a number of stones, got '分先'"),
+        ("(;CA[UTF-8]KM[six]SZ[9];B[ee];W[cc])", "komi must be"),
+        ("(;CA[UTF-8]KM[six]SZ[9:5];B[ee];W[cc])", "komi must be"),
+        (
+            "(;CA[UTF-8]SZ[9];B[E5];W[cc])",
+            "points must be two letters such as dp, got B[E5], which is read as people write it",
+        ),
+    ],
+)
+def test_what_leaves_the_moves_as_they_are_refuses_no_game(text: str, remark: str) -> None:
+    """It is told, and saved as it was."""
+    tree, _ = open_file(text, {"go": GO})
+    assert (len(tree.nodes), len(tree.remarks)) == (3, 1)
+    assert remark in tree.remarks[0]
+    assert save_file(tree, NAMES)[1] == text + "\n"
+
+
 def test_a_rectangular_board_there_and_back() -> None:
     """SZ[5:3] has five columns; stones are set up and taken; file and link keep what was played since."""
     text = "(;GM[1]SZ[5:3]KM[2.5]AB[ea][db]AW[ec]PB[Ada]PW[b]RE[W+R];W[eb];B[aa](;W[bb])(;W[])(;W[dc]))"

@@ -131,8 +131,8 @@ def test_the_best_move_and_a_pass() -> None:
         (8.0, 0.9, 0.1, -1.0, "C3 loses 3 points or more."),
         (4.0, 0.4, 0.2, 0.0, "C3 seems a mistake; perhaps D4 is better."),
         (4.0, 0.4, 0.2, -1.0, "C3 seems a mistake; perhaps D4 is better."),
-        (3.5, 0.4, 0.2, -1.0, ""),
-        (4.0, 0.4, 0.1, 0.0, ""),
+        (3.5, 0.4, 0.2, -1.0, "C3 may be a mistake; the search is not sure."),
+        (4.0, 0.4, 0.1, 0.0, "C3 may be a mistake; the search is not sure."),
         (2.0, 0.9, 0.4, 0.0, ""),
     ],
 )

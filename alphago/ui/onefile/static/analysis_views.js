@@ -93,11 +93,13 @@ export function analysisOf(search, forecasts) {
     .filter(({ prior }) => prior >= SMALL_PRIOR).sort((one, other) => other.prior - one.prior)
     .map(({ prior, action }) => ({ move: action, visits: 0, prior: rounded(prior, 4), win: null, score: null, line: [action] }));
   const whole = forecasts ? sums(root, mover, points) : null;
+  const own = { win: rounded((1 + search.value) / 2, 4), score: whole?.weight ? rounded(whole.score / whole.weight, 1) : null };
+  const { win, score } = moves[0] ?? own; // a position is worth what its best move is
   return {
     mover,
     visits: search.visits,
-    win: rounded((1 + mover * search.value) / 2, 4),
-    score: whole?.weight ? rounded((mover * whole.score) / whole.weight, 1) : null,
+    win: mover > 0 ? win : rounded(1 - win, 4),
+    score: score === null ? null : mover * score,
     moves: [...moves, ...unseen].slice(0, MOST_MOVES),
     ownership: whole?.weight && points ? Array.from(whole.ownership, (sum) => Math.round((100 * mover * sum) / whole.weight)) : null,
   };

@@ -1,5 +1,4 @@
-// A board to play and study on, with all that belongs to it. A page loads it, and so does a notebook's widget, with the
-// modules that it imports in one text (alphago/ui/web/page_files.py).
+// A board to play and study on, with all that belongs to it: of a page, or of a notebook's widget (page_files.py).
 
 import { Board } from "./board.js";
 import { Column } from "./column.js";

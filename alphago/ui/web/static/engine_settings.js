@@ -25,7 +25,6 @@ export class EngineSettings {
       this.chooses, this.limit);
   }
 
-  // What the fields say.
   wishes() {
     const bySeconds = this.by.value === "seconds";
     return {
@@ -38,8 +37,7 @@ export class EngineSettings {
 
   clear() {
     const { game } = this.app.known;
-    const shown = (/** @type {string} */ name) => (name === "playouts" ? say.playouts : name);
-    this.network.replaceChildren(...game.networks.map((name) => h("option", { value: name }, shown(name))));
+    this.network.replaceChildren(...game.networks.map((name) => h("option", { value: name }, name === "playouts" ? say.playouts : name)));
     this.readouts.max = game.mostReadouts;
   }
 

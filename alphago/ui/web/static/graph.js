@@ -24,39 +24,43 @@ export class Graph {
   constructor(app) {
     this.app = app;
     this.element = s("svg", { class: "ag-graph", role: "img", "aria-label": say.graph, onclick: (/** @type {MouseEvent} */ event) => this.click(event) });
+    this.size = { width: 0, height: 0 };
+    this.shown = ""; // what was drawn last
   }
 
-  draw() {
+  /** @param {boolean} anew whether its size may be another: to ask for it takes time */
+  draw(anew) {
     const all = this.app.known.line();
     const { node } = this.app.state;
-    const { width, height: high } = this.element.getBoundingClientRect();
+    if (anew) this.size = this.element.getBoundingClientRect();
+    const { width, height: high } = this.size;
     if (!high) return; // not shown
+    const right = width - RIGHT;
     const height = (/** @type {number} */ share) => TOP + (high - TOP - BOTTOM) * (1 - share);
-    const x = (/** @type {number} */ i) => LEFT + (width - LEFT - RIGHT) * (all.length > 1 ? i / (all.length - 1) : 0);
+    const x = (/** @type {number} */ i) => LEFT + (right - LEFT) * (all.length > 1 ? i / (all.length - 1) : 0);
     const most = Math.max(LEAST_LEAD, ...all.map((one) => Math.abs(one.score ?? 0)));
     const path = (/** @type {(one: Knot) => number | null} */ value) => all.map(value)
       .flatMap((share, i) => (share === null ? [] : [`${x(i).toFixed(1)} ${height(share).toFixed(1)}`])).join("L");
-    const lines = [
-      { kind: "ag-score-line", points: path((one) => (one.score === null ? null : 0.5 + one.score / (2 * most))) },
-      { kind: "ag-win-line", points: path((one) => one.win) },
-    ];
-    const known = all.filter((one) => one.win !== null).length;
-    const dots = known * DOTTED < width ? all.flatMap((one, i) => (one.win === null ? []
+    const leads = path(({ score }) => (score === null ? null : 0.5 + score / (2 * most)));
+    const wins = path(({ win }) => win);
+    if (!anew && leads + wins === this.shown) return;
+    this.shown = leads + wins;
+    const dots = all.filter(({ win }) => win !== null).length * DOTTED < width ? all.flatMap((one, i) => (one.win === null ? []
       : [s("circle", { cx: x(i), cy: height(one.win), r: 1.8, class: "ag-win-dot" })])) : [];
     const mistakes = lossesOf(all).filter(isMistake).map((loss) => s("circle", { cx: x(loss.number), cy: height(all[loss.number].win ?? 0.5),
       r: Math.min(Math.max(0.6 * (x(1) - LEFT), 1), 3.4), fill: LOSSES[kindOf(loss.win, loss.points)], class: "ag-mistake" }));
     const { sides } = this.app.known.game;
     const scored = all.some((one) => one.score !== null);
     renew(this.element, [
-      s("rect", { x: LEFT, y: TOP, width: width - LEFT - RIGHT, height: high - TOP - BOTTOM, class: "ag-plot" }),
-      s("path", { d: `M${LEFT} ${height(0.5)}H${width - RIGHT}`, class: "ag-even" }),
+      s("rect", { x: LEFT, y: TOP, width: right - LEFT, height: high - TOP - BOTTOM, class: "ag-plot" }),
+      s("path", { d: `M${LEFT} ${height(0.5)}H${right}`, class: "ag-even" }),
       s("path", { d: `M${x(all.findIndex((one) => one.node === node))} ${TOP}V${high - BOTTOM}`, class: "ag-here" }),
-      ...lines.map(({ kind, points }) => s("path", { d: points && `M${points}`, class: kind })), ...dots, ...mistakes,
+      s("path", { d: leads && `M${leads}`, class: "ag-score-line" }), s("path", { d: wins && `M${wins}`, class: "ag-win-line" }), ...dots, ...mistakes,
       label(LEFT - 3, height(1) + 7, "100%", "end"), label(LEFT - 3, height(0.5) + 3, "50%", "end"),
       label(LEFT - 3, height(0), "0%", "end"),
-      ...(scored ? [label(width - RIGHT + 3, height(1) + 7, margin(most, sides, 0), "start", "ag-score-axis"),
-        label(width - RIGHT + 3, height(0), margin(-most, sides, 0), "start", "ag-score-axis")] : []),
-      label(LEFT, high - 3, "0", "middle"), label(width - RIGHT, high - 3, String(all.length - 1 || ""), "middle")]);
+      ...(scored ? [label(right + 3, height(1) + 7, margin(most, sides, 0), "start", "ag-score-axis"),
+        label(right + 3, height(0), margin(-most, sides, 0), "start", "ag-score-axis")] : []),
+      label(LEFT, high - 3, "0", "middle"), label(right, high - 3, String(all.length - 1 || ""), "middle")]);
   }
 
   /** @param {MouseEvent} event */

@@ -97,7 +97,7 @@ export class Study {
       this.list.draw();
     } else if (state.busy === "review") this.list.draw();
     this.drawMoves();
-    this.graph.draw();
+    this.graph.draw(all);
   }
 
   drawMoves() {
