@@ -171,6 +171,7 @@ def worth_after(search: AnalysisSearch, games: np.ndarray, wanted: np.ndarray, u
 
 
 def _worth_after(search: AnalysisSearch, games: np.ndarray, actions: np.ndarray, unit: str) -> np.ndarray:
+    """Do as `worth_after` for pairs of a game and an action, int32 [m] both, in one batch."""
     env, count = search.env, len(games)
     batch, slots = env.new_batch(count), np.arange(count)
     batch.copy(games, slots, of=search.batch)
