@@ -216,7 +216,10 @@ def analysis_view(analysis: Analysis) -> AnalysisView:
         "visits": int(analysis.root_visits[0]),
         "win": round((1 + mover * value) / 2, 4),
         "score": round_known(mover * score, 1),
-        "mean": (round((1 + mover * float(analysis.value[0])) / 2, 4), round_known(mover * float(analysis.root_score[0]), 1)),
+        "mean": (
+            round((1 + mover * float(analysis.value[0])) / 2, 4),
+            round_known(mover * float(analysis.root_score[0]), 1),
+        ),
         "moves": [move_view(move) for move in [*best, *unseen][:MOST_MOVES]],
         "ownership": None if owners is None else np.rint(100 * mover * owners[0]).astype(int).ravel().tolist(),
     }
