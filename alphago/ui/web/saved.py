@@ -229,8 +229,8 @@ def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[in
     tree.stated = game.result
     tree.remarks = [*map(str, game.faults), *([game.scoring] if game.scoring else [])]
     set_loser(tree, game)
-    for node in tree.nodes:
-        node.chosen = -1
+    for one in tree.nodes:
+        one.chosen = -1
     return tree, {1: game.players[0], -1: game.players[1]}
 
 
