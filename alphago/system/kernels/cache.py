@@ -88,7 +88,9 @@ class KernelCache:
         path = self.path(signature, result.codegen)
         try:
             if not uses_addresses(result):
-                self.write(path, dumps((signature, result._reduce())))
+                # numba would annotate the lines of the source, which a specialised function has in another file.
+                plain = result._replace(type_annotation="")
+                self.write(path, dumps((signature, plain._reduce())))
         finally:
             if (turn := self.turns.pop(path, None)) is not None:
                 turn.end()
