@@ -141,6 +141,8 @@ def levels() -> str:
         lost = [
             f"{row['lost']:.2f} ± {(row['high'] - row['low']) / 2:.2f}" if "lost" in row else "" for row in own.values()
         ]
+        again, low, high, positions = own["13"]["judged"]
+        lost.append(f"{again:.2f} ± {(high - low) / 2:.2f}")
         nine = own["9"]
         elo = "{:+} ({:+} to {:+})".format(*nine["elo"]) if "elo" in nine else ""
         gnugo = ""
@@ -149,6 +151,7 @@ def levels() -> str:
             gnugo = f"{(won + drawn / 2) / sum(nine['games']):.0%} of {sum(nine['games'])}".replace("%", " %")
         rows.append((f"{number + 1}", *lost, f"{nine['target']:g}", f"{nine['readouts']}", elo, gnugo))
     counts = [f"{board}x{board} ({one['levels'][0].get('positions', 0)} positions)" for board, one in boards.items()]
+    counts.append(f"13x13 again ({positions} others)")
     heads = ["level", *counts, "aim, 9x9", "readouts", "Elo to the level before, 9x9", "against GNU Go 10, 9x9"]
     full = [column for column in range(len(heads)) if any(row[column] for row in rows)]
     return table(tuple(heads[at] for at in full), [tuple(row[at] for at in full) for row in rows])
