@@ -32,7 +32,7 @@ def add_options(parser: Parser) -> None:
     option(parser, "--steps N", "number of values in the range (5)", integer, default=5)
     option(
         parser,
-        "--rounds N",
+        "--refine N",
         "with --range, further rounds that try the values halfway between the winner and its neighbours (1)",
         integer,
         default=1,
@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
             values,
             between=None if options.range is None else tuple(options.range),
             steps=options.steps,
-            rounds=options.rounds,
+            rounds=options.refine,
             readouts=options.readouts,
             search=search,
             folder=options.folder,

@@ -36,7 +36,7 @@ def test_values(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_range_of_another_search(capsys: pytest.CaptureFixture[str]) -> None:
-    assert tune("considered net.safetensors --range 2 4 --steps 2 --rounds 0 --search gumbel --folder out") == 0
+    assert tune("considered net.safetensors --range 2 4 --steps 2 --refine 0 --search gumbel --folder out") == 0
     assert "considered 2 won" in capsys.readouterr().out
     assert tune("decisive-moves connect.safetensors --game connect-four --values true,false") == 0
     assert "decisive_moves True won" in capsys.readouterr().out
