@@ -111,9 +111,8 @@ class ParallelGames:
         for game, action in zip(played, actions[~lost], strict=True):
             self.moves[game].append(int(action))
         over = played[board.is_over(played, np.empty(len(played), np.bool_))]
-        sides = board.to_play(over, np.empty(len(over), np.int8))
-        blacks = sides * board.outcome(over, np.empty(len(over), np.float32))
-        margins = sides * board.score(over, np.empty(len(over), np.float32)) + 0.0  # no -0.0
+        blacks, margins = board.black_results(over)
+        margins += 0.0  # no -0.0
         blacks[(margins == 0) & (np.abs(blacks) < MOST_OF_A_DRAW)] = 0
         signs = np.where(self.first_is_black[over], 1, -1)
         ended = [
@@ -214,11 +213,7 @@ def records_of(env: GameEnv, games: Sequence[tuple[int, ...]]) -> list[GameRecor
         columns = (actions, nothing, legal, batch.to_play(slots, np.empty(len(slots), np.int8)), nothing, nothing)
         add_moves([builders[slot] for slot in slots], np.zeros((len(slots), env.action_space), np.float32), *columns)
         batch.play(slots, actions)
-    every = np.arange(len(games))
-    sides = batch.to_play(every, np.empty(len(games), np.int8))
-    outcomes = sides * batch.outcome(every, np.empty(len(games), np.float32))
-    scores = sides * batch.score(every, np.empty(len(games), np.float32))
-    ends = zip(builders, outcomes.tolist(), scores.tolist(), strict=True)
+    ends = zip(builders, *(numbers.tolist() for numbers in batch.black_results(np.arange(len(games)))), strict=True)
     return [builder.finish(outcome, score, False, env.action_space) for builder, outcome, score in ends]
 
 

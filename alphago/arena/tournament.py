@@ -150,6 +150,7 @@ class Tournament:
                 self._play_match(match, listener, pool)
 
     def _play_match(self, match: Match, listener: ProgressListener, pool: JobPool | None) -> None:
+        """Play a match's missing games, until the sequential test decides, if any; each game is saved as it ends."""
         plan = self.plan()
         entrants = self.entrants[match[0]], self.entrants[match[1]]
         title = " - ".join(entrant.name for entrant in entrants)

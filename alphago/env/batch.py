@@ -132,6 +132,12 @@ class GameBatch(ABC):
         """
         return self.outcome(slots, out)
 
+    def black_results(self, slots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return outcome and score of each slot in Black's view, each float32 [n]."""
+        sides = self.to_play(slots, np.empty(len(slots), np.int8))
+        numbers = np.empty((2, len(slots)), np.float32)
+        return sides * self.outcome(slots, numbers[0]), sides * self.score(slots, numbers[1])
+
     def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write each point's owner if the game ended now, int8 [n, height * width].
 

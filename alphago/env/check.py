@@ -264,6 +264,10 @@ def _check_contents(game: _Game, position: Position) -> None:
 
 
 def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.random.Generator) -> None:
+    """Play and check a random game, beside the same game of `plain` if there is one, and one turned by a symmetry.
+
+    number: the game's number, which chooses the symmetry.
+    """
     env = game.env
     slots = np.arange(6)
     batch = game.run("new_batch", env.new_batch, len(slots))

@@ -137,7 +137,8 @@ class ExamPlayer:
         self.terms = None if level is None else terms_of(level, env, getattr(evaluator, "makes_forecasts", False))
         self.readouts = readouts = readouts if self.terms is None else self.terms.readouts
         self.settings = make_search(search, max(readouts, 1), leaves_for(len(exam), readouts))
-        self.maker = GroupMaker(exam.positions_of(env), evaluator, readouts, self.settings, False, "auto")
+        boards = exam.positions_of(env)
+        self.maker = GroupMaker(boards, evaluator, readouts, self.settings, symmetries=False, device="auto")
 
     def answer(self, rows: range) -> Answers:
         """Return the answers to the positions in the range `rows`."""

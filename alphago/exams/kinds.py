@@ -81,7 +81,7 @@ def decides_ladder(stones: Stones, best: int, mover: int) -> bool:
     after = stones.play(mover, best)
     for chain in stones.chains():
         point = min(chain.stones)
-        line = ladder(stones, point) if len(chain.liberties) <= 2 else None
+        line = ladder(stones, point) if len(chain.liberties) <= 2 else None  # moves of both sides, the attacker's first
         if line is None or len(line) < 2 * LADDER - 1 or after is None:
             continue
         if chain.colour != mover:

@@ -40,6 +40,7 @@ def evaluate_alone(
     movers, visits = np.zeros(count, np.int8), np.zeros(count, np.int32)
 
     def work(begin: int) -> None:
+        """Evaluate the positions from index `begin` on, at most CHUNK, into the arrays above."""
         part = slice(begin, min(begin + CHUNK, count))
         batch, slots = env.new_batch(part.stop - begin), np.arange(part.stop - begin)
         batch.gather([position.batch for position in positions[part]])

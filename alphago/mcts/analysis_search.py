@@ -161,6 +161,7 @@ class AnalysisSearch(Search):
             self.scores[:, :before], self.owners[:, :before] = scores, owners
 
     def _reach_and_evaluate(self, wave: Wave, leaves: Leaves, out: Reached) -> tuple[np.ndarray, np.ndarray]:
+        """Do as Search does, with a forecaster's scores and ownership kept by node; priors are of leaves that go on."""
         if self.forecaster is None:
             priors, values = super()._reach_and_evaluate(wave, leaves, out)
             self._leave_out(wave, leaves, out, priors)

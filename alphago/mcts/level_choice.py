@@ -77,16 +77,16 @@ def move_losses(search: AnalysisSearch, games: np.ndarray, terms: LevelTerms) ->
     candidates = search.batch.sensible_mask(games, np.empty((count, env.action_space), np.bool_))
     shares = shares_of(analysis)
     wanted = candidates & (shares >= least_shares(np.where(candidates, shares, 0), terms.target / WORTH[unit]))
-    if env.pass_action is not None:
-        wanted[:, env.pass_action] = candidates[:, env.pass_action]
+    passing, passes = env.pass_action, np.zeros(count, np.bool_)
+    if passing is not None:
+        wanted[:, passing] = candidates[:, passing]  # whatever its share, for `done`
     worth = worth_of(search, games, analysis, wanted, unit)
-    passes = np.zeros(count, np.bool_)
-    if env.pass_action is not None:
+    if passing is not None:
         passes = done(search, games, analysis, worth, unit)
-        wanted[:, env.pass_action] = False
+        wanted[:, passing] = False  # a pass is no candidate beside other moves
     empty = ~wanted.any(axis=1)
-    if env.pass_action is not None:
-        passes |= empty & (analysis.prior[:, env.pass_action] > 0)
+    if passing is not None:
+        passes |= empty & (analysis.prior[:, passing] > 0)
     wanted[empty] = ~np.isnan(worth[empty])  # moves that no person plays, if nothing else is legal
     shares = np.where(wanted, shares, 0).astype(np.float32)
     best = worth[np.arange(count), shares.argmax(axis=1)]
@@ -171,6 +171,7 @@ def worth_after(search: AnalysisSearch, games: np.ndarray, wanted: np.ndarray, u
 
 
 def _worth_after(search: AnalysisSearch, games: np.ndarray, actions: np.ndarray, unit: str) -> np.ndarray:
+    """Do as `worth_after` for pairs of a game and an action, int32 [m] both, in one batch."""
     env, count = search.env, len(games)
     batch, slots = env.new_batch(count), np.arange(count)
     batch.copy(games, slots, of=search.batch)

@@ -180,6 +180,7 @@ class DatasetWriter:
             raise
 
     def _open(self, split: Split | None) -> None:
+        """Read the index, or begin one, and remove files that it does not name; split: as in the constructor."""
         if (self.path / INDEX).exists():
             self.index = read_index(self.path)
             self.split = Split(**self.index["split"])

@@ -128,7 +128,7 @@ def pieces_of_tar(name: str, stream: IO[bytes], level: int) -> Iterator[Piece]:
         for member in archive:
             inner = archive.extractfile(member) if member.isfile() else None
             if inner is not None and is_wanted(member.name):
-                yield from pieces_of_stream(f"{name}/{member.name}", inner, False, level + 1)
+                yield from pieces_of_stream(f"{name}/{member.name}", inner, asked=False, level=level + 1)
             archive.members = []  # type: ignore[attr-defined] # else tarfile keeps all members, and memory grows
 
 
@@ -137,7 +137,7 @@ def pieces_of_zip(name: str, stream: IO[bytes], level: int) -> Iterator[Piece]:
         for member in archive.infolist():
             if not member.is_dir() and is_wanted(member.filename):
                 with archive.open(member) as inner:
-                    yield from pieces_of_stream(f"{name}/{member.filename}", inner, False, level + 1)
+                    yield from pieces_of_stream(f"{name}/{member.filename}", inner, asked=False, level=level + 1)
 
 
 def is_wanted(name: str) -> bool:

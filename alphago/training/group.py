@@ -300,10 +300,7 @@ class Group(GroupPlan):
         """Finish the games that are over by the rules; playing: int64 [n], the slots to check."""
         batch = self.search.batch
         over = playing[batch.is_over(playing, np.empty(len(playing), np.bool_))]
-        sides = batch.to_play(over, np.empty(len(over), np.int8))  # times a mover's number gives Black's
-        outcomes = sides * batch.outcome(over, np.empty(len(over), np.float32))
-        scores = sides * batch.score(over, np.empty(len(over), np.float32))
-        for slot, outcome, score in zip(over, outcomes, scores, strict=True):
+        for slot, outcome, score in zip(over, *batch.black_results(over), strict=True):
             self.finish(int(slot), outcome=float(outcome), score=float(score), resigned=False)
 
     def generators_of(self, games: np.ndarray) -> list[np.random.Generator]:

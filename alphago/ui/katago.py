@@ -51,8 +51,8 @@ def move_fields(analysis: Analysis, move: MoveAnalysis, i: int = 0) -> dict[str,
 
 
 def root_fields(analysis: Analysis, i: int = 0) -> dict[str, Any]:
-    """Return KataGo's fields of position i, as people read them (`Analysis.root_readings`)."""
-    value, score = (number(values[i]) for values in analysis.root_readings)
+    """Return KataGo's fields of position i."""
+    value, score = float(analysis.value[i]), number(analysis.root_score[i])
     return {
         "visits": int(analysis.root_visits[i]),
         "utility": value,

@@ -163,8 +163,8 @@ def review_move(analysis: Analysis, ply: int, action: int) -> MoveReview:
     colour, best = int(analysis.to_play[ply]), analysis.best(ply)
     turn = colour * int(analysis.to_play[ply + 1])  # 1 if the same side moves again
     values, scores = analysis.root_readings
-    rate_loss = float(values[ply] - turn * values[ply + 1]) / 2
-    point_loss = float(scores[ply] - turn * scores[ply + 1])
+    rate_loss = float(values[ply] - turn * analysis.value[ply + 1]) / 2  # means below the best move, and the played one
+    point_loss = float(scores[ply] - turn * analysis.root_score[ply + 1])
     if action == best:
         rate_loss, point_loss = 0.0, 0.0 if np.isfinite(point_loss) else point_loss
     rate_loss, point_loss = max(rate_loss, 0.0), float(np.maximum(point_loss, 0.0))  # no move is better than the best

@@ -153,6 +153,7 @@ class Dispatcher(Generic[Answer]):
             self.roster.sentences.append(f"{waiting}: {self.transport.how_to_join()}")
 
     def _take(self, answer: JobAnswer) -> None:
+        """Note an answer with its job, or why there is none; leave it if the job is done or the worker is out."""
         job = self.jobs.get(answer.key)
         since = job.given.pop(answer.worker, None) if job is not None else None
         if answer.refused:

@@ -36,6 +36,7 @@ ENDS = 1000  # workers that have ended whose reasons are kept
 MOST_MISSES = 5  # looks in a row at which the head of the cluster did not answer
 POLL = 0.02  # seconds to wait for answers
 LAST_MOVE = 60.0  # seconds for the last moves of a worker that leaves
+LAST_ANSWERS = 5.0  # seconds for a run to take its last answers
 
 
 def import_ray() -> Any:
@@ -91,7 +92,7 @@ class NodePlayer:
         self.stop.set()
         while self.playing:
             time.sleep(POLL)
-        time.sleep(1.0)  # for the answers on their way
+        time.sleep(LAST_ANSWERS)  # a run that has taken them ends this process at once
         os._exit(0)
 
 
@@ -210,10 +211,12 @@ class RayCluster:
         except Exception as error:
             low = isinstance(error, self.ray.exceptions.OutOfMemoryError)
             why = "Ray has ended it, as its machine is low on memory" if low else str(error).partition("\n")[0]
-        if not member.leaves or name not in (worker for worker, _ in self.asked.values()):
-            del self.members[name]
-            self.ends.append((name, why))
-            self.out.update([member.node] if member.leaves else [])
+        if member.leaves and name in (worker for worker, _ in self.asked.values()):
+            return
+        if member.leaves:
+            self.leave_out(name, why)
+        self.members.pop(name, None)
+        self.ends.append((name, why))
 
     def give(self, worker: str, key: str, work: str, job: bytes) -> None:
         if worker in self.members:

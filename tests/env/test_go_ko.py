@@ -88,14 +88,8 @@ TRIPLE_KO = """
     """
 
 
-def test_a_triple_ko_goes_round_under_simple_ko_alone() -> None:
-    moves = "B C8, W B5, B C2, W B8, B C5"
-    assert allowing(TRIPLE_KO, moves, "B2") == {"simple"}
+def test_a_triple_ko_may_go_on_after_moves_elsewhere() -> None:
     assert allowing(TRIPLE_KO, "B C8, W B5, B C2, W J9, B J1, W B8, B C5", "B2") == set(KO_RULES)
-    start = under(TRIPLE_KO, "", "simple")
-    round_trip = play(start, f"{moves}, W B2")
-    assert draw(round_trip) == draw(start)
-    assert draw(play(round_trip, f"{moves}, W B2, {moves}, W B2")) == draw(start)
 
 
 ETERNAL_LIFE = """
@@ -106,14 +100,18 @@ ETERNAL_LIFE = """
     """
 
 
-def test_eternal_life_lasts_under_simple_ko_alone() -> None:
-    """Each side sends two stones, takes two and puts one back: after four plies all is as before."""
-    moves = "B A1, W C1, B B1"
-    assert allowing(ETERNAL_LIFE, moves, "D1") == {"simple"}
-    start = under(ETERNAL_LIFE, "", "simple")
-    again = play(start, f"{moves}, W D1")
+@pytest.mark.parametrize(
+    ("board", "moves", "last"),
+    [(TRIPLE_KO, "B C8, W B5, B C2, W B8, B C5", "B2"), (ETERNAL_LIFE, "B A1, W C1, B B1", "D1")],
+    ids=["triple ko", "eternal life"],
+)
+def test_what_goes_round_under_simple_ko_alone(board: str, moves: str, last: str) -> None:
+    """In eternal life each side sends two stones, takes two and puts one back."""
+    assert allowing(board, moves, last) == {"simple"}
+    start = under(board, "", "simple")
+    again = play(start, f"{moves}, W {last}")
     assert draw(again) == draw(start)
-    assert draw(play(again, f"{moves}, W D1, {moves}, W D1")) == draw(start)
+    assert draw(play(again, f"{moves}, W {last}, {moves}, W {last}")) == draw(start)
 
 
 # --- suicide ---------------------------------------------------------------------------------------

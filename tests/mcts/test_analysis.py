@@ -94,6 +94,22 @@ def moments(search: AnalysisSearch, node: int, numbers: np.ndarray) -> tuple[np.
     return np.mean(rows, axis=0), np.std(rows, axis=0)
 
 
+@pytest.mark.parametrize("side", ["as_black", "as_white", ""])
+def test_a_position_reads_as_its_best_move(side: str) -> None:
+    """Without visits, alone or at a game's end, as the network or the result."""
+    over = NEAR_END.play("pass").play("pass")
+    for positions, readouts in (([OPEN, OPEN.play("A1")], 60), ([OPEN.play("A1")], 0), ([over], 5)):
+        found = analyze(positions, HashForecaster(), readouts, threads=1)
+        found = getattr(found, side)() if side else found
+        values, scores = found.root_readings
+        if found.visits.any():
+            best = [found.moves(i)[0] for i in range(2)]
+            assert list(zip(values, scores, strict=True)) == [(one.q, one.score) for one in best]
+            assert (np.abs(values - found.value) > 1e-3).any()
+        else:
+            assert (values, scores) == (found.value, found.root_score)
+
+
 @pytest.mark.parametrize(
     ("position", "readouts", "leaves", "gumbel"),
     [(OPEN, 120, 1, False), (OPEN, 120, 6, False), (NEAR_END.play("pass"), 200, 4, False), (OPEN, 64, 1, True)],

@@ -103,7 +103,7 @@ def test_what_katrain_shows(readouts: int) -> None:
     analyses = katrain_analyses(text)
     assert len(analyses) == 6  # the last position too
     for ply, analysis in enumerate(analyses):
-        assert analysis["root"]["winrate"] == pytest.approx((1 + black.root_readings[0][ply]) / 2, abs=1e-5)
+        assert analysis["root"]["winrate"] == pytest.approx(black.root_win_rate[ply], abs=1e-5)
         assert len(analysis["policy"]) == 26
         assert [p < 0 for p in analysis["policy"]] == [p == 0 for p in black.prior[ply]]
         best = [name for name, move in analysis["moves"].items() if move["order"] == 0]
@@ -117,7 +117,7 @@ def test_what_katrain_shows(readouts: int) -> None:
         if ply < 5:
             played = analysis["moves"][ENV.to_text(GAME.moves[ply])]
             if played["order"] == 999:
-                assert played["winrate"] == pytest.approx((1 + black.root_readings[0][ply + 1]) / 2, abs=1e-5)
+                assert played["winrate"] == pytest.approx(black.root_win_rate[ply + 1], abs=1e-5)
     blunder = analyses[2]
     lost = blunder["root"]["winrate"] - blunder["moves"]["A1"]["winrate"]
     assert blunder["moves"]["A1"]["order"] > 0

@@ -134,8 +134,9 @@ BOTH void put(int* row, int point, int colour) {
     Around around(row, point);
     int size = row[SIZE], at = cell(point), r = board_row(row, point), bit = point_bit(row, point, r);
     int at_newest = row[AT_BOARDS] + 2 * size * row[NEWEST];
-    int at_own = at_newest + (colour == WHITE ? size : 0);
-    Long board = load_long(row, HASH_LOW) ^ stone_hash(point, colour);
+    int at_own = at_newest + (colour == WHITE ? size : 0);  // Black's stones, then White's
+    int at_enemy = 2 * at_newest + size - at_own;           // the other of the two
+    Long board_hash = load_long(row, HASH_LOW) ^ stone_hash(point, colour);
     int dead = place_stone(row, point, colour, around);
     row[at_own + r] ^= bit;
     for (int side = 0; side < 4; side++) {
@@ -145,13 +146,13 @@ BOTH void put(int* row, int point, int colour) {
     }
     for (int side = 0; side < 4; side++) {
         if (((dead >> side) & 1) == 0) continue;
-        board ^= load_long(row, cell(around.heads[side]) + CHAIN_LOW);
-        take(row, around.heads[side], colour, 2 * at_newest + size - at_own);
+        board_hash ^= load_long(row, cell(around.heads[side]) + CHAIN_LOW);
+        take(row, around.heads[side], colour, at_enemy);
     }
     int head = row[at + HEAD];
     if (load_long(row, cell(head) + LIBERTIES_LOW) == 0) {
-        board ^= load_long(row, cell(head) + CHAIN_LOW);
+        board_hash ^= load_long(row, cell(head) + CHAIN_LOW);
         take(row, head, 3 - colour, at_own);
     }
-    store_long(row, HASH_LOW, board);
+    store_long(row, HASH_LOW, board_hash);
 }

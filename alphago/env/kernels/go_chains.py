@@ -90,8 +90,8 @@ def join(row, a, b):
         a, b = b, a
         at_a, at_b = at_b, at_a
     add_liberties(row, at_a, load_long(row, at_b + layout.LIBERTIES_LOW))
-    board = load_long(row, at_a + layout.CHAIN_LOW) ^ load_long(row, at_b + layout.CHAIN_LOW)
-    store_long(row, at_a + layout.CHAIN_LOW, board)
+    chain_hash = load_long(row, at_a + layout.CHAIN_LOW) ^ load_long(row, at_b + layout.CHAIN_LOW)
+    store_long(row, at_a + layout.CHAIN_LOW, chain_hash)
     stone = b
     while True:
         store(row, cell(stone) + layout.HEAD, a)
@@ -166,8 +166,9 @@ def put(row, point, colour):
     size = load(row, layout.SIZE)
     stride = size + 1
     at_newest = load(row, layout.AT_BOARDS) + 2 * size * load(row, layout.NEWEST)
-    at_own = at_newest + (size if colour == layout.WHITE else 0)
-    board = load_long(row, layout.HASH_LOW) ^ stone_hash(point, colour)
+    at_own = at_newest + (size if colour == layout.WHITE else 0)  # Black's stones, then White's
+    at_enemy = 2 * at_newest + size - at_own  # the other of the two
+    board_hash = load_long(row, layout.HASH_LOW) ^ stone_hash(point, colour)
     dead = place_stone(row, point, colour)
     flip_bit(row, at_own, point)
     for side in range(4):
@@ -179,13 +180,13 @@ def put(row, point, colour):
                 join(row, mine, other)
     while dead:
         near = cell(neighbour(point, lowest_bit(dead), stride))
-        dead &= dead - 1
-        if load(row, near + layout.COLOUR) != layout.EMPTY:
+        dead &= dead - 1  # clears the lowest bit
+        if load(row, near + layout.COLOUR) != layout.EMPTY:  # not yet taken, as part of the chain on another side
             head = load(row, near + layout.HEAD)
-            board ^= load_long(row, cell(head) + layout.CHAIN_LOW)
-            take(row, head, colour, 2 * at_newest + size - at_own)
+            board_hash ^= load_long(row, cell(head) + layout.CHAIN_LOW)
+            take(row, head, colour, at_enemy)
     head = load(row, cell(point) + layout.HEAD)
     if load_long(row, cell(head) + layout.LIBERTIES_LOW) == 0:
-        board ^= load_long(row, cell(head) + layout.CHAIN_LOW)
+        board_hash ^= load_long(row, cell(head) + layout.CHAIN_LOW)
         take(row, head, 3 - colour, at_own)
-    store_long(row, layout.HASH_LOW, board)
+    store_long(row, layout.HASH_LOW, board_hash)

@@ -53,18 +53,18 @@ def hash_without(row, point, colour, only_in_atari):
     only_in_atari: whether to leave out only the chains that are in atari.
     """
     stride = load(row, layout.SIZE) + 1
-    board = load_long(row, layout.HASH_LOW)
+    board_hash = load_long(row, layout.HASH_LOW)
     first = second = third = 0
     for side in range(4):
         near = cell(neighbour(point, side, stride))
         if load(row, near + layout.COLOUR) == colour:
             head = cell(load(row, near + layout.HEAD))
             if head != first and head != second and head != third and (not only_in_atari or in_atari(row, head)):
-                board ^= load_long(row, head + layout.CHAIN_LOW)
+                board_hash ^= load_long(row, head + layout.CHAIN_LOW)
                 third = second
                 second = first
                 first = head
-    return board
+    return board_hash
 
 
 @part

@@ -229,7 +229,7 @@ def history_planes(row, history, out, at):
         black = load(row, layout.AT_BOARDS) + 2 * size * slot
         own = black if black_moves else black + size
         for side in range(2):
-            begin = own if side == 0 else 2 * black + size - own
+            begin = own if side == 0 else 2 * black + size - own  # the other of the two
             for r in range(size):
                 bits = load(row, begin + r)
                 for c in range(size):

@@ -113,6 +113,7 @@ class RunEvaluator:
         values: np.ndarray,
         forecasts: tuple[np.ndarray, np.ndarray] | None,
     ) -> None:
+        """Evaluate n planes into `priors`, `values` and `forecasts`; mask: bool [n, A], the legal actions."""
         count = len(planes)
         scratch = self._buffers(count)
         logits, columns = scratch.logits[:count], scratch.columns[:count]

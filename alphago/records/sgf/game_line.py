@@ -71,6 +71,7 @@ class LineReader:
         self.faults.append(Fault(kind, text, self.number, node, move))
 
     def read(self) -> SgfGame:
+        """Read the line up to the first move that no rules allow; without moves if the board is not to be had."""
         if self.text("GM") not in ("1", "", "go", "Go"):
             self.fault(kinds.OTHER_GAME, f"GM must be 1, a game of Go, got {shown(self.text('GM'))}")
             return self.empty(19)

@@ -203,7 +203,8 @@ def format_tree(nodes: Sequence[Mapping[str, Sequence[str]]], parents: Sequence[
 
 def node_pieces(node: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the text of a node in pieces that stay on one line."""
-    names = sorted(node, key=lambda name: (name != "FF", name))
+    first = next((name for name in node if name in ("B", "W")), "")  # moves of both colours stay in their order
+    names = sorted(node, key=lambda name: (name != "FF", first if name in ("B", "W") else name))
     return [";", *(name + "".join(f"[{value}]" for value in node[name]) for name in names)]
 
 

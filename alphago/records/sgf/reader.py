@@ -59,18 +59,13 @@ def salvage_sgf(
 
     Raises OSError if the file cannot be read.
     """
-    if isinstance(source, bytes):
-        data = source
-    else:
-        name = str(source) if name is None else name
-        if os.stat(user_path(source)).st_size > LARGEST_FILE:
-            yield empty_game(Fault(TOO_LARGE, f"a file must have at most {LARGEST_FILE >> 20} MiB"), name or "")
-            return
-        data = load_bytes(source)
-    if len(data) > LARGEST_FILE:
-        yield empty_game(Fault(TOO_LARGE, f"a file must have at most {LARGEST_FILE >> 20} MiB"), name or "")
+    if name is None:
+        name = "" if isinstance(source, bytes) else str(source)
+    if (len(source) if isinstance(source, bytes) else os.stat(user_path(source)).st_size) > LARGEST_FILE:
+        yield empty_game(Fault(TOO_LARGE, f"a file must have at most {LARGEST_FILE >> 20} MiB"), name)
         return
-    yield from games_of(decode(data), name or "", env, all_lines)
+    data = source if isinstance(source, bytes) else load_bytes(source)
+    yield from games_of(decode(data), name, env, all_lines)
 
 
 def empty_game(fault: Fault, name: str) -> SgfGame:

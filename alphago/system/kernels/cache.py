@@ -46,7 +46,7 @@ class KernelCache:
         self.stem = f"{source.stem}.{function.__qualname__}".replace("<", "").replace(">", "")
         state = source.stat()
         self.stamp = file_digest(source, state.st_mtime_ns, state.st_size)
-        self.turns: dict[Path, Turn] = {}  # of what this process compiles now
+        self.turns: dict[Path, Turn] = {}  # by file, of what this process compiles now while others wait for the file
 
     def path(self, signature: Signature, codegen: Codegen) -> Path:
         """Return the path of the file for a signature; codegen: numba's object that identifies the processor."""
@@ -84,7 +84,7 @@ class KernelCache:
             return None
 
     def save_overload(self, signature: Signature, result: CompileResult) -> None:
-        """Write a compiled function atomically; warn once if it cannot be written."""
+        """Write a compiled function atomically, and end the turn that `load_overload` took for it."""
         path = self.path(signature, result.codegen)
         try:
             if not uses_addresses(result):

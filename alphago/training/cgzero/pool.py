@@ -214,7 +214,7 @@ class SamplePool:
         """Add games to the generation that is being played."""
         before = len(self.records.entries)
         self.records.add(records)
-        new = [self.records.entries[i] for i in range(before - len(self.records.entries), 0)]
+        new = list(self.records.entries)[before:]
         self.open.entries.extend(new)
         places = [(entry, int(ply)) for entry in new for ply in entry.plies]
         for begin in range(0, len(places), MERGED_AT_ONCE):

@@ -150,7 +150,7 @@ class Watcher(Judge[Run]):
         """
         self.budget.trained, standing, self.progress = run.clock.seconds, run.standing, run.progress
         at_the_end, due = run.is_over, [task for task in self.tasks if self.is_due(task, run)]
-        if at_the_end:
+        if at_the_end:  # all of them, once
             due = self.tasks if self.ending != run.counts.iterations else []
             self.ending = run.counts.iterations
         with run.clock.stopped(), EXAMINATION, self.budget.spending():

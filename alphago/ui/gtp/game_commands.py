@@ -242,8 +242,8 @@ class GoEngine(GtpEngine):
         kind, numbers = argument(arguments, 0), [number(word) for word in arguments[1:]]
         if len(numbers) < TIME_SYSTEMS.get(kind, 99) or min(numbers, default=0) < 0:
             raise GtpFailure("syntax error")
-        main, period, stones = (*numbers, 0, 0, 0)[:3]
+        main, period, stones = (*numbers, 0, 0, 0)[:3]  # those left out are 0
         stones = 1 if kind == "byoyomi" else int(stones)
-        self.clock.set_limits(main, period if kind != "none" else 1, stones)
+        self.clock.set_limits(main, period if kind != "none" else 1, stones)  # a period without stones: no limit
         self.clock.one_stone = kind == "byoyomi"
         return ""

@@ -347,7 +347,7 @@ class TerminalGame:
             self.say("The game is over already.")
             return
         self.resigned = True
-        self.player.set_result(-loser, True)
+        self.player.set_result(-loser, was_resign=True)
         self.say("You resign." if loser == self.human else "The engine resigns.")
 
     def quit(self, _: str = "") -> None:

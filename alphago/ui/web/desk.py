@@ -204,7 +204,8 @@ class Desk:
     def evaluation(self, number: int) -> EvaluationView:
         """Return what is known of a node, for the page's graph."""
         node = self.tree.nodes[number]
-        return {"node": number, "win": node.win_rate, "score": node.score}
+        mean = node.mean or (None if node.win_rate is None else (node.win_rate, node.score))
+        return {"node": number, "win": node.win_rate, "score": node.score, "mean": mean}
 
     # --- the engine -----------------------------------------------------------------------------------
 

@@ -31,6 +31,7 @@ class Node:
     analysis: AnalysisView | None = None
     win_rate: float | None = None  # Black's, 0 .. 1
     score: float | None = None  # Black's margin in points
+    mean: tuple[float, float | None] | None = None  # these two of all simulations; None if only they are known
     visits: int = 0  # behind `win_rate`
     in_file: int = -1  # the number of its node in the file that was opened; -1 for none
 
@@ -38,7 +39,8 @@ class Node:
         """Store an analysis, unless the node has one with more visits; return the one that it then has."""
         if self.analysis is None or self.visits <= analysis["visits"]:
             self.analysis = analysis
-            self.win_rate, self.score, self.visits = analysis["win"], analysis["score"], analysis["visits"]
+            self.win_rate, self.score, self.mean = analysis["win"], analysis["score"], analysis["mean"]
+            self.visits = analysis["visits"]
         return self.analysis
 
 

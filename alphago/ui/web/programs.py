@@ -98,7 +98,7 @@ async def converse(socket: WebSocket, networks: Networks, env: GoEnv) -> None:
         sender.cancel()
         with contextlib.suppress(asyncio.CancelledError, Exception):
             await sender
-        await asyncio.shield(asyncio.to_thread(engine.close, False))
+        await asyncio.shield(asyncio.to_thread(engine.close, wait=False))
 
 
 async def deliver(socket: WebSocket, replies: "Replies") -> None:

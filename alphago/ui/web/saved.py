@@ -220,15 +220,17 @@ def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[in
                 if number <= branching:
                     raise
             else:
-                reached[number] = tree.current
-                if tree.nodes[tree.current].in_file < 0:
-                    tree.nodes[tree.current].in_file = number
+                reached[number] = node = tree.current
+                while node != reached[parent]:  # two nodes, if there are moves of both colours
+                    if tree.nodes[node].in_file < 0:
+                        tree.nodes[node].in_file = number
+                    node = tree.nodes[node].parent
     tree.go_to(0)
     tree.stated = game.result
     tree.remarks = [*map(str, game.faults), *([game.scoring] if game.scoring else [])]
     set_loser(tree, game)
-    for node in tree.nodes:
-        node.chosen = -1
+    for one in tree.nodes:
+        one.chosen = -1
     return tree, {1: game.players[0], -1: game.players[1]}
 
 
@@ -249,7 +251,7 @@ def rectangular(file: SgfTree) -> tuple[Position, SgfGame] | None:
     stones = stones_of(env, file.nodes[0])
     sides = {} if stones is None else {"black": stones == 1, "white": stones == -1}
     setup = {side: " ".join(map(env.to_text, points.nonzero()[0].tolist())) for side, points in sides.items()}
-    first = next((sign for node in file.nodes for name, sign in SIGNS.items() if node.get(name)), 1)
+    first = next((SIGNS[name] for node in file.nodes for name in node if name in SIGNS and node[name]), 1)
     players = reader.text("PB"), reader.text("PW")
     head = SgfGame(columns, (), result=reader.text("RE"), players=players, faults=tuple(reader.faults))
     return env.position(**setup, **({"to_play": "white"} if first < 0 else {})), head
@@ -261,15 +263,15 @@ def follow(tree: GameTree, properties: Properties) -> None:
     If the other colour is to move, its turn is skipped. Raises IllegalMove for an illegal move.
     """
     env = stones_env(tree)
-    for letter, colour in SIGNS.items():
-        if not properties.get(letter):
+    for letter in properties:
+        if letter not in SIGNS or not properties[letter]:
             continue
         action = read_point(env, properties[letter][0])
         if tree.position.is_over:
             if action == env.pass_action:
                 continue
             raise IllegalMove(env.to_text(action), "the game is over", tree.position)
-        tree.play(action, colour)
+        tree.play(action, SIGNS[letter])
         read_analysis(tree.nodes[tree.current], properties)
 
 

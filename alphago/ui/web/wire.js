@@ -7,7 +7,7 @@
 
 /**
  * What a search has found about a position; scores and ownership are null if the network does not forecast them.
- * @typedef {{mover: number, visits: number, win: number, score: number | null, moves: MoveView[], ownership: number[] | null}} AnalysisView
+ * @typedef {{mover: number, visits: number, win: number, score: number | null, mean: [number, number | null], moves: MoveView[], ownership: number[] | null}} AnalysisView
  */
 
 /**
@@ -17,7 +17,7 @@
 
 /**
  * What is known of a node.
- * @typedef {{node: number, win: number | null, score: number | null}} EvaluationView
+ * @typedef {{node: number, win: number | null, score: number | null, mean: [number, number | null] | null}} EvaluationView
  */
 
 /**

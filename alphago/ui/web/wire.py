@@ -39,7 +39,7 @@ class AnalysisView(TypedDict):
 
     mover: who is to play, +1 or -1. visits: simulations, the position's own evaluation included.
     win: Black's chance to win, 0 .. 1. score: Black's margin in points. Both are the best move's if it has visits.
-    moves: the best first.
+    mean: these two of all simulations. moves: the best first.
     ownership: a number for each point, 100 if it becomes Black's for sure, -100 for White's.
     """
 
@@ -47,6 +47,7 @@ class AnalysisView(TypedDict):
     visits: int
     win: float
     score: float | None
+    mean: tuple[float, float | None]
     moves: list[MoveView]
     ownership: list[int] | None
 
@@ -61,11 +62,15 @@ class NodeView(TypedDict):
 
 
 class EvaluationView(TypedDict):
-    """What is known of a node: Black's chance to win, and Black's margin in points."""
+    """What is known of a node: Black's chance to win, and Black's margin in points.
+
+    mean: these two of all simulations; a move loses as much as this is below the win and score before it.
+    """
 
     node: int
     win: float | None
     score: float | None
+    mean: tuple[float, float | None] | None
 
 
 class ResultView(TypedDict):
@@ -211,6 +216,10 @@ def analysis_view(analysis: Analysis) -> AnalysisView:
         "visits": int(analysis.root_visits[0]),
         "win": round((1 + mover * value) / 2, 4),
         "score": round_known(mover * score, 1),
+        "mean": (
+            round((1 + mover * float(analysis.value[0])) / 2, 4),
+            round_known(mover * float(analysis.root_score[0]), 1),
+        ),
         "moves": [move_view(move) for move in [*best, *unseen][:MOST_MOVES]],
         "ownership": None if owners is None else np.rint(100 * mover * owners[0]).astype(int).ravel().tolist(),
     }

@@ -173,18 +173,20 @@ def dangers(tried: Tried[GoPosition], seen: Searched, told: Sequence[int]) -> li
 def sente(tried: Tried[GoPosition], seen: Searched, action: int, which: int) -> list[Fact]:
     """Return whether a move makes a threat nearby that is worth more than a move elsewhere; needs scores.
 
-    which: the index of the move's position in `Tried.passed`.
+    The threat is the mover's next move if the other side passes.  which: 1 for the move played, 2 for the best one, as
+    in `Tried.passed`.
     """
     if not seen.passed or not (line := seen.passed[which].line):
         return []
-    scores = seen.before.analysis.score[seen.before.i]
-    reached = seen.after if which == 1 else seen.best
-    if not any(tried.is_near(point, reply) for point in (action, line[0]) for reply in reached.line[:1]):
-        return []  # the other side does not answer it
-    if not tried.is_near(action, line[0]) or line[0] == tried.best or scores[tried.best] - scores[line[0]] < GOOD:
+    threat, reached = line[0], {1: seen.after, 2: seen.best}[which]
+    is_answered = any(tried.is_near(point, reply) for point in (action, threat) for reply in reached.line[:1])
+    if not is_answered or not tried.is_near(action, threat):
         return []
+    scores = seen.before.analysis.score[seen.before.i]
+    if threat == tried.best or scores[tried.best] - scores[threat] < GOOD:
+        return []  # it is a good move without this one
     elsewhere = tried.mover * (seen.best.score - seen.passed[0].score)
     gain = tried.mover * (seen.passed[which].score - reached.score)
     if not gain >= TIMES * max(elsewhere, 0) + THREAT:
         return []
-    return [Sente(tried.mover, action, line[0], gain, max(elsewhere, 0.0))]
+    return [Sente(tried.mover, action, threat, gain, max(elsewhere, 0.0))]

@@ -64,7 +64,7 @@ class Patient(Puct):
 class TestExact:
     """On a CPU, to the last bit."""
 
-    @pytest.mark.parametrize("saves", [1, 9, 30, 55])
+    @pytest.mark.parametrize("saves", [1, pytest.param(9, marks=pytest.mark.slow), 30, 55])
     def test_after_any_checkpoint(self, tmp_path: Path, undisturbed: Small, saves: int) -> None:
         """Before any move, and before any gradient step; metrics are of all steps, whenever they were taken."""
         folder, net, listener = undisturbed
@@ -100,11 +100,9 @@ class TestExact:
     @pytest.mark.parametrize(
         "settings",
         [
-            {"tower_height": 1},
-            {"search": Puct()},
-            {"search": {"considered": 2}},  # of the usual search
+            {"tower_height": 1, "search": Puct()},
+            {"first_games_in_flight": 1, "search": {"considered": 2}},  # of the usual search
             {"search": Patient(factor=3.0)},
-            {"first_games_in_flight": 1},
         ],
     )
     def test_batch_norm_and_searches(self, tmp_path: Path, settings: dict[str, Any]) -> None:
@@ -131,7 +129,9 @@ class TestExact:
         assert train(GO, 8, model=mine, folder=tmp_path / "cut", reports=[], **settings) is mine
         assert same(mine, whole)
 
-    @pytest.mark.parametrize("optimizer", ["adamw", "sgd", nadam], ids=["adamw", "sgd", "own"])
+    @pytest.mark.parametrize(
+        "optimizer", [pytest.param("adamw", marks=pytest.mark.slow), "sgd", nadam], ids=["adamw", "sgd", "own"]
+    )
     def test_other_optimizers_losses_and_parts(self, tmp_path: Path, optimizer: Any) -> None:
         """The config says what they are; only a function has to be passed again, as it was."""
 

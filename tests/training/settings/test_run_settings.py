@@ -143,7 +143,8 @@ class TestGamesInFlight:
     )
     def test_what_a_run_begins_with(self, device: str, given: dict[str, Any], chosen: tuple[Any, ...]) -> None:
         """What the call says goes before what the recipe says of GPUs."""
-        settings = new_run(TrainCall(GoEnv(7), UNSET, None, None, {}, UNSET, given, device)).settings
+        small = {"tower_height": 1, "channels": 4}
+        settings = new_run(TrainCall(GoEnv(7), UNSET, None, None, small, UNSET, given, device)).settings
         play = settings.selfplay
         assert (play.games_in_flight, settings.first_games_in_flight, play.groups, settings.ckp_freq) == chosen
 

@@ -71,14 +71,13 @@ def test_a_reviewed_game(tmp_path: Path) -> None:
     (tmp_path / "game.sgf").write_bytes(review.sgf())
     seen = json.loads(driven([python, HERE / "load_in_katrain.py", tmp_path / "game.sgf"], tmp_path, **QUIET))
     black = review.analysis.as_black()
-    values, scores = black.root_readings
     assert len(seen["nodes"]) == 6
     for ply, node in enumerate(seen["nodes"]):
         assert node["loaded"]
         assert node["complete"]
         assert node["visits"] == black.root_visits[ply]
-        assert node["score"] == pytest.approx(scores[ply], abs=1e-4)
-        assert node["winrate"] == pytest.approx((1 + values[ply]) / 2, abs=1e-4)
+        assert node["score"] == pytest.approx(black.root_score[ply], abs=1e-4)
+        assert node["winrate"] == pytest.approx(black.root_win_rate[ply], abs=1e-4)
         assert node["ownership"] == pytest.approx(black.ownership[ply].ravel(), abs=1e-3)
         policy = dict(node["policy"])
         assert len(policy) == 50
@@ -87,7 +86,7 @@ def test_a_reviewed_game(tmp_path: Path) -> None:
             assert policy[env.to_text(action)] == pytest.approx(expected, abs=1e-3)
         for order, (theirs, ours) in enumerate(zip(node["candidates"], black.moves(ply), strict=False)):
             assert (theirs["move"], theirs["order"], theirs["visits"]) == (env.to_text(ours.action), order, ours.visits)
-            lost = black.to_play[ply] * (scores[ply] - ours.score)
+            lost = black.to_play[ply] * (black.root_score[ply] - ours.score)
             assert theirs["pointsLost"] == pytest.approx(lost, abs=1e-4)
     corner = seen["nodes"][3]
     assert corner["lost"] > 3

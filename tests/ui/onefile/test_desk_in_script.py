@@ -54,7 +54,15 @@ def analysis(mover: int, win: float, score: float | None, best: int) -> dict[str
     """What a search finds: the first side's chance and lead, and one move, as good as the position."""
     view = {"win": win if mover > 0 else 1 - win, "score": None if score is None else mover * score}
     move = {"move": best, "visits": 100, "prior": 1.0, "line": [best], **view}
-    return {"mover": mover, "visits": 100, "win": win, "score": score, "moves": [move], "ownership": None}
+    return {
+        "mover": mover,
+        "visits": 100,
+        "win": win,
+        "score": score,
+        "mean": [win, score],
+        "moves": [move],
+        "ownership": None,
+    }
 
 
 @pytest.mark.parametrize(

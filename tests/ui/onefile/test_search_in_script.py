@@ -85,6 +85,9 @@ def test_every_visit_is_the_same(env: GameEnv, planes: int, leaves: int) -> None
             assert answer["value"] == pytest.approx(player.root_value, abs=1e-6)
             listed = answer["analysis"]["moves"]
             assert max(move["win"] for move in listed if move["visits"]) == listed[0]["win"]
+            theirs = analysis_view(player.analysis())
+            seen = [(one["win"], one["mean"][0]) for one in (answer["analysis"], theirs)]
+            assert seen[0] == pytest.approx(seen[1], abs=2e-4)
             if move is not None:
                 player.play_move(move)
 

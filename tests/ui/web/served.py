@@ -51,6 +51,7 @@ class Served(NamedTuple):
             address,
             additional_headers=named,
             open_timeout=PATIENCE,
+            close_timeout=PATIENCE,
             ping_timeout=PATIENCE,  # the server answers pings when it has read what came before them
             max_size=None,
             proxy=None,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
-from alphago.records.sgf import parse_sgf
+from alphago.records.sgf import format_sgf, parse_sgf
 from alphago.ui.web.game_tree import MOST_NODES, GameTree
 from alphago.ui.web.new_game import link_of, open_link
 from alphago.ui.web.saved import open_file, save_file
@@ -84,6 +84,14 @@ def test_what_leaves_the_moves_as_they_are_refuses_no_game(text: str, remark: st
     assert (len(tree.nodes), len(tree.remarks)) == (3, 1)
     assert remark in tree.remarks[0]
     assert save_file(tree, NAMES)[1] == text + "\n"
+
+
+def test_a_node_of_two_moves_keeps_their_order() -> None:
+    text = "(;CA[UTF-8]SZ[9];B[aa];W[bb]B[cc];C[so]W[dd])"
+    tree, _ = open_file(text, {"go": GO})
+    assert moves(tree) == ["A9 B8 C7 D6"]
+    assert save_file(tree, NAMES)[1] == text + "\n"
+    assert parse_sgf(format_sgf(parse_sgf(text))).moves == tuple(tree.position_at(4).moves)
 
 
 def test_a_rectangular_board_there_and_back() -> None:

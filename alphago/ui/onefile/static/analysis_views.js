@@ -93,13 +93,16 @@ export function analysisOf(search, forecasts) {
     .filter(({ prior }) => prior >= SMALL_PRIOR).sort((one, other) => other.prior - one.prior)
     .map(({ prior, action }) => ({ move: action, visits: 0, prior: rounded(prior, 4), win: null, score: null, line: [action] }));
   const whole = forecasts ? sums(root, mover, points) : null;
-  const own = { win: rounded((1 + search.value) / 2, 4), score: whole?.weight ? rounded(whole.score / whole.weight, 1) : null };
-  const { win, score } = moves[0] ?? own; // a position is worth what its best move is
+  /** @type {(win: number, score: number | null) => [number, number | null]} */
+  const first = (win, score) => [rounded(mover > 0 ? win : 1 - win, 4), score === null ? null : rounded(mover * score, 1)];
+  const mean = first((1 + search.value) / 2, whole?.weight ? whole.score / whole.weight : null);
+  const [win, score] = moves.length ? first(moves[0].win, moves[0].score) : mean; // a position is worth what its best move is
   return {
     mover,
     visits: search.visits,
-    win: mover > 0 ? win : rounded(1 - win, 4),
-    score: score === null ? null : mover * score,
+    win,
+    score,
+    mean,
     moves: [...moves, ...unseen].slice(0, MOST_MOVES),
     ownership: whole?.weight && points ? Array.from(whole.ownership, (sum) => Math.round((100 * mover * sum) / whole.weight)) : null,
   };

@@ -123,7 +123,7 @@ export class FileDesk {
   /** @param {number} number */
   evaluation(number) {
     const analysis = this.tree.nodes[number].analysis;
-    return { node: number, win: analysis?.win ?? null, score: analysis?.score ?? null };
+    return { node: number, win: analysis?.win ?? null, score: analysis?.score ?? null, mean: analysis?.mean ?? null };
   }
 
   result() {

@@ -18,8 +18,9 @@ export function lessonOf(before, after, move, least, names) {
   const [best] = before.moves;
   if (!best || best.move === move || best.win === null) return null;
   const side = before.mover;
-  const rate = best.win - (side > 0 ? after.win : 1 - after.win);
-  const points = best.score === null || after.score === null ? null : best.score - side * after.score;
+  const [win, score] = after.mean;
+  const rate = best.win - (side > 0 ? win : 1 - win);
+  const points = best.score === null || score === null ? null : best.score - side * score;
   if ((points ?? POINTS_OF_A_GAME * rate) <= least) return null;
   const loss = points === null ? `${Math.round(100 * rate)} % of the chance to win` : `about ${points.toFixed(1)} points`;
   return { move, best: best.move, points, rate, sentences: [`${names[move]} loses ${loss}; ${names[best.move]} is better.`] };

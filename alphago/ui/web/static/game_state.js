@@ -1,6 +1,6 @@
 // What the page knows of the game: its tree of variations, the position that is shown, and what the engine found.
 
-/** @typedef {import("../wire.js").NodeView & {children: number[], win: number | null, score: number | null}} Knot */
+/** @typedef {import("../wire.js").NodeView & import("../wire.js").EvaluationView & {children: number[]}} Knot */
 /** @typedef {import("../wire.js").StateMessage} StateMessage */
 
 export class GameState {
@@ -31,7 +31,7 @@ export class GameState {
   /** @param {StateMessage} message */
   setState(message) {
     for (const node of message.added) {
-      this.nodes.set(node.node, { ...node, children: [], win: null, score: null });
+      this.nodes.set(node.node, { ...node, children: [], win: null, score: null, mean: null });
       this.nodes.get(node.parent)?.children.push(node.node);
     }
     message.evaluations.forEach((known) => this.evaluate(known));
@@ -57,9 +57,8 @@ export class GameState {
   }
 
   /** @param {import("../wire.js").EvaluationView} known */
-  evaluate({ node, win, score }) {
-    const knot = this.nodes.get(node);
-    if (knot) [knot.win, knot.score] = [win, score];
+  evaluate(known) {
+    Object.assign(this.nodes.get(known.node) || {}, known);
   }
 
   /** @param {number} player */

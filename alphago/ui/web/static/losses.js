@@ -13,9 +13,10 @@ import { lossWord } from "./candidates.js";
  * @returns {Loss[]}
  */
 export function lossesOf(line) {
-  return line.flatMap(({ node, move, mover, win, score }, number) => {
+  return line.flatMap(({ node, move, mover, mean }, number) => {
     const before = line[number - 1];
-    if (!before || win === null || before.win === null) return [];
+    if (!mean || !before || before.win === null) return [];
+    const [win, score] = mean;
     const points = score === null || before.score === null ? null : Math.max(0, mover * (before.score - score));
     return [{ node, number, mover, move, win: Math.max(0, mover * (before.win - win)), points }];
   });

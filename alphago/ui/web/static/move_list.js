@@ -41,6 +41,7 @@ export class MoveList {
     if (!here) return;
     if (held && !rows.matches(":focus-within")) here.focus();
     const high = here.clientHeight;
+    rows.style.clipPath = `inset(0 0 ${rows.clientHeight % high}px)`; // no part of a row
     const middle = Math.round((here.offsetTop - rows.offsetTop - (rows.clientHeight - high) / 2) / high);
     rows.scrollTop = high * Math.min(middle, Math.floor((rows.scrollHeight - rows.clientHeight) / high)); // whole rows
   }
