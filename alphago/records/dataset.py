@@ -291,6 +291,8 @@ def read_index(path: Path) -> dict[str, Any]:
         parts = index["parts"]
         if not isinstance(parts, list):
             raise TypeError("parts must be a list")
+        if not all(isinstance(part[name]["file"], str) for part in parts for name in files_of_part(part)):
+            raise TypeError("file must be a name")
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"{path / INDEX} is damaged ({type(error).__name__}): {REPAIR}") from error
     if kind != (FORMAT, VERSION):

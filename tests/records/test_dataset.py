@@ -144,6 +144,7 @@ class TestDamage:
             ("games-000000.npy", b"\x93NUMPY\x01", "is damaged"),
             ("games-000000.npy", b"\x93NUMPY\x01\x00\x10\x00(((((((((((((((\n", "is damaged"),
             ("index.json", b"{", "is damaged"),
+            ("index.json", b'{"format":"alphago-dataset","version":1,"parts":[{"games":{},"moves":{}}]}', "is damaged"),
             ("index.json", b'{"format":"alphago-dataset","version":9,"parts":[]}', "must be of format"),
         ],
     )

@@ -220,11 +220,11 @@ def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[in
                 if number <= branching:
                     raise
             else:
-                reached[number] = node = tree.current
-                while node != reached[parent]:  # two nodes, if there are moves of both colours
-                    if tree.nodes[node].in_file < 0:
-                        tree.nodes[node].in_file = number
-                    node = tree.nodes[node].parent
+                reached[number] = here = tree.current
+                while here != reached[parent]:  # two nodes, if there are moves of both colours
+                    if tree.nodes[here].in_file < 0:
+                        tree.nodes[here].in_file = number
+                    here = tree.nodes[here].parent
     tree.go_to(0)
     tree.stated = game.result
     tree.remarks = [*map(str, game.faults), *([game.scoring] if game.scoring else [])]
