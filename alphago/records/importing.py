@@ -19,6 +19,7 @@ from alphago.records.converting import Converter, GameFilter
 from alphago.records.dataset_writer import Batch, DatasetWriter, Split
 from alphago.records.sources import OTHER_NAMES, Piece, files_of, find_indexes, pieces, read_indexes
 from alphago.system.files import user_path
+from alphago.system.interrupts import end_with_parent
 from alphago.system.validation import checks_keywords
 from alphago.workers.jobs import SealedWork, pool_of
 from alphago.workers.packing import pack, unpack
@@ -202,8 +203,9 @@ def explain_broken_pool() -> Iterator[None]:
 
 
 def start_worker(converter: Converter) -> None:
-    """Store the converter in a worker process."""
+    """Store the converter in a worker process, which ends with its parent."""
     global _converter
+    end_with_parent()
     _converter = converter
     os.environ.setdefault("NUMBA_NUM_THREADS", "1")
 

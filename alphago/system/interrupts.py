@@ -1,12 +1,14 @@
-"""Handle Ctrl-C where Python or a library would lose it or print a traceback."""
+"""Handle Ctrl-C where Python or a library would lose it or print a traceback, and the end of a parent process."""
 
 import _thread
 import contextlib
+import multiprocessing
 import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator
+from multiprocessing.connection import wait
 
 INTERRUPTED = 130  # exit code of a process ended by Ctrl-C
 LATER = 0.05  # seconds after which a lost Ctrl-C is repeated
@@ -65,3 +67,18 @@ def interrupt_again() -> None:
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
     else:
         _thread.interrupt_main()
+
+
+def end_with_parent() -> None:
+    """Let this process, which multiprocessing began, get SIGTERM when its parent ends, even by SIGKILL.
+
+    Otherwise a worker waits for ever for its next task, since it holds the other end of the pipe open itself.
+    """
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def watch(sentinel: int) -> None:
+        wait([sentinel])
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, args=(parent.sentinel,), daemon=True).start()

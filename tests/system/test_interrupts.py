@@ -1,11 +1,17 @@
 """Ctrl-C is neither lost nor told by a traceback."""
 
+import os
 import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from alphago.system.interrupts import repeated_interrupts
+
+ROOT = Path(__file__).parents[2]
 
 
 class Dying:
@@ -24,3 +30,20 @@ def test_an_interrupt_that_a_destructor_loses_comes_again(capsys: pytest.Capture
     with pytest.raises(KeyboardInterrupt), repeated_interrupts():
         lose_one()
     assert capsys.readouterr().err == ""
+
+
+def test_workers_end_with_a_parent_that_was_killed(tmp_path: Path) -> None:
+    """A worker would hold its output open, and wait for its next task for ever."""
+    script = tmp_path / "killed.py"
+    script.write_text(
+        "import multiprocessing, os, signal\n"
+        "from concurrent.futures import ProcessPoolExecutor\n"
+        "from alphago.system.interrupts import end_with_parent\n"
+        "if __name__ == '__main__':\n"
+        "    pool = ProcessPoolExecutor(1, multiprocessing.get_context('spawn'), end_with_parent)\n"
+        "    print(pool.submit(abs, -7).result(), flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout) == (-signal.SIGKILL, "7\n")

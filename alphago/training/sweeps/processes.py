@@ -2,14 +2,13 @@
 
 import multiprocessing
 import os
-import signal
-import threading
 import traceback
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, NamedTuple
 
+from alphago.system.interrupts import end_with_parent
 from alphago.training.sweeps.sweep_run import SweepRun
 
 Ended = Callable[[SweepRun, str], object]  # called with a run that ended, and why it failed, "" if it did not
@@ -81,16 +80,8 @@ def work(call: Callable[..., Any], run: SweepRun, core: int | None, tells: Conne
     """Make one call in this process, on one core, and tell why it failed; stop as by SIGTERM if the parent ends."""
     if core is not None:
         os.sched_setaffinity(0, [core])
-    threading.Thread(target=stop_with_parent, daemon=True).start()
+    end_with_parent()
     tells.send(fault_of(call, run))
-
-
-def stop_with_parent() -> None:
-    """Send SIGTERM to this process when the parent process ends: a sweep that was killed leaves no process behind."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    wait([parent.sentinel])
-    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def fault_of(call: Callable[..., Any], run: SweepRun) -> str:
