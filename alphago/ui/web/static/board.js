@@ -1,4 +1,4 @@
-// The board: it draws a position of any game, and says what was clicked. It knows no server and no rules.
+// The board: draws a position of any game, and says what was clicked.
 
 import { h, renew, s } from "./elements.js";
 import { areasOf, inPixels, landingOf, numbersOfMoves, rowsOf, UNIT } from "./geometry.js";
@@ -93,8 +93,9 @@ export class Board {
 
   /** @param {GameView} game */
   setGame(game) {
+    if (String(game.names) !== String(this.game?.names)) this.cursor = null;
     this.game = game;
-    this.scene = this.hovered = this.cursor = null;
+    this.scene = this.hovered = null;
     this.element.dataset.surface = game.surface;
     const box = boxOf(game);
     for (const drawing of [this.below, this.svg]) drawing.setAttribute("viewBox", box.join(" "));
