@@ -225,7 +225,8 @@ def final_board(env: GameEnv, moves: Sequence[int], side: int) -> tuple[float, i
     position: Any = env.position()  # Any: only games with captures have a `board`
     played = {1: 0, -1: 0}
     for action in moves:
-        played[position.to_play] += action != env.pass_action
+        if action != env.pass_action:
+            played[position.to_play] += 1
         position = position.play(action)
     captured = {colour: count - int((position.board == colour).sum()) for colour, count in played.items()}
     return side * position.score(), captured[-side], captured[side]

@@ -209,7 +209,7 @@ def make_player(
     if source == "random":
         return RandomPlayer(env, games)
     if isinstance(source, PlayoutSettings):
-        if is_go(env) or source.equivalence:
+        if is_go(env) or source.equivalence:  # RAVE's parameter: `require_go` refuses it for other games
             return PlayoutPlayer(require_go(env, source.name), source, games)
         return SearchPlayer(env, PlayoutEvaluator(env, seed=0), games, source.playouts, UCT)
     if isinstance(source, AlphaBetaSettings):

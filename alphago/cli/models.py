@@ -1,7 +1,7 @@
 """The options for game, network and device, which several commands share."""
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -69,14 +69,23 @@ def add_game_settings(parser: Parser) -> None:
     group = parser.add_argument_group("the game")
     flags = {name: "--" + name.replace("_", "-") for name in keywords}
     for name, settings in keywords.items():
-        types = tuple(dict.fromkeys(kind for _, setting in settings for kind in setting.types))
-        text = "; ".join(f"{game}: {setting.help}" for game, setting in settings)
-        setting = replace(settings[0][1], name=GAME + name, types=types, default=None, text=in_shell(text, flags))
-        if name == RULES:  # any text, see `given_game_settings`
-            setting = replace(setting, choices=(), text=f"{USUAL_GAME}: {', '.join(played_rules())}; {text}")
         if (flag := flags[name]) not in parser._option_string_actions:
-            add_setting(group, flag, setting)
+            add_setting(group, flag, merged(name, settings, flags))
             parser.shorten(flag, BRIEF.get(name, ""))
+
+
+def merged(name: str, settings: Sequence[tuple[str, Setting]], flags: Mapping[str, str]) -> Setting:
+    """Return one setting for the keyword `name` of several games, with the types and the help of each.
+
+    settings: each game's name, and its setting.  The first one's choices hold for all.
+    flags: the options' names by keyword, for the help.
+    """
+    types = tuple(dict.fromkeys(kind for _, setting in settings for kind in setting.types))
+    text = "; ".join(f"{game}: {setting.help}" for game, setting in settings)
+    own = replace(settings[0][1], name=GAME + name, types=types, default=None, text=in_shell(text, flags))
+    if name == RULES:  # any text, see `given_game_settings`
+        own = replace(own, choices=(), text=f"{USUAL_GAME}: {', '.join(played_rules())}; {text}")
+    return own
 
 
 def given_game_settings(options: argparse.Namespace) -> dict[str, Any]:

@@ -34,12 +34,13 @@ def run(options: argparse.Namespace) -> int:
     if options.format == "page" or (options.format is None and suffix == ".html"):
         from alphago.ui.onefile.page import export_page
 
+        # By name where there is one: then the page says what is known of the network.
         source = options.model or packaged_net(env.name, env.N) or network
         what = {"strength": options.strength, "licence": options.licence}
         print(export_page(source, options.out or f"{name}.html", env, **what))
         return 0
     from alphago.nn.export import export_model  # imported late, since it loads torch
 
-    form = options.format or ("onnx" if options.out is None else None)
+    form = options.format or ("onnx" if options.out is None else None)  # None: by the suffix of --out
     print(export_model(network, options.out or f"{name}.{form}", form, positions=options.positions))
     return 0

@@ -69,16 +69,19 @@ def flag_of(keyword: str, flags: Mapping[str, str]) -> str:
 
 
 def setting_of(entry: SettingEntry) -> Setting:
-    """Return an entry of a tree as a Setting; it has no types and choices if it cannot be typed."""
+    """Return a setting of a SettingsTree as one of the command line.
+
+    It has neither types nor choices if it cannot be written there.
+    """
     text = declaration(entry).metadata["help"]
-    if entry.slot is not None:
+    if entry.slot is not None:  # the keyword of a part
         return part_setting(entry, text)
-    if "parts" in entry.field.metadata:
+    if "parts" in entry.field.metadata:  # a list of parts, for Python only
         return Setting(entry.keyword, ())
     setting = typed_setting(entry.keyword, get_type_hints(entry.owner)[entry.field.name], entry.default, text)
     if entry.field.metadata["automatic"]:
         setting = replace(setting, types=(*setting.types, NoneType))
-    if entry.kinds:
+    if entry.kinds:  # only some of the parts that may stand there have it
         setting = replace(setting, text=f"{text} [{', '.join(entry.kinds)}]")
     return setting
 

@@ -17,27 +17,34 @@ class Array(Protocol):
     """An array of numbers anywhere: NumPy's, CuPy's, or a torch tensor."""
 
     @property
-    def shape(self) -> tuple[int, ...]: ...
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of its axes."""
 
     @property
-    def dtype(self) -> Any: ...  # NumPy's or torch's
+    def dtype(self) -> Any:
+        """The type of its numbers, NumPy's or torch's."""
 
-    def __len__(self) -> int: ...
+    def __len__(self) -> int:
+        """Return the length of the first axis."""
 
 
 class KernelArray(Array, Protocol):
     """An array in memory that kernels reach."""
 
     @property
-    def itemsize(self) -> int: ...
+    def itemsize(self) -> int:
+        """The bytes of a number."""
 
     @property
-    def strides(self) -> tuple[int, ...]: ...
+    def strides(self) -> tuple[int, ...]:
+        """The bytes from one entry to the next along each axis."""
 
     @property
-    def flags(self) -> Any: ...
+    def flags(self) -> Any:
+        """How it lies in memory, as NumPy tells it."""
 
-    def __getitem__(self, key: Any, /) -> Any: ...
+    def __getitem__(self, key: Any, /) -> Any:
+        """Return a number or a part of it."""
 
 
 class Kernels(Protocol):

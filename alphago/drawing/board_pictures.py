@@ -105,8 +105,8 @@ def texts_below(sentences: Sequence[str], wide: float, top: float, size: float) 
 
 def ground(board: Board, spots: Sequence[Spot]) -> Layer:
     """Return the board without its stones: the lines, the frame with its holes, and the star points."""
-    (x, y), first = board.points[0], spots[0]
-    left, top = first.x - CELL * x, first.y - CELL * y  # of the surface
+    (column, row), first = board.points[0], spots[0]
+    left, top = first.x - CELL * column, first.y - CELL * row  # of the surface
     wide, high = CELL * board.size[0], CELL * board.size[1]
     if board.surface == "holes":
         frame = Rect(left, top, wide, high, Style(FRAME), 0.2 * CELL)
@@ -119,14 +119,13 @@ def ground(board: Board, spots: Sequence[Spot]) -> Layer:
 
     lines = [placed(ends) for ends in board.lines]
     shapes: list[Shape] = []
-    if board.surface == "squares":  # whose corners are square
+    if board.surface == "squares":  # the rim is one Rect, so that its corners are sharp, instead of four lines
         shapes.append(Rect(left, top, wide, high, style))
-        sides = {left, left + wide}, {top, top + high}
-        lines = [
-            (x1, y1, x2, y2)
-            for x1, y1, x2, y2 in lines
-            if not (({x1, x2} <= sides[0] and x1 == x2) or ({y1, y2} <= sides[1] and y1 == y2))
-        ]
+
+        def on_rim(x1: float, y1: float, x2: float, y2: float) -> bool:
+            return x1 == x2 in (left, left + wide) or y1 == y2 in (top, top + high)
+
+        lines = [ends for ends in lines if not on_rim(*ends)]
     shapes += [line(*ends, style) for ends in lines]
     for own, colour in zip(board.edges, board.colours or (BLACK, WHITE), strict=False):
         pens = Style(stroke=LINE, width=7.5), Style(stroke=colour, width=5.5)

@@ -217,7 +217,7 @@ def y_ends(panel: CurvePanel, curves: Sequence[Curve]) -> tuple[float, float]:
     values += [] if panel.level is None else [panel.level]
     low, high = ends_of(values, panel.low, panel.high)
     room = ROOM * (high - low)
-    return low - (panel.low is None) * room, high + (panel.high is None) * room
+    return (low - room if panel.low is None else low), (high + room if panel.high is None else high)
 
 
 def axes_shapes(panel: CurvePanel, box: Rect, x: tuple[float, float], y: tuple[float, float]) -> list[Shape]:
@@ -229,7 +229,8 @@ def axes_shapes(panel: CurvePanel, box: Rect, x: tuple[float, float], y: tuple[f
         shapes.append(line(box.x, at, right, at, Style(stroke=GRID, width=0.7)))
         shapes.append(Text(box.x - 4, at, number_text(value, panel.unit), SMALL, anchor="end"))
     numbers = ticks(*x, max(2, int(box.width / 48)))
-    for value, text in enumerate(panel.places) if panel.places else ((one, number_text(one)) for one in numbers):
+    named = enumerate(panel.places) if panel.places else ((one, number_text(one)) for one in numbers)
+    for value, text in named:
         at = box.x + box.width * (value - x[0]) / (x[1] - x[0])
         shapes.append(line(at, box.y, at, bottom, Style(stroke=GRID, width=0.7)))
         shapes.append(Text(at, bottom + 0.9 * SMALL, text, SMALL))
@@ -258,7 +259,7 @@ def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
         ground = (place(curve.x[0], base), *points, place(curve.x[-1], base))
         shapes.append(Polygon(ground, Style(mix(WHITE, curve.colour, 0.15))))
     if curve.low is not None and curve.high is not None:
-        for i in () if curve.is_band else kept:
+        for i in [] if curve.is_band else kept:  # a band has no bars
             (at, lower), (_, upper) = place(curve.x[i], curve.low[i]), place(curve.x[i], curve.high[i])
             shapes += [line(at, lower, at, upper, thin)]
             shapes += [line(at - 2, end, at + 2, end, thin) for end in (lower, upper)]
@@ -268,7 +269,7 @@ def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
         style = Style(stroke=curve.colour, width=1.5, dash=DASHES[curve.dash])
         shapes.append(Polygon(points, style, is_open=True))
     if len(points) < DOTTED:
-        shapes += [Circle(x, y, 1.8, Style(curve.colour)) for x, y in points]
+        shapes += [Circle(*point, 1.8, Style(curve.colour)) for point in points]
     return shapes
 
 

@@ -26,6 +26,7 @@ DTYPES: dict[str, type[np.generic]] = {
     "ownership": np.int8,
     "decisive_moves": np.int32,
 }
+A_LEGAL_ACTION = "a legal action while the game goes on (is_over is False)"
 GAME, START, COPY, TURNED, FULL, HALF = range(6)  # slots of the batch in which a game is played
 
 
@@ -133,19 +134,8 @@ class _Game:
 
     def view(self, batch: GameBatch, slot: int) -> _View:
         """Return the answers of all methods for a slot, after checking that they are valid and fit together."""
-        for verb in ("legal_mask", "planes") if isinstance(batch, PlainBatch) else ():
-            # Ask the state itself, since the batch would broadcast and convert arrays of wrong shape or dtype.
-            array = self.run(verb, getattr(batch.states[slot], verb))  # type: ignore[attr-defined]
-            dtype, shape = np.dtype(DTYPES[verb]), _shape(batch.env, verb)
-            if not (isinstance(array, np.ndarray) and array.shape == shape and array.dtype == dtype):
-                got = f"{getattr(array, 'dtype', type(array).__name__)} {list(np.shape(array))}"
-                self.fail(verb, f"an array {dtype} {list(shape)}", got)
         if isinstance(batch, PlainBatch):
-            over = self.run("is_over", batch.states[slot].is_over)
-            if not isinstance(over, (bool, np.bool_)):
-                self.fail("is_over", "True or False", repr(over))
-            if not over and not batch.states[slot].legal_mask().any():
-                self.fail("legal_mask", "a legal action while the game goes on (is_over is False)", "none")
+            self.check_state(batch, slot)
         view = _View(*(self.ask(batch, verb, [slot])[0] for verb in _View._fields))
         legal = bool(view.legal_mask.any())
         if view.to_play not in (1, -1):
@@ -154,7 +144,7 @@ class _Game:
             actions = np.flatnonzero(view.legal_mask).tolist()
             self.fail("legal_mask", "nothing legal once the game is over", " ".join(map(self.env.to_text, actions)))
         if not view.is_over and not legal:
-            self.fail("legal_mask", "a legal action while the game goes on (is_over is False)", "none")
+            self.fail("legal_mask", A_LEGAL_ACTION, "none")
         if not np.isfinite(view.planes).all():
             self.fail("planes", "finite numbers", "some that are not")
         if not -1 <= view.outcome <= 1:
@@ -164,6 +154,21 @@ class _Game:
         if not {-1, 0, 1}.issuperset(view.ownership.tolist()):
             self.fail("ownership", "-1, 0 or 1 for each point", view.ownership.tolist())
         return view
+
+    def check_state(self, batch: PlainBatch, slot: int) -> None:
+        """Check those answers of a plain state that its batch would convert, or refuse in words of its own."""
+        state = batch.states[slot]
+        for verb in ("legal_mask", "planes"):
+            array = self.run(verb, getattr(state, verb))
+            dtype, shape = np.dtype(DTYPES[verb]), _shape(batch.env, verb)
+            if not (isinstance(array, np.ndarray) and array.shape == shape and array.dtype == dtype):
+                got = f"{getattr(array, 'dtype', type(array).__name__)} {list(np.shape(array))}"
+                self.fail(verb, f"an array {dtype} {list(shape)}", got)
+        over = self.run("is_over", state.is_over)
+        if not isinstance(over, (bool, np.bool_)):
+            self.fail("is_over", "True or False", repr(over))
+        if not over and not state.legal_mask().any():
+            self.fail("legal_mask", A_LEGAL_ACTION, "none")
 
     def same(self, verb: str, why: str, expected: _View, got: _View, *fields: str) -> None:
         """Fail if two views differ in one of `fields` (default: all fields); the message names the first that differs.

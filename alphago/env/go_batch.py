@@ -36,10 +36,12 @@ def check_setup(
     """
     if stones is not None and np.shape(stones) != (size, size):
         raise ValueError(f"stones must have shape {[size, size]}, got {list(np.shape(stones))}")
-    mover, komi2 = layout.BLACK if check_player(to_play) == 1 else layout.WHITE, int(2 * check_komi(komi))
+    mover = layout.BLACK if check_player(to_play) == 1 else layout.WHITE
+    komi2 = int(2 * check_komi(komi))
     if stones is not None:
         return np.ascontiguousarray(stones, np.int8).ravel(), mover, komi2
-    return None if mover == layout.BLACK else np.zeros(size**2, np.int8), mover, komi2
+    nothing = None if mover == layout.BLACK else np.zeros(size**2, np.int8)
+    return nothing, mover, komi2
 
 
 class GoBatch(PackedBatch):
@@ -67,7 +69,9 @@ class GoBatch(PackedBatch):
         komi = self._start.komi if komi is None else komi
         colours, mover, komi2 = check_setup(self._size, stones, to_play, komi)
         loops.reset_batch(self.rows, slots, self._start.row, komi2)
-        for slot in slots if colours is not None else ():
+        if colours is None:
+            return
+        for slot in slots:
             kernels.set_up(self.rows[slot], colours, mover)
             dead = kernels.misplaced(self.rows[slot], colours)
             if dead >= 0:

@@ -20,7 +20,8 @@ class PlainState(Protocol):
     def legal_mask(self) -> np.ndarray:
         """Return the legal actions, bool [action_space]; all False once the game is over."""
 
-    def is_over(self) -> bool: ...
+    def is_over(self) -> bool:
+        """Return whether the game is over."""
 
     def outcome(self) -> float:
         """Return the outcome if the game ended now, -1 .. 1, from the view of the player in `to_play`.
@@ -31,4 +32,5 @@ class PlainState(Protocol):
     def planes(self) -> np.ndarray:
         """Return the network's input, float32 [planes, height, width], from the view of the player in `to_play`."""
 
-    def copy(self) -> Self: ...
+    def copy(self) -> Self:
+        """Return a state that plays on by itself from this position."""

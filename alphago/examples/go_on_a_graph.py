@@ -27,7 +27,8 @@ class GraphRules(Protocol):
     stones_a_turn: int
 
     @property
-    def neighbours(self) -> tuple[tuple[int, ...], ...]: ...
+    def neighbours(self) -> tuple[tuple[int, ...], ...]:
+        """The neighbours of each point."""
 
 
 class GraphGo:

@@ -46,7 +46,7 @@ class GraphGoEnv(StonesEnv):
         self.N, self.plane_shape, self.missing = max(height, width), (height, width), missing
         points = height * width
         self.pass_action = None if self.captures_win else points
-        self.action_space = points + (not self.captures_win)
+        self.action_space = points if self.pass_action is None else points + 1
         self.max_moves = 3 * points * self.stones_a_turn
         self.komi = check_float("komi", komi)
         # Before it the first lesson of self-play would be that two passes end a game.

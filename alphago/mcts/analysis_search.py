@@ -183,7 +183,9 @@ class AnalysisSearch(Search):
 
     def _decisive_moves(self, wave: Wave, leaves: Leaves, reached: Reached) -> np.ndarray:
         found = super()._decisive_moves(wave, leaves, reached)
-        for row in np.flatnonzero(found != NONE).tolist() if self._forbidden else ():
+        if not self._forbidden:
+            return found
+        for row in np.flatnonzero(found != NONE).tolist():
             own, depth = self.forbidden(int(wave.game[row])), int(leaves.lengths[row])
             if not self._may_play(own, int(reached.movers[row]), int(found[row]), depth):
                 found[row] = NONE

@@ -138,7 +138,8 @@ class NormRelu(torch.autograd.Function):
         tiles = np.empty((3, kernels.ROWS * len(weight)), np.float32)
         inputs = (flat(for_kernels(gradient)), flat(features), flat(out), weight.numpy(), ctx.mean, ctx.deviation)
         kernels.norm_backward(*inputs, tiles, flat(passed), flat(dx), dweight.numpy(), dbias.numpy())
-        return dx, passed if ctx.has_added else None, dweight, dbias, None
+        dadded = passed if ctx.has_added else None
+        return dx, dadded, dweight, dbias, None
 
 
 class BoardPool(torch.autograd.Function):

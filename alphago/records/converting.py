@@ -268,7 +268,8 @@ class Converter:
         first = int(colours[0]) if len(colours) else 1
         row = {"length": len(words), "stones": 0, "size": 19, "first": first, "komi2": komi2}
         row |= {"outcome": 0 if result is None else int(result["outcome"]), "score2": mine if ended else 0}
-        row |= {"flags": RESULT * (result is not None) + ENDED * ended, "rules": rules_code(rules)}
+        flags = (0 if result is None else RESULT) + (ENDED if ended else 0)
+        row |= {"flags": flags, "rules": rules_code(rules)}
         into.add(row | self.rank_columns(None), words)
 
 

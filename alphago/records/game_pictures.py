@@ -18,14 +18,18 @@ class Game(Protocol):
     """The attributes that pictures need of a game; GameRecord has them."""
 
     @property
-    def env(self) -> GameEnv | None: ...
+    def env(self) -> GameEnv | None:
+        """The game's rules and board; None if it does not know them."""
 
     @property
-    def result_string(self) -> str: ...
+    def result_string(self) -> str:
+        """The result as a text, such as "B+3.5"."""
 
-    def __len__(self) -> int: ...
+    def __len__(self) -> int:
+        """Return the number of moves."""
 
-    def position(self, env: GameEnv, ply: int | None = None) -> Position: ...
+    def position(self, env: GameEnv, ply: int | None = None) -> Position:
+        """Return the position before the move `ply`; None for the final one."""
 
 
 def record_svg(record: Game, env: GameEnv | None, ply: int | None, look: Mapping[str, Any]) -> Svg:

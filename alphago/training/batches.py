@@ -65,12 +65,13 @@ class Prefetcher:
 
     def __init__(self, generator: np.random.Generator) -> None:
         self.generator = generator
-        self._before: Mapping[str, Any] | None = None  # the generator's state before the batch being drawn
+        # What `state` gives while a batch is drawn ahead: the generator's state before; None while none is.
+        self._state_before_draw: Mapping[str, Any] | None = None
 
     @property
     def state(self) -> Mapping[str, Any]:
         """The random generator's state before it draws the next batch to yield, even if that batch is already drawn."""
-        return self._before or self.generator.bit_generator.state
+        return self._state_before_draw or self.generator.bit_generator.state
 
     @state.setter
     def state(self, state: Mapping[str, Any]) -> None:
@@ -89,7 +90,7 @@ class Prefetcher:
         with ThreadPoolExecutor(1) as drawer:
 
             def begin(left: int) -> Future[Batch] | None:
-                self._before = self.generator.bit_generator.state if left else None
+                self._state_before_draw = self.generator.bit_generator.state if left else None
                 return drawer.submit(draw, self.generator) if left else None
 
             coming = begin(count)
@@ -99,5 +100,5 @@ class Prefetcher:
                 count -= 1
                 coming = begin(count)
                 yield batch
-        if self._before is not None:  # a batch was drawn and not yielded
-            self.state, self._before = self._before, None
+        if self._state_before_draw is not None:  # a batch was drawn and not yielded
+            self.state, self._state_before_draw = self._state_before_draw, None

@@ -197,4 +197,5 @@ class SelfPlay(GameSource):
 
 def divide(games: int, groups: int) -> list[int]:
     """Divide `games` evenly among groups; return the number of games of each group, the larger numbers first."""
-    return [games // groups + (group < games % groups) for group in range(groups)]
+    each, left = divmod(games, groups)
+    return [each + 1] * left + [each] * (groups - left)

@@ -108,13 +108,14 @@ class AnalysisEngine:
         self.warn(query)
         with self.changed:
             waiting = len(self._jobs)
-            for turn in query.turns if waiting + len(query.turns) <= self.limits.positions else ():
+            fits = waiting + len(query.turns) <= self.limits.positions
+            for turn in query.turns if fits else ():
                 number = next(self._numbers)
                 job = Job((-turn.priority, number), query, turn)
                 heapq.heappush(self._queue, job)
                 self._jobs[number] = job
             self.changed.notify_all()
-        if waiting + len(query.turns) > self.limits.positions:
+        if not fits:
             text = f"at most {self.limits.positions} positions may wait, got {len(query.turns)} more than {waiting}"
             self.send(error(text, "analyzeTurns", query.id))
 

@@ -35,6 +35,7 @@ KNOWN = (
 )
 # White's points besides komi for N handicap stones, by rules.
 BONUS = {"chinese": "N", "chineseogs": "N", "chinesekgs": "N", "aga": "N-1", "bga": "N-1", "agabutton": "N-1"}
+# The supported rules that are nearest to others, by name.
 NEAREST = {"bga": "aga", "agabutton": "aga", **dict.fromkeys(("chineseogs", "chinesekgs", "stonescoring"), "chinese")}
 TERRITORY = ("japanese", "korean")
 
@@ -99,8 +100,8 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     if not isinstance(query_id, str):
         raise QueryError("id", f"id must be a string, got {shown(query_id)}")
     size = board_size(fields)
-    rules, bonus, told = rules_of(fields)
-    warnings += [("rules", text) for text in told]
+    rules, bonus = rules_of(fields)
+    warnings += [("rules", text) for text in rules_warnings(fields["rules"])]
     override = fields.get("overrideSettings", {})
     if not isinstance(override, Mapping):
         raise QueryError("overrideSettings", f"overrideSettings must be an object, got {shown(override)}")
@@ -140,26 +141,41 @@ def board_size(fields: Mapping[str, Any]) -> int:
     return width
 
 
-def rules_of(fields: Mapping[str, Any]) -> tuple[Rules, str, list[str]]:
-    """Return a query's rules, White's bonus for N handicap stones ("0", "N" or "N-1"), and the texts of warnings."""
+def rules_of(fields: Mapping[str, Any]) -> tuple[Rules, str]:
+    """Return a query's rules, given by a name or by their parts, and White's bonus for N handicap stones.
+
+    The bonus is "0", "N" or "N-1".  Raises QueryError for rules that are neither supported nor near supported ones.
+    """
     given = fields.get("rules")
     if given is None:
         raise QueryError("rules", "rules must be given")
-    word = re.sub("[^a-z]", "", given.lower()) if isinstance(given, str) else ""
+    word = rules_word(given)
     text = json.dumps(given) if isinstance(given, Mapping) else NEAREST.get(word, given)
     rules = read_rules(text) if isinstance(text, str) else None
     if rules is None:
         raise QueryError("rules", f"unknown rules {shown(given)}")
-    named = given if isinstance(given, Mapping) else {}
-    other = word in TERRITORY or str(named.get("scoring", "AREA")).upper() == "TERRITORY"
-    told = ["territory scoring is not supported: games are scored by area, as in Chinese rules"] if other else []
-    taxed = word == "stonescoring" or str(named.get("tax", "NONE")).upper() not in ("NONE", "SEKI")
-    if taxed or named.get("hasButton") or word == "agabutton":
-        told.append("taxes and buttons are not supported: games are scored by area")
-    bonus = fields.get("whiteHandicapBonus", named.get("whiteHandicapBonus", BONUS.get(word, "0")))
+    parts = given if isinstance(given, Mapping) else {}
+    bonus = fields.get("whiteHandicapBonus", parts.get("whiteHandicapBonus", BONUS.get(word, "0")))
     if str(bonus) not in ("0", "N", "N-1"):
         raise QueryError("whiteHandicapBonus", f"whiteHandicapBonus must be 0, N or N-1, got {shown(bonus)}")
-    return rules, str(bonus), told
+    return rules, str(bonus)
+
+
+def rules_warnings(given: object) -> list[str]:
+    """Return what a query's field "rules" asks for and does not get, as sentences."""
+    word, parts = rules_word(given), given if isinstance(given, Mapping) else {}
+    warnings = []
+    if word in TERRITORY or str(parts.get("scoring", "AREA")).upper() == "TERRITORY":
+        warnings.append("territory scoring is not supported: games are scored by area, as in Chinese rules")
+    taxed = word == "stonescoring" or str(parts.get("tax", "NONE")).upper() not in ("NONE", "SEKI")
+    if taxed or parts.get("hasButton") or word == "agabutton":
+        warnings.append("taxes and buttons are not supported: games are scored by area")
+    return warnings
+
+
+def rules_word(given: object) -> str:
+    """Return the small letters of a name for rules, the key of BONUS, NEAREST and TERRITORY; "" for no name."""
+    return re.sub("[^a-z]", "", given.lower()) if isinstance(given, str) else ""
 
 
 def turns_of(fields: Mapping[str, Any], env: GoEnv, bonus: str, most: int) -> list[QueryTurn]:

@@ -185,7 +185,8 @@ class Dispatcher(Generic[Answer]):
         answer, wrong = job.settle(self.referee)
         for name in wrong:
             self._leave_out(name, "its games differ from those that two others computed of the same task")
-        self.counts["audited"] += len(job.answers) > 1
+        if len(job.answers) > 1:
+            self.counts["audited"] += 1
         self.counts["done"] += 1
         del self.jobs[job.key]
         job.hand_back(answer)

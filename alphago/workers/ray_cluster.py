@@ -148,6 +148,10 @@ class RayCluster:
         self.references = {**kept, name: self.ray.put(data)}
 
     def workers(self) -> dict[str, int]:
+        """Return the cores of each ready worker, by name; 0 for one that is leaving.
+
+        Looks at the actors at most every GLANCE seconds, and for nodes without one at most every LOOK seconds.
+        """
         now = time.monotonic()
         if now - self.glanced_at < GLANCE:
             return self.live

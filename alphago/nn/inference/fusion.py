@@ -140,11 +140,12 @@ def fusible_chain(conv: fx.Node, parts: dict[str, nn.Module]) -> tuple[list[fx.N
         return [conv], None
     if is_relu(user, parts):
         return [conv, user], None
-    relu = only_user(user)
+    after = only_user(user)
     if user.target in ADDS and len(user.args) == 2 and not user.kwargs:
         other = user.args[1] if user.args[0] is conv else user.args[0]
         if isinstance(other, fx.Node) and other is not conv and shape_of(other) == shape_of(conv):
-            return [conv, user, relu] if relu is not None and is_relu(relu, parts) else [conv, user], other
+            relu = [after] if after is not None and is_relu(after, parts) else []
+            return [conv, user, *relu], other
     return [conv], None
 
 

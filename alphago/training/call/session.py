@@ -125,10 +125,11 @@ def train(
     call = TrainCall.of(
         env, num_games, settings=settings, preset=preset, model=model, sizes=sizes, until=until, device=device
     )
-    crew = playing_crew(workers, max_lag)
+    crew = playing_crew(workers, max_lag)  # whose `usual` settings suit the workers' cores
     kind = SelfPlayKind(source, learner) if crew is None else SelfPlayKind(crew, learner, usual=crew.usual)
-    once = {"workers": workers, "max_lag": max_lag, "compact": compact}
-    options = call_options({**once, "device": None if device == "auto" else device})
+    # Options of this call that are no settings of the run: a command to go on with the run repeats them.
+    own = {"workers": workers, "max_lag": max_lag, "compact": compact, "device": None if device == "auto" else device}
+    options = call_options(own)
     return train_run(call, Slice(folder, reports, stop_after, compact, options), kind)
 
 

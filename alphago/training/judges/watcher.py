@@ -165,7 +165,7 @@ class Watcher(Judge[Run]):
         Returns False if `stop` was set first.
         """
         while (task := self.next_task()) is not None:
-            self.go_on(task, run, stop, self.budget.earned * AT_THE_END)
+            self.go_on(task, run, stop, kept=self.budget.earned * AT_THE_END)
             if stop.is_set():
                 return False
         return True
@@ -181,7 +181,7 @@ class Watcher(Judge[Run]):
                 self.evaluator(task.network, run)  # created before the time is divided, since all tasks share it
                 others = sum(other.examination is not None for other in self.tasks) - 1
                 kept = spare + (self.budget.left - spare) * others / (others + 1)
-                self.go_on(task, run, stop, kept, at_the_end=True)
+                self.go_on(task, run, stop, kept=kept, at_the_end=True)
             if stop.is_set():
                 return False
             if task.examination is not None and not task.examination.completed:
@@ -202,7 +202,7 @@ class Watcher(Judge[Run]):
         task.standing, task.seconds = standing, 0.0
         task.examination = task.watched.examination(task.seed, run.device)
 
-    def go_on(self, task: WatchTask, run: Run, stop: threading.Event, kept: float, *, at_the_end: bool = False) -> None:
+    def go_on(self, task: WatchTask, run: Run, stop: threading.Event, *, kept: float, at_the_end: bool = False) -> None:
         """Continue a task's examination until it is over, `stop` is set, or only `kept` seconds of the budget are left.
 
         at_the_end: whether to start no more units than the remaining time is likely to complete.

@@ -50,8 +50,8 @@ class DatasetGames:
         splits = dataset.rows["split"][numbers]
         self.numbers = {split: numbers[legal & (splits == code)] for code, split in enumerate(SPLITS)}
         self.ends = {
-            split: np.cumsum(np.minimum(dataset.rows["length"][numbers].astype(np.int64), env.max_moves))
-            for split, numbers in self.numbers.items()
+            split: np.cumsum(np.minimum(dataset.rows["length"][own].astype(np.int64), env.max_moves))
+            for split, own in self.numbers.items()
         }
         self.lengths = np.diff(self.ends["train"], prepend=0)
         if not len(self.lengths) or not self.lengths.sum():
@@ -108,11 +108,12 @@ class DatasetGames:
         """
         pairs = list(zip(games, plies, strict=True))
         weights = np.array([not game.skipped[ply] for game, ply in pairs], np.float32)
-        plies = np.array([int((~game.skipped[:ply]).sum()) for game, ply in pairs])
-        movers = np.array([game.movers[ply] for game, ply in zip(games, plies, strict=True)], np.int8)
-        sample = self.targets(games, plies, movers)
+        # The number of moves before each stored ply; `movers`, unlike `skipped`, has no entries for skipped turns.
+        moves = np.array([int((~game.skipped[:ply]).sum()) for game, ply in pairs])
+        movers = np.array([game.movers[move] for game, move in zip(games, moves, strict=True)], np.int8)
+        sample = self.targets(games, moves, movers)
         sample = sample._replace(weight=sample.weight * weights)
-        for part, slots, batch in self._replayed(games, plies):
+        for part, slots, batch in self._replayed(games, moves):
             batch.give_turn(slots, movers[part])
             batch.planes(slots, sample.planes[part])
             if self.masked:
@@ -209,5 +210,5 @@ class LabelledGames(DatasetGames):
 def sentence_of(left_out: Mapping[str, int]) -> str:
     """Return a sentence about games left out, by the number for each reason; "" if there are none."""
     reasons = ", ".join(f"{count} {reason}" for reason, count in (+Counter(left_out)).most_common())
-    count = sum(left_out.values())
-    return f"{count} {'game is' if count == 1 else 'games are'} left out: {reasons}" if count else ""
+    total = sum(left_out.values())
+    return f"{total} {'game is' if total == 1 else 'games are'} left out: {reasons}" if total else ""

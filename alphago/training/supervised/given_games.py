@@ -18,6 +18,7 @@ from alphago.records.sgf.faults import FATAL
 from alphago.records.sources import files_of, may_hold_sgf, pieces
 from alphago.system.files import user_path
 from alphago.training.memory import ReplayMemory, Sample
+from alphago.training.runs.folder import MATCHES
 from alphago.training.runs.shards import digest_of
 from alphago.training.supervised.dataset_games import ILLEGAL, OTHER_BOARD, DatasetGames, LabelledGames, sentence_of
 from alphago.training.targets import LambdaReturns
@@ -148,7 +149,7 @@ def games_at(env: GameEnv, path: Path) -> GivenGames:
     records: list[GameRecord] = []
     left_out: Counter[str] = Counter()
     for file in files_of(path):
-        if file.suffix == ".npz" and file.parent.name != "matches":
+        if file.suffix == ".npz" and file.parent.name != MATCHES:  # a run's matches are no games to learn from
             own = load_records(file)
             fitting = [record for record in own if record.policies.shape[1] == env.action_space]
             records += fitting
@@ -168,7 +169,8 @@ def read_records(file: Path, env: GoEnv, left_out: Counter[str]) -> list[GameRec
     """
     records: list[GameRecord] = []
     for piece in pieces([file]):
-        left_out[DAMAGED] += bool(piece.error)
+        if piece.error:
+            left_out[DAMAGED] += 1
         left_out[LINES] += len(piece.lines)
         for game in salvage_sgf(piece.data, name=piece.name) if piece.data else ():
             reason = next((fault.kind for fault in game.faults if fault.kind in (*FATAL, *CUT)), "")
@@ -181,7 +183,8 @@ def read_records(file: Path, env: GoEnv, left_out: Counter[str]) -> list[GameRec
                     records.append(game.to_record(env))
                 except ValueError:
                     reason = ILLEGAL
-            left_out[reason] += bool(reason)
+            if reason:
+                left_out[reason] += 1
     return records
 
 

@@ -123,7 +123,9 @@ class Reporter:
 
     def games(self, env: GameEnv, records: Sequence[GameRecord]) -> None:
         """Report finished games on one board; do nothing if there are none."""
-        for report in self.reports if records else ():
+        if not records:
+            return
+        for report in self.reports:
             report.games(env, records)
 
     def match(self, row: Row) -> None:

@@ -101,7 +101,8 @@ class GtpEngine:
         """Return the game and the network for a board."""
         if self.networks is not None:
             return self.networks(size)
-        return self.env if size == self.env.N else self.env.resized(size), self.network
+        env = self.env if size == self.env.N else self.env.resized(size)
+        return env, self.network
 
     def open_board(self, size: int) -> None:
         """Begin a game on an empty board."""

@@ -162,7 +162,8 @@ class CommonEvaluator(Evaluator):
             error = caught
         with self.lock:
             heir = self.waiting.pop(0) if self.waiting else None
-            self.busy -= heir is None
+            if heir is None:  # otherwise the heir takes this thread's place
+                self.busy -= 1
         if heir is not None:
             heir.turn.release()
         for request in requests:

@@ -164,19 +164,19 @@ class Engines:
             from alphago.nn.net import load_model  # only now: it loads torch
 
             path = model_file(network)
-            saved = saved_game(path) if choice.game in GAMES else env
-            network = load_model(path, with_planes_of(saved, env))
+            saved = saved_game(path) if choice.game in GAMES else env  # it raises for other games
+            network = load_model(path, with_planes(env, of=saved))
         trained = getattr(network, "env", env)
-        own = with_planes_of(trained, env)
+        own = with_planes(env, of=trained)
         if hasattr(network, "resized") and trained.plane_shape != env.plane_shape:
             network = network.resized(own)
         return SharedEngine(own, network, self.device)
 
 
-def with_planes_of(own: GameEnv, env: GameEnv) -> GameEnv:
-    """Return `env` with the planes of the game `own`, which a network was made for."""
-    if "planes" in env.config and "planes" in own.config:
-        return env.replace(planes=own.config["planes"])
+def with_planes(env: GameEnv, *, of: GameEnv) -> GameEnv:
+    """Return `env` with the planes of the game `of`, which a network was made for."""
+    if "planes" in env.config and "planes" in of.config:
+        return env.replace(planes=of.config["planes"])
     return env
 
 

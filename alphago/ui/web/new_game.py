@@ -39,8 +39,9 @@ def game_of(name: Any, options: Any, bases: Mapping[str, GameEnv], setup: Any = 
         raise ValueError(f"options must be an object, got {shown(options)}")
     known = {option.name: option for option in base.options if not option.at_start}
     chosen: dict[str, Any] = {}
-    for option in base.options if isinstance(setup, Mapping) else ():
-        if option.at_start and setup.get(option.name) and option.read(setup[option.name]):
+    given = setup if isinstance(setup, Mapping) else {}
+    for option in base.options:
+        if option.at_start and given.get(option.name) and option.read(given[option.name]):
             chosen |= option.also
     for key, value in options.items():
         if value in (None, ""):

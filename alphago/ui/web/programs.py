@@ -14,7 +14,7 @@ from alphago.system.cores import available_cores
 from alphago.ui.analysis_engine import AnalysisEngine
 from alphago.ui.analysis_networks import Networks, analysed_game
 from alphago.ui.analysis_reply import error
-from alphago.ui.web.engines import Engines, SharedEngine, with_planes_of
+from alphago.ui.web.engines import Engines, SharedEngine, with_planes
 from alphago.ui.web.limits import MOST_PROGRAMS, MOST_THREADS, MOST_UNREAD, PROGRAM, UNREAD_SECONDS
 
 TRY_AGAIN, REFUSED = 1013, 1008  # codes that close a WebSocket
@@ -37,13 +37,13 @@ class OfferedNetworks(Networks):
 
     def game(self, size: int, rules: Rules) -> GoEnv:
         env = analysed_game(self.env, size, rules)
-        return require_go(with_planes_of(self._engine(env).env, env), self.name)
+        return require_go(with_planes(env, of=self._engine(env).env), self.name)
 
     def evaluator(self, env: GoEnv) -> Evaluator:
         return self._engine(env).evaluator
 
     def _engine(self, env: GoEnv) -> SharedEngine:
-        env = require_go(with_planes_of(self.env, env), self.name)  # the server's game, without the network's planes
+        env = require_go(with_planes(env, of=self.env), self.name)  # the server's game, without the network's planes
         return self.engines.engine(self.chosen or self.engines.usual(env), env)
 
 

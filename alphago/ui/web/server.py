@@ -16,7 +16,7 @@ from alphago.env.games import GAMES, require_go
 from alphago.env.go import GoEnv
 from alphago.system.validation import shown
 from alphago.ui.web.board_session import error_sentence
-from alphago.ui.web.engines import PLAYOUTS, Engines, with_planes_of
+from alphago.ui.web.engines import PLAYOUTS, Engines, with_planes
 from alphago.ui.web.guard import COOKIE, HEADERS, Guard
 from alphago.ui.web.limits import MOST_CONNECTIONS, MOST_MESSAGE
 from alphago.ui.web.new_game import open_link, usual_game
@@ -154,7 +154,7 @@ class FileRequests(NamedTuple):
             source = self.engines.choices[name].source
             if self.page_of is None or source == PLAYOUTS:
                 raise ValueError("a file needs a network, which plays without this server")
-            text = self.page_of(source, with_planes_of(self.engines.engine(name, env).env, env))
+            text = self.page_of(source, with_planes(env, of=self.engines.engine(name, env).env))
         except (ValueError, OSError) as error:
             return PlainTextResponse(error_sentence(error), status_code=400, headers=HEADERS)
         disposition = f'attachment; filename="{re.sub("[^A-Za-z0-9._-]+", "-", name)}.html"'
