@@ -130,7 +130,7 @@ class TestCommandLineErrors:
             ("evaluate random gnugo --game gomoku --games 2", "env must be Go for gnugo:10, got GomokuEnv("),
             ("evaluate rave:10 random --game gomoku", "env must be Go for rave:10, got GomokuEnv("),
             ("evaluate random uct:1 --game oware --turns 9", "oware has no turns, got 9"),
-            ("evaluate random uct:1 --game oware --rules nz", "oware has no ko, got 'situational'"),
+            ("evaluate random uct:1 --game oware --rules nz", "--rules must be 'tournament' or 'cgzero'"),
         ],
     )
     def test_one_line(

@@ -82,7 +82,7 @@ def random_tree(seed: int) -> tuple[list[dict[str, list[str]]], list[int]]:
     texts = ["", "aa", "a]b\\", "two\nlines", "ä日本:", "x" * 78, "[" * 200]
     nodes: list[dict[str, list[str]]] = []
     for _ in range(rng.randint(1, 40)):
-        names = rng.sample(["FF", "AB", "B", "C", "GM", "ZZ", "W", "EV"], rng.randint(0, 4))
+        names = rng.sample(["FF", "AB", "B", "C", "GM", "ZZ", "WR", "EV"], rng.randint(0, 4))
         nodes.append({name: [escape_text(rng.choice(texts)) for _ in range(rng.randint(1, 3))] for name in names})
     return nodes, [-1, *(max(number - rng.choice((1, 1, 1, 2, 5)), 0) for number in range(len(nodes) - 1))]
 

@@ -180,6 +180,8 @@ def escape_text(text: str) -> str:
 def format_tree(nodes: Sequence[Mapping[str, Sequence[str]]], parents: Sequence[int]) -> bytes:
     """Return one game as SGF text in UTF-8: FF first in each node, the other properties in alphabetical order.
 
+    Where a node has White's move before Black's, Black's comes after it.
+
     nodes: raw values by property, the root first.  parents: as in Tree; children stand in the order of their numbers.
     """
     children: list[list[int]] = [[] for _ in nodes]
@@ -203,8 +205,9 @@ def format_tree(nodes: Sequence[Mapping[str, Sequence[str]]], parents: Sequence[
 
 def node_pieces(node: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the text of a node in pieces that stay on one line."""
-    first = next((name for name in node if name in ("B", "W")), "")  # moves of both colours stay in their order
-    names = sorted(node, key=lambda name: (name != "FF", first if name in ("B", "W") else name))
+    moves = [name for name in node if name in ("B", "W")]
+    keys = {"B": "W"} if moves == ["W", "B"] else {}  # moves of both colours stay in their order
+    names = sorted(node, key=lambda name: (name != "FF", keys.get(name, name)))
     return [";", *(name + "".join(f"[{value}]" for value in node[name]) for name in names)]
 
 

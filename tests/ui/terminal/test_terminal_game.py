@@ -28,7 +28,7 @@ class ScriptedAnalysis(NamedTuple):
     """What a game reads of an `Analysis`."""
 
     env: GameEnv
-    value: list[float]
+    root_readings: tuple[list[float], list[float]]
 
     def line_text(self, action: int) -> str:
         return f"{self.env.to_text(action)} A1"
@@ -65,7 +65,7 @@ class ScriptedPlayer:
         return self.pick_move()
 
     def analysis(self, plies: int = 6) -> ScriptedAnalysis:
-        return ScriptedAnalysis(self.env, [self.root_value])
+        return ScriptedAnalysis(self.env, ([self.root_value], [0.0]))
 
     def play_move(self, action: int) -> None:
         self.position = self.position.play(action)
