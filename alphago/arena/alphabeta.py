@@ -63,7 +63,7 @@ class BestMove(NamedTuple):
         """The final margin of best play for the player to move; None if unknown."""
         if not self.is_exact:
             return None
-        sign = 1 if self.value > 0 else -1
+        sign = (self.value > 0) - (self.value < 0)
         return sign * ((abs(self.value) - WIN + POINT // 2) // POINT)
 
 

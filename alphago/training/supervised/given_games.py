@@ -169,8 +169,7 @@ def read_records(file: Path, env: GoEnv, left_out: Counter[str]) -> list[GameRec
     """
     records: list[GameRecord] = []
     for piece in pieces([file]):
-        if piece.error:
-            left_out[DAMAGED] += 1
+        left_out[DAMAGED] += 1 if piece.error else 0
         left_out[LINES] += len(piece.lines)
         for game in salvage_sgf(piece.data, name=piece.name) if piece.data else ():
             reason = next((fault.kind for fault in game.faults if fault.kind in (*FATAL, *CUT)), "")
