@@ -38,26 +38,17 @@ def mixed_value(tree, game, node):
 
 
 @inlined
-def value_scale(tree, game, node, rule):
+def value_scale(tree, game, node, rule, pending):
     """Return sigma, the factor of values that are added to logits: (c_visit + max N) c_scale / 2 (equation 8).
 
     The paper does not halve it, since its values are 0 .. 1 and ours -1 .. 1.
+
+    pending: 1 if simulations of the current wave count as visits, else 0.
     """
     most = 0
     child = tree.first_child[game, node]
     while child != NONE:
-        most = max(most, tree.visits[game, child])
-        child = tree.next_sibling[game, child]
-    return (rule.c_visit + most) * rule.c_scale / 2
-
-
-@inlined
-def root_scale(tree, game, rule):
-    """Return `value_scale` of the root, where simulations of the current wave count as visits."""
-    most = 0
-    child = tree.first_child[game, ROOT]
-    while child != NONE:
-        most = max(most, tree.visits[game, child] + tree.virtual[game, child])
+        most = max(most, tree.visits[game, child] + pending * tree.virtual[game, child])
         child = tree.next_sibling[game, child]
     return (rule.c_visit + most) * rule.c_scale / 2
 
@@ -134,7 +125,7 @@ def choose_candidate(tree, game, rule):
         child = tree.next_sibling[game, child]
     planned = candidates < schedule.shape[0] and done < schedule.shape[1]
     turn = schedule[candidates, done] if planned else least
-    scale = root_scale(tree, game, rule)
+    scale = value_scale(tree, game, ROOT, rule, 1)
     best = NONE
     fallback = NONE
     best_score = -math.inf
@@ -175,7 +166,7 @@ def choose(tree, game, node, rule):
     if node == ROOT:
         return choose_candidate(tree, game, rule)
     unvisited = mixed_value(tree, game, node)
-    scale = value_scale(tree, game, node, rule)
+    scale = value_scale(tree, game, node, rule, 0)
     greatest = greatest_value(tree, game, node, unvisited)
     unvisited_factor = math.exp(scale * (unvisited - greatest))
     total = total_weight(tree, game, node, scale, greatest, unvisited_factor)
@@ -245,7 +236,7 @@ def improved_policy(tree, games, rule, out_policy, out_action):
     for i in range(games.shape[0]):
         game = games[i]
         unvisited = mixed_value(tree, game, ROOT)
-        scale = value_scale(tree, game, ROOT, rule)
+        scale = value_scale(tree, game, ROOT, rule, 0)
         greatest = greatest_value(tree, game, ROOT, unvisited)
         unvisited_factor = math.exp(scale * (unvisited - greatest))
         total = total_weight(tree, game, ROOT, scale, greatest, unvisited_factor)
