@@ -104,9 +104,10 @@ def choose_gpu_form(
     Returns the copy, the form's name and the copy's dtype.
     Raises Unsuited if no form is correct, and torch's error if the device's memory is exhausted.
     """
-    forms = [(form, dtype) for form in GPU_FORMS if form != "fused" or device.type == "cuda"]
+    tries = [(form, dtype) for form in GPU_FORMS if form != "fused" or device.type == "cuda"]
+    tries.append(("modules", torch.float32))  # for a network that does not support `dtype`
     with TRACING, torch.no_grad():
-        for form, form_dtype in (*forms, ("modules", torch.float32)):
+        for form, form_dtype in tries:
             try:
                 net = build_gpu_form(form, frozen, env, form_dtype, device)
                 if agrees_with_cpu(net, frozen, env, form_dtype, device):
