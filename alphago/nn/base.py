@@ -76,7 +76,7 @@ class DenseBase(nn.Module):
         hidden = [check_int("a size in hidden", size, 1) for size in hidden]
         self.activate = ACTIVATIONS[activation]
         sizes = [planes * prod(plane_shape), *hidden]
-        self.layers = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(sizes))
+        self.layers = nn.ModuleList(nn.Linear(inputs, outputs) for inputs, outputs in pairwise(sizes))
         for layer in self.layers:
             assert isinstance(layer, nn.Linear)
             nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")

@@ -22,7 +22,7 @@ from torch import nn
 
 from alphago.env.game import GameEnv
 from alphago.nn.graph import NetworkGraph, Tensor, run_graph
-from alphago.nn.inference.frozen import TRACING, frozen_copy, frozen_parts
+from alphago.nn.inference.frozen import TRACING_LOCK, frozen_copy, frozen_parts
 from alphago.nn.inference.fusion import fold_batch_norms
 from alphago.nn.net import NeuralNet, load_model
 from alphago.nn.parts import class_path
@@ -129,7 +129,7 @@ def network_graph(net: NeuralNet) -> NetworkGraph:
     height, width = ("height", "width") if net.size_free else net.env.plane_shape
     graph = NetworkGraph(Tensor("planes", ("batch", net.env.planes, height, width)))
     frozen = frozen_parts(net.base_net, net.value, net.policy)
-    with TRACING, torch.no_grad(), one_torch_thread():
+    with TRACING_LOCK, torch.no_grad(), one_torch_thread():
         (features,) = translate(graph, "base_net", frozen.base_net, graph.planes)
         (logits,) = translate(graph, "policy", frozen.policy, features)
         values = translate(graph, "value", WholeValue(frozen.value), features)

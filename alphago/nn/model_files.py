@@ -276,7 +276,7 @@ def parse_description(path: str | PathLike[str], texts: Mapping[str, Any]) -> di
             description[key] = table(key, json.loads(texts[key]))
         check_structure(description["structure"])
         net = description["net"]
-        table("custom", net["custom"])
+        table("custom", net["custom"])  # raises if it is no dictionary
         for slot in table("parts", net.setdefault("parts", {})):
             if slot not in SLOTS:
                 raise ValueError(f"a part must be {' or '.join(SLOTS)}, got {shortened(slot)}")

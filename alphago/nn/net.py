@@ -76,20 +76,11 @@ class NeuralNet(nn.Module):
         super().__init__()
         check_env(env)
         slots = {"base_net": base_net, "value": value, "policy": policy}
-        for slot, module in slots.items():
-            if module is not None and not isinstance(module, nn.Module):
-                raise TypeError(f"{slot} must be a torch.nn.Module, got {module!r}")
-        if preset is not None:
-            check_choice("preset", preset, (*PRESETS, *OWN_PARTS))
         sized = tower_height is not None or channels is not None
-        if base_net is not None and (sized or preset is not None):
-            raise ValueError("tower_height, channels and preset must be left out with a base_net: they size the tower")
-        if size_free and not env.actions_are_points:
-            raise ValueError(f"size_free needs a game whose actions are its points, got {env}")
+        check_options(env, slots, sized=sized, size_free=size_free, preset=preset)
         if preset is not None and preset in OWN_PARTS:
-            if sized or size_free:
-                raise ValueError(f"tower_height, channels and size_free must be left out with preset={preset!r}")
-            slots = {**OWN_PARTS[preset](env), **{slot: part for slot, part in slots.items() if part is not None}}
+            own = OWN_PARTS[preset](env)
+            slots = {slot: own[slot] if module is None else module for slot, module in slots.items()}
             base_net, value, policy = (slots[slot] for slot in parts.SLOTS)
         height, width, free = PRESETS.get(preset or "default", (0, 0, False))  # zeros: OWN_PARTS have no such sizes
         self.size_free = (free if size_free is None else bool(size_free)) and env.actions_are_points
@@ -282,6 +273,26 @@ class NeuralNet(nn.Module):
         """
         taught = {TAUGHT_BY: self.taught_by} if self.taught_by else {}
         model_files.write_network(path, self.state_dict(), self.env, self.config, {**(extra or {}), **taught})
+
+
+def check_options(
+    env: GameEnv, slots: Mapping[str, nn.Module | None], *, sized: bool, size_free: bool | None, preset: str | None
+) -> None:
+    """Raise TypeError or ValueError if arguments of a NeuralNet are wrong or do not go together.
+
+    slots: the modules passed, by slot.  sized: whether tower_height or channels was passed.
+    """
+    for slot, module in slots.items():
+        if module is not None and not isinstance(module, nn.Module):
+            raise TypeError(f"{slot} must be a torch.nn.Module, got {module!r}")
+    if preset is not None:
+        check_choice("preset", preset, (*PRESETS, *OWN_PARTS))
+    if slots["base_net"] is not None and (sized or preset is not None):
+        raise ValueError("tower_height, channels and preset must be left out with a base_net: they size the tower")
+    if size_free and not env.actions_are_points:
+        raise ValueError(f"size_free needs a game whose actions are its points, got {env}")
+    if preset in OWN_PARTS and (sized or size_free):
+        raise ValueError(f"tower_height, channels and size_free must be left out with preset={preset!r}")
 
 
 def cgzero_parts(env: GameEnv) -> dict[str, nn.Module]:

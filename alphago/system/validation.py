@@ -113,11 +113,10 @@ def settings(cls: type[Kind]) -> type[Kind]:
     if not hasattr(cls, "__post_init__"):
         cls.__post_init__ = check_ranges  # type: ignore[attr-defined]
     made = checks_keywords()(dataclass(frozen=True)(cls))
-    own: Sequence[Field[Any]] = fields(made)  # type: ignore[arg-type]
-    lines = [textwrap.fill(describe(one), 112, subsequent_indent=" " * 4) for one in own]
-    made.__doc__ = "\n".join(
-        [inspect.cleandoc(made.__doc__ or ""), "", "Args:", *(textwrap.indent(s, "    ") for s in lines)]
-    )
+    declared: Sequence[Field[Any]] = fields(made)  # type: ignore[arg-type]
+    paragraphs = [textwrap.fill(describe(one), 112, subsequent_indent=" " * 4) for one in declared]
+    arguments = [textwrap.indent(paragraph, "    ") for paragraph in paragraphs]
+    made.__doc__ = "\n".join([inspect.cleandoc(made.__doc__ or ""), "", "Args:", *arguments])
     return made
 
 

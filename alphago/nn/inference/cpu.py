@@ -12,7 +12,7 @@ from torch import nn
 from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
 from alphago.nn.inference.cpu_forms import FORMS, Run, choose_form, in_blocks, threads_for
-from alphago.nn.inference.frozen import TRACING, example_planes, frozen_copy, frozen_parts
+from alphago.nn.inference.frozen import TRACING_LOCK, example_planes, frozen_copy, frozen_parts
 from alphago.nn.inference.gpu_forms import choose_gpu_form, device_run, translate_out_of_memory
 from alphago.nn.inference.hardware import choose_dtype, dtype_name, torch_device
 from alphago.nn.inference.openvino import OpenVinoModel, SharedModel
@@ -90,12 +90,25 @@ class RunEvaluator:
             mask = batch.legal_mask(slots, scratch.mask[:count])
         if tuple(symmetries) == (0,):  # the identity
             self._evaluate_planes(planes, mask, priors, values, forecasts)
-            return
+        else:
+            self._evaluate_turned(planes, mask, priors, values, forecasts, symmetries=symmetries)
+
+    def _evaluate_turned(
+        self,
+        planes: np.ndarray,
+        mask: np.ndarray,
+        priors: np.ndarray,
+        values: np.ndarray,
+        forecasts: tuple[np.ndarray, np.ndarray] | None,
+        *,
+        symmetries: Sequence[int],
+    ) -> None:
+        """Do as `_evaluate_planes`, but write the means of the results under several symmetries."""
         outputs = [priors, values, *(forecasts or ())]
         sums = [np.zeros_like(output) for output in outputs]
         for symmetry in symmetries:
             points, actions = self.env.symmetries.points[symmetry], self.env.symmetries.actions[symmetry]
-            turned = np.ascontiguousarray(planes.reshape(count, self.env.planes, -1)[..., points]).reshape(planes.shape)
+            turned = np.ascontiguousarray(planes.reshape(*planes.shape[:2], -1)[..., points]).reshape(planes.shape)
             self._evaluate_planes(turned, np.ascontiguousarray(mask[:, actions]), priors, values, forecasts)
             # Adding at `actions` and `points` turns the results back.
             sums[0][:, actions] += priors
@@ -194,7 +207,7 @@ class NetEvaluator(RunEvaluator):
             value = ForecastOutputs(value)
         frozen = frozen_parts(base_net, value, policy)
         if where == "cpu":
-            with TRACING, torch.no_grad(), threads_for(frozen):
+            with TRACING_LOCK, torch.no_grad(), threads_for(frozen):
                 run, base_dtype, form = choose_form(frozen, env, choose_dtype(dtype), form)
         else:
             device = torch_device(where)

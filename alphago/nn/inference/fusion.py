@@ -59,7 +59,8 @@ def fold_batch_norms(module: nn.Module) -> fx.GraphModule:
         conv = node.args[0]
         if not is_module(conv, nn.Conv2d, parts, uses):
             continue
-        if len(conv.users) == 1 and parts[node.target].track_running_stats:
+        only_reader = len(conv.users) == 1  # of the convolution's output
+        if only_reader and parts[node.target].track_running_stats:
             replace_module(graph_module, conv.target, fuse_conv_bn_eval(parts[conv.target], parts[node.target]))
             node.replace_all_uses_with(conv)
             graph_module.graph.erase_node(node)

@@ -12,7 +12,7 @@ from torch import nn
 from alphago.cuda.contract import Backend
 from alphago.env.game import GameEnv
 from alphago.env.leaves import Leaves, Reached
-from alphago.nn.inference.frozen import TRACING
+from alphago.nn.inference.frozen import TRACING_LOCK
 from alphago.nn.kernels.priors import LEAST
 
 SMALLEST = 8
@@ -196,7 +196,7 @@ class GpuStream:
 
     def _capture(self, padded: PaddedBatch) -> None:
         """Capture the CUDA graph of `padded`; other threads can go on computing meanwhile."""
-        with TRACING:  # torch captures one graph at a time, and a tracer in another thread would see these calls
+        with TRACING_LOCK:  # torch captures one graph at a time, and a tracer in another thread would see these calls
             padded.compute(self._net)  # the first call of a library allocates memory, which a capture does not allow
             self._torch_stream.synchronize()
             graph = torch.cuda.CUDAGraph()
@@ -212,7 +212,7 @@ class Uploads:
         self.capacity = capacity
         self._host = torch.empty(capacity, dtype=torch.uint8, pin_memory=device.type == "cuda")
         self._device = torch.empty(capacity, dtype=torch.uint8, device=device)
-        self._source, self._target = self._host.numpy(), as_array(self._device, backend)
+        self._source, self._target = self._host.numpy(), as_array(self._device, backend)  # the same memory as arrays
         self._places: dict[tuple[tuple[int, ...], ...], tuple[list[np.ndarray], list[Any], int]] = {}  # by shapes
 
     def copy(self, arrays: tuple[np.ndarray, ...]) -> list[Any]:
