@@ -118,10 +118,10 @@ def write_network(
         "extra": json.dumps(dict(extra)),
     }
     # Tensors are copied, since safetensors refuses tensors that share memory, as tied weights do.
-    own = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
-    description["digest"] = content_digest(own, description)
+    copies = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
+    description["digest"] = content_digest(copies, description)
     try:
-        write_atomic(user_path(path), bytes_of(own, description))
+        write_atomic(user_path(path), bytes_of(copies, description))
     except OSError as error:
         failure = type(error)(f"the network could not be saved as {path}: {error.strerror or error}")
         failure.errno = error.errno  # which an exception made from one text lacks

@@ -79,8 +79,8 @@ class NeuralNet(nn.Module):
         sized = tower_height is not None or channels is not None
         check_options(env, slots, sized=sized, size_free=size_free, preset=preset)
         if preset is not None and preset in OWN_PARTS:
-            own = OWN_PARTS[preset](env)
-            slots = {slot: own[slot] if module is None else module for slot, module in slots.items()}
+            preset_parts = OWN_PARTS[preset](env)
+            slots = {slot: preset_parts[slot] if module is None else module for slot, module in slots.items()}
             base_net, value, policy = (slots[slot] for slot in parts.SLOTS)
         height, width, free = PRESETS.get(preset or "default", (0, 0, False))  # zeros: OWN_PARTS have no such sizes
         self.size_free = (free if size_free is None else bool(size_free)) and env.actions_are_points

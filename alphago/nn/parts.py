@@ -167,15 +167,16 @@ def fits_game(structure: Mapping[str, Any], env: GameEnv, size_free: bool) -> bo
 
     structure: from `game_structure`.  size_free: whether the network fits any board of its game.
     """
-    own = game_structure(env)
+    wanted = game_structure(env)
     if not size_free:
-        return structure == own
+        return structure == wanted
 
     def passes(described: Mapping[str, Any]) -> int:
         """Return the number of passes among the actions; a game has a pass on every board or on none."""
         return described.get("action_space", 0) - math.prod(described.get("plane_shape", [0]))
 
-    return all(structure.get(key) == own[key] for key in ("game", "planes")) and passes(structure) == passes(own)
+    same_game = all(structure.get(key) == wanted[key] for key in ("game", "planes"))
+    return same_game and passes(structure) == passes(wanted)
 
 
 @contextmanager

@@ -56,8 +56,8 @@ def board_pool(features: torch.Tensor, training: bool = False) -> tuple[torch.Te
     if training and suits_kernels(features):
         both = BoardPool.apply(features)
         return both[:, : features.shape[1]], both[:, features.shape[1] :]
-    most = F.max_pool2d(features, (features.shape[-2], features.shape[-1])).flatten(1)
-    return board_mean(features, training), most
+    maximum = F.max_pool2d(features, (features.shape[-2], features.shape[-1])).flatten(1)
+    return board_mean(features, training), maximum
 
 
 def board_mean(features: torch.Tensor, training: bool = False) -> torch.Tensor:

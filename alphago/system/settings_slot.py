@@ -55,8 +55,8 @@ class Slot:
         if kind is None and default is not None:
             kind = type(default)
         self.classes: dict[type, str] = {}  # the classes that have a name, each with its first name
-        for name, made in named.items():
-            self.classes.setdefault(made if isinstance(made, type) else type(made), name)
+        for name, item in named.items():
+            self.classes.setdefault(item if isinstance(item, type) else type(item), name)
         if kind is not None:
             self.classes.setdefault(kind, keyword)
         self.usual = kind or next(iter(self.classes), object)
@@ -114,12 +114,12 @@ class Slot:
 
     def read_name(self, name: str, before: object) -> Any:
         """Return the part or form with a name; `before` if the name is that of its class."""
-        made = self.named[name]
-        if not isinstance(made, type):
-            return made
+        item = self.named[name]
+        if not isinstance(item, type):
+            return item
         if self.form:
-            return before if self.kind_of(before) is made else {KIND: qualified_name(made)}
-        return before if type(before) is made else made()
+            return before if self.kind_of(before) is item else {KIND: qualified_name(item)}
+        return before if type(before) is item else item()
 
     def change(self, part: object, values: Mapping[str, object]) -> Any:
         """Return a part with other values of its settings, or a new part with them if `part` is None.
