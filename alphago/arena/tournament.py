@@ -159,7 +159,10 @@ class Tournament:
             self.folder.add(match, game)
             listener.game(title, self.result(match))
 
-        step = SPRT_GAMES if self.settings.sprt else BATCH_GAMES if pool is None else plan.games
+        if self.settings.sprt:
+            step = SPRT_GAMES  # the test is asked after each step
+        else:
+            step = BATCH_GAMES if pool is None else plan.games
         for begin in range(0, plan.games, step):
             played = self.folder.games.get(match, {})
             verdict = self.verdict(match, begin)

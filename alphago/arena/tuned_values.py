@@ -56,8 +56,9 @@ def spread(search: SearchSettings, name: str, between: tuple[float, float], step
     values = {checked_value(search, name, rounded(one, first)) for one in ends.tolist()}
     start = first if low <= first <= high else min(values)
     values |= {start}
-    place = sorted(values).index(start)
-    return [value for _, value in sorted((abs(i - place), value) for i, value in enumerate(sorted(values)))]
+    ordered = sorted(values)
+    place = ordered.index(start)
+    return sorted(ordered, key=lambda value: abs(ordered.index(value) - place))
 
 
 def between_neighbours(search: SearchSettings, name: str, values: Iterable[Any], winner: Any) -> list[Any]:
@@ -68,7 +69,10 @@ def between_neighbours(search: SearchSettings, name: str, values: Iterable[Any],
     ordered = sorted(values)
     place = ordered.index(winner)
     found = []
-    for other in (*ordered[max(0, place - 1) : place], *ordered[place + 1 : place + 2]):
+    for near in (place - 1, place + 1):
+        if not 0 <= near < len(ordered):  # the winner is the smallest or the greatest value
+            continue
+        other = ordered[near]
         middle = (winner * other) ** 0.5 if min(winner, other) > 0 else (winner + other) / 2
         value = checked_value(search, name, rounded(middle, winner))
         if value not in ordered:

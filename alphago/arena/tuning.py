@@ -152,12 +152,12 @@ def tune(
     chosen = make_search(search, readouts, 1)
     check_effect(name, chosen, env)
     values = list(values)
-    if (between is None) == (not values):
+    if bool(values) == (between is not None):
         raise ValueError("values must be given, or between: one of the two")
-    first = checked_value(chosen, name, getattr(chosen, name))
+    in_use = checked_value(chosen, name, getattr(chosen, name))
     if between is None:
         values = [checked_value(chosen, name, value) for value in values]
-        values = sorted(dict.fromkeys(values), key=lambda value: value != first)  # stable: the one in use comes first
+        values = sorted(dict.fromkeys(values), key=lambda value: value != in_use)  # stable: it comes first
     else:
         values = spread(chosen, name, between, check_int("steps", steps, 2, 100))
     if len(values) < 2:
@@ -177,7 +177,8 @@ def tune(
             on_pit(tuning)
 
     with lock(pits.path), pool_of(workers, env) as pool:
-        tuning = climb(Tuning(name, (values[0],), (), values[0]), values[1:], play, note)
+        start = Tuning(name, values=(values[0],), pits=(), winner=values[0])
+        tuning = climb(start, values[1:], play, note)
         for _ in range(rounds):
             halfway = between_neighbours(chosen, name, tuning.values, tuning.winner)
             tuning = climb(tuning, halfway, play, note)

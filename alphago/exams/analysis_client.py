@@ -27,8 +27,8 @@ class AnalysisClient(LineProcess):
     """
 
     def __init__(self, command: str, *, timeout: float = TIMEOUT) -> None:
-        none = f"engine must be a command such as 'katago analysis -model …', got {command!r}"
-        words = split_command(command, none)
+        message = f"engine must be a command such as 'katago analysis -model …', got {command!r}"
+        words = split_command(command, message)
         super().__init__(words, name=program_name(words), longest=LONGEST_REPLY)
         self.timeout = timeout
 

@@ -157,9 +157,11 @@ def worst_sheet(exam: Exam, rows: Sequence[int], actions: Sequence[int], kinds: 
     rows: the indices of the positions.  actions, kinds: the player's move in each of them, and the position's kind.
     title: the text above.
     """
-    both = list(zip(rows, actions, strict=True))
-    drawings = [exam.boards[i].drawing(Look(caption="", overlay=overlay_of(exam, i, a), legend=False)) for i, a in both]
-    captions = [f"{caption_of(exam, i, a)}; {kind}" for (i, a), kind in zip(both, kinds, strict=True)]
+    drawings, captions = [], []
+    for row, action, kind in zip(rows, actions, kinds, strict=True):
+        look = Look(caption="", overlay=overlay_of(exam, row, action), legend=False)
+        drawings.append(exam.boards[row].drawing(look))
+        captions.append(f"{caption_of(exam, row, action)}; {kind}")
     return to_svg(sheet(drawings, captions, COLUMNS, title=f"{title}; ringed: the best move"))
 
 
@@ -168,11 +170,11 @@ def overlay_of(exam: Exam, row: int, action: int) -> Overlay:
     judged, mover = exam.positions[row], exam.boards[row].to_play
     rate = judged.black_win if mover > 0 else 1 - judged.black_win
     q = np.full(len(judged.rates), np.nan)
-    weights = np.zeros(len(judged.rates))
-    for move, weight in ((action, 0.3), (judged.best, 1.0)):
+    priors = np.zeros(len(judged.rates))
+    priors[action], priors[judged.best] = 0.3, 1.0  # the greatest gets the ring
+    for move in (action, judged.best):
         q[move] = 2 * np.clip(rate - judged.rates[move], 0, 1) - 1
-        weights[move] = weight
-    return Overlay(q=q, priors=weights, show="q")
+    return Overlay(q=q, priors=priors, show="q")
 
 
 def caption_of(exam: Exam, row: int, action: int) -> str:

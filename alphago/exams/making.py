@@ -60,8 +60,8 @@ def make_exam(
         if done < making.positions:
             drawing = (one for one in draw(env, records, making) if one.number > last)
             with explain_os_error(f"{path} cannot be written"), path.open("ab") as out:
-                for one in judge(client, drawing, making):
-                    out.write(position_line(env, one.result(), drawn=one.number))
+                for judged in judge(client, drawing, making):
+                    out.write(position_line(env, judged.result(), drawn=judged.number))
                     out.flush()
                     os.fsync(out.fileno())
                     done += 1
@@ -97,6 +97,7 @@ def begin_file(path: Path, size: int, provenance: dict[str, Any]) -> tuple[int, 
         data = path.read_bytes() if path.exists() else b""
         whole = data[: data.rfind(b"\n") + 1]
         if not whole:
+            # A killed call may have left the beginning of a header; anything else is another file.
             if data and not header_line(size, provenance).startswith(data[:9]):
                 raise ValueError(f"{path} must be an exam that was begun, or a new file, got another one")
             path.write_bytes(header_line(size, provenance))
@@ -118,7 +119,7 @@ def begin_file(path: Path, size: int, provenance: dict[str, Any]) -> tuple[int, 
 
 def judge(client: AnalysisClient, drawing: Iterator[Drawn], making: MakeSettings) -> Iterator[Drawn]:
     """Yield the undecided ones of drawn positions, judged, in the order of drawing."""
-    window: deque[Drawn] = deque()
+    window: deque[Drawn] = deque()  # drawn, and neither yielded nor left out yet
     asked: dict[str, tuple[Drawn, int | None]] = {}  # the position and the move (None: the position itself), by id
     while True:
         while len(window) < AT_ONCE and (one := next(drawing, None)) is not None:
@@ -127,17 +128,18 @@ def judge(client: AnalysisClient, drawing: Iterator[Drawn], making: MakeSettings
         if not window:
             return
         reply = client.receive()
-        if (known := asked.pop(str(reply.get("id")), None)) is None:
+        question = asked.pop(str(reply.get("id")), None)
+        if question is None:
             continue  # an answer to another question, such as a second one to the same
-        one, action = known
-        found = client.root(reply)
-        if action is not None:
-            one.after[action] = found
-            one.missing.discard(action)
-        else:
-            one.root = found
+        one, action = question
+        judgement = client.root(reply)
+        if action is None:
+            one.root = judgement
             if one.is_undecided:
                 ask_moves(client, asked, one, making.move_visits)
+        else:
+            one.after[action] = judgement
+            one.missing.discard(action)
         while window and window[0].is_judged:
             if (first := window.popleft()).is_undecided:
                 yield first
@@ -150,7 +152,7 @@ def ask_moves(client: AnalysisClient, asked: dict[str, tuple[Drawn, int | None]]
     for action in legal:
         after = one.position.play(action)
         if after.is_over:
-            one.after[action] = (1 + after.result) / 2, after.score()
+            one.after[action] = (1 + after.result) / 2, after.score()  # Black's win rate and lead
             one.missing.discard(action)
         else:
             ask(client, asked, one, action, visits)

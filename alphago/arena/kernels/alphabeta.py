@@ -112,7 +112,8 @@ def probe(stack, table, ply, depth, number):
     settles = bound == EXACT
     settles = settles or (bound == LOWER and value >= stack.beta[ply])
     settles = settles or (bound == UPPER and value <= stack.alpha[ply])
-    return settles and same_depth and ply > 0, value, note % ACTIONS
+    known = settles and same_depth and ply > 0  # the root is always searched, for its best action
+    return known, value, note % ACTIONS
 
 
 @inlined
@@ -210,7 +211,7 @@ def search(depth, number, stack, table, history, most):
     ply = stack.place[AT]
     entering = stack.place[ENTERING] != 0
     nodes = 0
-    while nodes < most or not entering:
+    while nodes < most or not entering:  # it pauses only before a new node
         known = False
         value = 0
         if entering:
@@ -234,7 +235,7 @@ def search(depth, number, stack, table, history, most):
     stack.place[AT] = ply
     stack.place[ENTERING] = entering
     stack.place[NODES] += nodes
-    return not entering
+    return not entering  # the search was left by `break`
 
 
 def search_of(rules: Any, evaluation: Any, copy: Any = layout.copy) -> Any:
