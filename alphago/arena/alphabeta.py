@@ -132,7 +132,7 @@ class AlphaBetaSearch:
             nodes += int(stack.place[kernels.NODES])
             exact = bool(stack.place[kernels.CUT_OFF] == 0)
             found = BestMove(int(stack.best_action[0]), int(stack.best[0]), depth, nodes, exact)
-            if exact or (until_decided and found.outcome):
+            if exact or (until_decided and found.outcome in (1, -1)):
                 break
         return found
 

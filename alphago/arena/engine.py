@@ -82,7 +82,8 @@ def gnugo_rules(rules: Rules) -> tuple[str, ...]:
     In GNU Go, as in `Rules`, suicide means the suicide of several stones, never of a single stone.
     """
     ko = "--simple-ko" if rules.ko == "simple" else f"--{rules.ko}-superko"
-    return ko, "--allow-suicide" if rules.suicide else "--forbid-suicide"
+    suicide = "--allow-suicide" if rules.suicide else "--forbid-suicide"
+    return ko, suicide
 
 
 def find_engine(name: str) -> Engine | None:

@@ -136,11 +136,10 @@ def entrant_for(player: object, env: GameEnv, readouts: int, search: SearchForm 
     entry = parse_entrant(player, readouts) if isinstance(player, str) and "@" in player else None
     if entry is None or entry.model is None:
         return Entrant(resolve_player(player, env, device), readouts, search, network=player)
-    net = load_model(entry.model, saved_game(entry.model, env.N, env.config.get("komi")))
-    source: Any = resolve_player(net, env, device) if entry.level is None else as_forecast_evaluator(net, env, device)
+    source, weights, net = read_player(entry, env, device)
     names_search = str(player).endswith(entry.search)  # otherwise `entry.search` is only the default
     used = entry.search if names_search else search
-    return Entrant(source, entry.readouts, used, entry.name, level=entry.level, network=net)
+    return Entrant(source, entry.readouts, used, entry.name, weights, entry.level, network=net)
 
 
 def level_entrant(base: str, model: Path, readouts: int, search: str, text: str) -> EntrantText:
@@ -203,9 +202,8 @@ def read_player(entry: EntrantText, env: GameEnv, device: str) -> tuple[PlayerSo
         return resolve_player(entry.base, env), "", None
     net = load_model(entry.model, saved_game(entry.model, env.N, env.config.get("komi")))
     weights = hashlib.sha256(entry.model.read_bytes()).hexdigest()
-    if entry.level is None:
-        return resolve_player(net, device=device), weights, net
-    return as_forecast_evaluator(net, env, device), weights, net  # levels need forecasts of the score
+    evaluator = resolve_player if entry.level is None else as_forecast_evaluator  # levels need forecasts of the score
+    return evaluator(net, env, device), weights, net
 
 
 def common_game(

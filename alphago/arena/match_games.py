@@ -148,6 +148,7 @@ class ParallelGames:
         return actions
 
     def finish(self, game: int, outcome: float, margin: float | None) -> MatchGame:
+        """Return the game in a slot, which ended with this outcome and margin, as in `MatchGame`."""
         engines = [player for player in self.players if isinstance(player, EnginePlayer)]
         return MatchGame(
             self.numbers[game],

@@ -101,7 +101,7 @@ def evaluator_of(network: Any, env: GameEnv, level: float | None) -> Any:
 def player_of(
     env: GameEnv, plain: dict[str, Any], level: float | None, arrays: dict[str, np.ndarray], prefix: str
 ) -> PlayerSource:
-    """Return the player whose data are `plain`, as of `plain_player`.
+    """Return the player that `plain_player` described by `plain`.
 
     arrays: the weights of all players; the names of this one's begin with `prefix`.
     Raises WorkerRefused if its network computes otherwise here.

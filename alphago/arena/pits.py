@@ -145,7 +145,8 @@ class PitFolder:
     def _earlier_rows(self) -> dict[tuple[Any, Any], dict[str, Any]]:
         """Return the rows of pits.jsonl, by (candidate, champion); lines that cannot be parsed are left out."""
         path, rows = self.path / LOG, {}
-        for line in read_named(path).splitlines() if os.path.lexists(path) else ():
+        lines = read_named(path).splitlines() if os.path.lexists(path) else []
+        for line in lines:
             with contextlib.suppress(ValueError, KeyError, TypeError):
                 row = dict(parse_json(line))
                 rows[row["candidate"], row["champion"]] = row

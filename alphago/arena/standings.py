@@ -115,13 +115,11 @@ def ratings_table(tournament: Tournament, played: dict[Match, MatchResult], anch
     ratings = elo_ratings(points, anchor=anchor, anchor_elo=anchor_elo)
     games = (points + points.T).sum(axis=1)
     rows = [["player", "Elo", "95 %", "games"]]
-    unknown = [i for i, rating in enumerate(ratings) if math.isnan(rating.elo)]
-    known = [i for i, rating in enumerate(ratings) if not math.isnan(rating.elo)]
-    for i in sorted(known, key=lambda i: -ratings[i].elo):
+    for i in np.argsort([-rating.elo for rating in ratings], kind="stable"):  # unknown ratings, NaN, come last
         elo, low, high = ratings[i]
         interval = "anchor" if i == anchor else f"{low:+.0f} to {high:+.0f}"
-        rows.append([names[i], f"{elo:+.0f}", interval, f"{games[i]:.0f}"])
-    rows += [[names[i], "?", "?", f"{games[i]:.0f}"] for i in unknown]
+        texts = ["?", "?"] if math.isnan(elo) else [f"{elo:+.0f}", interval]
+        rows.append([names[i], *texts, f"{games[i]:.0f}"])
     return table(rows)
 
 

@@ -261,7 +261,8 @@ def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
 
     place: returns where a point is drawn. base: the y down to which the curve's ground is filled; None for no filling.
     """
-    pale, thin = (Style(stroke=mix(WHITE, curve.colour, share), width=0.7) for share in (0.4, 1.0))
+    thin = Style(stroke=curve.colour, width=0.7)
+    pale = thin._replace(stroke=mix(WHITE, curve.colour, 0.4))
     shapes: list[Shape] = []
     kept = chosen(len(curve.x), len(curve.x) if curve.is_exact else MOST_POINTS)
     is_raw = curve.is_exact or curve.low is not None

@@ -143,8 +143,9 @@ def win_rate(value: float) -> float:
 def short_count(count: int) -> str:
     """Return a count in at most four signs: "999", "1.2k", "12k", "1.2M"."""
     for size, letter in ((10**6, "M"), (10**3, "k")):
-        if count >= size:
-            return f"{count / size:.1f}{letter}" if count < 10 * size else f"{count / size:.0f}{letter}"
+        if count >= 0.9995 * size:  # what would be rounded to "1000k" is "1.0M"
+            digits = 1 if count < 9.95 * size else 0
+            return f"{count / size:.{digits}f}{letter}"
     return str(count)
 
 

@@ -104,8 +104,8 @@ class ExamResult:
 
         Moves that lose equally many points are ordered by the win rate lost.
         """
-        marks = self.marks[player]
-        order = np.lexsort((-marks.rate, -self.exam.points[np.arange(len(self.exam)), self.answers[player].actions]))
+        uncut = self.exam.points[np.arange(len(self.exam)), self.answers[player].actions]
+        order = np.lexsort((-self.marks[player].rate, -uncut))  # first by the last key
         return order[:most].tolist()
 
     def sheet(self, player: int = 0, most: int = 10) -> Svg:
@@ -123,8 +123,8 @@ class ExamResult:
         """Yield the grades of all players, also by phase and kind, and the differences of `pairs`, as plain data."""
         for player, name in enumerate(self.names):
             yield {"player": name, **self.grade(player).row()}
-            for label, graded in ((self.by_phase(player), "phase"), (self.by_kind(player), "kind")):
-                yield from ({"player": name, graded: part, **grade.row()} for part, grade in label.items())
+            for key, grades in (("phase", self.by_phase(player)), ("kind", self.by_kind(player))):
+                yield from ({"player": name, key: part, **grade.row()} for part, grade in grades.items())
         for later, earlier in self.pairs:
             yield {"player": self.names[later], "minus": self.names[earlier], **self.paired(later, earlier).row()}
 

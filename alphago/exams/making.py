@@ -114,7 +114,7 @@ def begin_file(path: Path, size: int, provenance: dict[str, Any]) -> tuple[int, 
             raise ValueError(f"{path}, line {missing[0]} must have the number drawn, got none")
         if len(whole) < len(data):  # the end of a line that a killed call began
             os.truncate(path, len(whole))
-    return len(rows), rows[-1]["drawn"] if rows else -1
+    return len(rows), (rows[-1]["drawn"] if rows else -1)
 
 
 def judge(client: AnalysisClient, drawing: Iterator[Drawn], making: MakeSettings) -> Iterator[Drawn]:
@@ -124,7 +124,7 @@ def judge(client: AnalysisClient, drawing: Iterator[Drawn], making: MakeSettings
     while True:
         while len(window) < AT_ONCE and (one := next(drawing, None)) is not None:
             window.append(one)
-            ask(client, asked, one, None, making.visits)
+            ask(client, asked, one, action=None, visits=making.visits)
         if not window:
             return
         reply = client.receive()
