@@ -70,7 +70,8 @@ class Tuning:
 
     def _ratings_table(self) -> str:
         rows = [[self.name, "Elo", "95 %", "games", ""]]
-        for value, rating in sorted(self.ratings.items(), key=lambda item: (item[0] != self.winner, -item[1].elo)):
+        winner_first = sorted(self.ratings.items(), key=lambda item: (item[0] != self.winner, -item[1].elo))
+        for value, rating in winner_first:
             games = sum(len(pit.result.games) for pit in self.pits if value in (pit.candidate, pit.champion))
             if value == self.winner:
                 rows.append([text_of(value), "0", "", str(games), "winner"])

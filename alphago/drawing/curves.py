@@ -161,7 +161,7 @@ def panel_shapes(panel: CurvePanel, size: tuple[float, float]) -> list[Shape]:
     (left, right), (low, high) = x_ends(panel, curves), y_ends(panel, curves)
 
     def place(x: float, y: float) -> tuple[float, float]:
-        y = min(max(y, low), high)
+        y = min(max(y, low), high)  # what lies outside the axis is drawn at its end
         return box.x + box.width * (x - left) / (right - left), box.y + box.height * (high - y) / (high - low)
 
     shapes += axes_shapes(panel, box, (left, right), (low, high)) + band_shapes(curves, place)

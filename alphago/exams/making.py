@@ -102,19 +102,21 @@ def begin_file(path: Path, size: int, provenance: dict[str, Any]) -> tuple[int, 
                 raise ValueError(f"{path} must be an exam that was begun, or a new file, got another one")
             path.write_bytes(header_line(size, provenance))
             return 0, -1
-        lines = whole.splitlines()
-        header = parse_row(lines[0], f"{path}, line 1")
-        expected = json.loads(header_line(size, provenance))
-        differing = [key for key in expected if key != "date" and header.get(key) != expected[key]]
-        if differing:
-            texts = [f"{key} {header.get(key)} instead of {expected[key]}" for key in differing]
-            raise ValueError(f"{path} must have been begun by the same call, got {'; '.join(texts)}")
-        rows = [parse_row(line, f"{path}, line {number}") for number, line in enumerate(lines[1:], 2)]
+        header, *rows = [parse_row(line, f"{path}, line {i}") for i, line in enumerate(whole.splitlines(), 1)]
+        check_header(path, header, json.loads(header_line(size, provenance)))
         if missing := [number for number, row in enumerate(rows, 2) if not isinstance(row.get("drawn"), int)]:
             raise ValueError(f"{path}, line {missing[0]} must have the number drawn, got none")
         if len(whole) < len(data):  # the end of a line that a killed call began
             os.truncate(path, len(whole))
     return len(rows), (rows[-1]["drawn"] if rows else -1)
+
+
+def check_header(path: Path, header: dict[str, Any], expected: dict[str, Any]) -> None:
+    """Raise ValueError unless the header of an exam's file is the expected one, on whatever day it was begun."""
+    differing = [key for key in expected if key != "date" and header.get(key) != expected[key]]
+    if differing:
+        texts = [f"{key} {header.get(key)} instead of {expected[key]}" for key in differing]
+        raise ValueError(f"{path} must have been begun by the same call, got {'; '.join(texts)}")
 
 
 def judge(client: AnalysisClient, drawing: Iterator[Drawn], making: MakeSettings) -> Iterator[Drawn]:

@@ -21,9 +21,11 @@ NO_SIDE = -1  # in `first_side`: neither side has played on the point
 
 
 @part
-def black_points(row):
-    """Return 2 if Black wins on the current board, 1 for a draw, 0 if White wins."""
+def points_of(row, side):
+    """Return 2 if `side`, BLACK or WHITE, wins on the current board, 1 for a draw, 0 if it loses."""
     margin = 2 * area(row) - load(row, KOMI2)
+    if side != BLACK:
+        margin = -margin
     return 2 * (margin > 0) + (margin == 0)
 
 
@@ -96,8 +98,7 @@ def expand(tree, node, row, state, prior):
         add_points(tree, row, True, prior)
     shuffle(tree, first, state)
     if may_pass and (stuck or node == ROOT or pass_ends(row)):
-        won = black_points(row)
-        add_node(tree, size * size, prior, prior * (won if load(row, TO_PLAY) == BLACK else 2 - won))
+        add_node(tree, size * size, prior, prior * points_of(row, load(row, TO_PLAY)))
     store(tree.first_child, node, first)
     store(tree.children, node, load(tree.used, 0) - first)
 
@@ -238,8 +239,7 @@ def search(root, tree, game, settings, out_visits):
         copy(root, game.row)
         depth = descend(tree, game, settings)
         plies = play_out(game, depth)
-        won = black_points(game.row)
-        back_up(tree, game, depth, plies, won if load(root, TO_PLAY) == BLACK else 2 - won)
+        back_up(tree, game, depth, plies, points_of(game.row, load(root, TO_PLAY)))
     for action in range(out_visits.shape[0]):
         store(out_visits, action, 0)
     first = load(tree.first_child, ROOT)
