@@ -5,7 +5,7 @@ from typing import Any, Generic, TypeVar
 
 import torch
 
-from alphago.nn.inference.frozen import TRACING
+from alphago.nn.inference.frozen import TRACING_LOCK
 from alphago.training.batches import Batch, DeviceSample
 
 WARM_UP_CALLS = 2  # that run as usual: libraries allocate workspaces, and optimizers their state
@@ -47,7 +47,7 @@ class Captured(Generic[Result]):
         torch.cuda.synchronize()
         here = torch.cuda.current_stream()
         # torch captures one graph at a time; where a capture fails, it stays on the stream of the capture.
-        with TRACING, torch.cuda.stream(here):
+        with TRACING_LOCK, torch.cuda.stream(here):
             try:
                 with torch.cuda.graph(graph, capture_error_mode="thread_local"):
                     self._result = self._work()
