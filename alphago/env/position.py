@@ -1,7 +1,7 @@
 """`Position`, one readable position of any game, and `IllegalMove`."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property, reduce
+from functools import cached_property
 from itertools import accumulate
 from typing import Any, Self
 
@@ -154,10 +154,14 @@ class Position(Pictured):
 
         movers: who plays each move, see `give_turn`; None for the side to move.
         """
+        position = self
         if movers is None:
-            return reduce(lambda position, move: position.play(move), moves, self)
-        turns = zip(movers, moves, strict=True)
-        return reduce(lambda position, turn: position.give_turn(turn[0]).play(turn[1]), turns, self)
+            for move in moves:
+                position = position.play(move)
+            return position
+        for mover, move in zip(movers, moves, strict=True):
+            position = position.give_turn(mover).play(move)
+        return position
 
     def again_in(self, env: Any) -> "Position":
         """Return the position after the same moves in `env`, which differs from its game in komi or planes at most."""
