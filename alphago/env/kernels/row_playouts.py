@@ -30,12 +30,14 @@ def playout_batch(rows, slots, mask, state):
             count = 0
             for action in range(mask.shape[0]):
                 count += load(mask, action)
-            drawn = (next_random(state) * count) >> 32
+            drawn = (next_random(state) * count) >> 32  # from 32 random bits, a number from 0 to count - 1
+            # The legal action with `drawn` legal ones before it, found without an unpredictable branch: it is the
+            # number of actions up to which, themselves included, there are at most `drawn` legal ones.
             chosen = 0
-            before = 0
-            for action in range(mask.shape[0]):  # without an unpredictable branch
-                before += load(mask, action)
-                chosen += before <= drawn
+            up_to = 0
+            for action in range(mask.shape[0]):
+                up_to += load(mask, action)
+                chosen += up_to <= drawn
             play(row, chosen)
             moves += 1
     return moves
