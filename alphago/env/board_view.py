@@ -104,7 +104,7 @@ class BoardView:
         player: who played it. contents: what is in each cell after it.
         """
         places = self.places_of(player)
-        cells = places[action] if places else ()  # places is () for surface "text"
+        cells = places[action] if places else ()  # there are none on the surface "text"
         if len(cells) == 1:  # perhaps empty: pieces were sown from it
             return cells[0]
         return next((cell for cell in reversed(cells) if contents[cell]), None)
@@ -121,12 +121,13 @@ def grid_view(
     height, width = shape
     on_lines, holes = surface == "lines", surface == "holes"
     wide = on_lines and height > 13  # where names of two digits, shown small, would touch stones
-    if on_lines:  # the middle of a cell is a crossing, and the surface ends at the outer lines
+    # half: from the surface's corner to the middle of cell 0; beside: from the surface's edge to the names.
+    if on_lines:  # a cell is a crossing, so the surface ends at the middles of outer cells
         half, right, bottom = 0.0, width - 1, height - 1
         beside, margin, stone = 0.83 if wide else 0.72, 1.2 if wide else 1, 0.465
     else:
         half, right, bottom = 0.5, width, height
-        beside, margin, stone = 0.32, 0.6, 0.4  # beside: from the edge of the surface to the names
+        beside, margin, stone = 0.32, 0.6, 0.4
     columns = tuple(COLUMNS[:width]) if width <= len(COLUMNS) else ()
     rows = () if holes or not columns else tuple(str(height - row) for row in range(height))
     low, far = round(bottom + beside, 2), round(right + beside, 2)

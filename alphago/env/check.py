@@ -300,15 +300,14 @@ def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.
             _check_turned(game, batch, view, turn)
         if env.has_decisive_moves:
             _check_decisive(game, batch, view)
-        if not view.is_over:
-            if len(game.moves) == env.max_moves:
-                game.fail("is_over", f"True after max_moves = {env.max_moves} plies", "False")
-            action, tried_in_copy = random.choice(np.flatnonzero(view.legal_mask), 2).tolist()
-            copied = _check_copy(game, batch, view, tried_in_copy)
-        if position is not None:
-            _check_position(game, position, view, random)
         if view.is_over:
             break
+        if len(game.moves) == env.max_moves:
+            game.fail("is_over", f"True after max_moves = {env.max_moves} plies", "False")
+        action, tried_in_copy = random.choice(np.flatnonzero(view.legal_mask), 2).tolist()
+        copied = _check_copy(game, batch, view, tried_in_copy)
+        if position is not None:
+            _check_position(game, position, view, random)
         game.play(batch, GAME, action)
         if twin is not None:
             game.play(twin, 0, action, "plain play")
@@ -320,6 +319,8 @@ def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.
         game.moves.append(action)
         views.append(game.view(batch, GAME))
         game.same("copy", "a copy does not change when the original plays on", copied, game.view(batch, COPY))
+    if position is not None:
+        _check_position(game, position, view, random)
     _check_whole_game(game, batch, views)
 
 
@@ -356,7 +357,7 @@ def _check_against_twin(game: _Game, batch: GameBatch, view: _View, twin: GameBa
     """Check that the batch answers as the plain game does, in all that both games define of their own."""
 
     def has_score(which: GameBatch) -> bool:
-        """Return whether a game has points; in others `score` is the outcome."""
+        """Return whether a game defines `score`, which otherwise is the outcome."""
         if isinstance(which, PlainBatch):
             return hasattr(which.states[0], "score")
         return type(which).score is not GameBatch.score

@@ -144,7 +144,7 @@ class DeviceBatch(GameBatch):
         if buffer is None:  # kernels cannot write to `out`: the planes are copied to it later
             self._check_takes_copies(out, str(given))
             buffer = self.backend.zeros(tuple(out.shape), given)
-        board, plane, line, point = (step // buffer.itemsize for step in buffer.strides)
+        board, plane, line, point = (step // buffer.itemsize for step in buffer.strides)  # steps in items
         if line != width * point:  # kernels go from point to point in equal steps
             raise ValueError(f"the points of a plane must follow each other evenly, got steps of {line} and {point}")
         return dtype, (buffer, board, plane, point)

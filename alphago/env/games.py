@@ -31,7 +31,7 @@ def make_game(name: str | None = None, board_size: int | None = None, **options:
     name = USUAL_GAME if name is None else name
     if name not in GAMES:
         raise ValueError(f"game must be one of {', '.join(GAMES)}, got {name!r}")
-    options["board_size"] = board_size
+    options = {"board_size": board_size, **options}
     given = {option: value for option, value in options.items() if value is not None}
     known = inspect.signature(GAMES[name]).parameters
     for option, value in given.items():

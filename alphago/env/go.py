@@ -134,11 +134,12 @@ class GoEnv(StonesEnv):
 
     @property
     def config(self) -> dict[str, object]:
+        cap = 0 if self.max_moves == ENDLESS else self.max_moves
         return {
             "board_size": self.N,
             "komi": self.komi,
             "planes": self.plane_set or self.planes,
-            "max_moves": None if self.turns is not None else 0 if self.max_moves == ENDLESS else self.max_moves,
+            "max_moves": cap if self.turns is None else None,
             "ko": self.ko,
             "suicide": self.suicide,
             "turns": self.turns,

@@ -1,7 +1,7 @@
 """`Position`, one readable position of any game, and `IllegalMove`."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import accumulate
 from typing import Any, Self
 
@@ -154,11 +154,9 @@ class Position(Pictured):
 
         movers: who plays each move, see `give_turn`; None for the side to move.
         """
-        position = self
         if movers is None:
-            for move in moves:
-                position = position.play(move)
-            return position
+            return reduce(lambda position, move: position.play(move), moves, self)
+        position = self
         for mover, move in zip(movers, moves, strict=True):
             position = position.give_turn(mover).play(move)
         return position

@@ -119,11 +119,9 @@ class HexEnv(StonesEnv):
 
     def labels(self) -> tuple[tuple[float, float, str], ...]:
         """Return the letters straight above and below their columns' ends, and the numbers beside the rows."""
-        last, away = self.N - 1, 0.9
-        names = []
-        for i, letter in enumerate(COLUMNS[: self.N]):
-            names.append((*xy(-away, i + away / 2), letter))  # half a column right undoes the lean
-            names.append((*xy(last + away, i - away / 2), letter))
+        last, names = self.N - 1, []
+        for i, letter in enumerate(COLUMNS[: self.N]):  # the shift by half of 0.9 columns undoes the lean
+            names += [(*xy(-0.9, i + 0.45), letter), (*xy(last + 0.9, i - 0.45), letter)]
         for row in range(self.N):
             names += [(*xy(row, column), str(self.N - row)) for column in (-0.8, last + 0.8)]
         return tuple(names)

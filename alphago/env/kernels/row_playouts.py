@@ -31,13 +31,12 @@ def playout_batch(rows, slots, mask, state):
             for action in range(mask.shape[0]):
                 count += load(mask, action)
             drawn = (next_random(state) * count) >> 32  # from 32 random bits, a number from 0 to count - 1
-            # The legal action with `drawn` legal ones before it, found without an unpredictable branch: it is the
-            # number of actions up to which, themselves included, there are at most `drawn` legal ones.
+            # Without an unpredictable branch: count the actions before the one that has `drawn` legal ones before it.
             chosen = 0
-            up_to = 0
+            legal = 0
             for action in range(mask.shape[0]):
-                up_to += load(mask, action)
-                chosen += up_to <= drawn
+                legal += load(mask, action)
+                chosen += legal <= drawn
             play(row, chosen)
             moves += 1
     return moves
