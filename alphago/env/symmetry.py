@@ -28,7 +28,7 @@ def square(size: int, extra_actions: int = 0) -> Symmetries:
     """
     board = np.arange(size * size).reshape(size, size)
     turned = [np.rot90(board, quarters) for quarters in range(4)]
-    mirrored = [points.T for points in turned]
-    points = np.stack([points.ravel() for points in turned + mirrored])
+    mirrored = [one.T for one in turned]
+    points = np.stack([one.ravel() for one in turned + mirrored])
     unchanged = np.tile(np.arange(size * size, size * size + extra_actions), (8, 1))
     return Symmetries(points, np.concatenate([points, unchanged], axis=1))
