@@ -137,20 +137,10 @@ def new_run(call: TrainCall) -> Plan[RunSettings]:
         learning, step_seconds = choose_precision(env, model, settings.learning, settings.selfplay.groups)
         dtype = inference_dtype(env, model, settings.selfplay_dtype)
         settings = replace(settings, learning=learning, selfplay_dtype=dtype)
-    config = {**run_config(env, model), **changeable(settings, until), "recipe": recipe_name(recipe)}
-    positions = recipe.positions_to_beat(until.name, env) if until else 0
-    return Plan(
-        env,
-        settings,
-        model,
-        until,
-        config=config,
-        tree=RUN,
-        positions_to_beat=positions,
-        judges=judges_of(settings, until),
-        watch=watch_of(settings.watch, env),
-        notes=(*([recipe.note] if recipe.note else []), *notes),
-        step_seconds=step_seconds,
+    config = {**run_config(env, model), "recipe": recipe_name(recipe)}
+    notes = [recipe.note, *notes] if recipe.note else notes
+    return make_plan(
+        env, settings, model, until, recipe=recipe, config=config, notes=tuple(notes), step_seconds=step_seconds
     )
 
 
@@ -217,17 +207,31 @@ def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan[Ru
         changes["until"] = (saved_until, until)
     if recipe is None and settings.num_games is None:
         recipe = recipe_for(env)
+    return make_plan(env, settings, model, until, recipe=recipe, config=config, changes=changes)
+
+
+def make_plan(
+    env: GameEnv,
+    settings: RunSettings,
+    model: NeuralNet,
+    until: Opponent | None,
+    *,
+    recipe: Recipe | None,
+    config: Mapping[str, Any],
+    **more: Any,
+) -> Plan[RunSettings]:
+    """Return the plan of a run; config: of a resumed run, or of a new one without its settings.  more: see Plan."""
     return Plan(
         env,
         settings,
         model,
         until,
-        config={**config, **changeable(settings, until)},
+        config={**config, "settings": RUN.plain(settings), "until": asdict(until) if until else None},
         tree=RUN,
         positions_to_beat=recipe.positions_to_beat(until.name, env) if recipe and until else 0,
-        judges=judges_of(settings, until),
+        judges=[*settings.judges, *([until] if until else [])],
         watch=watch_of(settings.watch, env),
-        changes=changes,
+        **more,
     )
 
 
@@ -295,16 +299,6 @@ def changed_settings(
 def named(value: Any) -> Any:
     """Return a value of a setting for a message: the name of a function or class, and all else unchanged."""
     return f"{value.__module__}.{value.__qualname__}" if hasattr(value, "__qualname__") else value
-
-
-def judges_of(settings: RunSettings, until: Opponent | None) -> list[JudgeSettings[Any]]:
-    """Return the settings of a run's judges."""
-    return [*settings.judges, *([until] if until else [])]
-
-
-def changeable(settings: RunSettings, until: Opponent | None) -> dict[str, Any]:
-    """Return the entries of a config that a resumed run may change: the settings, and the opponent to beat."""
-    return {"settings": RUN.plain(settings), "until": asdict(until) if until else None}
 
 
 def check_opponent(opponent: Opponent | None, env: GameEnv) -> Opponent | None:

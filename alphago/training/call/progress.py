@@ -80,7 +80,7 @@ class SelfPlayProgress(RunProgress):
         self.step_seconds = step_seconds
         self.speeds: tuple[Speed, ...] = ()
         self.games_before = run.games
-        # Of the run's latest iteration, the counts at its end.
+        # The numbers so far at the end of the latest iteration.
         self.latest: Row = {"games": run.games, "steps": run.learner.steps, "seconds": run.clock.seconds}
         self.moves = 0  # moves of finished iterations since this object was created
         self.finished = 0  # games finished since then
@@ -88,8 +88,10 @@ class SelfPlayProgress(RunProgress):
 
     def iteration(self, metrics: Row) -> None:
         """Take the speed of an iteration and the length of its games into account."""
-        games, steps, seconds = (metrics[name] - before for name, before in self.latest.items())
-        self.latest = {name: metrics[name] for name in self.latest}
+        games = metrics["games"] - self.latest["games"]
+        steps = metrics["steps"] - self.latest["steps"]
+        seconds = metrics["seconds"] - self.latest["seconds"]
+        self.latest = metrics
         learning = seconds * metrics["optimizer_share"]
         self.speeds = (*self.speeds, Speed(metrics["moves"], steps, learning, seconds - learning))[-LATEST:]
         self.moves += metrics["moves"]
@@ -124,7 +126,10 @@ class SelfPlayProgress(RunProgress):
         return sum(speed.learning for speed in self.speeds) / steps if steps else self.step_seconds
 
     def _moves_left(self, games: int, length: float, side_by_side: int) -> float:
-        """Estimate the number of moves until `games` games are played; length: a game's mean number of moves."""
+        """Estimate the number of moves until `games` games are played.
+
+        length: a game's mean number of moves.  side_by_side: number of games in parallel.
+        """
         moves, _ = self.run.pace.so_far()
         begun_before = min(self.games_before, side_by_side) / 2 * length  # moves of games begun before this object
         left = max(0.0, (games - self.games_before) * length - begun_before - self.moves - moves)
