@@ -1,10 +1,10 @@
 """The class Run: everything in a training run that lasts from one iteration to the next, and its saved state."""
 
+import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -213,7 +213,7 @@ class Run:
 
         may_go_on: function that returns False to end the iteration before all batches are taken.
         """
-        numbers = count(self.counts.batches_taken)
+        numbers = itertools.count(self.counts.batches_taken)
 
         def draw(generator: np.random.Generator) -> Batch:
             return to_device(self.draw(next(numbers), generator), self.learner.device)

@@ -88,7 +88,7 @@ class MergedSamples:
         rows = np.empty(len(keys), np.int64)
         for i, key in enumerate(keys):
             rows[i] = row = self._rows.setdefault(key, len(self._rows))
-            if row == len(self.places.plies):
+            if row == len(self.places.plies):  # a new input
                 self.places.add(entries[i], int(plies[i]), int(symmetries[i]))
         self._make_room()
         turn(self.env, sample, symmetries)

@@ -85,7 +85,7 @@ def flat_settings(config: Mapping[str, Any]) -> dict[str, Any]:
         flat |= run.pop("selfplay")
         if run["memory"]["kind"] == "window":
             flat |= run["memory"]
-    flat.pop("kind", None)
+    flat.pop("kind", None)  # "window"
     judges = {judge["kind"]: judge for judge in run.get("judges", ())}
     return {**run, **judges, **flat}
 
