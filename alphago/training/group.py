@@ -265,16 +265,16 @@ class Group(GroupPlan):
 
         The policy's moves are drawn, but in a game that is played out they are the most probable ones.
         """
-        searched, unsearched = moves.searched, ~moves.searched
-        slots = moves.games[searched]
-        early = self.slots.plies[slots] < self.temperature_plies
-        policies, actions = self.search.selfplay_moves(slots, early, self.generators_of(slots))
-        moves.policies[searched], moves.actions[searched] = policies, actions
-        slots, priors = moves.games[unsearched], moves.priors[unsearched]
+        by_search, by_policy = moves.searched, ~moves.searched
+        games = moves.games[by_search]
+        early = self.slots.plies[games] < self.temperature_plies
+        policies, actions = self.search.selfplay_moves(games, early, self.generators_of(games))
+        moves.policies[by_search], moves.actions[by_search] = policies, actions
+        policy_games, priors = moves.games[by_policy], moves.priors[by_policy]
         chosen = priors.argmax(axis=1).astype(np.int32)
-        drawn = self.slots.opening[slots] != PLAYED_OUT
-        chosen[drawn] = draw_moves(self.env, priors[drawn], self.generators_of(slots[drawn]))
-        moves.actions[unsearched] = chosen
+        drawn = self.slots.opening[policy_games] != PLAYED_OUT
+        chosen[drawn] = draw_moves(self.env, priors[drawn], self.generators_of(policy_games[drawn]))
+        moves.actions[by_policy] = chosen
 
     def record(self, moves: Moves, plays: np.ndarray) -> None:
         """Add the moves to the games' records, after the seating has altered them.

@@ -221,18 +221,11 @@ def make_plan(
     **more: Any,
 ) -> Plan[RunSettings]:
     """Return the plan of a run; config: of a resumed run, or of a new one without its settings.  more: see Plan."""
-    return Plan(
-        env,
-        settings,
-        model,
-        until,
-        config={**config, "settings": RUN.plain(settings), "until": asdict(until) if until else None},
-        tree=RUN,
-        positions_to_beat=recipe.positions_to_beat(until.name, env) if recipe and until else 0,
-        judges=[*settings.judges, *([until] if until else [])],
-        watch=watch_of(settings.watch, env),
-        **more,
-    )
+    config = {**config, "settings": RUN.plain(settings), "until": asdict(until) if until else None}
+    judges = [*settings.judges, *([until] if until else [])]
+    positions = recipe.positions_to_beat(until.name, env) if recipe and until else 0
+    watch = watch_of(settings.watch, env)
+    return Plan(env, settings, model, until, config, RUN, positions, judges=judges, watch=watch, **more)
 
 
 def check_kind(config: Mapping[str, Any], folder: Path, *, given: bool) -> None:

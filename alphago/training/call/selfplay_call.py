@@ -78,9 +78,7 @@ def selfplay(
             assert pool is not None
             evaluator = player.evaluator(exact=True, shared=False)
             check, compiled = network_digest(env, evaluator), compiled_network(evaluator)
-            version = Version(
-                env, chosen, nets=[player], shares=(), dtype=None, seed=seed, check=check, compiled=[compiled]
-            )
+            version = Version(env, chosen, [player], shares=(), dtype=None, seed=seed, check=check, compiled=[compiled])
             return played_by_workers(pool, version, num_games, on_game)
         with Workers(min(chosen.groups, in_flight)) as threads:
             source = SelfPlay(env, chosen, range(num_games), threads, seed=seed, device=player_device)

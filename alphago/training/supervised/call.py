@@ -154,17 +154,10 @@ class Supervised(TrainingKind[SupervisedSettings, SupervisedRun]):
             raise ValueError(f"dataset must have validation games of {env!r}, got none: a larger one, or another split")
         judges = [HeldOutGames(tuple(records), settings.checks)]
         saved_path = config.get("given", {}).get("dataset")  # None for a new run
-        given = {"dataset": self.path or saved_path}
+        config = {**config, "given": {"dataset": self.path or saved_path}, "settings": SUPERVISED.plain(settings)}
+        watch = watch_of(settings.watch, env)
         return Plan(
-            env,
-            settings,
-            model,
-            until=None,
-            config={**config, "given": given, "settings": SUPERVISED.plain(settings)},
-            tree=SUPERVISED,
-            judges=judges,
-            watch=watch_of(settings.watch, env),
-            **more,
+            env, settings, model, until=None, config=config, tree=SUPERVISED, judges=judges, watch=watch, **more
         )
 
     def threads(self, plan: Plan[SupervisedSettings]) -> int:
