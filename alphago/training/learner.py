@@ -220,19 +220,18 @@ class Learner:
 
         Raises ValueError if the optimizer's state of a parameter has anything but tensors and numbers.
         """
-        found = self.net.state_dict(prefix="net.")
+        tensors = self.net.state_dict(prefix="net.")
         for name, parameter in self.net.named_parameters():
-            kept = self.optimizer.state.get(parameter, {})
-            for field, value in kept.items():
+            for field, value in self.optimizer.state.get(parameter, {}).items():
                 if isinstance(value, torch.Tensor):
-                    found[f"optimizer.{field}.{name}"] = value
+                    tensors[f"optimizer.{field}.{name}"] = value
                 elif isinstance(value, (int, float)):
-                    found[f"number.{field}.{name}"] = torch.tensor(value, dtype=number_type(value))
+                    tensors[f"number.{field}.{name}"] = torch.tensor(value, dtype=number_type(value))
                 elif value is not None:
                     kind = type(self.optimizer).__name__
                     what = f"{field} is a {type(value).__name__}, must be a tensor or a number"
                     raise ValueError(f"the state of optimizer {kind} cannot be saved: {what}")
-        return {name: tensor.cpu() for name, tensor in found.items()}
+        return {name: tensor.cpu() for name, tensor in tensors.items()}
 
     @torch.no_grad()
     def restore(self, tensors: Mapping[str, torch.Tensor], steps: int, skipped: int) -> None:

@@ -57,7 +57,7 @@ class Recipe:
         A run may be resumed on another device than it began on.
         """
         networks = [self.network_on(device) for device in ("cpu", "cuda")]
-        return next((one for one in networks if one.items() <= config.items()), self.network)
+        return next((network for network in networks if network.items() <= config.items()), self.network)
 
     def for_games(self, games: int) -> "Recipe":
         """Return the recipe for a run that is limited to `games` games.
