@@ -70,7 +70,7 @@ def play(desk: Desk, message: Message) -> None:
     if desk.job is not None and desk.job.purpose == "move":
         raise ValueError("it is the engine's turn")
     action = action_of(tree.position, message.get("move"))
-    if not desk.teaches(action):
+    if not desk.teach_about(action):
         tree.play(action)
         desk.after_move(action)
 
