@@ -1,5 +1,6 @@
 """Limits of a web server's pages and programs, which protect the server's memory and processor."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -47,7 +48,7 @@ class Strength:
     tree: bool = True
     level: Level | None = None
 
-    def with_wishes(self, wishes: dict[str, Any], env: GameEnv) -> "Strength":
+    def with_wishes(self, wishes: Mapping[str, Any], env: GameEnv) -> "Strength":
         """Return a copy with the values in `wishes`, a page's message; raise ValueError for a value out of range."""
         wished = {**asdict(self), **wishes}
         readouts, seconds, level = wished["readouts"], wished["seconds"], wished["level"]

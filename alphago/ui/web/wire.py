@@ -190,26 +190,25 @@ def check_message(message: object) -> Message:
     return message
 
 
-def why_message(node: int, told: Explanation) -> WhyMessage:
+def why_message(node: int, explanation: Explanation) -> WhyMessage:
     """Return an explanation for the page; node: the position before the move."""
-    loss = told.loss
+    loss = explanation.loss
     return {
         "type": "why",
         "node": node,
-        "move": told.action,
-        "best": loss.best if loss.worse else told.action,
+        "move": explanation.action,
+        "best": loss.best if loss.worse else explanation.action,
         "points": round_known(loss.points, 1),
         "rate": round(loss.rate, 4),
-        "sentences": str(told).split("\n"),
+        "sentences": str(explanation).split("\n"),
     }
 
 
 def analysis_view(analysis: Analysis) -> AnalysisView:
-    """Return the analysis of one position for the page."""
-    mover, best = int(analysis.to_play[0]), analysis.moves(0)
+    """Return the analysis of one position for the page, in Black's view; `analysis` has the mover's."""
+    mover = int(analysis.to_play[0])
     value, score = (float(values[0]) for values in analysis.root_readings)
-    probable = np.flatnonzero((analysis.prior[0] >= SMALL_PRIOR) & (analysis.visits[0] == 0))
-    unseen = analysis.moves(0, len(best) + len(probable))[len(best) :]
+    shown = int(((analysis.visits[0] > 0) | (analysis.prior[0] >= SMALL_PRIOR)).sum())
     owners = analysis.ownership
     return {
         "mover": mover,
@@ -220,13 +219,13 @@ def analysis_view(analysis: Analysis) -> AnalysisView:
             round((1 + mover * float(analysis.value[0])) / 2, 4),
             round_known(mover * float(analysis.root_score[0]), 1),
         ),
-        "moves": [move_view(move) for move in [*best, *unseen][:MOST_MOVES]],
+        "moves": [move_view(move) for move in analysis.moves(0, shown)[:MOST_MOVES]],
         "ownership": None if owners is None else np.rint(100 * mover * owners[0]).astype(int).ravel().tolist(),
     }
 
 
 def move_view(move: MoveAnalysis) -> MoveView:
-    """Return a move of an analysis for the page."""
+    """Return a move of an analysis for the page, in the mover's view."""
     return {
         "move": move.action,
         "visits": move.visits,
