@@ -291,11 +291,11 @@ class Desk:
             self._go_to_next(job)
             return
         thinker, engine = self.engine_at(job)
-        is_move, is_weaker = job.purpose == "move", level not in (None, LEVELS)
+        is_move = job.purpose == "move"
         if is_move and not self.strength.tree:
             self._report(job, thinker)
             self._play(thinker.player.policy_move())
-        elif is_move and level is not None and is_weaker:
+        elif is_move and level is not None and level != LEVELS:  # LEVELS is full strength: an ordinary search
             with engine.turns:
                 action = thinker.player.level_move(level)
                 self.opponent = str(thinker.player.opponent.estimate(thinker.player.position)) if level == EVEN else ""
@@ -321,7 +321,7 @@ class Desk:
 
     def _report(self, job: DeskJob, thinker: Thinker) -> None:
         """Send what the search has found so far."""
-        begun = time.monotonic()
+        reading_began = time.monotonic()
         analysis = self.tree.nodes[job.node].remember(analysis_view(thinker.player.analysis(plies=LINE)))
         self.send(
             ThinkingMessage(
@@ -330,14 +330,14 @@ class Desk:
                 purpose=job.purpose,
                 readouts=job.done,
                 limit=job.limit.readouts,
-                rate=round(job.done / max(begun - job.began, 1e-3)),
+                rate=round(job.done / max(reading_began - job.began, 1e-3)),
                 analysis=analysis,
                 evaluation=self.evaluation(job.node),
                 left=len(job.nodes) - 1,
             )
         )
         job.reported = time.monotonic()
-        reading_seconds = job.reported - begun
+        reading_seconds = job.reported - reading_began
         job.next_report = thinker.seconds + reading_seconds / READING_SHARE
 
     def _finish_position(self, job: DeskJob, thinker: Thinker) -> None:

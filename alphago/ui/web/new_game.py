@@ -12,7 +12,7 @@ from alphago.system.validation import near_misses, shown
 from alphago.ui.web.game_tree import GameTree
 
 MOST_POINTS = 25 * 25  # of a board
-SKIPPED_TURN = "_"  # among the moves of a link
+SKIPPED_TURN = "_"  # among the moves of a link, before a move out of turn
 
 
 def usual_game(name: str, bases: Mapping[str, GameEnv]) -> GameEnv:
@@ -67,7 +67,9 @@ def start_of(env: GameEnv, setup: object) -> Position:
     if not isinstance(setup, Mapping):
         raise ValueError(f"setup must be an object, got {shown(setup)}")
     chosen = chosen_at_start(env, setup)
-    return env.position(**(chosen or {word: str(setup[word]) for word in env.setup_words if setup.get(word)}))
+    if chosen:
+        return env.position(**chosen)
+    return env.position(**{word: str(setup[word]) for word in env.setup_words if setup.get(word)})
 
 
 def chosen_at_start(env: GameEnv, setup: object) -> dict[str, Any]:

@@ -23,7 +23,9 @@ def headline_of(
     games, minutes = number(last, "games") or 0.0, (number(last, "seconds") or 0.0) / 60
     most_games, most_minutes = settings.get("num_games"), settings.get("max_minutes")  # None for no limit
     pace = games_a_minute(rows)
-    parts = [f"{minutes:,.0f} min", f"{games:,.0f} games", *([f"{pace:,.0f} games/min"] if pace else [])]
+    parts = [f"{minutes:,.0f} min", f"{games:,.0f} games"]
+    if pace:
+        parts.append(f"{pace:,.0f} games/min")
     shares, minutes_left = [0.0], [math.inf]  # by both limits
     if most_games:
         shares.append(games / most_games)

@@ -83,11 +83,11 @@ class Runs:
         if x not in AXES:
             raise ValueError(f"x must be one of {', '.join(AXES)}, got {shown(x)}")
         histories = [self.history(folder) for folder in self.folders]
-        _, _, axis_label = AXES[x]
-        axis_label = in_words_of(histories, axis_label)
+        _, _, usual_label = AXES[x]
+        label = in_words_of(histories, usual_label)
         panels = [*match_panels(histories, x), *training_panels(histories, x)]
         order = main_first([panel.title for panel in panels])
-        pictures = [to_svg(panel_drawing(panels[i], axis_label), shrinks=False) for i in order]
+        pictures = [to_svg(panel_drawing(panels[i], label), shrinks=False) for i in order]
         runs = [facts_of(folder, history) for folder, history in zip(self.folders, histories, strict=True)]
         for run, colour in zip(runs, run_colours(len(runs)), strict=True):
             run["colour"] = colour

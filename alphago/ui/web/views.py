@@ -55,10 +55,7 @@ def position_view(position: Position) -> dict[str, Any]:
 
 
 def drawing(position: Position) -> str:
-    """Return what `print` shows of a position; for a game without a drawing of its own, its planes 0 and 1 as stones.
-
-    These planes are taken for the stones of the side to move and of the other side.
-    """
+    """Return what `print` shows of a position; if the game has no drawing, planes 0 and 1 as both sides' stones."""
     has_own_drawing = type(position).__str__ is not Position.__str__
     if has_own_drawing:
         return str(position)
