@@ -96,7 +96,8 @@ def page_of(
     licence: str | None = None,
 ) -> str:
     """Return the HTML text of a file; arguments and errors are those of `export_page`."""
-    packaged = str(source) if str(source) in packaged_nets() and not user_path(str(source)).exists() else None
+    is_packaged = str(source) in packaged_nets() and not user_path(str(source)).exists()  # a file comes first
+    packaged = str(source) if is_packaged else None
     if packaged is not None and env is None:
         env = usual_game(saved_game(model_file(packaged)))
     if isinstance(source, (str, PathLike)):

@@ -314,7 +314,8 @@ class TimedHttp(H11Protocol):
 
     def look(self) -> None:
         """Close the connection if nothing happened since the last look, and it is no WebSocket."""
-        if self.transport.is_closing() or self.transport.get_protocol() is not self:
+        became_websocket = self.transport.get_protocol() is not self
+        if self.transport.is_closing() or became_websocket:
             return
         busy = self.cycle is not None and not self.cycle.response_complete
         if self.cycle is self.answered and not busy:
