@@ -132,7 +132,8 @@ class RayCluster:
         except Exception as error:  # of many classes, by what is wrong
             raise ValueError(f"workers must name a Ray cluster that runs, got {self.where}: {error}") from error
         self.head, self.misses = self.ray.get_runtime_context().gcs_address, 0
-        self.actor = self.ray.remote(NodePlayer)
+        # Of each call's events, for its own pages, Ray would keep 5 KB on the head, up to 100 000 calls.
+        self.actor = self.ray.remote(enable_task_events=False)(NodePlayer)
         self.games = games
         self.members: dict[str, Member] = {}
         self.out: set[str] = set()  # nodes
