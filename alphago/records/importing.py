@@ -168,11 +168,11 @@ def converted(converter: Converter, groups: Iterator[list[Piece]], workers: int 
         yield from map(converter.convert, groups)
         return
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, context, start_worker, (converter,)) as pool, explain_broken_pool(pool):
+    with ProcessPoolExecutor(workers, context, start_worker, (converter,)) as processes, explain_broken_pool(processes):
         ahead: deque[Future[Batch]] = deque()
         try:
             for group in groups:
-                ahead.append(pool.submit(convert_in_worker, group))
+                ahead.append(processes.submit(convert_in_worker, group))
                 if len(ahead) >= JOBS_AHEAD * workers:
                     yield ahead.popleft().result()
             while ahead:
@@ -189,7 +189,7 @@ def explain_broken_pool(pool: ProcessPoolExecutor) -> Iterator[None]:
         yield
     except BrokenProcessPool:
         # Before Python 3.11.5 a pool waits for ever to hand over a task that no worker is left to take.
-        pool._call_queue._reader.close()  # type: ignore[attr-defined]
+        vars(pool)["_call_queue"]._reader.close()
         raise ChildProcessError(
             f"the worker processes ended early: {NEEDS_GUARD}; or there was not enough memory"
         ) from None
