@@ -87,7 +87,7 @@ export class App {
     this.root.addEventListener("click", (/** @type {any} */ event) => { // so that Space is the study key again
       if (event.detail) event.target.closest("button")?.blur();
     });
-    this.board.element.addEventListener("dragover", (/** @type {Event} */ event) => event.preventDefault());
+    this.board.element.ondragover = (/** @type {Event} */ event) => event.preventDefault();
     this.board.element.addEventListener("drop", (/** @type {DragEvent} */ event) => {
       event.preventDefault();
       this.read(event.dataTransfer?.files[0]);
@@ -129,6 +129,7 @@ export class App {
   /** @param {import("../wire.js").GameMessage} message */
   await(message) {
     this.coming = message;
+    if (this.state) this.column.notice.hide("error");
     this.column.status.draw();
   }
 
