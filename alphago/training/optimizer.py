@@ -187,7 +187,10 @@ def rate_factor(schedule: str | Steps | Schedule, progress: float) -> float:
     progress = min(max(progress, 0.0), 1.0)
     if isinstance(schedule, tuple):
         return stepped(schedule, progress)
-    return (SCHEDULES[schedule] if isinstance(schedule, str) else schedule)(progress)
+    factor = (SCHEDULES[schedule] if isinstance(schedule, str) else schedule)(progress)
+    if not 0 <= factor < math.inf:
+        raise ValueError(f"schedule must give a factor >= 0, got {factor} at progress {progress:g}")
+    return factor
 
 
 def stepped(steps: Steps, progress: float) -> float:
