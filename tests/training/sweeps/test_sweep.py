@@ -35,6 +35,7 @@ def test_in_processes_of_their_own(tmp_path: Path) -> None:
     assert multiprocessing.active_children() == []
 
 
+@pytest.mark.slow
 def test_a_script_without_guard(tmp_path: Path) -> None:
     """A sentence for each run, and no traceback of a process."""
     script = tmp_path / "script.py"
