@@ -201,11 +201,13 @@ def without_idle_moves(
     here = env.new_batch(len(games))
     here.copy(games, slots, of=batch)
     sensible = here.sensible_mask(slots, np.empty(weights.shape, np.bool_)) & (weights > 0)
+    idle = ~sensible[slots, actions] & sensible[:, env.pass_action]
+    if not idle.any():
+        return actions
     outcomes = here.outcome(slots, np.empty(len(games), np.float32))
     weights = np.where(sensible, weights, 0)
     weights[sensible[:, env.pass_action], env.pass_action] = np.inf
     instead = without_rash_passes(env, weights, values, outcomes).argmax(axis=1)
-    idle = ~sensible[slots, actions] & sensible[:, env.pass_action]
     return np.where(idle, instead, actions).astype(np.int32)
 
 
