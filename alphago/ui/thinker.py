@@ -88,8 +88,8 @@ class Thinker:
         before, rules = player.position, usable(rules)
         known = len(before.moves)
         continues = (position.moves[:known], position.movers[:known]) == (before.moves, before.movers)
-        continues = continues and before.setup_in(env) == position.setup_in(env)
-        if continues and player.forbidden == rules and (position.moves == before.moves or not rules):
+        continues = continues and before.setup_in(env) == position.setup_in(env) and player.forbidden == rules
+        if continues and (position.moves == before.moves or (player.root_visits and not rules)):
             for mover, action in zip(position.movers[known:], position.moves[known:], strict=True):
                 if player.position.to_play != mover or player.is_done():
                     break  # a turn was skipped, or the game goes on after its end
