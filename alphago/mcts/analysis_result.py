@@ -218,7 +218,7 @@ class Analysis:
         searched = self.order(i) if self.visits[i].any() else np.zeros(0, np.int64)
         if least > len(searched):
             others = np.argsort(-self.prior[i], kind="stable")
-            others = others[(self.prior[i, others] > 0) & ~np.isin(others, searched)]
+            others = others[(self.prior[i, others] > 0) & (self.visits[i, others] == 0)]
             searched = np.concatenate([searched, others[: least - len(searched)]])
         return [self.move(i, int(action), order) for order, action in enumerate(searched)]
 

@@ -157,8 +157,8 @@ class MCTSPlayer:
         if self.is_done():
             raise ValueError(f"there is no analysis of a game that is over ({self.result_string})")
         self.search.expand_roots(_GAME)
-        found = read_analysis(self.search, _GAME, plies=plies, move_ownership=move_ownership)
-        return replace(found, positions=(self.position,))
+        positions = (self.position,)
+        return read_analysis(self.search, _GAME, plies=plies, move_ownership=move_ownership, positions=positions)
 
     def pick_move(self) -> int:
         """Return a move from the search so far, without playing it; before any search, one wave is run.

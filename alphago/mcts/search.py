@@ -238,8 +238,8 @@ class Search:
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         """Return the actions to play, int32 [n]; see `SearchRule.choose` and `without_idle_moves`."""
         actions = self.rule.choose(self.tree, games, by_chance, chance)
-        weights = self.visits(games) + self.priors(games)
-        return without_idle_moves(self.batch, games, actions, weights, self.root_values(games))
+        values = self.root_values(games)
+        return without_idle_moves(self.batch, games, actions, lambda: self.visits(games) + self.priors(games), values)
 
     @TREE
     def selfplay_moves(
