@@ -120,7 +120,7 @@ def test_a_pass_instead_of_an_own_eye_but_none_that_loses(komi: float, chosen: s
     weights = position.legal_mask[None] / 2.0
     weights[0, env.from_text("D2")] = 1
     games, actions = np.zeros(1, np.int64), np.array([env.from_text(chosen)], np.int32)
-    found = without_idle_moves(position.batch, games, actions, weights, np.full(1, 0.9, np.float32))
+    found = without_idle_moves(position.batch, games, actions, lambda: weights, np.full(1, 0.9, np.float32))
     assert found.dtype == np.int32
     assert env.to_text(int(found[0])) == played
 
